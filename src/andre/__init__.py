@@ -1,0 +1,28 @@
+"""ANDRE learns first-order logic rules by gradient descent."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from andre.errors import AndreError
+from andre.logic import Atom, Literal, Program, Rule, Variable
+
+if TYPE_CHECKING:
+    from andre.grounding import RuleSpace, Sample
+
+__version__ = "0.1.0"
+
+# Loaded on first use, so that `import andre` and the command line's help stay instant.
+_LAZY = {
+    "RuleSpace": "andre.grounding",
+    "Sample": "andre.grounding",
+}
+
+__all__ = ["AndreError", "Atom", "Literal", "Program", "Rule", "RuleSpace", "Sample", "Variable"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'andre' has no attribute {name!r}")

@@ -1,0 +1,28 @@
+"""The library's own errors: every one is a sentence for the person who gets it."""
+
+from __future__ import annotations
+
+__all__ = ["AndreError", "CheckpointError", "ConfigError", "DataError", "LogicError"]
+
+
+class AndreError(ValueError):
+    """Something the user can mend: the message says what, where and what to do.
+
+    The command line prints it as one line and exits with status 2.
+    """
+
+
+class LogicError(AndreError):
+    """A term, rule or program that cannot be read or that has no meaning."""
+
+
+class DataError(AndreError):
+    """Facts, tables or labels that cannot be learned from as they are."""
+
+
+class ConfigError(AndreError):
+    """A setting out of its range, or one that does not exist."""
+
+
+class CheckpointError(AndreError):
+    """A saved model or checkpoint that is damaged or does not fit."""

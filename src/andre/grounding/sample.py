@@ -1,0 +1,177 @@
+"""The examples a learner sees: weighted rows of valuations, equal rows merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from andre.errors import DataError
+from andre.grounding.space import RuleSpace
+
+__all__ = ["Sample", "check_labels", "check_valuations", "check_weights"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct rows of valuations with the weight of their positive and negative labels.
+
+    Equal rows are merged, so that a loss, a gradient or a metric over the
+    sample equals the one over the rows it was made from, whatever their number.
+
+    Examples
+    --------
+    >>> sample = Sample.from_arrays([[1, 0], [1, 0], [0, 1]], [1, 0, 0])
+    >>> sample.valuations
+    array([[0., 1.],
+           [1., 0.]])
+    >>> sample.positives, sample.negatives
+    (array([0., 1.]), array([1., 1.]))
+    """
+
+    space: RuleSpace
+    valuations: Floats  #: [U, m] in [0, 1]; NaN is unknown
+    positives: Floats  #: [U] weight of the positive labels
+    negatives: Floats  #: [U] weight of the negative labels
+
+    @classmethod
+    def from_arrays(
+        cls,
+        valuations: ArrayLike,
+        labels: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        space: RuleSpace | Sequence[str] | None = None,
+    ) -> Sample:
+        """Check rows, labels and weights, and merge equal rows.
+
+        Parameters
+        ----------
+        valuations
+            One row per example, one column per candidate atom, in [0, 1].
+        labels
+            0 or 1 per example.
+        weights
+            A non-negative weight per example; rows of weight 0 are left out.
+        space
+            The rule space, or the column names; `b1`, `b2`, ... by default.
+        """
+        table = check_valuations(valuations)
+        truth = check_labels(labels, len(table))
+        weight = check_weights(weights, len(table))
+        if space is None:
+            space = [f"b{column + 1}" for column in range(table.shape[1])]
+        if not isinstance(space, RuleSpace):
+            space = RuleSpace.from_names(space)
+        if space.m != table.shape[1]:
+            raise DataError(f"there are {space.m} names for {table.shape[1]} columns: give one for each")
+        seen = weight > 0
+        rows, group = _merge(table[seen])
+        positive, weight = truth[seen], weight[seen]
+        positives, negatives = np.zeros(len(rows)), np.zeros(len(rows))
+        np.add.at(positives, group, weight * positive)
+        np.add.at(negatives, group, weight * ~positive)
+        return cls(space, rows, positives, negatives)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of distinct rows, U."""
+        return len(self.valuations)
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each distinct row, [U]."""
+        return self.positives + self.negatives
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows together."""
+        return float(self.weights.sum())
+
+    def require_both_classes(self) -> Sample:
+        """Refuse a sample from which nothing can be told apart.
+
+        Raises
+        ------
+        DataError
+            Where all labels are equal.
+        """
+        for weight, other in ((self.positives, "0"), (self.negatives, "1")):
+            if not weight.sum() > 0:
+                raise DataError(
+                    f"every label is {other}, so there is only one class and nothing to tell apart: "
+                    "add rows of the other class"
+                )
+        return self
+
+
+def check_valuations(valuations: ArrayLike) -> Floats:
+    """Read valuations as a float table, refusing what is no truth value."""
+    try:
+        table = np.asarray(valuations, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"valuations must be numbers in [0, 1]: {error}") from None
+    if table.ndim != 2:
+        raise DataError(f"valuations must be a table of rows and columns, not of shape {table.shape}")
+    if not len(table):
+        raise DataError("there are no rows: give at least one positive and one negative example")
+    if not table.shape[1]:
+        raise DataError("there are no columns beside the label: give at least one candidate")
+    wrong = ~(np.isnan(table) | ((table >= 0) & (table <= 1)))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise DataError(
+            f"the valuation {table[row, column]:g} in row {row}, column {column} is outside [0, 1]: "
+            "scale it to a probability, or leave it empty if it is unknown"
+        )
+    return table
+
+
+def check_labels(labels: ArrayLike, rows: int) -> NDArray[np.bool_]:
+    """Read labels as truth values, refusing anything but 0 and 1."""
+    truth = np.asarray(labels)
+    if truth.shape != (rows,):
+        raise DataError(f"there are {rows} rows but labels of shape {truth.shape}: give one label a row")
+    if truth.dtype == bool:
+        return truth
+    try:
+        numbers = truth.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError("labels must be 0 or 1, and these are not numbers") from None
+    wrong = np.flatnonzero(~np.isin(numbers, (0.0, 1.0)))
+    if len(wrong):
+        value = "missing" if np.isnan(numbers[wrong[0]]) else f"{numbers[wrong[0]]:g}"
+        raise DataError(f"the label in row {wrong[0]} is {value}: labels must be 0 or 1")
+    return np.equal(numbers, 1.0)
+
+
+def check_weights(weights: ArrayLike | None, rows: int) -> Floats:
+    """Read row weights, refusing negative and infinite ones."""
+    if weights is None:
+        return np.ones(rows)
+    try:
+        weight = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("row weights must be numbers") from None
+    if weight.shape != (rows,):
+        raise DataError(f"there are {rows} rows but weights of shape {weight.shape}: give one a row")
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(wrong):
+        raise DataError(f"the weight {weight[wrong[0]]:g} of row {wrong[0]} is not a finite number >= 0")
+    if not weight.any():
+        raise DataError("every row weight is 0, so there are no rows to learn from")
+    return weight
+
+
+def _merge(table: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Distinct rows in a fixed order, and for every row the place of its equal."""
+    # One opaque key per row sorts far faster than np.unique(axis=0); -0.0 becomes 0.0 and
+    # every NaN the same NaN, or equal rows would have different keys.
+    clean = np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
+    keys = clean.view(np.dtype((np.void, clean.shape[1] * clean.itemsize))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return clean[first], group.ravel()

@@ -1,0 +1,8 @@
+"""The values everything else speaks in: atoms, literals, rules, programs."""
+
+from andre.logic.atom import Atom, Constant, Term, Variable
+from andre.logic.literal import Literal
+from andre.logic.program import Program
+from andre.logic.rule import Evidence, Rule
+
+__all__ = ["Atom", "Constant", "Evidence", "Literal", "Program", "Rule", "Term", "Variable"]

@@ -1,0 +1,54 @@
+"""Programs: what learning hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from andre.logic.rule import Rule
+
+__all__ = ["Program"]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Rules that together define their heads.
+
+    Equality is up to variable names, the order of literals and the order of
+    rules; a rule written twice counts once.
+
+    Examples
+    --------
+    >>> from andre.logic import Atom, Literal
+    >>> h, b1, b2 = Atom("h"), Literal(Atom("b1")), Literal(Atom("b2"))
+    >>> program = Program((Rule(h, (b1,)), Rule(h, (~b2,))))
+    >>> print(program)
+    h :- b1.
+    h :- \\+ b2.
+    >>> program == Program(tuple(reversed(program.rules)))
+    True
+    """
+
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def n_literals(self) -> int:
+        """How many literals all bodies have together."""
+        return sum(len(rule.body) for rule in self.rules)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Program):
+            return NotImplemented
+        return frozenset(self.rules) == frozenset(other.rules)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.rules))
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.rules))

@@ -1,0 +1,106 @@
+"""Rules, and the evidence that stands behind one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from andre.logic.atom import Atom, Term, Variable
+from andre.logic.canonical import Encoding, encode
+from andre.logic.literal import Literal
+
+__all__ = ["Evidence", "Rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How a rule fares on one split of the examples.
+
+    Examples
+    --------
+    >>> Evidence("train", n_b=219, n_r=215).confidence
+    0.9817...
+    """
+
+    split: str
+    n_b: float  #: examples whose body holds
+    n_r: float  #: examples whose body and head both hold
+
+    @property
+    def confidence(self) -> float:
+        """N_r / N_b, and 0 for a body that never holds."""
+        return self.n_r / self.n_b if self.n_b else 0.0
+
+    def __str__(self) -> str:
+        return f"{self.split}: N_b={self.n_b:g}, N_r={self.n_r:g}, N_r/N_b={self.confidence:.4f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A head that holds wherever its whole body does.
+
+    Equality is up to variable names and the order of literals; evidence does
+    not count.
+
+    Examples
+    --------
+    >>> head, b1, b9 = Atom("h"), Literal(Atom("b1")), Literal(Atom("b9"))
+    >>> print(Rule(head, (~b9, b1)))
+    h :- b1, \\+ b9.
+    >>> Rule(head, (~b9, b1)) == Rule(head, (b1, ~b9))
+    True
+    """
+
+    head: Atom
+    body: tuple[Literal, ...] = ()
+    evidence: tuple[Evidence, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def _encoding(self) -> Encoding:
+        return encode(self.head, self.body)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The distinct variables, the head's first."""
+        found = dict.fromkeys(self.head.variables)
+        for literal in self.body:
+            found.update(dict.fromkeys(literal.variables))
+        return tuple(found)
+
+    @property
+    def auxiliary_variables(self) -> tuple[Variable, ...]:
+        """The variables of the body that the head does not have."""
+        return self.variables[len(self.head.variables) :]
+
+    @property
+    def is_recursive(self) -> bool:
+        """Whether the head's predicate stands in the body too."""
+        key = (self.head.predicate, self.head.arity)
+        return any((lit.atom.predicate, lit.atom.arity) == key for lit in self.body)
+
+    def on(self, split: str) -> Evidence | None:
+        """The evidence of one split, or None where it was not counted."""
+        return next((item for item in self.evidence if item.split == split), None)
+
+    def with_evidence(self, *evidence: Evidence) -> Rule:
+        """The same rule with this evidence in place of what it had."""
+        return Rule(self.head, self.body, evidence)
+
+    def substitute(self, bindings: Mapping[Variable, Term]) -> Rule:
+        """Replace variables by terms throughout."""
+        body = tuple(Literal(lit.atom.substitute(bindings), lit.negated) for lit in self.body)
+        return Rule(self.head.substitute(bindings), body)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rule):
+            return NotImplemented
+        return self._encoding == other._encoding
+
+    def __hash__(self) -> int:
+        return hash(self._encoding)
+
+    def __str__(self) -> str:
+        # Positive literals bind the variables that the others test, so they come first.
+        ordered = sorted(self.body, key=lambda lit: (lit.is_builtin, lit.negated))
+        return f"{self.head} :- {', '.join(map(str, ordered))}." if ordered else f"{self.head}."
