@@ -1,0 +1,5 @@
+"""The command line: `andre COMMAND`."""
+
+from andre.cli.app import main
+
+__all__ = ["main"]

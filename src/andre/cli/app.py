@@ -1,0 +1,59 @@
+"""The application all commands hang on, and how errors reach a person."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import andre
+from andre.errors import AndreError
+
+__all__ = ["app", "fail", "main"]
+
+app = typer.Typer(
+    name="andre",
+    help="Learn first-order logic rules by gradient descent: facts and examples in, a logic program out.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"andre {andre.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options that come before a command."""
+
+
+def fail(message: str) -> None:
+    """Say on stderr, in one line, what went wrong and what to do."""
+    typer.echo(f"andre: {' '.join(message.split())}", err=True)
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends in one sentence and status 2."""
+    try:
+        app()
+    except AndreError as error:
+        fail(str(error))
+        sys.exit(2)
+    except FileNotFoundError as error:
+        fail(f"there is no file {error.filename}: check the path")
+        sys.exit(2)
+    except (IsADirectoryError, PermissionError) as error:
+        fail(f"{error.filename} cannot be opened: {error.strerror}")
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of a pipe has had enough
+        sys.stderr.close()
+        sys.exit(0)
