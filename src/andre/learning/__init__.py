@@ -1,0 +1,20 @@
+"""Learning programs: runs, extraction, selection, refinement."""
+
+from andre.learning.callbacks import Callback
+from andre.learning.config import Config, SelectionConfig, TrainingConfig
+from andre.learning.fit import fit
+from andre.learning.result import Result, RunSummary, Score
+from andre.learning.state import Look, State
+
+__all__ = [
+    "Callback",
+    "Config",
+    "Look",
+    "Result",
+    "RunSummary",
+    "Score",
+    "SelectionConfig",
+    "State",
+    "TrainingConfig",
+    "fit",
+]
