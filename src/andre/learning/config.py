@@ -27,19 +27,18 @@ class TrainingConfig(Settings):
     """
 
     restarts: Count = 4  #: N_r, runs for each number of subrules in a round
-    #: Rounds of fresh runs, each of twice as many as the one before; a round that does not shorten
-    #: the description is the last.
+    #: Rounds of fresh runs, each doubling the runs so far; a round that does not shorten the
+    #: description is the last.
     rounds: Count = 4
     subrules: Annotated[tuple[Count, ...], Field(min_length=1)] = (1, 2, 3, 4)  #: n, all tried at once
-    steps: Count = 300  #: T, epochs of a run
+    steps: Count = 150  #: T, epochs of a run
     batch: Count | None = None  #: b, rows a step; None takes all rows
-    learning_rate: Positive = 0.05  #: alpha
+    learning_rate: Positive = 0.1  #: alpha
     learning_rate_decay: Share = 1e-4  #: alpha', the share of the rate lost after every epoch
     clip: Positive | None = 1.0  #: largest gradient norm of a run
     init: NonNegative = 0.1  #: standard deviation of the first weights
-    check_every: Count = 25  #: steps between looks at the runs' programs
-    #: Looks at which a run's program and certainty are unchanged before it counts as converged.
-    patience: Count | None = 3
+    check_every: Count = 15  #: steps between looks at the runs' programs
+    patience: Count | None = 4  #: looks at which a run says the same before it counts as converged
 
 
 class SelectionConfig(Settings):

@@ -19,7 +19,7 @@ from andre.learning.deadline import Deadline
 from andre.learning.extraction import distinct_bodies
 from andre.learning.interrupt import interruptible
 from andre.learning.result import Result, RunSummary, judge
-from andre.learning.selection import Candidate, most_accurate, prune, select
+from andre.learning.selection import Candidate, most_accurate, nothing, prune, select
 from andre.learning.state import Finished, State
 from andre.learning.trainer import Trainer, tell
 
@@ -41,7 +41,7 @@ def fit(
 
     A round trains runs for every number of subrules at once, then the rules
     of all runs so far are combined into the program with the shortest
-    description. Another round follows, of twice as many runs, while that
+    description. Another round follows, which doubles the runs, while that
     makes the description shorter.
 
     Parameters
@@ -65,7 +65,7 @@ def fit(
     deadline = Deadline.after(limit)
     pause = Deadline.after(None if limit is None else limit * _TRAINING_SHARE)
     trainer = Trainer(sample, config, validation)
-    state = State(trainer.crisp, config.training.rounds, trainer.steps)
+    state = State(trainer.crisp, config.training.rounds, trainer.steps, best=nothing(trainer.crisp))
     keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), sample, config)
     if keeper:
         keeper.restore(state, trainer.device)
@@ -99,11 +99,11 @@ def _rounds(
         rounds = [*state.finished, trainer.finish(state.runs)]
         candidate = _choose(state, rounds, trainer.config, deadline)
         falls = state.chosen is None or candidate.rank < state.chosen.rank
-        if falls:
-            state.chosen = candidate
+        best = candidate if state.chosen is None else min(state.chosen, candidate, key=lambda each: each.rank)
+        state.chosen = best
         if state.stopped:
             return rounds
-        state.finished, state.runs, state.best = rounds, None, state.chosen
+        state.finished, state.runs, state.best = rounds, None, best
         tell(callbacks, "on_extract", state)
         if not falls or state.round == state.rounds or state.stopped:
             return rounds
@@ -115,9 +115,7 @@ def _choose(state: State, rounds: Sequence[Finished], config: Config, deadline: 
     if config.selection.criterion == "accuracy":
         n_rules = [n for finished in rounds for _ in finished.codes for n in finished.n_rules]
         return most_accurate(state.sample, programs, n_rules, config.selection)
-    if state.best is not None:
-        programs.append(state.best.codes)
-    return select(state.sample, programs, config.selection, deadline)
+    return select(state.sample, [*programs, state.best.codes], config.selection, deadline)
 
 
 def _result(trainer: Trainer, state: State, rounds: Sequence[Finished], validation: Sample | None) -> Result:
@@ -129,13 +127,12 @@ def _result(trainer: Trainer, state: State, rounds: Sequence[Finished], validati
         samples.append(("validation", CrispSample.of(validation)))
     program, scores = judge(sample.space.program(chosen.codes), samples)
     runs, weights = _summaries(trainer, state, rounds)
-    nothing = np.zeros((0, sample.space.m), dtype=np.int8)
     return Result(
         space=sample.space,
         config=trainer.config,
         program=program,
         length=chosen.length,
-        empty_length=program_length(sample, nothing),
+        empty_length=nothing(sample).length,
         scores=scores,
         runs=runs,
         history=tuple(state.history),

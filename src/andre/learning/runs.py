@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from andre.learning.config import TrainingConfig
-from andre.learning.extraction import entropies, extract
+from andre.learning.extraction import extract
 from andre.model import subrule_mask
 
 __all__ = ["Runs"]
@@ -37,7 +37,7 @@ class Runs:
     mean: Tensor  #: Adam's first moment, [k, n, m, 3]
     square: Tensor  #: Adam's second moment, [k, n, m, 3]
     codes: Tensor  #: every run's subrules at the last look, [K, n, m]
-    unchanged: Tensor  #: looks since they changed or were uncertain, [K]
+    unchanged: Tensor  #: looks since they changed or said nothing, [K]
     step: int = 0
 
     @classmethod
@@ -90,14 +90,13 @@ class Runs:
     def look(self, certainty: float, patience: int | None) -> None:
         """Write the moving runs back, and let those leave whose program stays the same.
 
-        A run has converged once all its choices are certain and it has said
-        the same at `patience` looks in a row.
+        A run has converged once it has said the same, and something, at
+        `patience` looks in a row.
         """
         self.weights[self.moving] = self.current
         mask = self.moving_mask
         codes = torch.as_tensor(extract(self.current, mask, (certainty,))[0], device=mask.device)
-        doubt = entropies(torch.softmax(self.current, dim=-1)) * mask[:, :, None]  # [k, n, m]
-        same = (codes == self.codes[self.moving]).flatten(1).all(1) & (doubt <= certainty).flatten(1).all(1)
+        same = (codes == self.codes[self.moving]).flatten(1).all(1) & codes.flatten(1).any(1)
         self.codes[self.moving] = codes
         self.unchanged[self.moving] = torch.where(same, self.unchanged[self.moving] + 1, 0)
         if patience is not None:

@@ -16,7 +16,7 @@ from andre.learning.deadline import Deadline
 from andre.learning.extraction import distinct_bodies
 from andre.learning.refinement import refine
 
-__all__ = ["Candidate", "combine", "most_accurate", "pool_rules", "prune", "select"]
+__all__ = ["Candidate", "combine", "most_accurate", "nothing", "pool_rules", "prune", "select"]
 
 #: How many of the best programs are refined.
 _REFINED = 6
@@ -33,6 +33,12 @@ class Candidate:
     def rank(self) -> tuple[float, int]:
         """Shorter descriptions first, then fewer literals."""
         return (round(self.length, 9), int(np.count_nonzero(self.codes)))
+
+
+def nothing(sample: CrispSample) -> Candidate:
+    """The program without rules, which every other must beat."""
+    codes = np.zeros((0, sample.space.m), dtype=np.int8)
+    return Candidate(codes, program_length(sample, codes))
 
 
 def select(
@@ -55,9 +61,9 @@ def select(
     -------
     The chosen program, its rules in order of support.
     """
-    nothing = np.zeros((0, sample.space.m), dtype=np.int8)
-    pool = pool_rules(sample, np.concatenate([nothing, *programs]), config)
-    found = [Candidate(nothing, program_length(sample, nothing))]
+    empty = nothing(sample)
+    pool = pool_rules(sample, np.concatenate([empty.codes, *programs]), config)
+    found = [empty]
     if not sample.space.head_variables:
         found += _always(sample, config)
     for codes in _distinct(distinct_bodies(program) for program in programs):

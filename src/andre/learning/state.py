@@ -47,9 +47,9 @@ class State:
     sample: CrispSample
     rounds: int  #: most rounds there will be
     steps: int  #: most steps of a round
+    best: Candidate  #: the best program seen so far; at first the empty one
     finished: list[Finished] = field(default_factory=list)
     runs: Runs | None = None  #: of the round under way
-    best: Candidate | None = None  #: the best program seen so far
     chosen: Candidate | None = None  #: the program chosen after the finished rounds
     history: list[Look] = field(default_factory=list)
     seconds: float = 0.0  #: time spent, earlier sittings included
@@ -63,4 +63,4 @@ class State:
     @property
     def program(self) -> Program:
         """The best program so far."""
-        return Program() if self.best is None else self.sample.space.program(self.best.codes)
+        return self.sample.space.program(self.best.codes)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -22,6 +23,9 @@ from andre.learning.state import Finished, Look, State
 from andre.model import Inputs, Network, Objective, Terms, row_weights
 
 __all__ = ["Trainer", "tell"]
+
+#: Values of B computed in a step from which several threads pay.
+_WORTH_SHARING = 1_000_000
 
 
 class Trainer:
@@ -52,9 +56,9 @@ class Trainer:
         return self.config.training.steps * self._rows.n_batches
 
     def start(self, round_: int) -> Runs:
-        """Fresh runs for a round; every round has twice as many as the one before."""
+        """Fresh runs for a round, as many as all rounds before it had."""
         training = self.config.training
-        doubled = training.model_copy(update={"restarts": training.restarts * 2**round_})
+        doubled = training.model_copy(update={"restarts": training.restarts * 2 ** max(0, round_ - 1)})
         seed = int(np.random.SeedSequence([self.config.seed, round_]).generate_state(1)[0])
         return Runs.start(self.crisp.space.m, doubled, seed, self.device)
 
@@ -63,14 +67,15 @@ class Trainer:
         runs = state.runs
         if runs is None:
             raise ValueError("a round is started before it is trained")
-        training = self.config.training
-        while runs.step < state.steps and len(runs.moving) and state.stopped is None:
-            terms, logits = self._step(runs, state.round, state.steps)
-            if runs.step % training.check_every == 0 or runs.step == state.steps:
-                self._look(state, runs, terms, logits)
-                tell(callbacks, "on_extract", state)
-            tell(callbacks, "on_step", state)
-            state.stopped = state.stopped or stop()
+        check_every = self.config.training.check_every
+        with _threads(self._rows.inputs.n_visited * runs.current.shape[:2].numel()):
+            while runs.step < state.steps and len(runs.moving) and state.stopped is None:
+                terms, logits = self._step(runs, state.round, state.steps)
+                if runs.step % check_every == 0 or runs.step == state.steps:
+                    self._look(state, runs, terms, logits)
+                    tell(callbacks, "on_extract", state)
+                tell(callbacks, "on_step", state)
+                state.stopped = state.stopped or stop()
         runs.weights[runs.moving] = runs.current  # wherever training stopped
 
     def finish(self, runs: Runs) -> Finished:
@@ -115,7 +120,7 @@ class Trainer:
         for codes in torch.unique(news, dim=0).cpu().numpy():
             sound = prune(self.crisp, distinct_bodies(codes), self.config.selection.min_confidence)
             candidate = Candidate(sound, program_length(self.crisp, sound))
-            if state.best is None or candidate.rank < state.best.rank:
+            if candidate.rank < state.best.rank:
                 state.best = candidate
 
     @torch.no_grad()
@@ -175,6 +180,18 @@ def tell(callbacks: Sequence[Callback], hook: str, state: State) -> None:
             getattr(callback, hook)(state)
         except KeyboardInterrupt:
             state.stopped = "interrupted"
+
+
+@contextmanager
+def _threads(work: int) -> Iterator[None]:
+    """One thread for a step of little work: handing out small pieces takes longer than doing them."""
+    before = torch.get_num_threads()
+    if work < _WORTH_SHARING:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _device(name: str) -> torch.device:

@@ -33,7 +33,7 @@ class NetworkConfig(Settings):
     center: Annotated[float, Field(gt=0, lt=1)] = 0.5  #: sigmoid centre, gamma
     #: Fractional valuations are put on this many levels where that is cheaper; None keeps them exact.
     #: Even, so that 0.5 is no level.
-    levels: Annotated[int, Field(ge=2, le=65_536, multiple_of=2)] | None = 256
+    levels: Annotated[int, Field(ge=2, le=65_536, multiple_of=2)] | None = 64
 
 
 class LossConfig(Settings):

@@ -40,7 +40,7 @@ class Inputs:
         cls,
         valuations: NDArray[np.float64],
         *,
-        levels: int | None = 256,
+        levels: int | None = 64,
         batch: int | None = None,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
@@ -86,6 +86,11 @@ class Inputs:
         rows, m = valuations.shape
         every = torch.arange(m, device=valuations.device)
         return cls(rows, m, (Direct(every, features(valuations.T)),))
+
+    @property
+    def n_visited(self) -> int:
+        """How many values, rows and levels, a pass works through for one subrule."""
+        return sum(part.features.shape[:2].numel() for part in self.parts) + self.n_rows * self.m
 
     def rows(self, index: Tensor) -> Inputs:
         """The same inputs for some of the rows."""
