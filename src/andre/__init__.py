@@ -10,6 +10,7 @@ from andre.logic import Atom, Literal, Program, Rule, Variable
 
 if TYPE_CHECKING:
     from andre.grounding import RuleSpace, Sample
+    from andre.learning import Config, Result, fit, load_result, save_result
 
 __version__ = "0.1.0"
 
@@ -17,9 +18,28 @@ __version__ = "0.1.0"
 _LAZY = {
     "RuleSpace": "andre.grounding",
     "Sample": "andre.grounding",
+    "Config": "andre.learning",
+    "Result": "andre.learning",
+    "fit": "andre.learning",
+    "load_result": "andre.learning",
+    "save_result": "andre.learning",
 }
 
-__all__ = ["AndreError", "Atom", "Literal", "Program", "Rule", "RuleSpace", "Sample", "Variable"]
+__all__ = [
+    "AndreError",
+    "Atom",
+    "Config",
+    "Literal",
+    "Program",
+    "Result",
+    "Rule",
+    "RuleSpace",
+    "Sample",
+    "Variable",
+    "fit",
+    "load_result",
+    "save_result",
+]
 
 
 def __getattr__(name: str) -> Any:

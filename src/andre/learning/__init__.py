@@ -5,6 +5,7 @@ from andre.learning.config import Config, SelectionConfig, TrainingConfig
 from andre.learning.fit import fit
 from andre.learning.result import Result, RunSummary, Score
 from andre.learning.state import Look, State
+from andre.learning.storage import load_result, prolog, save_result
 
 __all__ = [
     "Callback",
@@ -17,4 +18,7 @@ __all__ = [
     "State",
     "TrainingConfig",
     "fit",
+    "load_result",
+    "prolog",
+    "save_result",
 ]
