@@ -25,7 +25,7 @@ from andre.grounding import RuleSpace
 from andre.learning.config import Config
 from andre.learning.result import Result, RunSummary, Score
 from andre.learning.state import Look
-from andre.logic import Atom, Constant, Evidence, Program, Rule, Variable
+from andre.logic import Atom, Constant, Evidence, Program, Variable
 
 __all__ = ["load_result", "prolog", "save_result"]
 
@@ -42,7 +42,7 @@ def save_result(result: Result, folder: Path | str) -> None:
     >>> from andre.grounding.synthetic import TASKS
     >>> from andre.learning import fit
     >>> folder = tempfile.mkdtemp()
-    >>> save_result(fit(TASKS["four"].sample(100, seed=1)), folder)
+    >>> save_result(fit(TASKS["four"].sample(100, seed=0)), folder)
     >>> print(load_result(folder).program)
     h :- b1, \\+ b3.
     h :- b4, \\+ b2.
