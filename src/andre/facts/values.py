@@ -1,0 +1,71 @@
+"""Constants as facts hold them: names and numbers, each with one code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import TypeAlias
+
+import numpy as np
+
+from andre.errors import DataError
+
+__all__ = ["Dictionary", "Value", "checked", "key_of"]
+
+#: A name or a number. 1, 1.0 and "1" are three constants.
+Value: TypeAlias = str | int | float
+
+
+def key_of(value: Value) -> Hashable:
+    """What tells constants apart: Python holds 1 and 1.0 for equal, facts do not.
+
+    Examples
+    --------
+    >>> len({key_of(1), key_of(1.0), key_of("1")})
+    3
+    """
+    return (value,) if isinstance(value, float) else value
+
+
+def checked(value: object) -> Value:
+    """Take a value as a constant, or say why it cannot be one.
+
+    Examples
+    --------
+    >>> checked(np.int64(3))
+    3
+    >>> checked(float("nan"))
+    Traceback (most recent call last):
+    ...
+    andre.errors.DataError: nan cannot be a constant: only finite numbers and names can
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value + 0.0  # -0.0 and 0.0 are one number
+    raise DataError(f"{value!r} cannot be a constant: only finite numbers and names can")
+
+
+class Dictionary(dict[Hashable, int]):
+    """Numbers its keys in the order in which they are first asked for.
+
+    Looking up a key that is not there gives it the next code, so that a long
+    list is coded by `map(dictionary.__getitem__, keys)` at the speed of C.
+
+    Examples
+    --------
+    >>> codes = Dictionary()
+    >>> list(map(codes.__getitem__, ["ann", "bob", "ann"]))
+    [0, 1, 0]
+    """
+
+    def __missing__(self, key: Hashable) -> int:
+        code = self[key] = len(self)
+        return code
+
+    @classmethod
+    def of(cls, values: Iterable[Value]) -> Dictionary:
+        """Number these values, in their order."""
+        return cls((key_of(value), code) for code, value in enumerate(values))
