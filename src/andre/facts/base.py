@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from andre.facts.relation import MARKS, Relation
 from andre.facts.values import Dictionary, Value, checked, key_of
 from andre.logic import Atom, Constant, Program
 
-__all__ = ["FactBase", "Key", "World"]
+__all__ = ["FEATURES", "FactBase", "Key", "World"]
+
+#: What facts may have beside their arguments.
+FEATURES = ("probability", "mark", "negative", "rules", "bias")
 
 #: Name and arity of a relation.
 Key: TypeAlias = tuple[str, int]
@@ -209,6 +212,46 @@ class FactBase:
     def with_rules(self, rules: Program) -> FactBase:
         """The same facts with these background rules in place of what they had."""
         return replace(self, rules=rules)
+
+    def without(self, *features: str) -> FactBase:
+        """The same facts less what is named: probability, mark, negative, rules or bias.
+
+        Without probabilities or marks all facts are certain or for training;
+        without negatives the denied facts are gone.
+
+        Examples
+        --------
+        >>> likely = Relation("p", np.array([[0]]), probability=np.array([0.4]))
+        >>> FactBase.from_relations(["a"], [likely]).without("probability").relations["p", 1].probability
+        """
+        if unknown := set(features) - set(FEATURES):
+            raise DataError(f"there is no {min(unknown)!r} to leave out: choose from {', '.join(FEATURES)}")
+        relations = []
+        for relation in self.relations.values():
+            if "negative" in features and relation.negative is not None:
+                relation = relation.take(~relation.negative)  # noqa: PLW2901
+            plain: dict[str, Any] = dict.fromkeys(set(features) & {"probability", "mark"})
+            relations.append(replace(relation, **plain))
+        return replace(
+            self,
+            relations={relation.key: relation for relation in relations if len(relation)},
+            rules=Program() if "rules" in features else self.rules,
+            bias=None if "bias" in features else self.bias,
+        )
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Which of FEATURES these facts have."""
+        has = {
+            name
+            for name in ("probability", "mark", "negative")
+            if any(getattr(relation, name) is not None for relation in self.relations.values())
+        }
+        if len(self.rules):
+            has.add("rules")
+        if self.bias is not None:
+            has.add("bias")
+        return tuple(name for name in FEATURES if name in has)
 
     def merge(self, other: FactBase) -> FactBase:
         """The facts of both; the other's world and bias give way to this one's.

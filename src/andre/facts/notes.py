@@ -23,6 +23,7 @@ class Notes:
     overlaps: int = 0  #: facts that stand in more than one of train, valid, test
     unary: tuple[str, ...] = ()  #: relations read as unary
     directives: int = 0  #: Prolog directives passed over
+    settings: tuple[str, ...] = ()  #: lines of a language bias passed over
 
     def __iter__(self) -> Iterator[str]:
         if self.duplicates:
@@ -39,6 +40,8 @@ class Notes:
         if self.directives:
             what = "directive is" if self.directives == 1 else "directives are"
             yield f"{self.directives} Prolog {what} passed over: only facts and rules are read"
+        if self.settings:
+            yield f"{', '.join(self.settings)} in bias.pl passed over: no such setting is known here"
 
 
 def _facts(count: int) -> str:

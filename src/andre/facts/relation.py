@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import DataError
+from andre.facts.values import check_name
+from andre.logic.atom import BUILTINS
 
 __all__ = ["MARKS", "Codes", "Relation"]
 
@@ -44,6 +46,8 @@ class Relation:
     def __post_init__(self) -> None:
         if not self.name:
             raise DataError("a relation needs a name, and this one is empty")
+        if check_name(self.name) in BUILTINS:
+            raise DataError(f"{self.name} compares two terms and cannot have facts: rename the relation")
         codes = np.asarray(self.codes, dtype=np.int32)
         if codes.ndim != 2:
             raise DataError(f"the codes of {self.name} need two dimensions, facts by arguments")

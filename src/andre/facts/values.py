@@ -10,7 +10,7 @@ import numpy as np
 
 from andre.errors import DataError
 
-__all__ = ["Dictionary", "Value", "checked", "key_of"]
+__all__ = ["Dictionary", "Value", "check_name", "checked", "key_of"]
 
 #: A name or a number. 1, 1.0 and "1" are three constants.
 Value: TypeAlias = str | int | float
@@ -41,11 +41,36 @@ def checked(value: object) -> Value:
     """
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+    if isinstance(value, str):
+        return check_name(value)
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value + 0.0  # -0.0 and 0.0 are one number
     raise DataError(f"{value!r} cannot be a constant: only finite numbers and names can")
+
+
+def check_name(name: str) -> str:
+    """Refuse letters that no file can hold.
+
+    Examples
+    --------
+    >>> check_name("a\\0b")
+    Traceback (most recent call last):
+    ...
+    andre.errors.DataError: the name 'a\\x00b' has a NUL or half a character in it: take it out
+    """
+    if "\0" in name or not (name.isascii() or _is_encodable(name)):
+        raise DataError(f"the name {name!r} has a NUL or half a character in it: take it out")
+    return name
+
+
+def _is_encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Dictionary(dict[Hashable, int]):
