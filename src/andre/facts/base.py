@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -95,7 +95,7 @@ class FactBase:
             raise DataError(f"{len(stated)} facts need as many probabilities and marks")
         if unknown := set(parts) - set(MARKS):
             raise DataError(f"there is no mark {min(unknown)!r}: choose train, valid or test")
-        dictionary = Dictionary()
+        dictionary = Dictionary[Hashable]()
         values: list[Value] = []
         rows: dict[Key, list[tuple[tuple[int, ...], float, int, bool]]] = {}
         for position, atom in enumerate(stated + denied):
@@ -152,7 +152,7 @@ class FactBase:
         return cls(values, merged, rules or Program(), world, notes)
 
     @cached_property
-    def dictionary(self) -> Mapping[object, int]:
+    def dictionary(self) -> Mapping[Hashable, int]:
         """The code of each constant, under its `key_of`."""
         return MappingProxyType(dict(Dictionary.of(self.constants)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -65,7 +65,7 @@ class Builder:
     ('ann', 7, '7')
     """
 
-    texts: Dictionary = field(default_factory=Dictionary)
+    texts: Dictionary[Hashable] = field(default_factory=Dictionary)
     rules: list[Rule] = field(default_factory=list)
     bias: Bias | None = None
     directives: int = 0
@@ -149,7 +149,9 @@ class Builder:
                 values[code] = key[0]
             elif isinstance(key, int):
                 values[code] = key
-        dictionary = Dictionary()
+        if values == keys:  # all are names
+            return values, None
+        dictionary = Dictionary[Hashable]()
         recode = np.fromiter((dictionary[key_of(value)] for value in values), np.int64, len(values))
         if len(dictionary) == len(values):
             return values, None

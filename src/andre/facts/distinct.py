@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from andre.errors import DataError
 from andre.facts.relation import Relation
 
-__all__ = ["Merged", "merge_equal", "row_keys"]
+__all__ = ["Merged", "by_kind", "merge_equal", "row_keys"]
 
 
 def row_keys(codes: NDArray[Any], n_values: int) -> NDArray[np.int64]:
@@ -35,6 +35,19 @@ def row_keys(codes: NDArray[Any], n_values: int) -> NDArray[np.int64]:
         keys = keys * n_values + column
         top *= n_values
     return keys
+
+
+def by_kind(kinds: NDArray[Any], n_kinds: int) -> list[NDArray[np.int64]]:
+    """For each kind, the rows that are of it, in their order.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in by_kind(np.array([1, 0, 1]), 3)]
+    [[1], [0, 2], []]
+    """
+    order = np.argsort(kinds, kind="stable")
+    stops = np.cumsum(np.bincount(kinds, minlength=n_kinds))
+    return np.split(order, stops[:-1])
 
 
 @dataclass(frozen=True)

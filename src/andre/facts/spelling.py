@@ -34,26 +34,21 @@ def values_of_texts(texts: Sequence[str], relations: Iterable[Relation]) -> list
     >>> values_of_texts(["ann", "9", "00260881", "12651611"], [age, Relation("same", np.array([[2], [3]]))])
     ['ann', 9, '00260881', '12651611']
     """
-    numbers = {code: n for code, text in enumerate(texts) if (n := _number(text)) is not None}
     values: list[Value] = list(texts)
-    if not numbers:
-        return values
-    codes = [code for code, text in enumerate(texts) if text[:1] in "0-" and _CODE.match(text)]
-    named = np.zeros(len(texts), dtype=np.bool_)
+    numeric = [code for code, text in enumerate(texts) if text[-1:].isdigit()]
+    codes = [code for code in numeric if _CODE.match(texts[code])]
     if codes:
         _, kinds = type_of_codes(relations, len(texts))
         named = np.isin(kinds, kinds[codes]) & (kinds >= 0)
-    for code, number in numbers.items():
-        if not named[code]:
-            values[code] = number
+        numeric = [code for code in numeric if not named[code]]
+    for code in numeric:
+        values[code] = _value(texts[code])
     return values
 
 
-def _number(text: str) -> int | float | None:
-    if not text[-1:].isdigit():
-        return None
+def _value(text: str) -> Value:
     try:
         number = read_number(text)
-        return None if number is None else number + 0  # -0.0 is 0.0
-    except LogicError:  # too large to compute with, so a name
-        return None
+    except LogicError:  # too large to compute with
+        number = None
+    return text if number is None else number + 0  # -0.0 is 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -73,7 +73,10 @@ def _is_encodable(name: str) -> bool:
     return True
 
 
-class Dictionary(dict[Hashable, int]):
+K = TypeVar("K", bound=Hashable)
+
+
+class Dictionary(dict[K, int]):
     """Numbers its keys in the order in which they are first asked for.
 
     Looking up a key that is not there gives it the next code, so that a long
@@ -81,16 +84,16 @@ class Dictionary(dict[Hashable, int]):
 
     Examples
     --------
-    >>> codes = Dictionary()
+    >>> codes = Dictionary[str]()
     >>> list(map(codes.__getitem__, ["ann", "bob", "ann"]))
     [0, 1, 0]
     """
 
-    def __missing__(self, key: Hashable) -> int:
+    def __missing__(self, key: K) -> int:
         code = self[key] = len(self)
         return code
 
-    @classmethod
-    def of(cls, values: Iterable[Value]) -> Dictionary:
+    @staticmethod
+    def of(values: Iterable[Value]) -> Dictionary[Hashable]:
         """Number these values, in their order."""
-        return cls((key_of(value), code) for code, value in enumerate(values))
+        return Dictionary((key_of(value), code) for code, value in enumerate(values))

@@ -8,6 +8,7 @@ be taken for numbers, stand in quotes, as in Prolog.
 from __future__ import annotations
 
 import re
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from andre.errors import LogicError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
+from andre.facts.distinct import by_kind
 from andre.facts.formats.format import (
     Format,
     check_arities,
@@ -26,7 +28,7 @@ from andre.facts.formats.format import (
 from andre.facts.relation import MARKS
 from andre.facts.spelling import values_of_texts
 from andre.facts.text import blocks, fail_at
-from andre.facts.values import key_of
+from andre.facts.values import Dictionary, key_of
 from andre.logic.spelling import quote, unquote
 
 __all__ = ["NL"]
@@ -57,18 +59,19 @@ def read_nl(path: Path) -> FactBase:
 
 
 def _add_block(path: Path, builder: Builder, text: str, first_line: int) -> None:
-    found: dict[tuple[str, int], list[tuple[str, bool, int]]] = {}
-    for line, (name, args, mark, other) in enumerate(_LINE.findall(text), start=first_line):
-        if name:
-            found.setdefault((name, args.count(",") + 1), []).append((args, mark != "", line))
-        elif other:
-            _add_spaced(path, builder, other, line)
-    for (name, arity), rows in found.items():
-        args_of, held_out, lines = zip(*rows, strict=True)
-        arguments = ",".join(args_of).split(",")
+    names, args, marks, others = map(np.array, zip(*_LINE.findall(text), strict=True), repeat(object))
+    for row in np.flatnonzero(others != ""):
+        _add_spaced(path, builder, others[row], first_line + int(row))
+    rows = np.flatnonzero(names != "")
+    kinds = Dictionary[tuple[str, int]]()
+    commas = map(str.count, args[rows], repeat(","))
+    kind = np.fromiter(map(kinds.__getitem__, zip(names[rows], commas, strict=True)), np.int32, len(rows))
+    for (name, n_commas), places in zip(kinds, by_kind(kind, len(kinds)), strict=True):
+        chosen = rows[places]
+        arguments = ",".join(args[chosen]).split(",")
         codes = np.fromiter(map(builder.texts.__getitem__, arguments), np.int32, len(arguments))
-        mark = np.array(held_out, dtype=np.uint8) * _TEST
-        builder.add(name, codes.reshape(-1, arity), Place(path, lines), mark=mark)
+        mark = np.where(marks[chosen] == "", 0, _TEST)
+        builder.add(name, codes.reshape(-1, n_commas + 1), Place(path, chosen + first_line), mark=mark)
 
 
 def _add_spaced(path: Path, builder: Builder, text: str, line: int) -> None:

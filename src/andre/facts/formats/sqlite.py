@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from andre.errors import DataError
@@ -15,11 +15,16 @@ from andre.facts.formats.duck import add_rows, identifier
 from andre.facts.formats.format import Format, check_arities, check_names_apart, refusal
 from andre.facts.formats.tables import check_int64, table_columns
 
+if TYPE_CHECKING:
+    import sqlite3
+
 __all__ = ["SQLITE"]
 
 
 @contextmanager
 def _connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+    import sqlite3  # noqa: PLC0415  (few commands need it)
+
     try:
         address = f"file:{quote(str(path.absolute()))}?mode={mode}"
         with closing(sqlite3.connect(address, uri=True)) as connection:

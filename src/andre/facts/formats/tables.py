@@ -7,10 +7,7 @@ relation, tail (or subject, predicate, object, or h, r, t) holds triples.
 
 from __future__ import annotations
 
-import datetime
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -57,10 +54,10 @@ def add_table(
         builder.add(name, codes, place, **said)
         return
     head, relation, tail = arguments
-    names = Dictionary()
+    names = Dictionary[str]()
     kinds = np.fromiter(map(names.__getitem__, _names(relation, place)), np.int32, len(relation))
     ends = np.stack([code_cells(builder, column, place) for column in (head, tail)], axis=1)
-    add_triples(builder, list(map(str, names)), kinds, ends, **said)
+    add_triples(builder, list(names), kinds, ends, **said)
 
 
 def _names(cells: Sequence[Any], place: Place) -> Iterator[str]:
@@ -89,13 +86,20 @@ def _value(cell: Any) -> str | int | float:
         cell = cell.item()
     if isinstance(cell, bool):
         return str(cell).lower()
-    if isinstance(cell, Decimal):
-        return checked(float(cell))
-    if isinstance(cell, datetime.date | datetime.time | uuid.UUID):
-        return str(cell)
     if cell is None or cell == "" or cell != cell or str(cell) in {"<NA>", "NaT"}:  # noqa: PLR0124
         raise DataError("a cell is empty: an argument needs a name or a number")
-    return checked(cell)
+    return checked(cell if isinstance(cell, str | int | float) else _rarer(cell))
+
+
+def _rarer(cell: Any) -> Any:
+    """Dates, times and identifiers as names, decimals as numbers."""
+    import datetime  # noqa: PLC0415  (few tables have such cells)
+    import decimal  # noqa: PLC0415
+    import uuid  # noqa: PLC0415
+
+    if isinstance(cell, decimal.Decimal):
+        return float(cell)
+    return str(cell) if isinstance(cell, datetime.date | datetime.time | uuid.UUID) else cell
 
 
 def _said(field: str, cells: Sequence[Any], place: Place) -> NDArray[Any]:

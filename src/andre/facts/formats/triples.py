@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder
+from andre.facts.distinct import by_kind
 from andre.facts.formats.format import (
     Check,
     Format,
@@ -61,7 +62,7 @@ def split_files(folder: Path) -> dict[str, Path]:
 
 
 def _add_file(builder: Builder, path: Path, mark: str) -> None:
-    names = Dictionary()
+    names = Dictionary[str]()
     ends: list[NDArray[np.int32]] = []
     relations: list[NDArray[np.int32]] = []
     for block in blocks(path):
@@ -73,7 +74,7 @@ def _add_file(builder: Builder, path: Path, mark: str) -> None:
         raise DataError(f"there are no facts in {path}")
     kinds = np.concatenate(relations)
     marks = np.full(len(kinds), MARKS.index(mark), dtype=np.uint8)
-    add_triples(builder, list(map(str, names)), kinds, np.concatenate(ends).reshape(-1, 2), mark=marks)
+    add_triples(builder, list(names), kinds, np.concatenate(ends).reshape(-1, 2), mark=marks)
 
 
 def add_triples(
@@ -84,9 +85,7 @@ def add_triples(
     **columns: Any,
 ) -> None:
     """Add facts between two ends [N, 2] whose relations [N] are positions in `names`."""
-    order = np.argsort(relations, kind="stable")
-    stops = np.cumsum(np.bincount(relations, minlength=len(names)))
-    for name, rows in zip(names, np.split(order, stops[:-1]), strict=True):
+    for name, rows in zip(names, by_kind(relations, len(names)), strict=True):
         builder.add(name, ends[rows], **{field: column[rows] for field, column in columns.items()})
 
 
