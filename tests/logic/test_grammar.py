@@ -47,9 +47,11 @@ def test_no_text_raises_anything_but_a_sentence(text: str) -> None:
     try:
         program = parse_program(text, source="odd.pl")
     except LogicError as error:
-        assert str(error).startswith("odd.pl, line ")
+        message = str(error)
     else:
+        message = "odd.pl, line "
         assert parse_program(str(program)) == program
+    assert message.startswith("odd.pl, line ")
 
 
 @given(st.text())
