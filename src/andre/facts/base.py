@@ -61,6 +61,9 @@ class FactBase:
     def __post_init__(self) -> None:
         if self.world not in {"closed", "open"}:
             raise DataError(f"a world is closed or open, not {self.world!r}")
+        for rule in self.rules:
+            if not rule.body:
+                raise DataError(f"{rule} has no body: state it among the facts, not the rules")
         for key, relation in self.relations.items():
             if key != relation.key:
                 raise DataError(f"{relation} is filed under {key[0]}/{key[1]}: use its name and arity")
@@ -232,10 +235,13 @@ class FactBase:
                 relation = relation.take(~relation.negative)  # noqa: PLW2901
             plain: dict[str, Any] = dict.fromkeys(set(features) & {"probability", "mark"})
             relations.append(replace(relation, **plain))
+        rules = self.rules
+        if "probability" in features:
+            rules = Program(tuple(replace(rule, probability=1.0) for rule in rules))
         return replace(
             self,
             relations={relation.key: relation for relation in relations if len(relation)},
-            rules=Program() if "rules" in features else self.rules,
+            rules=Program() if "rules" in features else rules,
             bias=None if "bias" in features else self.bias,
         )
 
@@ -247,6 +253,8 @@ class FactBase:
             for name in ("probability", "mark", "negative")
             if any(getattr(relation, name) is not None for relation in self.relations.values())
         }
+        if any(rule.probability != 1 for rule in self.rules):
+            has.add("probability")
         if len(self.rules):
             has.add("rules")
         if self.bias is not None:

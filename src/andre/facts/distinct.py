@@ -47,7 +47,7 @@ def by_kind(kinds: NDArray[Any], n_kinds: int) -> list[NDArray[np.int64]]:
     """
     order = np.argsort(kinds, kind="stable")
     stops = np.cumsum(np.bincount(kinds, minlength=n_kinds))
-    return np.split(order, stops[:-1])
+    return np.split(order, stops[:-1]) if n_kinds else []
 
 
 @dataclass(frozen=True)

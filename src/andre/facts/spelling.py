@@ -35,7 +35,7 @@ def values_of_texts(texts: Sequence[str], relations: Iterable[Relation]) -> list
     ['ann', 9, '00260881', '12651611']
     """
     values: list[Value] = list(texts)
-    numeric = [code for code, text in enumerate(texts) if text[-1:].isdigit()]
+    numeric = [code for code, text in enumerate(texts) if text and text[0] in "-0123456789"]
     codes = [code for code in numeric if _CODE.match(texts[code])]
     if codes:
         _, kinds = type_of_codes(relations, len(texts))

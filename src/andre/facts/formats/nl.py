@@ -29,23 +29,22 @@ from andre.facts.relation import MARKS
 from andre.facts.spelling import values_of_texts
 from andre.facts.text import blocks, fail_at
 from andre.facts.values import Dictionary, key_of
-from andre.logic.spelling import quote, unquote
+from andre.logic.spelling import QUOTED, quote, unquote
 
 __all__ = ["NL"]
 
 _BARE = r"[^\s(),'\"#\ufeff]++"
-_QUOTED = r"'(?:[^'\\\n]|\\[^\n]|'')*+'"
 _NAME = rf"(?!%|[0-9.]+::){_BARE}"
 _LINE = re.compile(
     rf"^[ \t]*+(?:(?P<name>{_NAME})\((?P<args>{_BARE}(?:,{_BARE})*+)\)\.(?P<mark>\#TEST)?"
     r"|%[^\n]*+|(?P<other>[^\n]++))?[ \t]*+$",
     re.MULTILINE,
 )
-_ARGUMENT = rf"[ \t]*+(?:{_BARE}|{_QUOTED})[ \t]*+"
+_ARGUMENT = rf"[ \t]*+(?:{_BARE}|{QUOTED})[ \t]*+"
 _SPACED = re.compile(
-    rf"(?P<name>{_NAME}|{_QUOTED})\((?P<args>{_ARGUMENT}(?:,{_ARGUMENT})*+)\)\s*+\.\s*+(?P<mark>\#TEST)?\s*+\Z"
+    rf"(?P<name>{_NAME}|{QUOTED})\((?P<args>{_ARGUMENT}(?:,{_ARGUMENT})*+)\)\s*+\.\s*+(?P<mark>\#TEST)?\s*+\Z"
 )
-_TOKEN = re.compile(rf"{_BARE}|{_QUOTED}")
+_TOKEN = re.compile(rf"{_BARE}|{QUOTED}")
 _DIGITS = re.compile(r"-?[0-9][0-9.eE+-]*\Z")
 _TEST = MARKS.index("test")
 

@@ -15,7 +15,7 @@ from andre.facts.formats.format import Format, refusal
 from andre.facts.formats.prolog import add_clauses, clauses, fact_lines, values_of_prolog, write_facts_of
 from andre.facts.text import fail_at
 from andre.logic import parse_atom
-from andre.logic.spelling import quote, unquote
+from andre.logic.spelling import QUOTED, quote, unquote
 
 __all__ = ["POPPER"]
 
@@ -23,7 +23,7 @@ _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
 
 _COMMENTS = re.compile(r"(?:\s++|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
 _EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*\((?P<atom>.*)\)\s*\.\Z", re.DOTALL)
-_NAME = r"(?:[a-z]\w*+|'(?:[^'\\]|\\.|'')*+')"
+_NAME = rf"(?:[a-z]\w*+|{QUOTED})"
 _SETTING = re.compile(
     rf"(?P<setting>[a-z]\w*+)\s*(?:\(\s*(?:(?P<number>[0-9]{{1,9}})|(?P<name>{_NAME})\s*,\s*"
     rf"(?:(?P<arity>[0-9]{{1,3}})|\(\s*(?P<items>{_NAME}\s*(?:,\s*{_NAME}\s*)*+),?\s*\)))\s*\))?\s*\.\Z"

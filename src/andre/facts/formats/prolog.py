@@ -19,7 +19,7 @@ from andre.facts.relation import Relation
 from andre.facts.text import blocks, fail_at
 from andre.facts.values import Value
 from andre.logic import Atom, Constant, parse_clauses
-from andre.logic.spelling import read_number
+from andre.logic.spelling import QUOTED, read_number
 
 __all__ = ["PROBLOG", "PROLOG", "add_clauses", "clauses", "fact_lines", "values_of_prolog", "write_facts_of"]
 
@@ -27,16 +27,16 @@ __all__ = ["PROBLOG", "PROLOG", "add_clauses", "clauses", "fact_lines", "values_
 MAX_CLAUSE = 1 << 20
 
 _SPACE = r"(?:\s++|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+"
-_QUOTED = r"'[^'\\\n,]*+'(?!')"
+_SIMPLE_QUOTED = r"'[^'\\\n,]*+'(?!')"
 _NUMBER = r"-?[0-9]{1,15}+(?:\.[0-9]{1,30}+)?+"
-_ARGUMENT = rf"(?:[a-z]\w*+|{_NUMBER}|{_QUOTED})\s*+"
+_ARGUMENT = rf"(?:[a-z]\w*+|{_NUMBER}|{_SIMPLE_QUOTED})\s*+"
 _FACT = re.compile(
     rf"{_SPACE}(?:(?P<probability>[0-9]++(?:\.[0-9]++)?+)::\s*+)?+"
-    rf"(?P<name>(?!(?:not|true)\b)[a-z]\w*+|[A-Z_]\w*+(?=\()|{_QUOTED})"
+    rf"(?P<name>(?!(?:not|true)\b)[a-z]\w*+|[A-Z_]\w*+(?=\()|{_SIMPLE_QUOTED})"
     rf"(?:\(\s*+(?P<args>{_ARGUMENT}(?:,\s*+{_ARGUMENT})*+)\))?+\s*+\.(?=[\s%]|\Z)"
 )
 _CLAUSE = re.compile(
-    rf"{_SPACE}(?:[^'\"%./]++|'(?:[^'\\]|\\[\s\S])*+'|\"(?:[^\"\\]|\\[\s\S])*+\""
+    rf"{_SPACE}(?:[^'\"%./]++|{QUOTED}|\"(?:[^\"\\]|\\[\s\S])*+\""
     rf"|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)"
 )
 _BLANK = re.compile(_SPACE)
