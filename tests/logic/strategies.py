@@ -35,11 +35,12 @@ atoms = st.builds(
 )
 comparisons = st.builds(Atom, st.sampled_from(["=", "<", ">", "=<", ">=", "\\="]), st.tuples(terms, terms))
 literals = st.builds(Literal, st.one_of(atoms, atoms, comparisons), st.booleans())
+counts = st.one_of(st.integers(0, 10**12), st.floats(0, 1e6))
 evidence = st.builds(
-    Evidence,
+    lambda split, one, other: Evidence(split, max(one, other), min(one, other)),
     st.sampled_from(["train", "valid", "my split", "it's: N_b=3"]),
-    st.one_of(st.integers(0, 10**12), st.floats(0, 1e6)),
-    st.one_of(st.integers(0, 10**12), st.floats(0, 1e6)),
+    counts,
+    counts,
 )
 rules = st.builds(
     Rule,

@@ -204,4 +204,9 @@ def _terms(pieces: Collection[str]) -> tuple[Term, ...]:
 
 
 def _term(text: str) -> Term:
-    return Variable(text) if _VARIABLE_NAME.match(text) else Constant.read(text)
+    if _VARIABLE_NAME.match(text):
+        return Variable(text)
+    try:
+        return Constant.read(text)
+    except LogicError:  # a number too large to compute with
+        return Constant(text)

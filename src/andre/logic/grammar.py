@@ -2,29 +2,35 @@
 
 `str()` of an atom, rule or program reads back as an equal one. Statistics in
 comments, as the writers leave them (`% train: N_b=219, N_r=215`), become the
-evidence of the clause that follows.
+evidence of the clause that follows; where a comment says that its confidence
+is written as the probability, the rule itself has none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from andre.errors import LogicError
-from andre.logic.atom import Atom, Term, Variable, fresh_variables
+from andre.logic.atom import Atom, Constant, Term, Variable, fresh_variables
 from andre.logic.literal import Literal
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
 from andre.logic.spelling import QUOTED, unquote
-from andre.logic.syntax import ANYONE, RawAtom, RawClause, RawDirective, ReadError, read_raw
+from andre.logic.syntax import RawAtom, RawClause, RawDirective, RawTerm, ReadError, read_raw
 
-__all__ = ["Clause", "parse_atom", "parse_clauses", "parse_program", "parse_rule"]
+__all__ = ["WEIGHS", "Clause", "parse_atom", "parse_clauses", "parse_program", "parse_rule"]
 
 _COUNTED_LINE = re.compile(r"\s*[0-9.eE+]+\s+[0-9.eE+]+\s+[0-9.eE+-]+\s+\S.*<=")
+#: How a ProbLog export says that it wrote a confidence as the probability of a rule.
+WEIGHS = ", written as the probability"
+#: A constant of AnyBURL's that is a code, not a number.
+LEADING_ZERO = re.compile(r"[(,]\s*-?0[0-9]+\s*[,)]")
 _STATISTICS = re.compile(
     rf"^[ \t]*%[ \t]*(?P<split>{QUOTED}|[a-z]\w*): "
-    r"N_b=(?P<n_b>[0-9.e+-]+), N_r=(?P<n_r>[0-9.e+-]+)",
+    r"N_b=(?P<n_b>[0-9.e+-]+), N_r=(?P<n_r>[0-9.e+-]+)(?P<weighs>[^\n]*" + WEIGHS + ")?",
     re.MULTILINE,
 )
 #: What these say makes no difference to a program that is read as a whole.
@@ -148,12 +154,14 @@ def _is_anyburl(text: str) -> bool:
 
 
 def _read_lines(text: str) -> Iterator[Clause]:
+    # A leading zero shows that digits are codes, as WordNet's 00260881 and 12651611: names, all of them.
+    has_codes = bool(LEADING_ZERO.search(text))
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("%"):
             continue
         try:
             raw = read_raw(line, "line") if _COUNTED_LINE.match(line) else _prolog_line(line)
-            yield _clause(raw, number)
+            yield _clause(raw, number, read=Constant if has_codes else Constant.read)
         except ReadError as problem:
             raise ReadError(problem.message, number) from None
 
@@ -177,12 +185,20 @@ def _read_program(text: str) -> Iterator[Clause]:
             _skip(item)
             continue
         evidence = []
-        while statistics and statistics[-1][0] <= item.head.line:
-            evidence.append(statistics.pop()[1])
-        yield _clause(item, item.head.line, tuple(evidence))
+        while statistics and statistics[-1].line <= item.head.line:
+            evidence.append(statistics.pop())
+        weighed = any(found.weighs for found in evidence)
+        raw = item._replace(probability=None) if weighed else item
+        yield _clause(raw, item.head.line, tuple(found.evidence for found in evidence))
 
 
-def _statistics(text: str) -> list[tuple[int, Evidence]]:
+class _Statistics(NamedTuple):
+    line: int
+    evidence: Evidence
+    weighs: bool  #: whether the rule's probability is this confidence and nothing of its own
+
+
+def _statistics(text: str) -> list[_Statistics]:
     """Find the statistics in comments with their lines, the last first."""
     found, line, place = [], 1, 0
     for match in _STATISTICS.finditer(text):
@@ -193,7 +209,7 @@ def _statistics(text: str) -> list[tuple[int, Evidence]]:
             counts = float(match["n_b"]), float(match["n_r"])
         except ValueError:
             continue  # a person's remark that only looks like ours
-        found.append((line, Evidence(name, *map(_whole, counts))))
+        found.append(_Statistics(line, Evidence(name, *map(_whole, counts)), match["weighs"] is not None))
     return found[::-1]
 
 
@@ -208,15 +224,19 @@ def _skip(directive: RawDirective) -> None:
         raise ReadError(f"the directive {shown!r} cannot be carried out: take it out", directive.line)
 
 
-def _clause(raw: RawClause, line: int, evidence: tuple[Evidence, ...] = ()) -> Clause:
+def _clause(
+    raw: RawClause,
+    line: int,
+    evidence: tuple[Evidence, ...] = (),
+    read: Callable[[str], Constant] = Constant.read,
+) -> Clause:
     body = tuple(literal for literal in raw.body if literal.negated or not literal.atom.is_true)
     if any(literal.atom.is_true for literal in body):
         raise ReadError("\\+ true never holds, so this rule says nothing: take it out", line)
-    head, *atoms = _name_all([raw.head, *(literal.atom for literal in body)])
+    head, *atoms = _name_all([raw.head, *(literal.atom for literal in body)], read)
     if raw.counts is not None:
         evidence = (Evidence("train", *map(_whole, raw.counts)),)
-    # Our own ProbLog export writes a rule's confidence as its probability; the rule itself has none.
-    probability = 1.0 if raw.probability is None or (evidence and body) else raw.probability
+    probability = 1.0 if raw.probability is None else raw.probability
     literals = map(Literal, atoms, (literal.negated for literal in body))
     try:
         return Clause(Rule(head, tuple(literals), evidence, probability), line)
@@ -224,14 +244,19 @@ def _clause(raw: RawClause, line: int, evidence: tuple[Evidence, ...] = ()) -> C
         raise ReadError(str(error), line) from None
 
 
-def _name_all(atoms: Iterable[RawAtom]) -> Iterator[Atom]:
+def _name_all(atoms: Iterable[RawAtom], read: Callable[[str], Constant] = Constant.read) -> Iterator[Atom]:
     """Give every `_` a name that no other variable of the clause has."""
     atoms = list(atoms)
     taken = {arg.name for atom in atoms for arg in atom.args if isinstance(arg, Variable)}
     fresh = fresh_variables(taken)
     for atom in atoms:
-        args: Iterable[Term] = (next(fresh) if arg is ANYONE else arg for arg in atom.args)  # type: ignore[misc]
         try:
-            yield Atom(atom.predicate, tuple(args))
+            yield Atom(atom.predicate, tuple(_term(arg, fresh, read) for arg in atom.args))
         except LogicError as error:
             raise ReadError(str(error), atom.line) from None
+
+
+def _term(term: RawTerm, fresh: Iterator[Variable], read: Callable[[str], Constant]) -> Term:
+    if isinstance(term, Variable | Constant):
+        return term
+    return read(term) if isinstance(term, str) else next(fresh)

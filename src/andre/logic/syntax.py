@@ -19,7 +19,7 @@ from andre.logic.spelling import QUOTED, read_number, unquote
 if TYPE_CHECKING:
     from lark import Lark, Token
 
-__all__ = ["ANYONE", "RawAtom", "RawClause", "RawDirective", "RawLiteral", "ReadError", "read_raw"]
+__all__ = ["RawAtom", "RawClause", "RawDirective", "RawLiteral", "RawTerm", "ReadError", "read_raw"]
 
 GRAMMAR = r"""
 program: (clause | directive)*
@@ -81,8 +81,9 @@ class _Anyone:
     """What `_` stands for: a variable that occurs nowhere else."""
 
 
-ANYONE = _Anyone()
-RawTerm: TypeAlias = Term | _Anyone
+_ANYONE = _Anyone()
+#: A string is a constant of AnyBURL's, a name or a number.
+RawTerm: TypeAlias = Term | _Anyone | str
 
 
 class RawAtom(NamedTuple):
@@ -172,7 +173,7 @@ class _Reader:
         return token
 
     def variable(self, token: Token) -> RawTerm:
-        return ANYONE if token == "_" else Variable(str(token))
+        return _ANYONE if token == "_" else Variable(str(token))
 
     def bare(self, token: Token) -> Constant:
         if token.type == "NAME":
@@ -214,14 +215,14 @@ class _Reader:
     def line_body(self, *atoms: RawAtom) -> tuple[RawLiteral, ...]:
         return tuple(RawLiteral(atom, negated=False) for atom in atoms)
 
-    def line_atom(self, name: Token, *args: Term) -> RawAtom:
+    def line_atom(self, name: Token, *args: RawTerm) -> RawAtom:
         return RawAtom(str(name), args, _line(name))
 
-    def line_term(self, token: Token) -> Term:
-        # AnyBURL's variables are single capitals; whatever else stands there is a name.
+    def line_term(self, token: Token) -> RawTerm:
+        # AnyBURL's variables are single capitals; whatever else stands there is a constant.
         if len(token) == 1 and "A" <= token <= "Z":
             return Variable(str(token))
-        return Constant(_name(token))
+        return Constant(_name(token)) if token.type == "QUOTED" else str(token)
 
 
 def _line(token: Token) -> int:
