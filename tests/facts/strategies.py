@@ -12,8 +12,8 @@ PLAIN_NAMES = st.sampled_from(["ann", "bob", "cy", "dee", "north_east", "x1"])
 # fmt: off
 TRICKY_NAMES = [
     "New York", "it's", 'say "hi"', "a,b", "a(b)", "[a,b]", "12", "007", "-3", "1e5", "1.50", "nan", "X", "_",
-    "é", "日本", "#TEST", "%c", "a\tb", "a\nb", "a\r\nb", " x ", "\ufeffa", "a::b", ".", "'", "\\", "not", "true",
-    "is", "\u2028", "0.5::p", "a.", "/*", "*/", "-", "pos(a)", "arg1", "NULL", "<NA>", "\x1f", "",
+    "é", "日本", "#TEST", "%c", "a\tb", "a\nb", "a\r\nb", " x ", "\ufeffa", "a::b", ".", "'", "\\", "not",
+    "true", "is", "\u2028", "0.5::p", "a.", "/*", "*/", "-", "pos(a)", "arg1", "NULL", "<NA>", "\x1f", "",
 ]
 RELATION_NAMES = [
     "p", "q", "edge", "_hypernym", "P", "located in", "a/b", "é", "not", "true", "..", "12", "it's", "a,b",

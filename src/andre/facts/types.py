@@ -78,7 +78,7 @@ class ArgumentTypes:
     >>> ann, bob, cy = map(Constant, ("ann", "bob", "cy"))
     >>> facts = [Atom("parent", (ann, bob)), Atom("parent", (bob, cy)), Atom("age", (cy, Constant(9)))]
     >>> print(argument_types(FactBase.from_facts(facts)))
-    parent(parent1, parent1), age(parent1, number)
+    parent(entity, entity), age(entity, number)
     """
 
     of: Mapping[Key, tuple[str, ...]]
@@ -94,8 +94,8 @@ def argument_types(base: FactBase) -> ArgumentTypes:
     """Infer the types of all arguments, and name them.
 
     A type that holds only numbers is called number; one that a unary relation
-    covers wholly takes that relation's name; others are named after the first
-    place they stand in, as `parent1`.
+    covers wholly takes that relation's name; the only other one is called
+    entity; several are named after the first place they stand in, as `city2`.
     """
     relations = list(base.relations.values())
     places, of_codes = type_of_codes(relations, len(base.constants))
@@ -117,10 +117,11 @@ def argument_types(base: FactBase) -> ArgumentTypes:
     for relation, kinds in zip(relations, places, strict=True):
         if relation.arity == 1 and kinds[0] not in names and len(relation) == counts[kinds[0]]:
             name(kinds[0], relation.name)
+    rest = {kind for kinds in places for kind in kinds} - names.keys()
     for relation, kinds in zip(relations, places, strict=True):
         for position, kind in enumerate(kinds, start=1):
             if kind not in names:
-                name(kind, f"{relation.name}{position}")
+                name(kind, f"{relation.name}{position}" if len(rest) > 1 else "entity")
     of = {r.key: tuple(names[kind] for kind in kinds) for r, kinds in zip(relations, places, strict=True)}
     return ArgumentTypes(of, {names[kind]: counts[kind] for kind in sorted(names)})
 
