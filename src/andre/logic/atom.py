@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeAlias
 
 from andre.errors import LogicError
+from andre.logic.spelling import is_list, quote, read_number, spell_number
 
-__all__ = ["BUILTINS", "Atom", "Constant", "Term", "Variable", "quote"]
+__all__ = ["BUILTINS", "Atom", "Constant", "Term", "Variable", "fresh_variables", "quote"]
 
 #: Built-in relations between two terms, written infix.
 BUILTINS = frozenset({"\\=", "=", "<", "=<", ">", ">="})
 
-_PLAIN_NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
 _VARIABLE_NAME = re.compile(r"[A-Z_][A-Za-z0-9_]*\Z")
 _CALL = re.compile(r"\s*(?P<name>[^\s()',]+|'[^']+')\s*\((?P<args>[^()']*)\)\s*\Z")
-_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-
-
-def quote(name: str) -> str:
-    """Write a name as a Prolog atom, in quotes only where Prolog needs them.
-
-    Examples
-    --------
-    >>> print(quote("mother"), quote("Sepal Length"), quote("it's"))
-    mother 'Sepal Length' 'it\\'s'
-    """
-    if _PLAIN_NAME.match(name):
-        return name
-    return "'" + "".join(_ESCAPES.get(letter, letter) for letter in name) + "'"
+_KEYWORDS = frozenset({"not", "true"})  # as the name of an atom, each would read as something else
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,6 +41,8 @@ class Variable:
                 f"{self.name!r} cannot name a variable: "
                 "a variable begins with a capital letter or an underscore"
             )
+        if self.name == "_":
+            raise LogicError("_ is a new variable wherever it is written, so it cannot name one: use _1, _2")
 
     def __str__(self) -> str:
         return self.name
@@ -58,18 +50,66 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant: a name or a number.
+    """A constant: a name, a number, or a list of constants, kept as its text.
+
+    Equality is Prolog's: 1, 1.0 and '1' are three constants.
 
     Examples
     --------
-    >>> print(Constant("ann"), Constant("New York"), Constant(3))
-    ann 'New York' 3
+    >>> print(Constant("ann"), Constant("New York"), Constant(3), Constant("[a,b]"))
+    ann 'New York' 3 [a,b]
+    >>> Constant(1) == Constant(1.0)
+    False
     """
 
     value: str | int | float
 
+    def __post_init__(self) -> None:
+        kind = type(self.value)
+        if kind is str or kind is int:
+            return
+        object.__setattr__(self, "value", _plain_value(self.value))
+
+    @classmethod
+    def read(cls, text: str) -> Constant:
+        """Read a constant written without quotes: a number where it is one, else a name.
+
+        Examples
+        --------
+        >>> Constant.read("3"), Constant.read("007"), Constant.read("1e-3")
+        (Constant(value=3), Constant(value='007'), Constant(value=0.001))
+        """
+        number = read_number(text)
+        return cls(text if number is None else number)
+
+    @property
+    def number(self) -> int | float | None:
+        """The value where it is a number, else None."""
+        return None if isinstance(self.value, str) else self.value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Constant):
+            return NotImplemented
+        return type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
     def __str__(self) -> str:
-        return quote(self.value) if isinstance(self.value, str) else repr(self.value)
+        if not isinstance(self.value, str):
+            return spell_number(self.value)
+        return self.value if is_list(self.value) else quote(self.value)
+
+
+def _plain_value(value: object) -> str | int | float:
+    """Make NumPy's numbers and strings Python's, and refuse what Prolog cannot write."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value) + 0.0  # -0.0 and 0.0 are one number
+    raise LogicError(f"{value!r} cannot be a constant: a constant is a name or a finite number")
 
 
 Term: TypeAlias = Variable | Constant
@@ -113,7 +153,7 @@ class Atom:
         if match := _CALL.match(text):
             pieces = [piece.strip() for piece in match["args"].split(",")]
             if all(pieces):
-                return cls(match["name"].strip("'"), tuple(map(_term, pieces)))
+                return cls(match["name"].strip("'"), _terms(pieces))
         return cls(text)
 
     @property
@@ -140,17 +180,33 @@ class Atom:
 
     def __str__(self) -> str:
         if self.is_builtin:
-            return f"{self.args[0]} {self.predicate} {self.args[1]}"
-        name = quote(self.predicate)
+            left = "'not'" if self.args[0] == Constant("not") else self.args[0]
+            return f"{left} {self.predicate} {self.args[1]}"
+        name = f"'{self.predicate}'" if self.predicate in _KEYWORDS else quote(self.predicate)
         return f"{name}({', '.join(map(str, self.args))})" if self.args else name
+
+
+def fresh_variables(taken: Container[str]) -> Iterator[Variable]:
+    """Variables for the places where `_` is written, each with a name not yet taken.
+
+    Examples
+    --------
+    >>> some = fresh_variables({"_1"})
+    >>> print(next(some), next(some))
+    _2 _3
+    """
+    return (Variable(name) for name in (f"_{number}" for number in count(1)) if name not in taken)
+
+
+def _terms(pieces: Collection[str]) -> tuple[Term, ...]:
+    fresh = fresh_variables(pieces)
+    return tuple(next(fresh) if piece == "_" else _term(piece) for piece in pieces)
 
 
 def _term(text: str) -> Term:
     if _VARIABLE_NAME.match(text):
         return Variable(text)
-    for number in (int, float):
-        try:
-            return Constant(number(text))
-        except ValueError:
-            continue
-    return Constant(text)
+    try:
+        return Constant.read(text)
+    except LogicError:  # a number too large to compute with
+        return Constant(text)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from andre.logic.rule import Rule
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Program"]
 
@@ -35,6 +39,15 @@ class Program:
     def n_literals(self) -> int:
         """How many literals all bodies have together."""
         return sum(len(rule.body) for rule in self.rules)
+
+    def to_frame(self) -> DataFrame:
+        """A table with the columns rule, support, N_b, N_r, confidence and split.
+
+        One row per rule and split; needs pandas.
+        """
+        from andre.logic.writers.table import to_frame  # noqa: PLC0415  (it imports this module)
+
+        return to_frame(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from andre.errors import LogicError
 from andre.logic.atom import Atom, Term, Variable
 from andre.logic.canonical import Encoding, encode
 from andre.logic.literal import Literal
+from andre.logic.spelling import spell_number
 
 __all__ = ["Evidence", "Rule"]
 
@@ -41,7 +43,8 @@ class Rule:
     """A head that holds wherever its whole body does.
 
     Equality is up to variable names and the order of literals; evidence does
-    not count.
+    not count, but a probability other than 1 does: such a rule makes its head
+    no more probable than that, whatever its body.
 
     Examples
     --------
@@ -55,10 +58,17 @@ class Rule:
     head: Atom
     body: tuple[Literal, ...] = ()
     evidence: tuple[Evidence, ...] = field(default=(), repr=False)
+    probability: float = field(default=1.0, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.head.is_builtin:
+            raise LogicError(f"{self.head} cannot be the head of a rule: no rule can change a comparison")
+        if not 0.0 <= self.probability <= 1.0:
+            raise LogicError(f"the probability {self.probability:g} of {self.head} is outside [0, 1]")
 
     @cached_property
-    def _encoding(self) -> Encoding:
-        return encode(self.head, self.body)
+    def _encoding(self) -> tuple[Encoding, float]:
+        return encode(self.head, self.body), self.probability
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -85,12 +95,12 @@ class Rule:
 
     def with_evidence(self, *evidence: Evidence) -> Rule:
         """The same rule with this evidence in place of what it had."""
-        return Rule(self.head, self.body, evidence)
+        return replace(self, evidence=evidence)
 
     def substitute(self, bindings: Mapping[Variable, Term]) -> Rule:
         """Replace variables by terms throughout."""
         body = tuple(Literal(lit.atom.substitute(bindings), lit.negated) for lit in self.body)
-        return Rule(self.head.substitute(bindings), body)
+        return Rule(self.head.substitute(bindings), body, probability=self.probability)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rule):
@@ -103,4 +113,5 @@ class Rule:
     def __str__(self) -> str:
         # Positive literals bind the variables that the others test, so they come first.
         ordered = sorted(self.body, key=lambda lit: (lit.is_builtin, lit.negated))
-        return f"{self.head} :- {', '.join(map(str, ordered))}." if ordered else f"{self.head}."
+        head = str(self.head) if self.probability == 1 else f"{spell_number(self.probability)}::{self.head}"
+        return f"{head} :- {', '.join(map(str, ordered))}." if ordered else f"{head}."

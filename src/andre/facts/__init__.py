@@ -1,0 +1,29 @@
+"""Facts: what is known, how it is read and written, and what types its arguments have."""
+
+from andre.facts.base import FEATURES, FactBase, World
+from andre.facts.bias import Bias
+from andre.facts.formats import FORMATS
+from andre.facts.frames import to_frames
+from andre.facts.notes import Notes
+from andre.facts.read import read_facts
+from andre.facts.relation import MARKS, Relation
+from andre.facts.types import ArgumentTypes, argument_types
+from andre.facts.values import Value
+from andre.facts.write import write_facts
+
+__all__ = [
+    "FEATURES",
+    "FORMATS",
+    "MARKS",
+    "ArgumentTypes",
+    "Bias",
+    "FactBase",
+    "Notes",
+    "Relation",
+    "Value",
+    "World",
+    "argument_types",
+    "read_facts",
+    "to_frames",
+    "write_facts",
+]

@@ -1,0 +1,343 @@
+"""The fact base: what is known, as arrays of codes over one dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from andre.errors import DataError
+from andre.facts.bias import Bias
+from andre.facts.distinct import merge_equal, row_keys
+from andre.facts.notes import Notes
+from andre.facts.relation import MARKS, Relation
+from andre.facts.values import Dictionary, Value, checked, key_of
+from andre.logic import Atom, Constant, Program
+
+__all__ = ["FEATURES", "FactBase", "Key", "World"]
+
+#: What facts may have beside their arguments.
+FEATURES = ("probability", "mark", "negative", "rules", "bias")
+
+#: Name and arity of a relation.
+Key: TypeAlias = tuple[str, int]
+
+#: What is neither stated nor denied is false (closed) or unknown (open).
+World: TypeAlias = Literal["closed", "open"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FactBase:
+    """Facts of any arity, coded over one dictionary of constants.
+
+    A fact is a row of codes, so that ten million of them take no more than
+    their arrays. Facts are distinct. Two fact bases are equal when they state
+    the same, whatever the order of facts and the codes of constants; notes do
+    not count.
+
+    Examples
+    --------
+    >>> ann, bob = Constant("ann"), Constant("bob")
+    >>> facts = FactBase.from_facts([Atom("parent", (ann, bob)), Atom("female", (ann,))])
+    >>> facts
+    FactBase(2 facts, 2 relations, 2 constants)
+    >>> facts.relations["parent", 2].codes.tolist(), facts.constants
+    ([[0, 1]], ('ann', 'bob'))
+    >>> Atom("female", (bob,)) in facts
+    False
+    """
+
+    constants: tuple[Value, ...]
+    relations: Mapping[Key, Relation]
+    rules: Program = field(default=Program())  #: background rules that came with the facts
+    world: World = "closed"
+    notes: Notes = field(default=Notes())
+    bias: Bias | None = None  #: the language bias that came with the facts
+
+    def __post_init__(self) -> None:
+        if self.world not in {"closed", "open"}:
+            raise DataError(f"a world is closed or open, not {self.world!r}")
+        for rule in self.rules:
+            if not rule.body:
+                raise DataError(f"{rule} has no body: state it among the facts, not the rules")
+        for key, relation in self.relations.items():
+            if key != relation.key:
+                raise DataError(f"{relation} is filed under {key[0]}/{key[1]}: use its name and arity")
+            codes = relation.codes
+            if codes.size and not (codes.min() >= 0 and codes.max() < len(self.constants)):
+                raise DataError(f"{relation} has a code outside the dictionary of constants")
+        object.__setattr__(self, "relations", MappingProxyType(dict(self.relations)))
+
+    @classmethod
+    def from_facts(
+        cls,
+        facts: Iterable[Atom],
+        *,
+        negatives: Iterable[Atom] = (),
+        probabilities: Iterable[float] | None = None,
+        marks: Iterable[str] | None = None,
+        world: World = "closed",
+    ) -> FactBase:
+        """Take ground atoms, and per fact its probability and mark where given.
+
+        Examples
+        --------
+        >>> a, b = Atom("p", (Constant("a"),)), Atom("p", (Constant("b"),))
+        >>> base = FactBase.from_facts([a], negatives=[b], probabilities=[0.9], world="open")
+        >>> base.relations["p", 1].probability.tolist(), base.truth(a), base.truth(b)
+        ([0.9, 1.0], True, False)
+        """
+        stated, denied = list(facts), list(negatives)
+        chances = [1.0] * len(stated) if probabilities is None else list(probabilities)
+        parts = ["train"] * len(stated) if marks is None else list(marks)
+        if not len(stated) == len(chances) == len(parts):
+            raise DataError(f"{len(stated)} facts need as many probabilities and marks")
+        if unknown := set(parts) - set(MARKS):
+            raise DataError(f"there is no mark {min(unknown)!r}: choose train, valid or test")
+        dictionary = Dictionary[Hashable]()
+        values: list[Value] = []
+        rows: dict[Key, list[tuple[tuple[int, ...], float, int, bool]]] = {}
+        for position, atom in enumerate(stated + denied):
+            codes = []
+            for value in _ground(atom):
+                codes.append(dictionary[key_of(value)])
+                if len(dictionary) > len(values):
+                    values.append(value)
+            chance, part = (chances[position], parts[position]) if position < len(stated) else (1.0, "train")
+            row = (tuple(codes), chance, MARKS.index(part), position >= len(stated))
+            rows.setdefault((atom.predicate, atom.arity), []).append(row)
+        relations = []
+        for (name, arity), found in rows.items():
+            columns = list(zip(*found, strict=True))
+            codes_array = np.array(columns[0], dtype=np.int32).reshape(len(found), arity)
+            relations.append(Relation(name, codes_array, *map(np.array, columns[1:])))
+        return cls.from_relations(values, relations, world=world)
+
+    @classmethod
+    def from_relations(
+        cls,
+        constants: Iterable[Value],
+        relations: Iterable[Relation],
+        *,
+        rules: Program | None = None,
+        world: World = "closed",
+    ) -> FactBase:
+        """Take relations over one list of constants; equal facts become one.
+
+        Examples
+        --------
+        >>> edges = Relation("edge", np.array([[0, 1], [1, 0], [0, 1]]))
+        >>> base = FactBase.from_relations(["a", "b"], [edges])
+        >>> len(base), base.notes.duplicates
+        (2, 1)
+        """
+        values = tuple(map(checked, constants))
+        if len(Dictionary.of(values)) != len(values):
+            raise DataError("a constant stands twice in the list of constants: give each one code")
+        merged = {}
+        duplicates = overlaps = 0
+        for relation in relations:
+            if relation.key in merged:
+                raise DataError(f"{relation} is given twice: join its facts first")
+
+            def place(row: int, relation: Relation = relation) -> str:
+                return str(_atom(relation, values, row))
+
+            result = merge_equal(relation, len(values), place)
+            merged[relation.key] = result.relation
+            duplicates += result.duplicates
+            overlaps += result.overlaps
+        notes = Notes(duplicates=duplicates, overlaps=overlaps)
+        return cls(values, merged, rules or Program(), world, notes)
+
+    @cached_property
+    def dictionary(self) -> Mapping[Hashable, int]:
+        """The code of each constant, under its `key_of`."""
+        return MappingProxyType(dict(Dictionary.of(self.constants)))
+
+    def code(self, value: Value) -> int | None:
+        """The code of a constant, or None where no fact has it."""
+        return self.dictionary.get(key_of(value))
+
+    def atoms(self, name: str, arity: int) -> Iterator[Atom]:
+        """The facts of a relation, denied ones too, as atoms.
+
+        Examples
+        --------
+        >>> base = FactBase.from_relations(["a", "b"], [Relation("p", np.array([[1], [0]]))])
+        >>> print(*base.atoms("p", 1))
+        p(b) p(a)
+        """
+        relation = self.relations.get((name, arity))
+        if relation is not None:
+            for row in range(len(relation)):
+                yield _atom(relation, self.constants, row)
+
+    def truth(self, atom: Atom) -> bool | None:
+        """Whether a ground atom is stated (True), denied or absent (False), or unknown (None)."""
+        relation = self.relations.get((atom.predicate, atom.arity))
+        codes = [self.code(value) for value in _ground(atom)]
+        absent = False if self.world == "closed" else None
+        if relation is None or None in codes:
+            return absent
+        hits = np.flatnonzero((relation.codes == np.array(codes, dtype=np.int32)).all(axis=1))
+        if not hits.size:
+            return absent
+        return relation.negative is None or not relation.negative[hits[0]]
+
+    def contains(self, atom: Atom) -> bool:
+        """Whether a ground atom is stated."""
+        return self.truth(atom) is True
+
+    def select(self, mark: str) -> FactBase:
+        """The facts of one mark; relations that have none are left out.
+
+        Examples
+        --------
+        >>> edge = Relation("edge", np.array([[0, 1], [1, 0]]), mark=np.array([0, 2]))
+        >>> len(FactBase.from_relations(["a", "b"], [edge]).select("train"))
+        1
+        """
+        chosen = (relation.take(relation.marked(mark)) for relation in self.relations.values())
+        return replace(self, relations={relation.key: relation for relation in chosen if len(relation)})
+
+    def with_relation(self, relation: Relation) -> FactBase:
+        """The same facts with this relation, coded over this dictionary, added or replaced."""
+        merged = merge_equal(
+            relation, len(self.constants), lambda row: str(_atom(relation, self.constants, row))
+        )
+        return replace(self, relations={**self.relations, relation.key: merged.relation})
+
+    def with_rules(self, rules: Program) -> FactBase:
+        """The same facts with these background rules in place of what they had."""
+        return replace(self, rules=rules)
+
+    def without(self, *features: str) -> FactBase:
+        """The same facts less what is named: probability, mark, negative, rules or bias.
+
+        Without probabilities or marks all facts are certain or for training;
+        without negatives the denied facts are gone.
+
+        Examples
+        --------
+        >>> likely = Relation("p", np.array([[0]]), probability=np.array([0.4]))
+        >>> FactBase.from_relations(["a"], [likely]).without("probability").relations["p", 1].probability
+        """
+        if unknown := set(features) - set(FEATURES):
+            raise DataError(f"there is no {min(unknown)!r} to leave out: choose from {', '.join(FEATURES)}")
+        relations = []
+        for relation in self.relations.values():
+            if "negative" in features and relation.negative is not None:
+                relation = relation.take(~relation.negative)  # noqa: PLW2901
+            plain: dict[str, Any] = dict.fromkeys(set(features) & {"probability", "mark"})
+            relations.append(replace(relation, **plain))
+        rules = self.rules
+        if "probability" in features:
+            rules = Program(tuple(replace(rule, probability=1.0) for rule in rules))
+        return replace(
+            self,
+            relations={relation.key: relation for relation in relations if len(relation)},
+            rules=Program() if "rules" in features else rules,
+            bias=None if "bias" in features else self.bias,
+        )
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Which of FEATURES these facts have."""
+        has = {
+            name
+            for name in ("probability", "mark", "negative")
+            if any(getattr(relation, name) is not None for relation in self.relations.values())
+        }
+        if any(rule.probability != 1 for rule in self.rules):
+            has.add("probability")
+        if len(self.rules):
+            has.add("rules")
+        if self.bias is not None:
+            has.add("bias")
+        return tuple(name for name in FEATURES if name in has)
+
+    def merge(self, other: FactBase) -> FactBase:
+        """The facts of both; the other's world and bias give way to this one's.
+
+        Examples
+        --------
+        >>> p, q = (FactBase.from_facts([Atom(n, (Constant(c),))]) for n, c in ("pa", "qb"))
+        >>> p.merge(q)
+        FactBase(2 facts, 2 relations, 2 constants)
+        """
+        joint = Dictionary(self.dictionary)
+        codes = np.array([joint[key_of(value)] for value in other.constants], dtype=np.int64)
+        new = [v for v, code in zip(other.constants, codes, strict=True) if code >= len(self.constants)]
+        relations = dict(self.relations)
+        for key, relation in other.relations.items():
+            recoded = relation.recoded(codes)
+            relations[key] = Relation.concat([relations[key], recoded]) if key in relations else recoded
+        rules = Program(tuple(dict.fromkeys((*self.rules, *other.rules))))
+        merged = FactBase.from_relations(
+            (*self.constants, *new), relations.values(), rules=rules, world=self.world
+        )
+        return replace(merged, bias=self.bias or other.bias)
+
+    @property
+    def n_facts(self) -> int:
+        """How many facts there are, denied ones too."""
+        return sum(map(len, self.relations.values()))
+
+    def __len__(self) -> int:
+        return self.n_facts
+
+    def __contains__(self, atom: Atom) -> bool:
+        return self.contains(atom)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FactBase):
+            return NotImplemented
+        if (self.world, self.bias, self.rules) != (other.world, other.bias, other.rules):
+            return False
+        if {k: len(r) for k, r in self.relations.items()} != {k: len(r) for k, r in other.relations.items()}:
+            return False
+        joint = Dictionary(self.dictionary)
+        codes = np.array([joint[key_of(value)] for value in other.constants], dtype=np.int64)
+        n = len(joint)
+        return all(_same(r, other.relations[k].recoded(codes), n) for k, r in self.relations.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        rules = f", {len(self.rules)} rules" if len(self.rules) else ""
+        return (
+            f"FactBase({self.n_facts} facts, {len(self.relations)} relations, "
+            f"{len(self.constants)} constants{rules})"
+        )
+
+
+def _ground(atom: Atom) -> Iterator[Value]:
+    for arg in atom.args:
+        if not isinstance(arg, Constant):
+            raise DataError(f"{atom} is no fact: {arg} is a variable")
+        yield checked(arg.value)
+
+
+def _atom(relation: Relation, constants: tuple[Value, ...], row: int) -> Atom:
+    return Atom(relation.name, tuple(Constant(constants[code]) for code in relation.codes[row].tolist()))
+
+
+def _same(one: Relation, other: Relation, n_values: int) -> bool:
+    """Whether two relations of distinct facts and equal size state the same."""
+    keys = row_keys(np.concatenate([one.codes, other.codes]), n_values)
+    first, second = np.argsort(keys[: len(one)]), np.argsort(keys[len(one) :])
+    if not np.array_equal(keys[: len(one)][first], keys[len(one) :][second]):
+        return False
+    for column in ("probability", "mark", "negative"):
+        mine, theirs = getattr(one, column), getattr(other, column)
+        if mine is None or theirs is None:  # a column that says nothing is always None
+            if mine is not theirs:
+                return False
+        elif not np.array_equal(mine[first], theirs[second]):
+            return False
+    return True

@@ -1,0 +1,89 @@
+"""The formats of files and folders, and how a path is seen to be one of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from andre.errors import DataError
+from andre.facts.formats.csv_files import CSV, files_in
+from andre.facts.formats.duck import DUCKDB, PARQUET
+from andre.facts.formats.format import Format
+from andre.facts.formats.jsonl import JSONL
+from andre.facts.formats.nl import NL
+from andre.facts.formats.popper import POPPER
+from andre.facts.formats.prolog import PROBLOG, PROLOG
+from andre.facts.formats.sqlite import SQLITE
+from andre.facts.formats.triples import TSV, TSV_SPLITS, split_files
+from andre.facts.text import opening, sample
+
+__all__ = ["FORMATS", "Format", "format_named", "format_of", "format_to_write"]
+
+#: All formats by name.
+FORMATS = {
+    item.name: item
+    for item in (PROLOG, PROBLOG, NL, POPPER, TSV, TSV_SPLITS, CSV, PARQUET, DUCKDB, SQLITE, JSONL)
+}
+
+_BY_SUFFIX = {suffix: item for item in FORMATS.values() for suffix in item.suffixes}
+_MAGIC = ((0, b"SQLite format 3\0", SQLITE), (8, b"DUCK", DUCKDB), (0, b"PAR1", PARQUET))
+_LOOKS = (
+    (re.compile(rb"\A\s*\{"), JSONL),
+    (re.compile(rb"\)\s*\.\s*#TEST[ \t]*$", re.MULTILINE), NL),
+    (re.compile(rb"^[^\t\n]+\t[^\t\n]+\t[^\t\n]+$", re.MULTILINE), TSV),
+    (re.compile(rb"^\s*[a-zA-Z0-9'_:][^\n]*\.[ \t]*(?:%.*)?$", re.MULTILINE), PROLOG),
+)
+
+
+def format_named(name: str) -> Format:
+    """The format of this name."""
+    if name not in FORMATS:
+        raise DataError(f"there is no format {name!r}: choose from {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def format_of(path: Path) -> Format:
+    """See what a file or folder is: by its first bytes, else its name, else its text."""
+    with opening(path):
+        if path.is_dir():
+            return _format_of_folder(path)
+        start = sample(path)
+    found = (
+        next((item for place, magic, item in _MAGIC if start[place:].startswith(magic)), None)
+        or _BY_SUFFIX.get(path.suffix.lower())
+        or next((item for pattern, item in _LOOKS if pattern.search(start.replace(b"\r\n", b"\n"))), None)
+    )
+    if found is None:
+        raise DataError(
+            f"{path} does not look like facts of a known format: choose from {', '.join(FORMATS)}"
+        )
+    return found
+
+
+def _format_of_folder(folder: Path) -> Format:
+    with opening(folder):
+        if (folder / "exs.pl").is_file():
+            return POPPER
+        found = [TSV_SPLITS] if split_files(folder) else []
+        found += [item for item in (CSV, PARQUET) if files_in(folder, item.suffixes[0])]
+    if not found:
+        raise DataError(
+            f"{folder} has no facts: a folder needs exs.pl and bk.pl, or train.txt, or a .csv or "
+            ".parquet file for each relation"
+        )
+    if len(found) > 1:
+        names = " and ".join(item.name for item in found)
+        raise DataError(f"{folder} looks like {names}: name the format that is meant")
+    return found[0]
+
+
+def format_to_write(path: Path) -> Format:
+    """The format that a path to be written asks for by its suffix."""
+    known = _BY_SUFFIX.get(path.suffix.lower())
+    if known is None or known.folder:
+        folders = [item.name for item in FORMATS.values() if item.folder]
+        raise DataError(
+            f"{path} does not say by its ending what to write: name a format "
+            f"({', '.join(folders)} write a folder)"
+        )
+    return known

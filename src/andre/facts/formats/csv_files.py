@@ -1,0 +1,125 @@
+"""CSV: a folder with one file per predicate, or one file; the first line names the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from andre.errors import DataError
+from andre.facts.base import FactBase
+from andre.facts.build import Builder, Place
+from andre.facts.formats.format import (
+    Format,
+    check_arities,
+    check_names_apart,
+    check_plain_texts,
+    refusal,
+    text_of,
+)
+from andre.facts.formats.tables import add_table, is_triples, table_columns
+from andre.facts.text import blocks, fail_at
+
+__all__ = ["CSV", "file_name", "files_in", "relation_name"]
+
+_BATCH = 1 << 16
+
+
+def read_csv(path: Path) -> FactBase:
+    """Read one CSV file, or all of a folder."""
+    builder = Builder()
+    paths = files_in(path, ".csv") if path.is_dir() else [path]
+    for file in paths:
+        _add_file(builder, file)
+    return builder.finish(unary=False)
+
+
+def files_in(folder: Path, suffix: str) -> list[Path]:
+    """The files of a folder that end in this suffix, in order of their names."""
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() == suffix and path.is_file())
+
+
+def relation_name(path: Path) -> str:
+    """The predicate whose facts a file holds, from the file's name."""
+    return unquote(path.stem)
+
+
+def file_name(name: str, suffix: str) -> str:
+    """A file name for a predicate's facts, whatever letters the predicate has.
+
+    Examples
+    --------
+    >>> file_name("part/of", ".csv"), relation_name(Path("part%2Fof.csv"))
+    ('part%2Fof.csv', 'part/of')
+    """
+    return quote(name, safe=" ").replace(".", "%2E") + suffix
+
+
+def _add_file(builder: Builder, path: Path) -> None:
+    rows = _rows(path)
+    header = next(rows, (1, []))[1]
+    if not header:
+        raise fail_at(path, 1, "there is no header: the first line names the columns")
+    if len(set(header)) < len(header) or "" in header:
+        raise fail_at(path, 1, "the columns need distinct names: the first line gives them")
+    name = None if is_triples(header) else relation_name(path)
+    found = False
+    while batch := list(islice(rows, _BATCH)):
+        found = True
+        lines, cells = zip(*batch, strict=True)
+        for line, row in batch:
+            if len(row) != len(header):
+                raise fail_at(path, line, f"there are {len(row)} cells where the header has {len(header)}")
+        columns = dict(zip(header, zip(*cells, strict=True), strict=True))
+        add_table(builder, name, columns, Place(path, lines))
+    if not found:
+        raise DataError(f"{path} has a header and no facts: remove it, or fill it")
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    lines = (line for block in blocks(path) for line in io.StringIO(block.text, newline="\n"))
+    reader = csv.reader(lines, strict=True)
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise fail_at(path, max(reader.line_num, 1), f"this is no CSV: {error}") from None
+        if row is None:
+            return
+        if row:
+            yield reader.line_num, row
+
+
+def write_csv(base: FactBase, folder: Path) -> None:
+    """Write a file for each relation."""
+    folder.mkdir()
+    for relation in base.relations.values():
+        columns = table_columns(base, relation)
+        for column, cells in columns.items():
+            if column.startswith("arg"):
+                columns[column] = list(map(text_of, cells))
+        with (folder / file_name(relation.name, ".csv")).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
+
+
+def _check_cells(base: FactBase, title: str) -> None:
+    for value in base.constants:
+        if isinstance(value, str) and (not value or "\r" in value or len(value) >= csv.field_size_limit()):
+            raise refusal(title, f"the name {value[:40]!r}", "a cell is not empty, short, and has no \\r")
+
+
+CSV = Format(
+    name="csv",
+    title="CSV",
+    read=read_csv,
+    write=write_csv,
+    suffixes=(".csv",),
+    folder=True,
+    holds=frozenset({"probability", "mark", "negative"}),
+    checks=(check_arities(1), check_names_apart(fold=True), check_plain_texts, _check_cells),
+)

@@ -1,0 +1,133 @@
+"""Parquet files and DuckDB databases, one file or table per predicate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from andre.errors import DataError
+from andre.facts.base import FactBase
+from andre.facts.build import Builder, Place, as_names
+from andre.facts.formats.csv_files import file_name, files_in, relation_name
+from andre.facts.formats.format import Format, check_arities, check_names_apart, check_same_kinds
+from andre.facts.formats.tables import add_table, check_int64, is_triples, table_columns
+from andre.facts.relation import Relation
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["DUCKDB", "PARQUET", "add_rows", "identifier"]
+
+_BATCH = 1 << 16
+
+
+@contextmanager
+def _connected(
+    source: Path, database: str = ":memory:", **options: Any
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    import duckdb  # noqa: PLC0415  (a quarter of a second that most commands need not pay)
+
+    try:
+        with duckdb.connect(database, **options) as connection:
+            yield connection
+    except duckdb.Error as error:
+        reason = str(error).split("\n", maxsplit=1)[0]
+        raise DataError(f"{source} cannot be read or written: {reason}") from None
+
+
+def identifier(name: str) -> str:
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def add_rows(builder: Builder, name: str, cursor: Any, source: str) -> None:
+    """Add the rows of an open query, as any database hands them out, in batches."""
+    header = [str(column[0]) for column in cursor.description]
+    row = 1
+    while batch := cursor.fetchmany(_BATCH):
+        columns = dict(zip(header, zip(*batch, strict=True), strict=True))
+        place = Place(source, range(row, row + len(batch)), "row")
+        add_table(builder, None if is_triples(header) else name, columns, place)
+        row += len(batch)
+    if row == 1:
+        raise DataError(f"{source} has no facts: remove it, or fill it")
+
+
+def read_parquet(path: Path) -> FactBase:
+    """Read one Parquet file, or all of a folder."""
+    builder = Builder()
+    for file in files_in(path, ".parquet") if path.is_dir() else [path]:
+        with _connected(file) as connection:
+            cursor = connection.execute("SELECT * FROM read_parquet(?)", [str(file)])
+            add_rows(builder, relation_name(file), cursor, str(file))
+    return builder.finish(as_names)
+
+
+def read_duckdb(path: Path) -> FactBase:
+    """Read the tables of a DuckDB database."""
+    builder = Builder()
+    with _connected(path, str(path), read_only=True) as connection:
+        tables = connection.execute(
+            "SELECT table_name FROM information_schema.tables "
+            "WHERE table_type = 'BASE TABLE' AND table_schema = 'main' ORDER BY table_name"
+        ).fetchall()
+        if not tables:
+            raise DataError(f"{path} has no tables: each predicate is a table")
+        for (name,) in tables:
+            cursor = connection.execute(f"SELECT * FROM main.{identifier(name)}")
+            add_rows(builder, name, cursor, f"{path}, table {name}")
+    return builder.finish(as_names)
+
+
+def write_parquet(base: FactBase, folder: Path) -> None:
+    """Write a file for each relation."""
+    folder.mkdir()
+    for relation in base.relations.values():
+        facts = _arrays(base, relation)  # found by DuckDB under its name
+        target = str(folder / file_name(relation.name, ".parquet")).replace("'", "''")
+        with _connected(folder) as connection:
+            connection.execute(f"COPY (SELECT * FROM facts) TO '{target}' (FORMAT parquet)")
+        del facts
+
+
+def write_duckdb(base: FactBase, path: Path) -> None:
+    """Write a table for each relation."""
+    with _connected(path, str(path)) as connection:
+        for relation in base.relations.values():
+            facts = _arrays(base, relation)  # found by DuckDB under its name
+            connection.execute(f"CREATE TABLE {identifier(relation.name)} AS SELECT * FROM facts")
+            del facts
+
+
+def _arrays(base: FactBase, relation: Relation) -> dict[str, np.ndarray[Any, Any]]:
+    return {
+        name: np.array(cells, dtype=object if isinstance(cells[0], str) else None)
+        for name, cells in table_columns(base, relation).items()
+    }
+
+
+_CHECKS = (check_arities(1), check_names_apart(fold=True), check_same_kinds, check_int64)
+
+PARQUET = Format(
+    name="parquet",
+    title="Parquet",
+    read=read_parquet,
+    write=write_parquet,
+    suffixes=(".parquet",),
+    folder=True,
+    holds=frozenset({"probability", "mark", "negative"}),
+    checks=_CHECKS,
+)
+DUCKDB = Format(
+    name="duckdb",
+    title="a DuckDB database",
+    read=read_duckdb,
+    write=write_duckdb,
+    suffixes=(".duckdb", ".db"),
+    holds=frozenset({"probability", "mark", "negative"}),
+    checks=_CHECKS,
+)

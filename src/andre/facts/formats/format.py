@@ -1,0 +1,128 @@
+"""What a format is: how it is known, read and written, and what it can hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from andre.errors import DataError
+from andre.facts.base import FactBase
+from andre.facts.spelling import values_of_texts
+from andre.facts.values import Value, key_of
+from andre.logic.spelling import spell_number
+
+__all__ = [
+    "Check",
+    "Format",
+    "check_arities",
+    "check_names_apart",
+    "check_not_reflexive",
+    "check_plain_texts",
+    "check_same_kinds",
+    "refusal",
+    "text_of",
+]
+
+Check: TypeAlias = Callable[[FactBase, str], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way to keep facts in a file or folder.
+
+    `write` is handed a path where nothing is yet, and a base that `check` let
+    through; whatever it writes, `read` gives back equal.
+    """
+
+    name: str
+    title: str  #: what error messages call it
+    read: Callable[[Path], FactBase]
+    write: Callable[[FactBase, Path], None]
+    suffixes: tuple[str, ...] = ()
+    folder: bool = False  #: writes a folder rather than a file
+    holds: frozenset[str] = frozenset()  #: which of FEATURES it can hold
+    checks: tuple[Check, ...] = ()  #: what else it cannot hold
+
+
+def refusal(title: str, what: str, remedy: str) -> DataError:
+    """A format's refusal of what it cannot hold."""
+    return DataError(f"{title} cannot hold {what}: {remedy}")
+
+
+def check_arities(least: int, most: int | None = None) -> Check:
+    """Make a check that all arities lie within bounds."""
+
+    def check(base: FactBase, title: str) -> None:
+        for relation in base.relations.values():
+            if relation.arity < least or (most is not None and relation.arity > most):
+                raise refusal(title, f"{relation}", "write jsonl, which holds any arity")
+
+    return check
+
+
+def check_names_apart(*, fold: bool = False) -> Check:
+    """Make a check that no two relations share a name, letter case ignored if `fold`."""
+
+    def check(base: FactBase, title: str) -> None:
+        names = [relation.name for relation in base.relations.values()]
+        counts = Counter(name.casefold() if fold else name for name in names)
+        name, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
+        if count > 1:
+            raise refusal(title, f"{count} relations of the name {name}", "rename one or write jsonl")
+
+    return check
+
+
+def check_not_reflexive(*, always: bool) -> Check:
+    """Make a check that no binary relation would be read back as a unary one.
+
+    Where facts may have any arity, that can happen only when all are binary.
+    """
+
+    def check(base: FactBase, title: str) -> None:
+        if always or all(relation.arity == 2 for relation in base.relations.values()):
+            for relation in base.relations.values():
+                if relation.arity == 2 and (relation.codes[:, 0] == relation.codes[:, 1]).all():
+                    raise refusal(
+                        title,
+                        f"{relation}, whose facts all have two equal arguments",
+                        "it would be read as unary; write prolog or jsonl",
+                    )
+
+    return check
+
+
+def text_of(value: Value) -> str:
+    """Write a constant without quotes."""
+    return value if isinstance(value, str) else spell_number(value)
+
+
+def check_plain_texts(base: FactBase, title: str) -> None:
+    """Check that names and numbers would be told apart without quotes."""
+    texts = list(map(text_of, base.constants))
+    read = values_of_texts(texts, base.relations.values())
+    for value, back in zip(base.constants, read, strict=True):
+        if key_of(value) != key_of(back):
+            kind = "name" if isinstance(value, str) else "number"
+            raise refusal(
+                title, f"the {kind} {value!r}, which would be read as {back!r}", "write prolog or jsonl"
+            )
+    if len(set(texts)) != len(texts):
+        raise refusal(title, "a name and a number that are spelled alike", "write prolog or jsonl")
+
+
+def check_same_kinds(base: FactBase, title: str) -> None:
+    """Check that each argument of each relation is of one kind: names, whole numbers or others."""
+    kinds = [type(value) for value in base.constants]
+    for relation in base.relations.values():
+        for position, column in enumerate(relation.codes.T, start=1):
+            if len({kinds[code] for code in set(column.tolist())}) > 1:
+                raise refusal(
+                    title,
+                    f"names and numbers, or whole and other numbers, in one column (argument {position} "
+                    f"of {relation})",
+                    "write prolog or jsonl",
+                )

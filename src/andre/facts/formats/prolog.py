@@ -1,0 +1,208 @@
+"""Prolog and ProbLog files: simple facts in bulk, all else through the grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TextIO, TypeAlias
+
+import numpy as np
+
+from andre.errors import LogicError
+from andre.facts.base import FactBase
+from andre.facts.build import Builder, Place
+from andre.facts.formats.format import Format
+from andre.facts.relation import Relation
+from andre.facts.text import blocks, fail_at
+from andre.facts.values import Value
+from andre.logic import Atom, Constant, parse_clauses
+from andre.logic.spelling import QUOTED, read_number
+
+__all__ = ["PROBLOG", "PROLOG", "add_clauses", "clauses", "fact_lines", "values_of_prolog", "write_facts_of"]
+
+#: No clause is longer than this many characters: the grammar takes seconds for that many.
+MAX_CLAUSE = 1 << 20
+
+_SPACE = r"(?:\s++|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+_SIMPLE_QUOTED = r"'[^'\\\n,]*+'(?!')"
+_NUMBER = r"-?[0-9]{1,15}+(?:\.[0-9]{1,30}+)?+"
+_ARGUMENT = rf"(?:[a-z]\w*+|{_NUMBER}|{_SIMPLE_QUOTED})\s*+"
+_FACT = re.compile(
+    rf"{_SPACE}(?:(?P<probability>[0-9]++(?:\.[0-9]++)?+)::\s*+)?+"
+    rf"(?P<name>(?!(?:not|true)\b)[a-z]\w*+|[A-Z_]\w*+(?=\()|{_SIMPLE_QUOTED})"
+    rf"(?:\(\s*+(?P<args>{_ARGUMENT}(?:,\s*+{_ARGUMENT})*+)\))?+\s*+\.(?=[\s%]|\Z)"
+)
+_CLAUSE = re.compile(
+    rf"{_SPACE}(?:[^'\"%./]++|{QUOTED}|\"(?:[^\"\\]|\\[\s\S])*+\""
+    rf"|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)"
+)
+_BLANK = re.compile(_SPACE)
+
+#: Eats what it can of a text from a place on, and gives place and line where it stopped.
+_Take: TypeAlias = Callable[[str, int, int], tuple[int, int]]
+
+
+def read_prolog(path: Path) -> FactBase:
+    """Read the facts and rules of a Prolog or ProbLog file."""
+    builder = Builder()
+    add_clauses(path, builder)
+    return builder.finish(values_of_prolog)
+
+
+def write_prolog(base: FactBase, path: Path) -> None:
+    """Write facts and rules, a clause to a line."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for relation in base.relations.values():
+            write_facts_of(base, relation, file)
+        for rule in base.rules:
+            file.write(f"{rule}\n")
+
+
+def write_facts_of(base: FactBase, relation: Relation, file: TextIO) -> None:
+    """Write the facts of one relation, a clause to a line."""
+    chances = relation.probability
+    for row, line in enumerate(fact_lines(base, relation)):
+        chance = "" if chances is None or chances[row] == 1 else f"{_spell(chances[row])}::"
+        file.write(f"{chance}{line}.\n")
+
+
+def _spell(chance: float) -> str:
+    return str(Constant(float(chance)))
+
+
+def fact_lines(base: FactBase, relation: Relation) -> Iterator[str]:
+    """Write the facts of a relation, without their dots."""
+    name = str(Atom(relation.name))
+    if not relation.arity:
+        return iter([name] * len(relation))
+    spelled = [str(Constant(value)) for value in base.constants]
+    rows = relation.codes.tolist()
+    return (f"{name}({', '.join(map(spelled.__getitem__, row))})" for row in rows)
+
+
+def values_of_prolog(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]:
+    """Read simple arguments as Prolog does: quotes make a name, digits a number.
+
+    Examples
+    --------
+    >>> values_of_prolog(["ann", "'New York'", "7", "'7'", "007"], [])
+    ['ann', 'New York', 7, '7', '007']
+    """
+    values: list[Value] = []
+    for text in texts:
+        if text[:1] == "'":
+            values.append(text[1:-1])
+        else:
+            number = read_number(text) if text[-1:].isdigit() else None
+            values.append(text if number is None else number + 0)
+    return values
+
+
+def clauses(path: Path) -> Iterator[tuple[int, str]]:
+    """Cut a file into clauses, each with the line it begins in, comments before it included."""
+    return _cut(path, lambda _, line, place: (place, line))
+
+
+def add_clauses(path: Path, builder: Builder) -> None:
+    """Put the facts and rules of a file into a builder that reads texts as Prolog."""
+    for line, clause in _cut(path, partial(_take_facts, path, builder)):
+        try:
+            found = parse_clauses(clause)
+        except LogicError:
+            # Once more, with the line where the clause really stands, for the message.
+            parse_clauses("\n" * (line - 1) + clause, source=str(path))
+            raise
+        builder.directives += not found
+        for item in found:
+            place = Place(path, [item.line + line - 1])
+            if item.rule.body:
+                builder.rules.append(item.rule)
+            else:
+                builder.add_atom(item.rule.head, place, probability=item.probability)
+
+
+def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) -> tuple[int, int]:
+    """Take simple facts as long as there are any."""
+    found: dict[tuple[str, int], list[tuple[str, str, int]]] = {}
+    while match := _FACT.match(text, place):
+        chance, name, args = match.groups()
+        line += text.count("\n", place, match.start("name"))
+        arity = args.count(",") + 1 if args else 0
+        found.setdefault((name, arity), []).append((args, chance, line))
+        line += text.count("\n", match.start("name"), match.end())
+        place = match.end()
+    for (name, arity), rows in found.items():
+        args_of, chances, lines = zip(*rows, strict=True)
+        arguments = map(str.strip, ",".join(args_of).split(",")) if arity else ()
+        codes = np.fromiter(map(builder.texts.__getitem__, arguments), np.int32, len(rows) * arity)
+        probability = None
+        if any(chances):
+            probability = np.array([1.0 if chance is None else float(chance) for chance in chances])
+            if (probability > 1).any():
+                row = int((probability > 1).argmax())
+                raise fail_at(
+                    path, lines[row], f"the probability {chances[row]} is outside [0, 1]: mend or remove it"
+                )
+        builder.add(
+            name[1:-1] if name.startswith("'") else name,
+            codes.reshape(len(rows), arity),
+            Place(path, lines),
+            probability=probability,
+        )
+    return place, line
+
+
+def _cut(path: Path, take: _Take) -> Iterator[tuple[int, str]]:
+    """Let `take` eat what it can of the text, and give out the clause it stops at, in turn."""
+    rest = ""
+    line = 1
+    for block in blocks(path):
+        text = rest + block.text
+        place = 0
+        while True:
+            place, line = take(text, line, place)
+            match = _CLAUSE.match(text, place)
+            if match is None:
+                break
+            yield line, match[0]
+            line += match[0].count("\n")
+            place = match.end()
+        rest = text[place:]
+        if _BLANK.fullmatch(rest):
+            line += rest.count("\n")
+            rest = ""
+        elif len(rest) > MAX_CLAUSE:
+            raise fail_at(
+                path,
+                line + _BLANK.match(rest)[0].count("\n"),  # type: ignore[index]
+                f"the clause that begins here does not end within {MAX_CLAUSE:,} characters: "
+                "a dot, or the end of a quote or comment, is missing",
+            )
+    if rest:
+        line += _BLANK.match(rest)[0].count("\n")  # type: ignore[index]
+        raise fail_at(
+            path,
+            line,
+            "the clause that begins here never ends: the file is cut short, or a dot, "
+            "or the end of a quote or comment, is missing",
+        )
+
+
+PROLOG = Format(
+    name="prolog",
+    title="a Prolog file",
+    read=read_prolog,
+    write=write_prolog,
+    suffixes=(".pl", ".pro", ".prolog"),
+    holds=frozenset({"rules"}),
+)
+PROBLOG = replace(
+    PROLOG,
+    name="problog",
+    title="a ProbLog file",
+    suffixes=(".problog", ".plp"),
+    holds=frozenset({"rules", "probability"}),
+)

@@ -1,0 +1,165 @@
+"""Triples of head, relation and tail, separated by tabs: one file, or train, valid and test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import DataError
+from andre.facts.base import FactBase
+from andre.facts.build import Builder
+from andre.facts.distinct import by_kind
+from andre.facts.formats.format import (
+    Check,
+    Format,
+    check_arities,
+    check_names_apart,
+    check_not_reflexive,
+    check_plain_texts,
+    refusal,
+    text_of,
+)
+from andre.facts.relation import MARKS
+from andre.facts.text import Block, blocks, fail_at
+from andre.facts.values import Dictionary
+
+__all__ = ["TSV", "TSV_SPLITS", "add_triples", "split_files"]
+
+_GOOD_LINES = re.compile(r"(?:[^\t\n]++\t[^\t\n]++\t[^\t\n]++\n)*+")
+_ENDINGS = (".txt", ".tsv")
+
+
+def read_tsv(path: Path) -> FactBase:
+    """Read one file of triples."""
+    builder = Builder()
+    _add_file(builder, path, mark="train")
+    return builder.finish(unary=True)
+
+
+def read_tsv_splits(folder: Path) -> FactBase:
+    """Read the files train, valid and test of a folder, as many as there are."""
+    builder = Builder()
+    for mark, path in split_files(folder).items():
+        _add_file(builder, path, mark)
+    return builder.finish(unary=True)
+
+
+def split_files(folder: Path) -> dict[str, Path]:
+    """The files of triples in a folder, by mark."""
+    found: dict[str, Path] = {}
+    for mark in MARKS:
+        paths = [path for ending in _ENDINGS if (path := folder / f"{mark}{ending}").is_file()]
+        if len(paths) > 1:
+            raise DataError(f"{folder} has both {paths[0].name} and {paths[1].name}: keep one of them")
+        if paths:
+            found[mark] = paths[0]
+    return found
+
+
+def _add_file(builder: Builder, path: Path, mark: str) -> None:
+    names = Dictionary[str]()
+    ends: list[NDArray[np.int32]] = []
+    relations: list[NDArray[np.int32]] = []
+    for block in blocks(path):
+        cells = _cells(path, block)
+        relations.append(np.fromiter(map(names.__getitem__, cells[1::3]), np.int32, len(cells) // 3))
+        del cells[1::3]
+        ends.append(np.fromiter(map(builder.texts.__getitem__, cells), np.int32, len(cells)))
+    if not names:
+        raise DataError(f"there are no facts in {path}")
+    kinds = np.concatenate(relations)
+    marks = np.full(len(kinds), MARKS.index(mark), dtype=np.uint8)
+    add_triples(builder, list(names), kinds, np.concatenate(ends).reshape(-1, 2), mark=marks)
+
+
+def add_triples(
+    builder: Builder,
+    names: list[str],
+    relations: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    **columns: Any,
+) -> None:
+    """Add facts between two ends [N, 2] whose relations [N] are positions in `names`."""
+    for name, rows in zip(names, by_kind(relations, len(names)), strict=True):
+        builder.add(name, ends[rows], **{field: column[rows] for field, column in columns.items()})
+
+
+def _cells(path: Path, block: Block) -> list[str]:
+    """The cells of all lines, one after the other; blank lines are passed over."""
+    text = block.text
+    good = _GOOD_LINES.match(text)
+    if good is None or good.end() < len(text):
+        text = "".join(_checked_lines(path, block))
+    cells = text.replace("\n", "\t").split("\t")
+    cells.pop()
+    return cells
+
+
+def _checked_lines(path: Path, block: Block) -> Iterator[str]:
+    for line, text in enumerate(block.text.split("\n"), start=block.first_line):
+        if not text.strip(" "):
+            continue
+        cells = text.split("\t")
+        if len(cells) != 3:
+            hint = "separate head, relation and tail by tabs"
+            raise fail_at(path, line, f"there are {len(cells)} cells where a triple has 3: {hint}")
+        if "" in cells:
+            raise fail_at(path, line, "a cell is empty: a triple has a head, a relation and a tail")
+        yield text + "\n"
+
+
+def write_tsv(base: FactBase, path: Path) -> None:
+    """Write all facts into one file; a unary fact p(a) becomes a, p, a."""
+    texts = list(map(text_of, base.constants))
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for relation in base.relations.values():
+            for row in relation.codes.tolist():
+                file.write(f"{texts[row[0]]}\t{relation.name}\t{texts[row[-1]]}\n")
+
+
+def write_tsv_splits(base: FactBase, folder: Path) -> None:
+    """Write the facts of each mark into a file of its own."""
+    folder.mkdir()
+    for mark in MARKS:
+        part = base.select(mark)
+        if len(part):
+            write_tsv(part, folder / f"{mark}.txt")
+
+
+def _check_cells(base: FactBase, title: str) -> None:
+    names = (relation.name for relation in base.relations.values())
+    for name in (*names, *(value for value in base.constants if isinstance(value, str))):
+        if not name.strip(" ") or re.search(r"[\t\n\r]|\A\ufeff", name):
+            raise refusal(title, f"the name {name!r}", "a cell has letters and neither tabs nor line ends")
+
+
+_CHECKS: tuple[Check, ...] = (
+    check_arities(1, 2),
+    check_names_apart(),
+    check_not_reflexive(always=True),
+    check_plain_texts,
+    _check_cells,
+)
+
+TSV = Format(
+    name="tsv",
+    title="a file of triples",
+    read=read_tsv,
+    write=write_tsv,
+    suffixes=(".tsv",),
+    checks=_CHECKS,
+)
+TSV_SPLITS = Format(
+    name="tsv-splits",
+    title="a folder of triples",
+    read=read_tsv_splits,
+    write=write_tsv_splits,
+    folder=True,
+    holds=frozenset({"mark"}),
+    checks=_CHECKS,
+)

@@ -1,0 +1,145 @@
+"""Facts from objects in memory: DataFrames, and PyKEEN's TriplesFactory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from andre.errors import DataError
+from andre.facts.base import FactBase
+from andre.facts.build import Builder, Place, as_names
+from andre.facts.formats.tables import RESERVED, add_table, table_columns
+from andre.facts.formats.triples import add_triples
+from andre.facts.relation import MARKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["from_frames", "from_triples_factories", "is_frame", "is_triples_factory", "to_frames"]
+
+
+def is_frame(source: object) -> bool:
+    """Whether this is a DataFrame, of pandas, Polars or the like."""
+    return hasattr(source, "columns") and hasattr(source, "shape") and hasattr(source, "__getitem__")
+
+
+def is_triples_factory(source: object) -> bool:
+    """Whether this is a TriplesFactory of PyKEEN, or has what one has."""
+    return all(hasattr(source, name) for name in ("mapped_triples", "entity_to_id", "relation_to_id"))
+
+
+def from_frames(source: Any) -> FactBase:
+    """Read one DataFrame of triples (head, relation, tail in this order), or one for each relation.
+
+    Columns called probability, mark or negative say just that of each fact.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from_frames({"age": pd.DataFrame({"who": ["ann"], "years": [9]})}).constants
+    ('ann', 9)
+    >>> from_frames(pd.DataFrame([("ann", "mother", "bob")])).relations
+    mappingproxy({('mother', 2): Relation(mother/2, 1 facts)})
+    """
+    builder = Builder()
+    if not isinstance(source, Mapping):
+        columns = _columns(source)
+        arguments = [column for column in columns if column not in RESERVED]
+        if len(arguments) != 3:
+            raise DataError(
+                f"a DataFrame of triples has a head, a relation and a tail, not {len(arguments)} columns: "
+                "for other facts give a dict of DataFrames by relation"
+            )
+        _add(builder, None, columns, "the DataFrame")
+        return builder.finish(as_names, unary=True)
+    for name, frame in source.items():
+        if not isinstance(name, str) or not is_frame(frame):
+            raise DataError(f"{name!r} must be a relation's name with a DataFrame")
+        _add(builder, name, _columns(frame), f"the DataFrame {name}")
+    return builder.finish(as_names)
+
+
+def _columns(frame: Any) -> dict[str, list[Any]]:
+    columns = {str(column): list(frame[column]) for column in frame.columns}
+    if len(columns) != len(frame.columns):
+        raise DataError("the columns of a DataFrame need distinct names")
+    return columns
+
+
+def _add(builder: Builder, name: str | None, columns: dict[str, list[Any]], source: str) -> None:
+    n_rows = len(next(iter(columns.values()), []))
+    if not n_rows:
+        raise DataError(f"{source} has no facts: leave it out, or fill it")
+    add_table(builder, name, columns, Place(source, range(n_rows), "row"))
+
+
+def to_frames(base: FactBase) -> dict[str, pd.DataFrame]:
+    """One DataFrame for each relation, with the columns that `from_frames` reads.
+
+    Examples
+    --------
+    >>> from andre.logic import Atom, Constant
+    >>> to_frames(FactBase.from_facts([Atom("age", (Constant("ann"), Constant(9)))]))["age"]
+      arg1 arg2
+    0  ann    9
+    """
+    import pandas as pd  # noqa: PLC0415  (an extra)
+
+    names = [relation.name for relation in base.relations.values()]
+    if len(set(names)) < len(names):
+        raise DataError("two relations have one name, and a dict of DataFrames holds one: rename one")
+    if lost := set(base.features) - set(RESERVED):
+        raise DataError(f"DataFrames cannot hold {' and '.join(sorted(lost))}: take them out with without()")
+    frames = {}
+    for relation in base.relations.values():
+        if not relation.arity:
+            raise DataError(f"{relation} has no arguments, so no DataFrame can hold it")
+        columns = table_columns(base, relation)
+        frames[relation.name] = pd.DataFrame(
+            {
+                name: pd.Series(cells, dtype=object if name.startswith("arg") else None)
+                for name, cells in columns.items()
+            }
+        )
+    return frames
+
+
+def from_triples_factories(parts: Mapping[str, Any]) -> FactBase:
+    """Read triples factories, by mark.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> factory = SimpleNamespace(
+    ...     entity_to_id={"ann": 0, "bob": 1},
+    ...     relation_to_id={"mother": 0},
+    ...     mapped_triples=np.array([[0, 0, 1]]),
+    ... )
+    >>> print(*from_triples_factories({"train": factory}).atoms("mother", 2))
+    mother(ann, bob)
+    """
+    builder = Builder()
+    for mark, factory in parts.items():
+        if mark not in MARKS or not is_triples_factory(factory):
+            raise DataError(f"{mark!r} must be train, valid or test, with a triples factory")
+        triples = np.asarray(factory.mapped_triples)
+        entities = _labels(factory.entity_to_id, "entity")
+        relations = _labels(factory.relation_to_id, "relation")
+        if triples.ndim != 2 or triples.shape[1] != 3 or not len(triples):
+            raise DataError(f"the {mark} triples need three columns and at least one row")
+        codes = np.array([builder.texts[entity] for entity in entities], dtype=np.int32)
+        try:
+            ends, kinds = codes[triples[:, [0, 2]]], np.arange(len(relations), dtype=np.int32)[triples[:, 1]]
+        except IndexError:
+            raise DataError(f"the {mark} triples have an id that no entity or relation has") from None
+        marks = np.full(len(triples), MARKS.index(mark), dtype=np.uint8)
+        add_triples(builder, relations, kinds, ends, mark=marks)
+    return builder.finish(as_names, unary=True)
+
+
+def _labels(ids: Mapping[str, int], what: str) -> list[str]:
+    if sorted(ids.values()) != list(range(len(ids))):
+        raise DataError(f"the {what} ids of a triples factory must count from 0 without gaps")
+    return [str(label) for label in sorted(ids, key=ids.__getitem__)]

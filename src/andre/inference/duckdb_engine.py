@@ -1,0 +1,214 @@
+"""Programs of any size, run by DuckDB: semi-naive evaluation over tables of codes.
+
+Each round joins only what the round before found (its delta) with the rest,
+and keeps of the result what is not there yet. DuckDB moves tables to disk
+where they outgrow the memory limit.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import ConfigError
+from andre.inference.coded import CodedProgram, CodedRule, Rows
+from andre.inference.engine import well_founded
+from andre.inference.sql import columns, rule_query, same_row
+from andre.inference.strata import Component
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+__all__ = ["DuckDBEngine"]
+
+_Estimate: TypeAlias = dict[int, str]  #: relation -> its table
+
+#: Two probabilities that differ by less have come by rounding from the same one.
+_ROUNDING = 1e-9
+
+
+class DuckDBEngine:
+    """Runs programs by DuckDB, within a memory limit.
+
+    Parameters
+    ----------
+    memory_limit
+        How much memory DuckDB may take, such as "4GB".
+    temp_directory
+        Where it puts what does not fit; a temporary folder by default.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_program
+    >>> coded = CodedProgram.of(parse_program("p(a). q(X) :- p(X), \\\\+ r(X)."), FactBase.from_facts([]))
+    >>> {coded.keys[number][0]: rows.codes.tolist() for number, rows in DuckDBEngine().run(coded).items()}
+    {'p': [[0]], 'q': [[0]]}
+    """
+
+    name = "duckdb"
+
+    def __init__(self, memory_limit: str = "4GB", temp_directory: str | Path | None = None) -> None:
+        self.memory_limit, self.temp_directory = memory_limit, temp_directory
+
+    def run(self, program: CodedProgram) -> Mapping[int, Rows]:
+        """Compute the well-founded model, and give what it adds to the facts."""
+        with tempfile.TemporaryDirectory(prefix="andre-") as folder:
+            session = _DuckDBSession(program, self._connect(self.temp_directory or folder))
+            return well_founded(program, session)
+
+    def _connect(self, folder: str | Path) -> DuckDBPyConnection:
+        import duckdb  # noqa: PLC0415  (loaded when a program is run)
+
+        connection = duckdb.connect(":memory:")
+        try:
+            connection.execute("SET memory_limit = ?", [self.memory_limit])
+        except duckdb.Error:
+            connection.close()
+            raise ConfigError(f"{self.memory_limit!r} is no memory limit: write it like 4GB") from None
+        connection.execute("SET temp_directory = ?", [str(folder)])
+        connection.execute("SET preserve_insertion_order = false")
+        return connection
+
+
+class _DuckDBSession:
+    def __init__(self, program: CodedProgram, connection: DuckDBPyConnection) -> None:
+        self.program, self.connection = program, connection
+        self.crisp = program.is_crisp
+        self.arity = [arity for _, arity in program.keys]
+        self.n_tables = 0
+        self.stated = {
+            number: self._load(program.facts.get(number), number) for number in range(len(self.arity))
+        }
+        self.held = dict(self.stated)
+        self.ranks = program.ranks.tolist() if program.orders else []
+        if program.orders:
+            self._create_numbers()
+
+    def least(self, part: Component, against: _Estimate | None) -> _Estimate:
+        estimate = {number: self._create(f"SELECT * FROM {self.held[number]}") for number in part.relations}
+        held = {**self.held, **estimate}
+        blocking = {**self.held, **(against or {})}
+
+        def query(rule: CodedRule, delta: Mapping[int, str], place: int | None) -> str:
+            tables = [held[atom.relation] for atom in rule.positive]
+            if place is not None:
+                tables[place] = delta[rule.positive[place].relation]
+            return rule_query(rule, tables, blocking.__getitem__, self.ranks, self.crisp)
+
+        delta: _Estimate = {}
+        queries: dict[int, list[str]] = {}
+        for rule in part.rules:
+            queries.setdefault(rule.head.relation, []).append(query(rule, delta, None))
+        while queries:
+            found = {number: self._new_rows(number, queries[number], estimate[number]) for number in queries}
+            self._drop(delta.values())
+            delta = {number: table for number, table in found.items() if self._count(table)}
+            self._drop(found[number] for number in found.keys() - delta.keys())
+            for number, table in delta.items():
+                self._absorb(number, estimate[number], table)
+            queries = {}
+            for rule in part.rules:
+                for place, atom in enumerate(rule.positive):
+                    if atom.relation in delta:
+                        queries.setdefault(rule.head.relation, []).append(query(rule, delta, place))
+        return estimate
+
+    def _new_rows(self, number: int, queries: list[str], known: str) -> str:
+        """Make a table of the rows that queries give and that are not known, or less probable."""
+        keys = ", ".join(columns(self.arity[number]))
+        union = " UNION ALL ".join(queries)
+        same = same_row(self.arity[number], "u", "k")
+        if self.crisp:
+            found = f"SELECT DISTINCT {keys} FROM ({union})"
+            return self._create(
+                f"SELECT * FROM ({found}) u WHERE NOT EXISTS (SELECT 1 FROM {known} k WHERE {same})"
+            )
+        found = f"SELECT {keys}, max(v) AS v FROM ({union}) GROUP BY {keys}"
+        return self._create(
+            f"SELECT u.* FROM ({found}) u LEFT JOIN {known} k ON {same} WHERE u.v > coalesce(k.v, 0)"
+        )
+
+    def _absorb(self, number: int, known: str, delta: str) -> None:
+        same = same_row(self.arity[number], "k", "u")
+        if not self.crisp:
+            self.connection.execute(f"DELETE FROM {known} k USING {delta} u WHERE {same}")
+        self.connection.execute(f"INSERT INTO {known} SELECT * FROM {delta}")
+
+    def difference(self, more: _Estimate, less: _Estimate) -> tuple[int, tuple[int, ...]] | None:
+        for number, table in more.items():
+            keys = ", ".join(f"m.{column}" for column in columns(self.arity[number]))
+            same = same_row(self.arity[number], "m", "k")
+            apart = "k.a0 IS NULL" if self.crisp else f"abs(m.v - coalesce(k.v, 0)) > {_ROUNDING}"
+            row = self.connection.execute(
+                f"SELECT {keys} FROM {table} m LEFT JOIN {less[number]} k ON {same} WHERE {apart} LIMIT 1"
+            ).fetchone()
+            if row is not None:
+                return number, row[: self.arity[number]]
+        return None
+
+    def add(self, part: Component, model: _Estimate) -> None:
+        self.held.update(model)
+
+    def forget(self, estimate: _Estimate) -> None:
+        self._drop(estimate.values())
+
+    def derived(self) -> Mapping[int, Rows]:
+        return {number: self._fetch(number) for number in sorted(self.program.heads)}
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _fetch(self, number: int) -> Rows:
+        keys = columns(self.arity[number])
+        same = same_row(self.arity[number], "h", "s")
+        shown = ", ".join(f"h.{column}" for column in (keys if self.crisp else [*keys, "v"]))
+        raised = "" if self.crisp else " AND s.v >= h.v"
+        found = self.connection.execute(
+            f"SELECT {shown} FROM {self.held[number]} h "
+            f"WHERE NOT EXISTS (SELECT 1 FROM {self.stated[number]} s WHERE {same}{raised})"
+        ).fetchnumpy()
+        codes = np.empty((len(found["a0"]), self.arity[number]), dtype=np.int32)
+        for place in range(self.arity[number]):
+            codes[:, place] = found.pop(f"a{place}")
+        return Rows(codes, None if self.crisp else np.asarray(found["v"]))
+
+    def _load(self, rows: Rows | None, number: int) -> str:
+        names = columns(self.arity[number])
+        if rows is None or not len(rows):
+            kinds = [f"NULL::INTEGER AS {name}" for name in names]
+            kinds += [] if self.crisp else ["NULL::DOUBLE AS v"]
+            return self._create(f"SELECT {', '.join(kinds)} WHERE false")
+        codes = rows.codes if self.arity[number] else np.zeros((len(rows), 1), dtype=np.int32)
+        arrays: dict[str, NDArray[Any]]
+        arrays = {name: np.ascontiguousarray(codes[:, place]) for place, name in enumerate(names)}
+        if not self.crisp:
+            arrays["v"] = np.ones(len(rows)) if rows.values is None else rows.values
+        self.connection.register("given", arrays)
+        table = self._create("SELECT * FROM given")
+        self.connection.unregister("given")
+        return table
+
+    def _create_numbers(self) -> None:
+        codes = np.flatnonzero(self.program.ranks >= 0)
+        self.connection.register("given", {"code": codes.astype(np.int32), "rank": self.program.ranks[codes]})
+        self.connection.execute("CREATE TABLE numbers AS SELECT * FROM given")
+        self.connection.unregister("given")
+
+    def _create(self, query: str) -> str:
+        self.n_tables += 1
+        self.connection.execute(f"CREATE TABLE x{self.n_tables} AS {query}")
+        return f"x{self.n_tables}"
+
+    def _count(self, table: str) -> int:
+        row = self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+        return 0 if row is None else int(row[0])
+
+    def _drop(self, tables: Iterable[str]) -> None:
+        for table in tables:
+            self.connection.execute(f"DROP TABLE {table}")

@@ -1,0 +1,100 @@
+"""Models: the facts that were stated, and what a program adds to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.facts import FactBase, Relation
+from andre.facts.base import Key
+from andre.facts.distinct import row_keys
+from andre.inference.coded import CodedProgram, Rows
+from andre.logic import Atom, Constant
+
+__all__ = ["Model"]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What holds: stated facts and derived ones, each with its probability.
+
+    Examples
+    --------
+    >>> from andre.inference import infer
+    >>> from andre.logic import parse_atom, parse_program
+    >>> facts = FactBase.from_facts([parse_atom("p(a)")], probabilities=[0.8])
+    >>> model = infer(parse_program("q(X) :- p(X), \\\\+ r(X)."), facts)
+    >>> model.probability(parse_atom("q(a)")), parse_atom("r(a)") in model
+    (0.8, False)
+    >>> print(*model)
+    q(a)
+    """
+
+    stated: FactBase  #: the given facts, with what their background rules add
+    derived: FactBase  #: what the program adds: not stated, or with a lower probability
+    engine: str  #: what computed it
+
+    @classmethod
+    def of(cls, program: CodedProgram, facts: FactBase, found: Mapping[int, Rows], engine: str) -> Model:
+        """Turn an engine's rows into facts."""
+        relations = [Relation(program.keys[n][0], rows.codes, rows.values) for n, rows in found.items()]
+        by_key = {relation.key: relation for relation in relations if len(relation)}
+        if len(program.constants) > len(facts.constants):
+            facts = replace(facts, constants=program.constants)
+        return cls(facts, FactBase(facts.constants, by_key), engine)
+
+    @cached_property
+    def facts(self) -> FactBase:
+        """All that holds, as facts without rules."""
+        relations = dict(self.stated.relations)
+        for key, added in self.derived.relations.items():
+            relations[key] = added
+            if known := self.stated.relations.get(key):
+                keys = row_keys(np.concatenate([known.codes, added.codes]), len(self.stated.constants))
+                untouched = known.take(~np.isin(keys[: len(known)], keys[len(known) :]))
+                relations[key] = Relation.concat([untouched, added])
+        return replace(self.stated, relations=relations)
+
+    def probability(self, atom: Atom) -> float:
+        """How probable a ground atom is; 0 for what is neither stated nor derived."""
+        codes = []
+        for arg in atom.args:
+            code = self.facts.code(arg.value) if isinstance(arg, Constant) else None
+            if code is None:
+                return 0.0
+            codes.append(code)
+        row = np.array([codes], dtype=np.int32).reshape(1, atom.arity)
+        return float(self.probabilities((atom.predicate, atom.arity), row)[0])
+
+    def probabilities(self, key: Key, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """How probable the atoms of one relation are, given as rows of codes."""
+        result = np.zeros(len(rows))
+        relation = self.facts.relations.get(key)
+        if relation is None or not len(relation) or not len(rows):
+            return result
+        keys = row_keys(np.concatenate([relation.codes, rows]), len(self.facts.constants))
+        known, asked = keys[: len(relation)], keys[len(relation) :]
+        order = np.argsort(known)
+        place = order[np.searchsorted(known, asked, sorter=order).clip(max=len(known) - 1)]
+        hit = known[place] == asked
+        if relation.negative is not None:
+            hit &= ~relation.negative[place]
+        values = np.ones(len(relation)) if relation.probability is None else relation.probability
+        result[hit] = values[place[hit]]
+        return result
+
+    def __contains__(self, atom: Atom) -> bool:
+        return self.probability(atom) > 0.5
+
+    def __iter__(self) -> Iterator[Atom]:
+        """The derived atoms."""
+        for name, arity in self.derived.relations:
+            yield from self.derived.atoms(name, arity)
+
+    def __len__(self) -> int:
+        return len(self.derived)

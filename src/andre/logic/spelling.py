@@ -1,0 +1,152 @@
+"""How names, numbers and lists are spelled in Prolog, both ways."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from andre.errors import LogicError
+
+__all__ = ["QUOTED", "is_list", "is_plain", "quote", "read_number", "spell_number", "unquote"]
+
+#: A quoted name as a regular expression; \\x41\\ and \\101\\ are closed by a backslash.
+QUOTED = r"'(?:[^'\\\n]|''|\\(?:x[0-9a-fA-F]+\\|[0-7]+\\|[^x0-7]))*+'"
+
+_PLAIN_NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\Z")
+_LIST_TOKEN = re.compile(rf"[\[\],]|{QUOTED}|[a-z][A-Za-z0-9_]*|-?[0-9][0-9.eE+-]*")
+_ESCAPE = re.compile(r"''|\\(?:x(?P<hex>[0-9a-fA-F]+)\\|(?P<octal>[0-7]+)\\|(?P<one>[\s\S]))")
+
+_WRITTEN = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_READ = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
+_READ |= {"s": " ", "\n": "", "\\": "\\", "'": "'", '"': '"', "`": "`"}
+
+_MOST_DIGITS = 4000  # Python itself refuses to read integers of more than 4,300
+
+
+def is_plain(name: str) -> bool:
+    """Whether Prolog takes the name as an atom without quotes."""
+    return _PLAIN_NAME.match(name) is not None
+
+
+def quote(name: str) -> str:
+    """Write a name as a Prolog atom, in quotes only where Prolog needs them.
+
+    Examples
+    --------
+    >>> print(quote("mother"), quote("Sepal Length"), quote("it's"))
+    mother 'Sepal Length' 'it\\'s'
+    """
+    if _PLAIN_NAME.match(name):
+        return name
+    return "'" + "".join(map(_spell_letter, name)) + "'"
+
+
+def _spell_letter(letter: str) -> str:
+    if letter in _WRITTEN:
+        return _WRITTEN[letter]
+    # Control characters break lines in some readers; a lone surrogate fits no encoding.
+    code = ord(letter)
+    if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code in (0x2028, 0x2029):
+        return f"\\x{code:x}\\"
+    return letter
+
+
+def unquote(text: str) -> str:
+    """Read what stands in quotes, the quotes included.
+
+    Examples
+    --------
+    >>> unquote(r"'it\\'s'"), unquote("'it''s'"), unquote('"two words"')
+    ("it's", "it's", 'two words')
+    """
+    inner = text[1:-1]
+    return _ESCAPE.sub(_read_escape, inner) if "\\" in inner or "''" in inner else inner
+
+
+def _read_escape(match: re.Match[str]) -> str:
+    if match[0] == "''":
+        return "'"
+    if match["one"] is not None:
+        if match["one"] not in _READ:
+            raise LogicError(f"{match[0]} is no escape that Prolog knows: write \\\\ for a backslash")
+        return _READ[match["one"]]
+    code = int(match["hex"], 16) if match["hex"] else int(match["octal"], 8)
+    if code > 0x10FFFF:
+        raise LogicError(f"{match[0]} is no character: the last one is \\x10ffff\\")
+    return chr(code)
+
+
+def spell_number(value: float) -> str:
+    """Write a number so that Prolog reads the same one, integers and floats apart.
+
+    Examples
+    --------
+    >>> print(spell_number(3), spell_number(3.0), spell_number(1e20))
+    3 3.0 1.0e+20
+    """
+    text = repr(value)
+    if "e" in text and "." not in text:  # Prolog wants a digit after a dot before the exponent
+        mantissa, exponent = text.split("e")
+        return f"{mantissa}.0e{exponent}"
+    return text
+
+
+def read_number(text: str) -> int | float | None:
+    """Read a number, or give None where the text is a name.
+
+    Digits after a leading zero, such as the synset `00260881`, are a name.
+
+    Examples
+    --------
+    >>> read_number("-3"), read_number("1e20"), read_number("007"), read_number("nan")
+    (-3, 1e+20, None, None)
+    """
+    match = _NUMBER.match(text)
+    if match is None:
+        return None
+    if match["fraction"]:
+        value = float(text)
+        if math.isinf(value):
+            raise LogicError(f"{text} is too large to compute with: quote it as a name")
+        return value
+    if len(text) > _MOST_DIGITS:
+        raise LogicError(f"a number of {len(text)} digits is too long to compute with: quote it as a name")
+    return int(text)
+
+
+def is_list(text: str) -> bool:
+    """Whether the text is a list of constants, spelled as we spell it.
+
+    Examples
+    --------
+    >>> is_list("[a,[1,'New York'],[]]"), is_list("[a, b]"), is_list("[X]"), is_list("[a")
+    (True, False, False, False)
+    """
+    if not (text.startswith("[") and text.endswith("]")):
+        return False
+    place, depth, before = 0, 0, ","
+    while match := _LIST_TOKEN.match(text, place):
+        token, place = match[0], match.end()
+        starts_term = before in ("[", ",")
+        if token == "]":
+            fits = before != ","
+        elif token == ",":
+            fits = not starts_term
+        else:
+            fits = starts_term and (token == "[" or _is_canonical(token))
+        depth += (token == "[") - (token == "]")
+        if not fits or depth <= 0:
+            return fits and place == len(text)
+        before = token
+    return False
+
+
+def _is_canonical(token: str) -> bool:
+    try:
+        if token.startswith("'"):
+            return quote(unquote(token)) == token
+        number = read_number(token)
+    except LogicError:
+        return False
+    return is_plain(token) if number is None else spell_number(number) == token

@@ -1,0 +1,302 @@
+"""The grammar of Prolog, ProbLog and AnyBURL, and the raw clauses it gives.
+
+One grammar with three entries: a `program` of clauses that end in dots, one
+AnyBURL `line`, and one `atom`. AnyBURL writes constants without quotes, so its
+terms have terminals of their own; the contextual lexer keeps them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from andre.errors import LogicError
+from andre.logic.atom import Constant, Term, Variable
+from andre.logic.spelling import QUOTED, read_number, unquote
+
+if TYPE_CHECKING:
+    from lark import Lark, Token
+
+__all__ = ["RawAtom", "RawClause", "RawDirective", "RawLiteral", "RawTerm", "ReadError", "read_raw"]
+
+GRAMMAR = r"""
+program: (clause | directive)*
+directive: DIRECTIVE
+clause: [PROBABILITY "::"] atom [(":-" | "<=") body] DOT
+body: literal ("," literal)*
+literal: positive
+       | _NEGATION positive          -> negation
+       | _NEGATION "(" positive ")"  -> negation
+?positive: atom | comparison
+comparison: term COMPARISON term
+atom: name ["(" [terms] ")"]
+terms: term ("," term)*
+!name: NAME | QUOTED | CAPITALISED
+?term: VARIABLE -> variable
+     | simple
+     | list     -> whole
+?simple: NAME   -> bare
+       | QUOTED -> quoted
+       | STRING -> quoted
+       | DIGITS -> bare
+?item: simple | list
+list: LIST_START [item ("," item)*] "]"
+
+single: atom [DOT]
+
+line: [COUNT COUNT CONFIDENCE] line_atom "<=" [line_body] [DOT]
+line_body: line_atom ("," line_atom)*
+line_atom: LINE_NAME "(" line_term ("," line_term)* ")"
+line_term: LINE_TERM | QUOTED
+
+DIRECTIVE.3: /:-(?:<QUOTED>|"(?:[^"\\\n]|\\.)*+"|[^.'"]|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)/
+PROBABILITY: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s*::)/
+_NEGATION.3: /\\\+|not(?![A-Za-z0-9_])/
+COMPARISON: /\\=(?!=)|=<|>=|[<>=](?![=:<>\\.@])/
+CAPITALISED.2: /[A-Z_]\w*(?=\s*\()/
+VARIABLE: /[A-Z_][A-Za-z0-9_]*/
+NAME: /[^\W\d_A-Z]\w*/
+DIGITS: /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/
+QUOTED.2: /<QUOTED>/
+STRING: /"(?:[^"\\\n]|\\[\s\S])*+"/
+LIST_START: "["
+DOT: /\.(?=[\s%]|\Z)/
+
+COUNT: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s)/
+CONFIDENCE: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s)/
+LINE_NAME.2: /[^\s(),]+(?=\()/
+LINE_TERM: /(?:[^\s,()']|\([^\s()]*\))(?:[^\s,()]|\([^\s()]*\))*+/
+
+COMMENT: /%[^\n]*+|\/\*(?:[^*]|\*(?!\/))*+\*\//
+%ignore /\s+/
+%ignore COMMENT
+""".replace("<QUOTED>", QUOTED)
+
+_DEEPEST_LIST = 100
+
+
+class _Anyone:
+    """What `_` stands for: a variable that occurs nowhere else."""
+
+
+_ANYONE = _Anyone()
+#: A string is a constant of AnyBURL's, a name or a number.
+RawTerm: TypeAlias = Term | _Anyone | str
+
+
+class RawAtom(NamedTuple):
+    """An atom whose `_` have no names yet."""
+
+    predicate: str
+    args: tuple[RawTerm, ...]
+    line: int
+    is_true: bool = False  #: the goal `true`, written without quotes
+
+
+class RawLiteral(NamedTuple):
+    """A raw atom, or its negation."""
+
+    atom: RawAtom
+    negated: bool
+
+
+class RawClause(NamedTuple):
+    """A clause as it was written."""
+
+    head: RawAtom
+    body: tuple[RawLiteral, ...]
+    probability: float | None = None
+    counts: tuple[float, float] | None = None  #: AnyBURL's N_b and N_r
+
+
+class RawDirective(NamedTuple):
+    """A directive: `:- text.` as a whole."""
+
+    text: str
+    line: int
+
+
+class _ListText(NamedTuple):
+    """A list as its text, and how deep it nests."""
+
+    text: str
+    depth: int
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class ReadError(Exception):
+    """Something that cannot be read, with the line of the text it stands in."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.message, self.line = message, line
+
+
+class _Reader:
+    """What the parser calls on each rule of the grammar: nothing here recurses."""
+
+    def program(self, *items: RawClause | RawDirective) -> list[RawClause | RawDirective]:
+        return list(items)
+
+    def directive(self, token: Token) -> RawDirective:
+        return RawDirective(str(token), _line(token))
+
+    def clause(
+        self, probability: Token | None, head: RawAtom, body: tuple[RawLiteral, ...] | None, _: Token
+    ) -> RawClause:
+        return RawClause(head, body or (), None if probability is None else float(probability))
+
+    def body(self, *literals: RawLiteral) -> tuple[RawLiteral, ...]:
+        return literals
+
+    def literal(self, atom: RawAtom) -> RawLiteral:
+        return RawLiteral(atom, negated=False)
+
+    def negation(self, atom: RawAtom) -> RawLiteral:
+        return RawLiteral(atom, negated=True)
+
+    def comparison(self, left: RawTerm, sign: Token, right: RawTerm) -> RawAtom:
+        return RawAtom(str(sign), (left, right), _line(sign))
+
+    def atom(self, name: Token, args: tuple[RawTerm, ...] | None = None) -> RawAtom:
+        is_true = name.type == "NAME" and name == "true" and not args
+        return RawAtom(_name(name), args or (), _line(name), is_true)
+
+    def terms(self, *terms: RawTerm) -> tuple[RawTerm, ...]:
+        return terms
+
+    def name(self, token: Token) -> Token:
+        return token
+
+    def variable(self, token: Token) -> RawTerm:
+        return _ANYONE if token == "_" else Variable(str(token))
+
+    def bare(self, token: Token) -> Constant:
+        if token.type == "NAME":
+            return Constant(_name(token))
+        try:
+            number = read_number(token)
+        except LogicError as error:
+            raise ReadError(str(error), _line(token)) from None
+        return Constant(str(token) if number is None else number)
+
+    def quoted(self, token: Token) -> Constant:
+        return Constant(_name(token))
+
+    def list(self, start: Token, *items: Constant | _ListText | None) -> _ListText:
+        # The text is built afresh at each level, which is why depth has a bound.
+        depth = 1 + max((item.depth for item in items if isinstance(item, _ListText)), default=0)
+        if depth > _DEEPEST_LIST:
+            raise ReadError(f"a list nests deeper than {_DEEPEST_LIST} levels", _line(start))
+        return _ListText("[" + ",".join(str(item) for item in items if item is not None) + "]", depth)
+
+    def whole(self, items: _ListText) -> Constant:
+        return Constant(items.text)
+
+    def single(self, atom: RawAtom, _: Token | None) -> RawAtom:
+        return atom
+
+    def line(
+        self,
+        n_b: Token | None,
+        n_r: Token | None,
+        _confidence: Token | None,
+        head: RawAtom,
+        body: tuple[RawLiteral, ...] | None,
+        _dot: Token | None,
+    ) -> RawClause:
+        counts = None if n_b is None or n_r is None else (float(n_b), float(n_r))
+        return RawClause(head, body or (), counts=counts)
+
+    def line_body(self, *atoms: RawAtom) -> tuple[RawLiteral, ...]:
+        return tuple(RawLiteral(atom, negated=False) for atom in atoms)
+
+    def line_atom(self, name: Token, *args: RawTerm) -> RawAtom:
+        return RawAtom(str(name), args, _line(name))
+
+    def line_term(self, token: Token) -> RawTerm:
+        # AnyBURL's variables are single capitals; whatever else stands there is a constant.
+        if len(token) == 1 and "A" <= token <= "Z":
+            return Variable(str(token))
+        return Constant(_name(token)) if token.type == "QUOTED" else str(token)
+
+
+def _line(token: Token) -> int:
+    return token.line or 1
+
+
+def _name(token: Token) -> str:
+    if token.type in ("QUOTED", "STRING"):
+        try:
+            name = unquote(token)
+        except LogicError as error:
+            raise ReadError(str(error), _line(token)) from None
+        return name
+    if token.type == "NAME" and token[0].isupper():
+        raise ReadError(f"a name that begins like {token} needs quotes: write '{token}'", _line(token))
+    return str(token)
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark  # noqa: PLC0415  (lark costs more time than most commands need)
+
+    reader = _Reader()
+    callbacks = {name: partial(_spread, getattr(reader, name)) for name in dir(_Reader) if name[0] != "_"}
+    starts = ["program", "single", "line"]
+    transformer: Any = SimpleNamespace(**callbacks)
+    return Lark(GRAMMAR, parser="lalr", lexer="contextual", start=starts, transformer=transformer)
+
+
+def _spread(method: Callable[..., Any], children: list[Any]) -> Any:
+    return method(*children)
+
+
+_HINTS = {
+    ";": "write one clause for each alternative",
+    "->": "write one clause for each case",
+    "!": "rules are tried in any order here, so leave the cut out",
+    "|": "lists are constants here, so write them out whole",
+    "<=": "less or equal is written =<",
+    "==": "equality is written =",
+    "\\==": "inequality is written \\=",
+    "is": "arithmetic is not supported, so add a relation that holds the result",
+    "(": "arguments are names, numbers, variables or lists, not compound terms",
+}
+
+
+def read_raw(text: str, start: Literal["program", "single", "line"]) -> Any:
+    """Parse a text from one of the grammar's entries.
+
+    Raises
+    ------
+    ReadError
+        With the line, and what to do about it.
+    """
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken  # noqa: PLC0415
+
+    try:
+        return _parser().parse(text, start=start)
+    except UnexpectedToken as error:
+        if error.token.type != "$END":
+            raise ReadError(_complaint(str(error.token)), error.line or 1) from None
+        line = text.rstrip().count("\n") + 1
+        raise ReadError("the text ends inside a clause: end it with a dot", line) from None
+    except UnexpectedCharacters as error:
+        found = text[error.pos_in_stream or 0 :][:40]
+        raise ReadError(_complaint(found), error.line or 1) from None
+
+
+def _complaint(found: str) -> str:
+    found = found.split("\n", maxsplit=1)[0].strip()
+    shown = found if len(found) <= 30 else found[:30] + "..."
+    for sign, hint in _HINTS.items():
+        if found.startswith(sign) and (sign != "is" or found[2:3] in ("", " ")):
+            return f"{shown!r} cannot stand here: {hint}"
+    if found.startswith(("'", '"', "/*")):
+        return f"{shown!r} is opened and never closed in its line, or cannot stand here"
+    return f"{shown!r} cannot stand here: a clause is written head :- literal, literal."

@@ -1,0 +1,140 @@
+"""Program files: the formats by name and ending, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from andre.errors import LogicError
+from andre.logic.grammar import parse_program
+from andre.logic.program import Program
+from andre.logic.writers.anyburl import to_anyburl
+from andre.logic.writers.document import from_json, to_json
+from andre.logic.writers.problog import to_problog
+from andre.logic.writers.prolog import to_prolog
+from andre.logic.writers.table import from_csv, to_csv
+
+__all__ = ["FORMATS", "ProgramFormat", "format_program", "read_program", "write_program"]
+
+
+@dataclass(frozen=True)
+class ProgramFormat:
+    """A way to keep a program in a file."""
+
+    name: str
+    endings: tuple[str, ...]
+    write: Callable[[Program], str]
+    read: Callable[[str, str], Program]  #: from a text and what errors call it
+
+
+def _parse(text: str, source: str) -> Program:
+    return parse_program(text, source=source)
+
+
+FORMATS = {
+    item.name: item
+    for item in (
+        ProgramFormat("prolog", (".pl", ".prolog", ".pro"), to_prolog, _parse),
+        ProgramFormat("problog", (".problog", ".plp"), to_problog, _parse),
+        ProgramFormat("anyburl", (".anyburl", ".rules", ".txt"), to_anyburl, _parse),
+        ProgramFormat("json", (".json",), to_json, from_json),
+        ProgramFormat("csv", (".csv",), to_csv, from_csv),
+    )
+}
+
+
+def format_program(program: Program, format: str = "prolog") -> str:
+    """Write a program as text of one of the formats.
+
+    Examples
+    --------
+    >>> print(format_program(parse_program("h(X) :- b(X).")), end="")
+    h(X) :- b(X).
+    """
+    return _named(format).write(program)
+
+
+def write_program(program: Program, path: str | Path, format: str | None = None) -> None:
+    """Write a program to a file, whole or not at all.
+
+    Parameters
+    ----------
+    program
+        The program.
+    path
+        The file; one that is there is replaced once the new one is complete.
+    format
+        prolog, problog, anyburl, json or csv; by the ending of the path if None.
+
+    Raises
+    ------
+    LogicError
+        Where the format cannot hold the program, or the ending names no format.
+    """
+    path = Path(path)
+    chosen = _by_ending(path) if format is None else _named(format)
+    data = chosen.write(program).encode("utf-8")
+    # Beside the target, so that the last step is a move within one file system.
+    handle, scratch = tempfile.mkstemp(prefix=".andre-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(scratch).chmod(0o666 & ~_umask())
+        Path(scratch).replace(path)
+    except BaseException:
+        Path(scratch).unlink(missing_ok=True)
+        raise
+
+
+def read_program(path: str | Path, format: str | None = None) -> Program:
+    """Read a program from a file.
+
+    Parameters
+    ----------
+    path
+        The file, in UTF-8.
+    format
+        As for `write_program`; an ending that is not known is read as Prolog,
+        ProbLog or AnyBURL, whichever it looks like.
+
+    Raises
+    ------
+    LogicError
+        Naming file and line.
+    """
+    path = Path(path)
+    data = path.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise LogicError(
+            f"{path}, line {line}: this is not UTF-8 but looks like LATIN1: "
+            "convert it with iconv -f LATIN1 -t UTF-8"
+        ) from None
+    known = {ending: item for item in FORMATS.values() for ending in item.endings}
+    chosen = known.get(path.suffix.lower(), FORMATS["prolog"]) if format is None else _named(format)
+    return chosen.read(text, str(path))
+
+
+def _named(name: str) -> ProgramFormat:
+    if name not in FORMATS:
+        raise LogicError(f"there is no program format {name!r}: choose {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def _by_ending(path: Path) -> ProgramFormat:
+    for item in FORMATS.values():
+        if path.suffix.lower() in item.endings:
+            return item
+    endings = ", ".join(item.endings[0] for item in FORMATS.values())
+    raise LogicError(f"the ending of {path.name} names no format: use one of {endings}, or say the format")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,113 @@
+"""Programs as tables: one row per rule and split."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from andre.errors import ConfigError, LogicError
+from andre.logic.grammar import parse_rule
+from andre.logic.program import Program
+from andre.logic.rule import Evidence, Rule
+from andre.logic.writers.statistics import spell_count
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["COLUMNS", "from_csv", "to_csv", "to_frame"]
+
+COLUMNS = ("rule", "support", "N_b", "N_r", "confidence", "split")
+
+
+def rows(program: Program) -> Iterator[dict[str, Any]]:
+    """The rows of the table; a rule without evidence has one row with gaps.
+
+    The support of a rule is N_r, as rule miners count it: the examples it
+    derives rightly.
+    """
+    for rule in program:
+        for item in rule.evidence or (None,):
+            counts: tuple[float | str | None, ...] = (None,) * 5
+            if item is not None:
+                counts = (item.n_r, item.n_b, item.n_r, item.confidence, item.split)
+            yield dict(zip(COLUMNS, (str(rule), *counts), strict=True))
+
+
+def to_frame(program: Program) -> DataFrame:
+    """Make a DataFrame of a program.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_program
+    >>> print(to_frame(parse_program("20\\t10\\t0.5\\th(X,Y) <= b(X,Y)")).to_string(index=False))
+    rule  support  N_b  N_r  confidence split
+    h(X, Y) :- b(X, Y).     10.0 20.0 10.0         0.5 train
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415  (an extra, and slow to load)
+    except ImportError:
+        raise ConfigError("a DataFrame needs pandas: install andre[pandas]") from None
+    frame = pd.DataFrame(list(rows(program)), columns=list(COLUMNS))
+    return frame.astype(dict.fromkeys(("support", "N_b", "N_r", "confidence"), "float64"))
+
+
+def to_csv(program: Program) -> str:
+    """Write a program as CSV text with a header.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_program
+    >>> print(to_csv(parse_program("20\\t10\\t0.5\\th(X,Y) <= b(X,Y)")), end="")
+    rule,support,N_b,N_r,confidence,split
+    "h(X, Y) :- b(X, Y).",10,20,10,0.5,train
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows(program):
+        counts = ("" if row[name] is None else spell_count(row[name]) for name in COLUMNS[1:4])
+        confidence = "" if row["confidence"] is None else repr(float(row["confidence"]))
+        writer.writerow([row["rule"], *counts, confidence, row["split"] or ""])
+    return out.getvalue()
+
+
+def from_csv(text: str, source: str = "<text>") -> Program:
+    """Read a program from its table.
+
+    Rows of one rule follow one another; a split that comes again begins the
+    rule anew.
+
+    Raises
+    ------
+    LogicError
+        Naming source and line.
+    """
+    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    missing = {"rule", "N_b", "N_r", "split"} - set(reader.fieldnames or ())
+    if missing:
+        raise LogicError(f"{source} has no column {min(missing)}: a rule table has {', '.join(COLUMNS)}")
+    found: list[tuple[str, Rule, list[Evidence]]] = []
+    try:
+        for row in reader:
+            place = f"{source}, line {reader.line_num}"
+            evidence = _evidence(row, place)
+            last = found[-1] if found else None
+            goes_on = last is not None and last[0] == row["rule"] and last[2] and evidence
+            if not goes_on or last is None or evidence[0].split in [item.split for item in last[2]]:
+                found.append((row["rule"], parse_rule(row["rule"] or "", source=place), []))
+            found[-1][2].extend(evidence)
+    except csv.Error as error:
+        raise LogicError(f"{source}, line {reader.line_num}: {error}") from None
+    return Program(tuple(rule.with_evidence(*evidence) for _, rule, evidence in found))
+
+
+def _evidence(row: dict[str, str], place: str) -> list[Evidence]:
+    if not row["N_b"]:
+        return []
+    try:
+        counts = float(row["N_b"]), float(row["N_r"])
+    except (TypeError, ValueError):
+        raise LogicError(f"{place}: N_b and N_r are counts, not {row['N_b']!r} and {row['N_r']!r}") from None
+    return [Evidence(row["split"] or "", *counts)]

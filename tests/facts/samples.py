@@ -1,0 +1,36 @@
+"""One small, valid source per format, to be broken in many ways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from andre.facts import FORMATS, Bias, FactBase, Relation, write_facts
+from andre.logic import parse_program
+
+
+def sample_base(holds: frozenset[str]) -> FactBase:
+    """Facts that use whatever a format can hold."""
+    edge = Relation(
+        "edge",
+        np.array([[0, 1], [1, 2], [2, 0], [0, 2]]),
+        probability=np.array([0.5, 1, 0.25, 1]) if "probability" in holds else None,
+        mark=np.array([0, 2, 0, 2]) if "mark" in holds else None,
+        negative=np.array([False, True, False, False]) if "negative" in holds else None,
+    )
+    base = FactBase.from_relations(["a", "b", "New York"], [edge, Relation("red", np.array([[0], [2]]))])
+    if "rules" in holds:
+        base = base.with_rules(parse_program("path(X, Y) :- edge(X, Y), X \\= Y."))
+    if "bias" in holds:
+        bias = Bias(head=(("edge", 2),), body=(("red", 1),), max_vars=3, types=(("edge", ("node", "node")),))
+        base = FactBase(base.constants, base.relations, base.rules, bias=bias)
+    return base
+
+
+def write_sample(name: str, folder: Path) -> Path:
+    """Write the sample of a format into a folder, and give its path."""
+    chosen = FORMATS[name]
+    path = folder / ("sample" if chosen.folder else f"sample{chosen.suffixes[0]}")
+    write_facts(sample_base(chosen.holds), path, name)
+    return path

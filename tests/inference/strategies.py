@@ -1,0 +1,51 @@
+"""Random safe programs and facts, small enough to ground by hand."""
+
+from hypothesis import strategies as st
+
+from andre.logic import Atom, Constant, Literal, Program, Rule, Variable
+
+VARIABLES = [Variable(name) for name in "XYZ"]
+CONSTANTS = [Constant("a"), Constant("B c"), Constant(2), Constant(2.0), Constant(-1.5)]
+ARITY = {"e": 2, "f": 1, "p": 1, "q": 1, "r": 2, "s": 0, "t": 0}
+DEFINED = ["p", "q", "r", "s", "t", "f"]
+PROBABILITIES = st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0])
+
+constants = st.sampled_from(CONSTANTS)
+
+
+@st.composite
+def ground_atoms(draw: st.DrawFn) -> Atom:
+    name = draw(st.sampled_from(["e", "e", "f", "f", "r", "p", "s"]))
+    return Atom(name, tuple(draw(constants) for _ in range(ARITY[name])))
+
+
+@st.composite
+def safe_rules(draw: st.DrawFn, probabilities: st.SearchStrategy[float]) -> Rule:
+    def atom(name: str, terms: list[Variable]) -> Atom:
+        if not terms:
+            return Atom(name, tuple(draw(constants) for _ in range(ARITY[name])))
+        choice = st.one_of(st.sampled_from(terms), st.sampled_from(terms), constants)
+        return Atom(name, tuple(draw(choice) for _ in range(ARITY[name])))
+
+    names = st.sampled_from(sorted(ARITY))
+    body = [Literal(atom(draw(names), VARIABLES)) for _ in range(draw(st.integers(0, 2)))]
+    bound = list(dict.fromkeys(v for literal in body for v in literal.variables))
+    body += [Literal(atom(draw(names), bound), negated=True) for _ in range(draw(st.integers(0, 2)))]
+    if bound and draw(st.booleans()):
+        term = st.one_of(st.sampled_from(bound), constants)
+        sign = draw(st.sampled_from(["=", "\\=", "<", "=<", ">", ">="]))
+        body.append(Literal(Atom(sign, (draw(term), draw(term))), draw(st.booleans())))
+    head = atom(draw(st.sampled_from(DEFINED)), bound)
+    return Rule(head, tuple(draw(st.permutations(body))), probability=draw(probabilities))
+
+
+def programs(probabilities: st.SearchStrategy[float]) -> st.SearchStrategy[Program]:
+    return st.lists(safe_rules(probabilities), min_size=1, max_size=6).map(
+        lambda rules: Program(tuple(rules))
+    )
+
+
+crisp_programs = programs(st.just(1.0))
+probable_programs = programs(st.one_of(st.just(1.0), PROBABILITIES))
+crisp_facts = st.dictionaries(ground_atoms(), st.just(1.0), max_size=12)
+probable_facts = st.dictionaries(ground_atoms(), PROBABILITIES, max_size=12)
