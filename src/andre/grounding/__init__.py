@@ -1,6 +1,8 @@
-"""From data to weighted rows: the rule space and the sample a learner sees."""
+"""From data to weighted rows: the language, the rule space, the census and the sample a learner sees."""
 
+from andre.grounding.census import Census, take_census
+from andre.grounding.language import Language
 from andre.grounding.sample import Sample
 from andre.grounding.space import Codes, RuleSpace
 
-__all__ = ["Codes", "RuleSpace", "Sample"]
+__all__ = ["Census", "Codes", "Language", "RuleSpace", "Sample", "take_census"]

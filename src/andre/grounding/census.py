@@ -1,0 +1,313 @@
+"""The census: facts become weighted distinct rows, or weighted distinct bags of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from andre.errors import ConfigError, DataError
+from andre.facts import FactBase
+from andre.grounding.bags import BagCollector, Weigher, informative, merge_cells
+from andre.grounding.exists import collect_bags
+from andre.grounding.graph import Cells, FactGraph, Floats, build_graph, seen_constants, value_of
+from andre.grounding.language import Language
+from andre.grounding.listing import Listed, list_classes
+from andre.grounding.place import key_text
+from andre.grounding.sample import Sample
+from andre.grounding.sets import Ints, number_keys
+from andre.grounding.space import RuleSpace
+from andre.grounding.split import draw_cells
+from andre.grounding.strata import Classes, Stratum, strata
+from andre.grounding.triads import class_bound, count_classes
+
+__all__ = ["Census", "Mode", "Semantics", "take_census"]
+
+#: What an example is: a grounding, or a head atom with the set of its rows.
+Semantics: TypeAlias = Literal["rows", "exists"]
+#: What is learned: a definition from the background, or rules that complete a knowledge base.
+Mode: TypeAlias = Literal["define", "complete"]
+
+
+@dataclass(frozen=True, eq=False)
+class Census:
+    """Distinct rows with their weights; in `exists`, distinct bags of rows with theirs.
+
+    Examples
+    --------
+    >>> from andre.logic import Atom, Constant
+    >>> names = [Constant(name) for name in ("ann", "bob", "cy", "dan")]
+    >>> facts = FactBase.from_facts([Atom("p", pair) for pair in zip(names, names[1:])])
+    >>> census = take_census(facts, Language.preset("paper", "p/2"), semantics="rows")
+    >>> census.groundings, census.dropped, census.distinct, census.positive, census.negative
+    (36, 1, 13, 11, 24)
+    """
+
+    space: RuleSpace  #: the candidates that are somewhere true
+    semantics: Semantics
+    valuations: Floats  #: [U, m], NaN is unknown
+    positives: Floats | Ints  #: [U] in rows, [B] in exists; integers unless labels are probabilities
+    negatives: Floats | Ints  #: the same
+    groundings: int
+    dropped: int | float  #: positives of rows whose atoms are all false, or that identity rules out
+    heads: Ints | None = None  #: [B], in exists how many head atoms have each bag
+    starts: Ints | None = None  #: [B + 1], in exists where the rows of each bag begin
+    rows: Ints | None = None  #: places in `valuations`, in order within a bag
+
+    @property
+    def distinct(self) -> int:
+        """How many distinct rows there are, U."""
+        return len(self.valuations)
+
+    @property
+    def n_examples(self) -> int | float:
+        """How many examples there are: groundings less the dropped ones, or head atoms."""
+        return self.groundings - self.dropped if self.heads is None else int(self.heads.sum())
+
+    @property
+    def positive(self) -> int | float:
+        """The weight of all positive examples."""
+        return self.positives.sum().item() if self.positives.dtype != object else int(self.positives.sum())
+
+    @property
+    def negative(self) -> int | float:
+        """The weight of all negative examples."""
+        return self.negatives.sum().item() if self.negatives.dtype != object else int(self.negatives.sum())
+
+    def to_sample(self) -> Sample:
+        """The rows as a learner takes them."""
+        if self.semantics != "rows":
+            raise ConfigError("only a census in rows is a sample of rows: take it with semantics='rows'")
+        positives, negatives = (np.asarray(w, dtype=np.float64) for w in (self.positives, self.negatives))
+        return Sample(self.space, self.valuations, positives, negatives)
+
+    def require_both_classes(self) -> Census:
+        """Refuse a census from which nothing can be told apart.
+
+        Raises
+        ------
+        DataError
+            Where there is no positive or no negative example.
+        """
+        for weight, kind in ((self.positive, "positive"), (self.negative, "negative")):
+            if not weight > 0:
+                raise DataError(
+                    f"{key_text((self.space.head.predicate, self.space.head.arity))} has no {kind} examples "
+                    f"in {self.semantics}: add facts of both kinds, or use the other semantics"
+                )
+        return self
+
+    def split(self, share: float, seed: int) -> tuple[Census, Census]:
+        """Divide the examples at random: a share of them, and the rest.
+
+        Every choice of examples is equally likely. In exists, head atoms are
+        divided, and the weight of a bag goes with the number of its atoms.
+        """
+        if not 0 < share < 1:
+            raise ConfigError(f"the share {share:g} divides nothing: give a number between 0 and 1")
+        rng = np.random.default_rng(seed)
+        if self.heads is None:
+            cells = np.concatenate([self.positives, self.negatives])
+            if cells.dtype == np.float64:
+                raise ConfigError("rows with probabilities as labels cannot be counted out: split the facts")
+            drawn = draw_cells(cells, share, rng)
+            one, two = np.split(drawn, 2), np.split(cells - drawn, 2)
+        else:
+            drawn = draw_cells(self.heads, share, rng)
+            part = np.asarray(drawn, dtype=np.float64) / self.heads
+            one = [part * self.positives, part * self.negatives]
+            two = [self.positives - one[0], self.negatives - one[1]]
+        taken = self._part(one[0], one[1], None if self.heads is None else drawn)
+        return taken, self._part(two[0], two[1], None if self.heads is None else self.heads - drawn)
+
+    def _part(self, positives: Floats | Ints, negatives: Floats | Ints, heads: Ints | None) -> Census:
+        part = replace(self, positives=positives, negatives=negatives, heads=heads, dropped=0)
+        return replace(part, groundings=int(positives.sum() + negatives.sum())) if heads is None else part
+
+
+def take_census(
+    facts: FactBase,
+    language: Language,
+    *,
+    semantics: Semantics = "exists",
+    mode: Mode = "define",
+    identity: bool | None = None,
+    memory_limit: int = 4 << 30,
+) -> Census:
+    """Count what rows the groundings of a language have, without listing groundings where that can be.
+
+    Parameters
+    ----------
+    semantics
+        `rows`: every grounding is an example, as in the paper. `exists`: every
+        head atom is, with the set of its rows; a cell is unknown where the atom
+        is the head atom itself.
+    mode
+        Over which head atoms `exists` ranges: in `define` over the constants of
+        the arguments' types, all that is not stated being false; in `complete`
+        over all constants, an atom that is not stated weighing as many facts
+        as it corrupts. Where negative examples are stated, only these count.
+    identity
+        Whether all variables stand for different constants; by default in
+        `exists` with mode `complete`.
+    memory_limit
+        How many bytes tables may take.
+
+    Raises
+    ------
+    DataError, ConfigError
+        Where target, language and facts do not fit, or tables outgrow the limit.
+    """
+    for given, known in ((semantics, ("rows", "exists")), (mode, ("define", "complete"))):
+        if given not in known:
+            raise ConfigError(f"{given!r} is unknown: choose {known[0]} or {known[1]}")
+    space = language.space(facts)
+    constants = np.arange(len(facts.constants)) if language.held_out else seen_constants(facts)
+    if language.variables > len(constants):
+        raise DataError(
+            f"there are {language.variables} variables for {len(constants)} constants: use fewer variables"
+        )
+    if identity is None:
+        identity = semantics == "exists" and mode == "complete"
+    domains = _domains(facts, language, semantics, mode, constants)
+    graph = build_graph(facts, space, constants, domains)
+    chosen = [stratum for stratum in strata(language.variables) if stratum.is_distinct or not identity]
+    if semantics == "rows":
+        return _count_rows(graph, chosen, _weigher(facts, graph, "define"), memory_limit)
+    return _count_bags(graph, chosen, _weigher(facts, graph, mode), identity, memory_limit)
+
+
+def _domains(
+    facts: FactBase, language: Language, semantics: Semantics, mode: Mode, constants: Ints
+) -> list[Ints]:
+    """For each place of the head, the codes of the constants it ranges over."""
+    key = language.key(facts)
+    target = facts.relations[key]
+    if semantics == "rows":
+        return [np.unique(column).astype(np.int64) for column in target.codes[target.marked("train")].T]
+    if mode == "complete":
+        return [constants] * key[1]
+    types = language.types_of(facts)
+    found: dict[str, list[Ints]] = {}
+    for other, relation in facts.relations.items():
+        kept = ~relation.marked("test")
+        for kind, column in zip(types[other], relation.codes[kept].T, strict=True):
+            found.setdefault(kind, []).append(np.unique(column))
+    return [np.unique(np.concatenate(found[kind])).astype(np.int64) for kind in types[key]]
+
+
+def _weigher(facts: FactBase, graph: FactGraph, mode: Mode) -> Weigher:
+    relation = facts.relations[graph.target]
+    train = relation.take(relation.marked("train"))
+    if train.negative is not None or facts.world == "open":
+        return Weigher(stated_only=True)
+    if mode == "define" or relation.arity != 2:
+        return Weigher()
+    places = np.searchsorted(graph.codes, train.codes)
+    out, into = (np.bincount(column, minlength=graph.n).astype(np.int64) for column in places.T)
+    return Weigher(out=out, into=into)
+
+
+def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, memory: int) -> Census:
+    cells: list[Cells] = []
+    counts, truths = [], []
+    for stratum in chosen:
+        classes = _classes(graph, stratum, memory)
+        cells.append(classes.cells(graph, self_support=True))
+        counts.append(classes.counts)
+        truths.append(classes.truth(graph))
+    rows, count, truth = np.concatenate(cells), np.concatenate(counts), np.concatenate(truths)
+    columns = informative(rows, graph)
+    first, group = merge_cells(rows[:, columns])
+    for_, against = np.nan_to_num(truth), weigh.negatives(truth, np.ones(len(truth)))
+    if np.isin(truth[~np.isnan(truth)], (0.0, 1.0)).all():  # keep to integers, which are exact
+        for_, against = for_.astype(np.int64), against.astype(np.int64)
+    positives, negatives = (np.zeros(len(first), dtype=(count[:1] * for_[:1]).dtype) for _ in range(2))
+    np.add.at(positives, group, count * for_)
+    np.add.at(negatives, group, count * against)
+    stated = np.array([not atom.is_builtin for atom in graph.space.atoms])[columns]
+    distinct = rows[first][:, columns]
+    blank = ~((distinct > 0) & (distinct != 255))[:, stated].any(axis=1)
+    dropped = positives[blank].sum()
+    positives[blank] = 0
+    kept = np.flatnonzero((positives != 0) | (negatives != 0))
+    return Census(
+        _narrowed(graph.space, columns),
+        "rows",
+        value_of(distinct[kept]),
+        positives[kept],
+        negatives[kept],
+        groundings=int(count.sum()),
+        dropped=int(dropped) if positives.dtype != np.float64 else float(dropped),
+    )
+
+
+def _classes(graph: FactGraph, stratum: Stratum, memory: int) -> Classes:
+    """Count where facts are unary or binary and joins are shorter than the list of groundings."""
+    size = int(np.prod([allowed[graph.labels].sum() for allowed in stratum.domains(graph)], dtype=object))
+    wedges = int((np.diff(graph.starts).astype(np.float64) ** 2).sum()) if stratum.n_blocks > 2 else 0
+    work = len(graph.patterns) + 8 * wedges + 8 * class_bound(graph, stratum)
+    if stratum.n_blocks > 3 or graph.wide or (size < work and size < 1e8):
+        return list_classes(graph, stratum, heads=False, memory=memory).classes
+    return count_classes(graph, stratum)
+
+
+def _count_bags(
+    graph: FactGraph, chosen: list[Stratum], weigh: Weigher, identity: bool, memory: int
+) -> Census:
+    arity = graph.space.head.arity
+    variables = len(chosen[0].block)
+    into = BagCollector(graph, memory=memory)
+    if graph.wide or arity > 2 or variables > arity + 1:
+        groundings = _list_bags(graph, chosen, into, weigh, memory)
+    else:
+        collect_bags(graph, into, weigh, variables, identity)
+        sizes = [len(graph.domain(place)) for place in range(arity)]
+        groundings = int(np.prod(sizes, dtype=object))
+        if identity and arity == 2:
+            groundings -= len(np.intersect1d(graph.domain(0), graph.domain(1)))
+        if variables > arity:
+            groundings *= graph.n - (arity if identity else 0)
+    bags = into.finish()
+    same = np.nan_to_num(graph.label_truth[graph.labels]).sum() if identity and arity == 2 else 0
+    return Census(
+        _narrowed(graph.space, bags.columns),
+        "exists",
+        value_of(bags.cells),
+        bags.positives,
+        bags.negatives,
+        groundings=groundings,
+        dropped=float(same) if same % 1 else int(same),
+        heads=bags.heads,
+        starts=bags.starts,
+        rows=bags.rows,
+    )
+
+
+def _list_bags(
+    graph: FactGraph, chosen: list[Stratum], into: BagCollector, weigh: Weigher, memory: int
+) -> int:
+    """Put the bags of all head atoms into a collector by visiting every grounding."""
+    found: list[Listed] = [list_classes(graph, stratum, heads=True, memory=memory) for stratum in chosen]
+    heads = np.concatenate([one.heads for one in found if one.heads is not None])
+    keys, number = number_keys(heads, graph.n**graph.space.head.arity)
+    truth = np.full(len(keys), np.nan)
+    truth[number] = np.concatenate([one.classes.truth(graph) for one in found])
+    weight = weigh.corrupted(keys // graph.n, keys % graph.n)
+    into.open(np.nan_to_num(truth), weigh.negatives(truth, weight), np.ones(len(keys), dtype=np.int64))
+    begin = 0
+    for one in found:
+        into.put(number[begin : begin + len(one.classes)], one.classes)
+        begin += len(one.classes)
+    return int(sum(one.classes.counts.sum() for one in found))
+
+
+def _narrowed(space: RuleSpace, columns: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> RuleSpace:
+    atoms = tuple(atom for atom, kept in zip(space.atoms, columns, strict=True) if kept)
+    if not any(not atom.is_builtin for atom in atoms):
+        raise DataError(
+            f"no candidate for the body of {space.head} is true anywhere: "
+            "allow more variables, relations or recursion"
+        )
+    return RuleSpace(space.head, atoms)

@@ -1,0 +1,139 @@
+"""The joins of the census: wedges and triangles of a graph, by their labels and patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.grounding.graph import FactGraph
+from andre.grounding.sets import Ints, number_keys, number_rows, number_sets, run_starts, spread
+
+__all__ = ["Table", "blocks_of", "total", "triangles", "wedges"]
+
+#: So many joined rows are held at a time; a block takes some hundred megabytes.
+BLOCK = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of numbers, by columns, and how often each occurs."""
+
+    columns: list[Ints]
+    counts: NDArray[np.int64] | NDArray[np.object_]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def take(self, rows: Ints) -> Table:
+        """Some of the rows."""
+        return Table([column[rows] for column in self.columns], self.counts[rows])
+
+    @classmethod
+    def concat(cls, tables: list[Table]) -> Table:
+        """The rows of all tables."""
+        columns = [np.concatenate(parts) for parts in zip(*(t.columns for t in tables), strict=True)]
+        return cls(columns, np.concatenate([table.counts for table in tables]))
+
+
+def total(table: Table) -> Table:
+    """Equal rows made one, their counts added up.
+
+    Examples
+    --------
+    >>> added = total(Table([np.array([4, 2, 4])], np.array([1, 1, 5])))
+    >>> added.columns[0].tolist(), added.counts.tolist()
+    ([2, 4], [1, 6])
+    """
+    first, group = number_rows(table.columns)
+    counts = np.zeros(len(first), dtype=table.counts.dtype)
+    np.add.at(counts, group, table.counts)
+    return Table([column[first] for column in table.columns], counts)
+
+
+def blocks_of(sizes: Ints, limit: int = BLOCK) -> Iterator[tuple[int, int]]:
+    """Cut a list into runs whose sizes together stay within a limit, or are of one item.
+
+    Examples
+    --------
+    >>> list(blocks_of(np.array([2, 2, 9, 1]), 4))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    ends = np.cumsum(sizes)
+    begin = 0
+    while begin < len(sizes):
+        done = int(ends[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, done + limit, side="right")))
+        yield begin, end
+        begin = end
+
+
+def wedges(graph: FactGraph, dtype: type) -> Table:
+    """Ordered wedges: labels of centre and ends, patterns from the centre, and how many.
+
+    Pairs of neighbours are never listed. What a centre sees is how many of
+    its neighbours are of which type; the wedges of a centre are the products
+    of these numbers, less the pairs of a neighbour with itself, and centres
+    that see the same are taken together.
+    """
+    n = graph.n
+    shapes, types = number_rows([graph.labels[graph.others], graph.patterns])  # types of neighbours
+    seen, entry = number_keys(graph.firsts * len(shapes) + types, max(1, n * len(shapes)))
+    owner, kind = np.divmod(seen, max(1, len(shapes)))
+    times = np.bincount(entry, minlength=len(seen)).astype(np.int64)
+    first, item = number_rows([kind, times])
+    order = np.lexsort((item, owner))
+    starts = run_starts(owner, n)
+    views, shown = number_sets(starts, item[order], max(1, len(first)))
+    where, group = number_rows([graph.labels, views])
+    members = np.bincount(group, minlength=len(where)).astype(dtype)
+    kinds, amounts = kind[first], times[first].astype(dtype)
+    label, example = graph.labels[where], shown[views[where]]
+    sizes = (starts[example + 1] - starts[example]) * (views[where] > 0)
+    parts = []
+    for begin, end in blocks_of(sizes**2):
+        chosen = np.arange(begin, end)[sizes[begin:end] > 0]
+        which, one = spread(starts, example[chosen])  # the first end
+        again, two = spread(starts, example[chosen][which])  # the second, for each first
+        which, one = which[again], one[again]
+        left, right = item[order[one]], item[order[two]]
+        counts = members[chosen][which] * amounts[left] * (amounts[right] - (left == right))
+        key = total(Table([label[chosen][which], kinds[left], kinds[right]], counts))
+        parts.append(key.take(np.flatnonzero(key.counts != 0)))
+    if not parts:
+        return Table([np.zeros(0, dtype=np.int64)] * 5, np.zeros(0, dtype=dtype))
+    centre, left, right = (joined := total(Table.concat(parts))).columns
+    other, pattern = graph.labels[graph.others[shapes]], graph.patterns[shapes]
+    return Table([centre, other[left], other[right], pattern[left], pattern[right]], joined.counts)
+
+
+def triangles(graph: FactGraph) -> Table:
+    """Triples that have facts between all their pairs, each triple once in some order.
+
+    Columns are the labels of its corners a, b, c and the patterns ab, ac, bc.
+    """
+    degree = np.diff(graph.starts)
+    # Pairs are kept at their end of lower degree: a hub then has few, and no list of pairs of them is long.
+    upward = np.flatnonzero(
+        (degree[graph.firsts] < degree[graph.others])
+        | ((degree[graph.firsts] == degree[graph.others]) & (graph.firsts < graph.others))
+    )
+    first, second, pattern = graph.firsts[upward], graph.others[upward], graph.patterns[upward]
+    starts = run_starts(first, graph.n)
+    later = starts[first + 1] - np.arange(len(first)) - 1  # pairs that come after one at the same constant
+    parts = []
+    for begin, end in blocks_of(later):
+        chosen = np.arange(begin, end)
+        one = np.repeat(chosen, later[chosen])
+        two = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(later[chosen]) - later[chosen], later[chosen])
+        between = graph.pattern_of(second[one], second[two])
+        closed = between > 0
+        one, two, between = one[closed], two[closed], between[closed]
+        labels = [graph.labels[first[one]], graph.labels[second[one]], graph.labels[second[two]]]
+        columns = [*labels, pattern[one], pattern[two], between]
+        parts.append(total(Table(columns, np.ones(len(one), dtype=np.int64))))
+    if not parts:
+        return Table([np.zeros(0, dtype=np.int64)] * 6, np.zeros(0, dtype=np.int64))
+    return total(Table.concat(parts))
