@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import DataError
-from andre.grounding.graph import Cells, FactGraph, Floats
-from andre.grounding.sets import Ints, number_rows, number_sets, run_starts, spread
+from andre.grounding.cells import UNKNOWN, Cells, Floats
+from andre.grounding.graph import FactGraph
+from andre.grounding.sets import Ints, distinct_keys, number_rows, number_sets, run_starts, spread
 from andre.grounding.strata import Classes, Stratum
 
 __all__ = ["BagCollector", "Bags", "Weigher"]
@@ -112,7 +113,7 @@ class BagCollector:
         first, row = merge_cells(cells[:, columns])
         bag = np.concatenate([bags for bags, _ in self._members])
         row = row[np.concatenate([rows for _, rows in self._members])]
-        keys = np.unique(bag * len(first) + row)
+        keys = distinct_keys(bag * len(first) + row)
         bag, row = np.divmod(keys, len(first))
         starts = run_starts(bag, self.n_bags)
         numbers, shown = number_sets(starts, row, len(first))
@@ -120,7 +121,9 @@ class BagCollector:
         _, places = spread(starts, shown[1:])
         sizes = (starts[1:] - starts[:-1])[shown[1:]]
         parts = [np.concatenate(part) for part in zip(*self._weights, strict=True)]
-        positives, negatives = (np.bincount(numbers - 1, part, len(shown) - 1) for part in parts[:2])
+        positives, negatives = (
+            np.bincount(numbers - 1, part, len(shown) - 1).astype(np.float64) for part in parts[:2]
+        )
         heads = np.zeros(len(shown) - 1, dtype=np.int64)
         np.add.at(heads, numbers - 1, parts[2])
         begin = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -129,8 +132,7 @@ class BagCollector:
 
 def informative(cells: Cells, graph: FactGraph) -> NDArray[np.bool_]:
     """The columns that say something: candidates that are somewhere true, comparisons that vary."""
-    known = np.where(cells == 255, 0, cells)
-    some = known.any(axis=0)
+    some = np.array([bool(((column > 0) & (column != UNKNOWN)).any()) for column in cells.T], dtype=np.bool_)
     for column, atom in enumerate(graph.space.atoms):
         if atom.is_builtin:
             some[column] &= bool((cells[:, column] != cells[0, column]).any())

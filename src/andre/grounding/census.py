@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.grounding.bags import BagCollector, Weigher, informative, merge_cells
+from andre.grounding.cells import UNKNOWN, Cells, Floats, value_of
 from andre.grounding.exists import collect_bags
-from andre.grounding.graph import Cells, FactGraph, Floats, build_graph, seen_constants, value_of
+from andre.grounding.graph import FactGraph
+from andre.grounding.labelling import build_graph, seen_constants
 from andre.grounding.language import Language
 from andre.grounding.listing import Listed, list_classes
 from andre.grounding.place import key_text
 from andre.grounding.sample import Sample
-from andre.grounding.sets import Ints, number_keys
+from andre.grounding.sets import Counts, Ints, number_keys
 from andre.grounding.space import RuleSpace
 from andre.grounding.split import draw_cells
 from andre.grounding.strata import Classes, Stratum, strata
 from andre.grounding.triads import class_bound, count_classes
 
-__all__ = ["Census", "Mode", "Semantics", "take_census"]
+__all__ = ["Census", "Method", "Mode", "Semantics", "take_census"]
 
 #: What an example is: a grounding, or a head atom with the set of its rows.
 Semantics: TypeAlias = Literal["rows", "exists"]
 #: What is learned: a definition from the background, or rules that complete a knowledge base.
 Mode: TypeAlias = Literal["define", "complete"]
+#: How groundings are counted: by joins where they can be, one by one, or as is shorter.
+Method: TypeAlias = Literal["auto", "count", "list"]
+
+#: Up to this many groundings a list may be shorter than the joins.
+_LISTABLE = 10**8
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +141,7 @@ def take_census(
     mode: Mode = "define",
     identity: bool | None = None,
     memory_limit: int = 4 << 30,
+    method: Method = "auto",
 ) -> Census:
     """Count what rows the groundings of a language have, without listing groundings where that can be.
 
@@ -153,15 +161,19 @@ def take_census(
         `exists` with mode `complete`.
     memory_limit
         How many bytes tables may take.
+    method
+        `list` visits every grounding; `count` does not where facts are unary
+        and binary and a rule has one variable more than its head at most;
+        `auto` takes what is shorter. The result is the same.
 
     Raises
     ------
     DataError, ConfigError
         Where target, language and facts do not fit, or tables outgrow the limit.
     """
-    for given, known in ((semantics, ("rows", "exists")), (mode, ("define", "complete"))):
-        if given not in known:
-            raise ConfigError(f"{given!r} is unknown: choose {known[0]} or {known[1]}")
+    for given, known in ((semantics, Semantics), (mode, Mode), (method, Method)):
+        if given not in get_args(known):
+            raise ConfigError(f"{given!r} is unknown: choose from {', '.join(get_args(known))}")
     space = language.space(facts)
     constants = np.arange(len(facts.constants)) if language.held_out else seen_constants(facts)
     if language.variables > len(constants):
@@ -174,8 +186,8 @@ def take_census(
     graph = build_graph(facts, space, constants, domains)
     chosen = [stratum for stratum in strata(language.variables) if stratum.is_distinct or not identity]
     if semantics == "rows":
-        return _count_rows(graph, chosen, _weigher(facts, graph, "define"), memory_limit)
-    return _count_bags(graph, chosen, _weigher(facts, graph, mode), identity, memory_limit)
+        return _count_rows(graph, chosen, _weigher(facts, graph, "define"), (memory_limit, method))
+    return _count_bags(graph, chosen, _weigher(facts, graph, mode), identity, (memory_limit, method))
 
 
 def _domains(
@@ -209,15 +221,16 @@ def _weigher(facts: FactBase, graph: FactGraph, mode: Mode) -> Weigher:
     return Weigher(out=out, into=into)
 
 
-def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, memory: int) -> Census:
+def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, how: tuple[int, Method]) -> Census:
     cells: list[Cells] = []
     counts, truths = [], []
     for stratum in chosen:
-        classes = _classes(graph, stratum, memory)
+        classes = _classes(graph, stratum, *how)
         cells.append(classes.cells(graph, self_support=True))
         counts.append(classes.counts)
         truths.append(classes.truth(graph))
-    rows, count, truth = np.concatenate(cells), np.concatenate(counts), np.concatenate(truths)
+    rows, truth = np.concatenate(cells), np.concatenate(truths)
+    count: Counts = np.concatenate(counts)
     columns = informative(rows, graph)
     first, group = merge_cells(rows[:, columns])
     for_, against = np.nan_to_num(truth), weigh.negatives(truth, np.ones(len(truth)))
@@ -228,7 +241,7 @@ def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, memory:
     np.add.at(negatives, group, count * against)
     stated = np.array([not atom.is_builtin for atom in graph.space.atoms])[columns]
     distinct = rows[first][:, columns]
-    blank = ~((distinct > 0) & (distinct != 255))[:, stated].any(axis=1)
+    blank = ~((distinct > 0) & (distinct != UNKNOWN))[:, stated].any(axis=1)
     dropped = positives[blank].sum()
     positives[blank] = 0
     kept = np.flatnonzero((positives != 0) | (negatives != 0))
@@ -243,23 +256,30 @@ def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, memory:
     )
 
 
-def _classes(graph: FactGraph, stratum: Stratum, memory: int) -> Classes:
+def _classes(graph: FactGraph, stratum: Stratum, memory: int, method: Method) -> Classes:
     """Count where facts are unary or binary and joins are shorter than the list of groundings."""
+    countable = stratum.n_blocks <= 3 and not graph.wide
+    if countable and (method == "count" or (method == "auto" and _is_long(graph, stratum))):
+        return count_classes(graph, stratum)
+    return list_classes(graph, stratum, heads=False, memory=memory).classes
+
+
+def _is_long(graph: FactGraph, stratum: Stratum) -> bool:
+    """Whether there are more groundings to list than entries to count."""
     size = int(np.prod([allowed[graph.labels].sum() for allowed in stratum.domains(graph)], dtype=object))
-    wedges = int((np.diff(graph.starts).astype(np.float64) ** 2).sum()) if stratum.n_blocks > 2 else 0
-    work = len(graph.patterns) + 8 * wedges + 8 * class_bound(graph, stratum)
-    if stratum.n_blocks > 3 or graph.wide or (size < work and size < 1e8):
-        return list_classes(graph, stratum, heads=False, memory=memory).classes
-    return count_classes(graph, stratum)
+    paths = float((np.diff(graph.starts).astype(np.float64) ** 2).sum()) if stratum.n_blocks > 2 else 0.0
+    # An entry of a join costs some times what a grounding in a list does.
+    return size > min(_LISTABLE, len(graph.patterns) + 8 * (paths + class_bound(graph, stratum)))
 
 
 def _count_bags(
-    graph: FactGraph, chosen: list[Stratum], weigh: Weigher, identity: bool, memory: int
+    graph: FactGraph, chosen: list[Stratum], weigh: Weigher, identity: bool, how: tuple[int, Method]
 ) -> Census:
     arity = graph.space.head.arity
     variables = len(chosen[0].block)
+    memory, method = how
     into = BagCollector(graph, memory=memory)
-    if graph.wide or arity > 2 or variables > arity + 1:
+    if method == "list" or graph.wide or arity > 2 or variables > arity + 1:
         groundings = _list_bags(graph, chosen, into, weigh, memory)
     else:
         collect_bags(graph, into, weigh, variables, identity)

@@ -19,7 +19,15 @@ from andre.grounding.bags import BagCollector, Weigher
 from andre.grounding.graph import FactGraph
 from andre.grounding.joins import blocks_of
 from andre.grounding.profiles import Profiles
-from andre.grounding.sets import Ints, number_keys, number_rows, number_sets, run_starts, spread
+from andre.grounding.sets import (
+    Ints,
+    distinct_keys,
+    number_keys,
+    number_rows,
+    number_sets,
+    run_starts,
+    spread,
+)
 from andre.grounding.strata import Stratum
 
 __all__ = ["collect_bags"]
@@ -30,7 +38,9 @@ _BLOCK = 2_000_000
 _MARKS = 1 << 26
 
 
-def collect_bags(graph: FactGraph, into: BagCollector, weigh: Weigher, variables: int, identity: bool) -> None:
+def collect_bags(
+    graph: FactGraph, into: BagCollector, weigh: Weigher, variables: int, identity: bool
+) -> None:
     """Put the bags of all head atoms into a collector.
 
     Parameters
@@ -121,7 +131,10 @@ class _Exists:
         """First arguments whose two-step paths fit into memory together."""
         degree = np.diff(self.graph.starts)
         reach = np.bincount(self.graph.firsts, degree[self.graph.others], self.graph.n).astype(np.int64)
-        return [starts[a:b] for a, b in blocks_of((reach + degree)[starts] if self.inner else degree[starts], _BLOCK)]
+        return [
+            starts[a:b]
+            for a, b in blocks_of((reach + degree)[starts] if self.inner else degree[starts], _BLOCK)
+        ]
 
     def _connected(self, block: Ints) -> _Heads:
         """The head atoms that begin with these constants and have a fact or a path of two between them."""
@@ -143,7 +156,7 @@ class _Exists:
         pattern[number[: len(keys)]] = graph.patterns[direct]
         owner = number[len(keys) :]
         steps, kind = number_rows([path[1], path[2]])
-        shared = np.unique(owner * max(1, len(steps)) + kind)
+        shared = distinct_keys(owner * max(1, len(steps)) + kind)
         of_head = shared // max(1, len(steps))
         first, second = np.divmod(heads, graph.n)
         return _Heads(
@@ -227,7 +240,13 @@ class _Exists:
         which, place = spread(heads.starts, shown)
         one, two = (step[heads.shared[place]] for step in heads.steps)
         ends = heads.first[shown], heads.second[shown], heads.pattern[shown]
-        self._put_third(bags, ends, which, profiles.type_label[one], (profiles.type_pattern[one], profiles.type_pattern[two]))
+        self._put_third(
+            bags,
+            ends,
+            which,
+            profiles.type_label[one],
+            (profiles.type_pattern[one], profiles.type_pattern[two]),
+        )
         which, place = spread(heads.removed[0], shown)
         self._put_rest(bags, ends, (run_starts(which, len(shown)), heads.removed[1][place]))
 
@@ -321,8 +340,10 @@ class _Exists:
         return which, label
 
     def _open(self, truth: NDArray[np.float64], weight: Ints, heads: Ints, group: Ints, count: int) -> Ints:
-        positives = np.bincount(group, np.nan_to_num(truth), count)
-        negatives = np.bincount(group, self.weigh.negatives(truth, weight), count)
+        positives, negatives = (
+            np.bincount(group, part, count).astype(np.float64)
+            for part in (np.nan_to_num(truth), self.weigh.negatives(truth, weight))
+        )
         return self.into.open(positives, negatives, np.bincount(group, heads, count).astype(np.int64))
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from andre.grounding.graph import FactGraph
-from andre.grounding.sets import Ints, number_keys, number_rows, number_sets, run_starts, spread
+from andre.grounding.sets import Counts, Ints, number_keys, number_rows, number_sets, run_starts, spread
 
 __all__ = ["Table", "blocks_of", "total", "triangles", "wedges"]
 
@@ -22,7 +21,7 @@ class Table:
     """Rows of numbers, by columns, and how often each occurs."""
 
     columns: list[Ints]
-    counts: NDArray[np.int64] | NDArray[np.object_]
+    counts: Counts
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -88,8 +87,9 @@ def wedges(graph: FactGraph, dtype: type) -> Table:
     starts = run_starts(owner, n)
     views, shown = number_sets(starts, item[order], max(1, len(first)))
     where, group = number_rows([graph.labels, views])
-    members = np.bincount(group, minlength=len(where)).astype(dtype)
-    kinds, amounts = kind[first], times[first].astype(dtype)
+    members: Counts = np.bincount(group, minlength=len(where)).astype(dtype)
+    kinds = kind[first]
+    amounts: Counts = np.asarray(times[first], dtype=dtype)
     label, example = graph.labels[where], shown[views[where]]
     sizes = (starts[example + 1] - starts[example]) * (views[where] > 0)
     parts = []
@@ -127,7 +127,9 @@ def triangles(graph: FactGraph) -> Table:
     for begin, end in blocks_of(later):
         chosen = np.arange(begin, end)
         one = np.repeat(chosen, later[chosen])
-        two = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(later[chosen]) - later[chosen], later[chosen])
+        two = (
+            one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(later[chosen]) - later[chosen], later[chosen])
+        )
         between = graph.pattern_of(second[one], second[two])
         closed = between > 0
         one, two, between = one[closed], two[closed], between[closed]

@@ -254,7 +254,9 @@ class Language:
                 if all(place_types.get(variable, kind) == kind for variable, kind in kinds):
                     yield Atom(key[0], args)
             for place in held.get(key, ()):
-                chosen = facts.relations[key].codes[evidence_mask(facts.relations[key], target), place.position]
+                chosen = facts.relations[key].codes[
+                    evidence_mask(facts.relations[key], target), place.position
+                ]
                 values = [Constant(facts.constants[code]) for code in sorted(set(chosen.tolist()))]
                 yield from _with_constants(place, values, variables, self.repeated)
         if self.order and any(not isinstance(value, str) for value in facts.constants):
@@ -271,9 +273,7 @@ class Language:
                     raise ConfigError(f"{setting} names {name!r}, which is no relation or candidate atom")
 
 
-def _arguments(
-    arity: int, variables: tuple[Variable, ...], repeated: bool
-) -> Iterator[tuple[Variable, ...]]:
+def _arguments(arity: int, variables: tuple[Variable, ...], repeated: bool) -> Iterator[tuple[Variable, ...]]:
     return product(variables, repeat=arity) if repeated else permutations(variables, arity)
 
 

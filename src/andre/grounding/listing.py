@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from andre.errors import DataError
-from andre.grounding.graph import FactGraph, Floats, WideFacts
+from andre.grounding.cells import Floats
+from andre.grounding.graph import FactGraph, WideFacts
 from andre.grounding.joins import Table, total
 from andre.grounding.sets import Ints
 from andre.grounding.strata import Classes, Stratum
@@ -74,10 +74,15 @@ def list_classes(graph: FactGraph, stratum: Stratum, *, heads: bool, memory: int
     if not held:
         held = [Table([np.zeros(0, np.int64)] * (first + blocks + pairs + len(wide)), np.zeros(0, np.int64))]
     table = total(Table.concat(held))
-    described = [np.stack(c, axis=1) if c else np.zeros((len(table), 0), np.int64) for c in _cut(table, first, blocks, pairs)]
+    described = [
+        np.stack(c, axis=1) if c else np.zeros((len(table), 0), np.int64)
+        for c in _cut(table, first, blocks, pairs)
+    ]
     labels, patterns, extra = described
     truth = _wide_truth(graph, extra[:, -1]) if graph.space.head.arity > 2 else None
-    return Listed(Classes(stratum, labels, patterns, table.counts, extra, truth), table.columns[0] if heads else None)
+    return Listed(
+        Classes(stratum, labels, patterns, table.counts, extra, truth), table.columns[0] if heads else None
+    )
 
 
 def _cut(table: Table, first: int, blocks: int, pairs: int) -> Iterator[list[Ints]]:
@@ -103,17 +108,13 @@ def _pattern_reader(graph: FactGraph) -> Callable[[Ints, Ints], Ints]:
 
 def _wide_columns(graph: FactGraph, stratum: Stratum) -> list[Callable[[list[Ints]], Ints]]:
     """Readers of the candidates, and last of the head, that have three or more arguments."""
-    readers = [
-        _reader(graph, stratum, atom, truth=False) for atom in graph.space.atoms if atom.arity > 2
-    ]
+    readers = [_reader(graph, stratum, atom, truth=False) for atom in graph.space.atoms if atom.arity > 2]
     if graph.space.head.arity > 2:
         readers.append(_reader(graph, stratum, graph.space.head, truth=True))
     return readers
 
 
-def _reader(
-    graph: FactGraph, stratum: Stratum, atom: Atom, *, truth: bool
-) -> Callable[[list[Ints]], Ints]:
+def _reader(graph: FactGraph, stratum: Stratum, atom: Atom, *, truth: bool) -> Callable[[list[Ints]], Ints]:
     facts = graph.wide[atom.predicate, atom.arity]
 
     def read(codes: list[Ints]) -> Ints:

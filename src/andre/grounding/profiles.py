@@ -101,4 +101,5 @@ class Profiles:
     def exhaustible(self, graph: FactGraph) -> NDArray[np.bool_]:
         """Whether a constant and some other one may use up a scarce label, [n, scarce]."""
         most = self.used.max(axis=0, initial=0)
-        return self.used + most >= graph.label_counts[self.scarce]
+        may: NDArray[np.bool_] = self.used + most >= graph.label_counts[self.scarce]
+        return may

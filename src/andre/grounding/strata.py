@@ -10,13 +10,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.grounding.graph import UNKNOWN, Cells, FactGraph, Floats, constant_column
-from andre.grounding.sets import Ints
+from andre.grounding.cells import TRUE, UNKNOWN, Cells, Floats
+from andre.grounding.graph import FactGraph
+from andre.grounding.labelling import constant_column
+from andre.grounding.sets import Counts, Ints
 from andre.logic import Atom, Constant, Variable
 
 __all__ = ["Classes", "Stratum", "strata"]
-
-_TRUE = 63
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Classes:
     stratum: Stratum
     labels: Ints  #: [U, blocks]
     patterns: Ints  #: [U, pairs of blocks]
-    counts: NDArray[np.int64] | NDArray[np.object_]  #: [U]
+    counts: Counts  #: [U]
     wide: Ints | None = None  #: [U, w], cells of candidates of three or more arguments
     wide_truth: Floats | None = None  #: [U], of a head of three or more arguments
 
@@ -126,28 +126,29 @@ class Classes:
 
     def _column(self, graph: FactGraph, atom: Atom, block: dict[Variable, int]) -> Cells | int:
         key = atom.predicate, atom.arity
-        first, *rest = atom.args
+        first, second = atom.args[0], atom.args[-1]
         if atom.arity == 1:
             return self._labelled(graph, ("unary", key), block[_variable(first)])
-        second = rest[0]
-        if isinstance(second, Constant):
-            return self._labelled(graph, constant_column(key[0], 1, second), block[_variable(first)])
-        if isinstance(first, Constant):
-            return self._labelled(graph, constant_column(key[0], 0, first), block[second])
-        one, two = block[_variable(first)], block[second]
+        for place, constant, other in ((1, second, first), (0, first, second)):
+            if isinstance(constant, Constant):
+                name = constant_column(key[0], place, constant)
+                return self._labelled(graph, name, block[_variable(other)])
+        one, two = block[_variable(first)], block[_variable(second)]
         if atom.predicate == "\\=":
-            return _TRUE if one != two else 0
+            return TRUE if one != two else 0
         if one == two:
             return 0 if atom.is_builtin else self._labelled(graph, ("reflexive", key), one)
         if key not in graph.pattern_columns:
             return 0 if atom.is_builtin else graph.absent
         # Patterns are kept from the lower block to the higher one; the next column is the way back.
         column = graph.pattern_columns[key] + (one > two)
-        cells: Cells = graph.pattern_cells[self.patterns[:, self.stratum.pairs.index(_ordered(one, two))], column]
+        cells: Cells = graph.pattern_cells[
+            self.patterns[:, self.stratum.pairs.index(_ordered(one, two))], column
+        ]
         return np.where(cells == UNKNOWN, 0, cells) if atom.is_builtin else cells
 
     def _labelled(self, graph: FactGraph, name: object, block: int) -> Cells | int:
-        column = graph.label_columns.get(name)  # type: ignore[call-overload]
+        column = graph.label_columns.get(name)
         return graph.absent if column is None else graph.label_cells[self.labels[:, block], column]
 
     def _is_head(self, graph: FactGraph, atom: Atom, block: dict[Variable, int]) -> NDArray[np.bool_]:
@@ -157,7 +158,7 @@ class Classes:
             head = self.stratum.block[place]
             if isinstance(arg, Constant):
                 column = graph.label_columns.get(("is", arg))
-                same &= column is not None and graph.label_cells[self.labels[:, head], column] == _TRUE
+                same &= column is not None and graph.label_cells[self.labels[:, head], column] == TRUE
             else:
                 same &= block[arg] == head
         return same

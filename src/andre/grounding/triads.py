@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from andre.grounding.graph import FactGraph
 from andre.grounding.joins import Table, total, triangles, wedges
-from andre.grounding.sets import Ints
+from andre.grounding.sets import Counts, Ints
 from andre.grounding.strata import Classes, Stratum
 
 __all__ = ["class_bound", "count_classes"]
@@ -28,7 +27,7 @@ _SAFE = 2**60
 def class_bound(graph: FactGraph, stratum: Stratum) -> int:
     """At most how many entries counting goes through, joins apart."""
     labels = [int(allowed.sum()) for allowed in stratum.domains(graph)]
-    pairs = len(np.unique(graph.patterns)) * graph.n_labels**2
+    pairs = graph.n_patterns * graph.n_labels**2
     bound = int(np.prod(labels, dtype=object))
     if stratum.n_blocks > 1:
         bound += min(pairs, len(graph.patterns)) * (graph.n_labels if stratum.n_blocks > 2 else 1)
@@ -42,7 +41,7 @@ def count_classes(graph: FactGraph, stratum: Stratum) -> Classes:
     # Products of three counts outgrow 64 bits from some millions of constants on: then Python's integers.
     dtype = np.int64 if graph.n**blocks < _SAFE else np.object_
     columns: list[list[Ints]] = [[] for _ in range(blocks + pairs)]
-    counts: list[NDArray[np.int64] | NDArray[np.object_]] = []
+    counts: list[Counts] = []
     for present, table in _at_least(graph, stratum, dtype):
         keep = np.ones(len(table), dtype=np.bool_)
         for block in range(blocks):
@@ -65,7 +64,7 @@ def count_classes(graph: FactGraph, stratum: Stratum) -> Classes:
 
 def _at_least(graph: FactGraph, stratum: Stratum, dtype: type) -> Iterator[tuple[tuple[int, ...], Table]]:
     """For each choice of pairs, the groundings that have facts there: columns are labels, then patterns."""
-    number = graph.label_counts.astype(dtype)
+    number: Counts = graph.label_counts.astype(dtype)
     allowed = stratum.domains(graph)
     every = [np.flatnonzero(one) for one in allowed]
     if stratum.n_blocks == 1:
@@ -88,7 +87,12 @@ def _at_least(graph: FactGraph, stratum: Stratum, dtype: type) -> Iterator[tuple
     one, two = one[row], two[row]
     left = number[three] - (three == one).astype(np.int64) - (three == two).astype(np.int64)
     nothing = np.zeros_like(one)
-    yield (), Table([one, two, three, nothing, nothing, nothing], number[one] * (number[two] - (one == two)) * left)
+    yield (
+        (),
+        Table(
+            [one, two, three, nothing, nothing, nothing], number[one] * (number[two] - (one == two)) * left
+        ),
+    )
     for place, (a, b) in enumerate(stratum.pairs):
         yield (place,), _pair_and_one(pair, (a, b), every[3 - a - b], number, place)
     wedge = wedges(graph, dtype)
@@ -103,9 +107,7 @@ def _cross(one: Ints, two: Ints) -> tuple[Ints, Ints]:
     return np.repeat(one, len(two)), np.tile(two, len(one))
 
 
-def _pair_and_one(
-    pair: Table, ends: tuple[int, int], third: Ints, number: NDArray[np.int64], place: int
-) -> Table:
+def _pair_and_one(pair: Table, ends: tuple[int, int], third: Ints, number: Counts, place: int) -> Table:
     """A pair that has facts, and any third constant."""
     row, label = _cross(np.arange(len(pair)), third)
     first, second = pair.columns[0][row], pair.columns[1][row]
