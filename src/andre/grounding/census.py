@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -48,24 +49,29 @@ class Census:
     >>> facts = FactBase.from_facts([Atom("p", pair) for pair in zip(names, names[1:])])
     >>> census = take_census(facts, Language.preset("paper", "p/2"), semantics="rows")
     >>> census.groundings, census.dropped, census.distinct, census.positive, census.negative
-    (36, 1, 13, 11, 24)
+    (36, 2, 12, 10, 24)
     """
 
     space: RuleSpace  #: the candidates that are somewhere true
     semantics: Semantics
-    valuations: Floats  #: [U, m], NaN is unknown
+    cells: Cells  #: [U, m], the levels of the valuations: an eighth of their size
     positives: Floats | Ints  #: [U] in rows, [B] in exists; integers unless labels are probabilities
     negatives: Floats | Ints  #: the same
     groundings: int
     dropped: int | float  #: positives of rows whose atoms are all false, or that identity rules out
     heads: Ints | None = None  #: [B], in exists how many head atoms have each bag
     starts: Ints | None = None  #: [B + 1], in exists where the rows of each bag begin
-    rows: Ints | None = None  #: places in `valuations`, in order within a bag
+    rows: Ints | None = None  #: places in `cells`, in order within a bag
+
+    @cached_property
+    def valuations(self) -> Floats:
+        """The distinct rows as truth values, [U, m]; NaN is unknown."""
+        return value_of(self.cells)
 
     @property
     def distinct(self) -> int:
         """How many distinct rows there are, U."""
-        return len(self.valuations)
+        return len(self.cells)
 
     @property
     def n_examples(self) -> int | float:
@@ -248,7 +254,7 @@ def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, how: tu
     return Census(
         _narrowed(graph.space, columns),
         "rows",
-        value_of(distinct[kept]),
+        distinct[kept],
         positives[kept],
         negatives[kept],
         groundings=int(count.sum()),
@@ -260,7 +266,7 @@ def _classes(graph: FactGraph, stratum: Stratum, memory: int, method: Method) ->
     """Count where facts are unary or binary and joins are shorter than the list of groundings."""
     countable = stratum.n_blocks <= 3 and not graph.wide
     if countable and (method == "count" or (method == "auto" and _is_long(graph, stratum))):
-        return count_classes(graph, stratum)
+        return count_classes(graph, stratum, memory)
     return list_classes(graph, stratum, heads=False, memory=memory).classes
 
 
@@ -294,7 +300,7 @@ def _count_bags(
     return Census(
         _narrowed(graph.space, bags.columns),
         "exists",
-        value_of(bags.cells),
+        bags.cells,
         bags.positives,
         bags.negatives,
         groundings=groundings,

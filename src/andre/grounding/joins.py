@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
 from andre.grounding.graph import FactGraph
 from andre.grounding.sets import Counts, Ints, number_keys, number_rows, number_sets, run_starts, spread
 
-__all__ = ["Table", "blocks_of", "total", "triangles", "wedges"]
+__all__ = ["Table", "blocks_of", "in_all_orders", "total", "triangles", "wedges"]
 
 #: So many joined rows are held at a time; a block takes some hundred megabytes.
 BLOCK = 4_000_000
+#: Loading Ibis and DuckDB takes two seconds: up to this many paths NumPy is done before.
+LONGEST = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,33 +112,61 @@ def wedges(graph: FactGraph, dtype: type) -> Table:
     return Table([centre, other[left], other[right], pattern[left], pattern[right]], joined.counts)
 
 
-def triangles(graph: FactGraph) -> Table:
+def triangles(graph: FactGraph, *, memory: int, longest: int = LONGEST) -> Table:
     """Triples that have facts between all their pairs, each triple once in some order.
 
     Columns are the labels of its corners a, b, c and the patterns ab, ac, bc.
+
+    Parameters
+    ----------
+    memory
+        How many bytes the join may take.
+    longest
+        Up to how many paths are listed here; a longer join goes to DuckDB.
     """
     degree = np.diff(graph.starts)
-    # Pairs are kept at their end of lower degree: a hub then has few, and no list of pairs of them is long.
-    upward = np.flatnonzero(
-        (degree[graph.firsts] < degree[graph.others])
-        | ((degree[graph.firsts] == degree[graph.others]) & (graph.firsts < graph.others))
-    )
+    # Renumbered by degree, pairs are kept at their lower end: a hub then has few, and no list of
+    # pairs of them is long.
+    rank = np.empty(graph.n, dtype=np.int64)
+    rank[np.argsort(degree, kind="stable")] = np.arange(graph.n)
+    upward = np.flatnonzero(rank[graph.firsts] < rank[graph.others])
     first, second, pattern = graph.firsts[upward], graph.others[upward], graph.patterns[upward]
     starts = run_starts(first, graph.n)
     later = starts[first + 1] - np.arange(len(first)) - 1  # pairs that come after one at the same constant
+    if later.sum() > longest:
+        from andre.grounding.relational import join_triangles  # noqa: PLC0415  (Ibis takes a second to load)
+
+        columns = {"a": rank[first], "b": rank[second], "p": pattern}
+        columns |= {"la": graph.labels[first], "lb": graph.labels[second]}
+        return join_triangles(columns, memory)
     parts = []
     for begin, end in blocks_of(later):
         chosen = np.arange(begin, end)
         one = np.repeat(chosen, later[chosen])
-        two = (
-            one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(later[chosen]) - later[chosen], later[chosen])
-        )
+        before = np.cumsum(later[chosen]) - later[chosen]
+        two = one + 1 + np.arange(len(one)) - np.repeat(before, later[chosen])
         between = graph.pattern_of(second[one], second[two])
         closed = between > 0
         one, two, between = one[closed], two[closed], between[closed]
         labels = [graph.labels[first[one]], graph.labels[second[one]], graph.labels[second[two]]]
-        columns = [*labels, pattern[one], pattern[two], between]
-        parts.append(total(Table(columns, np.ones(len(one), dtype=np.int64))))
+        found = [*labels, pattern[one], pattern[two], between]
+        parts.append(total(Table(found, np.ones(len(one), dtype=np.int64))))
     if not parts:
         return Table([np.zeros(0, dtype=np.int64)] * 6, np.zeros(0, dtype=np.int64))
     return total(Table.concat(parts))
+
+
+def in_all_orders(graph: FactGraph, closed: Table) -> Table:
+    """Triangles with their corners in each of the six orders."""
+    return total(Table.concat([_turned(graph, closed, order) for order in permutations(range(3))]))
+
+
+def _turned(graph: FactGraph, closed: Table, order: tuple[int, ...]) -> Table:
+    """Triangles whose corner `order[i]` stands in block i."""
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    columns = [closed.columns[corner] for corner in order]
+    for a, b in pairs:
+        one, two = order[a], order[b]
+        pattern = closed.columns[3 + pairs.index((min(one, two), max(one, two)))]
+        columns.append(pattern if one < two else graph.reversed_pattern[pattern])
+    return Table(columns, closed.counts)

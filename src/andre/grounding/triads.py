@@ -9,12 +9,12 @@ and exclusion over the pairs turns "at least" into "exactly".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 
 from andre.grounding.graph import FactGraph
-from andre.grounding.joins import Table, total, triangles, wedges
+from andre.grounding.joins import Table, in_all_orders, total, triangles, wedges
 from andre.grounding.sets import Counts, Ints
 from andre.grounding.strata import Classes, Stratum
 
@@ -34,15 +34,15 @@ def class_bound(graph: FactGraph, stratum: Stratum) -> int:
     return bound
 
 
-def count_classes(graph: FactGraph, stratum: Stratum) -> Classes:
-    """The classes of a stratum of at most three blocks, with exact counts."""
+def count_classes(graph: FactGraph, stratum: Stratum, memory: int) -> Classes:
+    """The classes of a stratum of at most three blocks, with exact counts; joins may take `memory` bytes."""
     blocks, pairs = stratum.n_blocks, len(stratum.pairs)
     allowed = stratum.domains(graph)
     # Products of three counts outgrow 64 bits from some millions of constants on: then Python's integers.
     dtype = np.int64 if graph.n**blocks < _SAFE else np.object_
     columns: list[list[Ints]] = [[] for _ in range(blocks + pairs)]
     counts: list[Counts] = []
-    for present, table in _at_least(graph, stratum, dtype):
+    for present, table in _at_least(graph, stratum, dtype, memory):
         keep = np.ones(len(table), dtype=np.bool_)
         for block in range(blocks):
             keep &= allowed[block][table.columns[block]]
@@ -62,7 +62,9 @@ def count_classes(graph: FactGraph, stratum: Stratum) -> Classes:
     return Classes(stratum, labels, patterns, table.counts)
 
 
-def _at_least(graph: FactGraph, stratum: Stratum, dtype: type) -> Iterator[tuple[tuple[int, ...], Table]]:
+def _at_least(
+    graph: FactGraph, stratum: Stratum, dtype: type, memory: int
+) -> Iterator[tuple[tuple[int, ...], Table]]:
     """For each choice of pairs, the groundings that have facts there: columns are labels, then patterns."""
     number: Counts = graph.label_counts.astype(dtype)
     allowed = stratum.domains(graph)
@@ -98,9 +100,9 @@ def _at_least(graph: FactGraph, stratum: Stratum, dtype: type) -> Iterator[tuple
     wedge = wedges(graph, dtype)
     for centre in range(3):
         yield from _wedge_as(graph, wedge, centre)
-    closed = triangles(graph)
+    closed = triangles(graph, memory=memory)
     closed = Table(closed.columns, closed.counts.astype(dtype))
-    yield (0, 1, 2), total(Table.concat([_turned(graph, closed, order) for order in permutations(range(3))]))
+    yield (0, 1, 2), in_all_orders(graph, closed)
 
 
 def _cross(one: Ints, two: Ints) -> tuple[Ints, Ints]:
@@ -130,14 +132,3 @@ def _wedge_as(graph: FactGraph, wedge: Table, centre: int) -> Iterator[tuple[tup
         columns[3 + place] = pattern if centre < end else graph.reversed_pattern[pattern]
         present.append(place)
     yield tuple(sorted(present)), Table(columns, wedge.counts)
-
-
-def _turned(graph: FactGraph, closed: Table, order: tuple[int, ...]) -> Table:
-    """Triangles whose corner `order[i]` stands in block i."""
-    pairs = [(0, 1), (0, 2), (1, 2)]
-    columns = [closed.columns[corner] for corner in order]
-    for a, b in pairs:
-        one, two = order[a], order[b]
-        pattern = closed.columns[3 + pairs.index((min(one, two), max(one, two)))]
-        columns.append(pattern if one < two else graph.reversed_pattern[pattern])
-    return Table(columns, closed.counts)

@@ -1,0 +1,112 @@
+"""`andre census`: how many groundings, rows and distinct rows a target has."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from andre.cli.app import app
+
+if TYPE_CHECKING:
+    from andre.facts import FactBase
+    from andre.grounding import Census, Language
+
+__all__ = ["census"]
+
+
+@app.command()
+def census(
+    source: Annotated[Path, typer.Argument(help="A file, folder or database of facts.")],
+    *,
+    target: Annotated[
+        str | None, typer.Option(help="The relation to define, as p/2; a bias or language may name it.")
+    ] = None,
+    variables: Annotated[int | None, typer.Option(help="How many variables a rule may have.")] = None,
+    semantics: Annotated[
+        str, typer.Option(help="What an example is: a grounding (rows) or a head atom (exists).")
+    ] = "exists",
+    mode: Annotated[str, typer.Option(help="define or complete: over what exists ranges.")] = "define",
+    preset: Annotated[str, typer.Option(help="default or paper.")] = "default",
+    language: Annotated[Path | None, typer.Option(help="A TOML file that says what bodies may hold.")] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="Its format, where it cannot be seen.")
+    ] = None,
+    memory_limit: Annotated[float, typer.Option(help="Gigabytes that tables may take.")] = 4.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Count the rows of a target without listing its groundings."""
+    from andre.facts import read_facts
+    from andre.grounding import take_census
+
+    began = time.perf_counter()
+    facts = read_facts(source, format)
+    chosen = _language(facts, language, preset, {"target": target, "variables": variables})
+    found = take_census(
+        facts,
+        chosen,
+        semantics=semantics,  # type: ignore[arg-type]  (checked there, with a sentence)
+        mode=mode,  # type: ignore[arg-type]
+        memory_limit=int(memory_limit * 2**30),
+    ).require_both_classes()
+    summary = _summary(found)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps({"source": str(source), "target": chosen.target, **summary}, indent=2))
+        return
+    for name, value in summary.items():
+        typer.echo(f"{name:<12} {value:,}" if isinstance(value, int | float) else f"{name:<12} {value}")
+    typer.echo(f"{'time':<12} {time.perf_counter() - began:.2f} s")
+    if (peak := _peak_megabytes()) is not None:
+        typer.echo(f"{'peak memory':<12} {peak:,.0f} MB")
+
+
+def _language(facts: FactBase, path: Path | None, preset: str, given: dict[str, Any]) -> Language:
+    """The language of a file, else of the bias that came with the facts, else of the preset."""
+    from andre.errors import ConfigError
+    from andre.grounding import Language
+
+    options = {name: value for name, value in given.items() if value is not None}
+    if path is not None:
+        return Language.from_toml(path, **options)
+    if facts.bias is not None:
+        return Language.from_bias(facts.bias, **options)
+    if "target" not in options:
+        names = ", ".join(f"{name}/{arity}" for name, arity in facts.relations)
+        raise ConfigError(f"there is no target: name one by --target, from {names}")
+    return Language.preset(preset, **options)
+
+
+def _summary(found: Census) -> dict[str, Any]:
+    whole = {
+        "semantics": found.semantics,
+        "groundings": found.groundings,
+        "dropped": found.dropped,
+        "rows": found.n_examples,
+        "distinct": found.distinct,
+        "positive": found.positive,
+        "negative": found.negative,
+        "candidates": found.space.m,
+    }
+    if found.heads is not None:
+        whole["bags"] = len(found.heads)
+    # A count is a whole number, and a weight is shown as one where it is.
+    return {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in whole.items()
+    }
+
+
+def _peak_megabytes() -> float | None:
+    """The most memory this process has taken, where the system tells."""
+    try:
+        import resource
+    except ImportError:  # Windows does not
+        return None
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
