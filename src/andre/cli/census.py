@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -13,6 +13,7 @@ from andre.cli.app import app
 if TYPE_CHECKING:
     from andre.facts import FactBase
     from andre.grounding import Census, Language
+    from andre.grounding.census import Mode, Semantics
 
 __all__ = ["census"]
 
@@ -47,8 +48,8 @@ def census(
     found = take_census(
         facts,
         chosen,
-        semantics=semantics,  # type: ignore[arg-type]  (checked there, with a sentence)
-        mode=mode,  # type: ignore[arg-type]
+        semantics=cast("Semantics", semantics),  # checked there, with a sentence
+        mode=cast("Mode", mode),
         memory_limit=int(memory_limit * 2**30),
     ).require_both_classes()
     summary = _summary(found)
