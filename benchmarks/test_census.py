@@ -1,4 +1,7 @@
-"""How long a census takes, and how it grows with the facts."""
+"""How long a census takes, and how it grows with the facts.
+
+The growth takes minutes: python -m pytest benchmarks/test_census.py -m sweep -s
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.conftest import datasets  # noqa: F401  (a fixture)
 
 from andre.facts import FactBase, Relation, read_facts
 from andre.grounding import Language, take_census

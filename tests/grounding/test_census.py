@@ -14,7 +14,7 @@ from tests.grounding.oracle import Brute, told
 from tests.grounding.strategies import fact_bases
 
 from andre.errors import AndreError, ConfigError, DataError
-from andre.facts import FactBase, read_facts
+from andre.facts import FactBase, Relation, read_facts
 from andre.grounding import Language, take_census
 from andre.grounding.split import draw_cells, draw_marked
 from andre.logic import parse_atom
@@ -234,3 +234,24 @@ def test_bad_facts_are_refused_in_a_sentence() -> None:
         take_census(full, Language("p/2", variables=2)).require_both_classes()
     with pytest.raises(DataError, match="true anywhere"):
         take_census(FactBase.from_facts(PAIRS[:1]), Language("p/2", variables=2, inequality=False))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("identity", [True, False])
+@given(seed=st.integers(0, 10**6), n_facts=st.integers(3, 60), hubs=st.booleans())
+@settings(max_examples=12, deadline=None)
+def test_sparse_facts_where_unattached_constants_abound(
+    mode: str, identity: bool, seed: int, n_facts: int, hubs: bool
+) -> None:
+    """Most head atoms are connected by nothing here, and few labels can be used up."""
+    rng = np.random.default_rng(seed)
+    relations = [Relation("u", np.unique(rng.integers(30, size=(4, 1)), axis=0))]
+    for name in "pqr":
+        codes = rng.integers(30, size=(n_facts // 3 + 1, 2))
+        if hubs:
+            codes[:, 1] //= 10
+        relations.append(Relation(name, np.unique(codes, axis=0)))
+    facts = FactBase.from_relations(range(30), [*relations, Relation("c", np.arange(30)[:, None])])
+    options: dict[str, Any] = {"mode": mode, "identity": identity, "semantics": "exists"}
+    counted, listed = (told(take_census(facts, Language("p/2"), method=m, **options)) for m in METHODS)
+    assert counted == listed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
@@ -14,9 +15,10 @@ from andre.grounding.bags import BagCollector, Weigher, informative, merge_cells
 from andre.grounding.cells import UNKNOWN, Cells, Floats, value_of
 from andre.grounding.exists import collect_bags
 from andre.grounding.graph import FactGraph
+from andre.grounding.inner import is_shorter, join_inner
 from andre.grounding.labelling import build_graph, seen_constants
 from andre.grounding.language import Language
-from andre.grounding.listing import Listed, list_classes
+from andre.grounding.listing import list_classes
 from andre.grounding.place import key_text
 from andre.grounding.sample import Sample
 from andre.grounding.sets import Counts, Ints, number_keys
@@ -169,7 +171,7 @@ def take_census(
         How many bytes tables may take.
     method
         `list` visits every grounding; `count` does not where facts are unary
-        and binary and a rule has one variable more than its head at most;
+        and binary and a rule has at most two variables more than its head;
         `auto` takes what is shorter. The result is the same.
 
     Raises
@@ -230,8 +232,7 @@ def _weigher(facts: FactBase, graph: FactGraph, mode: Mode) -> Weigher:
 def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, how: tuple[int, Method]) -> Census:
     cells: list[Cells] = []
     counts, truths = [], []
-    for stratum in chosen:
-        classes = _classes(graph, stratum, *how)
+    for classes in _classes(graph, chosen, *how):
         cells.append(classes.cells(graph, self_support=True))
         counts.append(classes.counts)
         truths.append(classes.truth(graph))
@@ -262,12 +263,27 @@ def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, how: tu
     )
 
 
-def _classes(graph: FactGraph, stratum: Stratum, memory: int, method: Method) -> Classes:
+def _classes(graph: FactGraph, chosen: list[Stratum], memory: int, method: Method) -> Iterator[Classes]:
     """Count where facts are unary or binary and joins are shorter than the list of groundings."""
-    countable = stratum.n_blocks <= 3 and not graph.wide
-    if countable and (method == "count" or (method == "auto" and _is_long(graph, stratum))):
-        return count_classes(graph, stratum, memory)
-    return list_classes(graph, stratum, heads=False, memory=memory).classes
+    if _joins_inner(graph, chosen, method):
+        identity = len(chosen) == 1
+        found = join_inner(graph, heads=False, identity=identity, memory=memory)
+        yield from (one.classes for one in found)
+        return
+    for stratum in chosen:
+        countable = stratum.n_blocks <= 3 and not graph.wide
+        if countable and (method == "count" or (method == "auto" and _is_long(graph, stratum))):
+            yield count_classes(graph, stratum, memory)
+        else:
+            yield list_classes(graph, stratum, heads=False, memory=memory).classes
+
+
+def _joins_inner(graph: FactGraph, chosen: list[Stratum], method: Method) -> bool:
+    """Whether two variables beside the head are to be joined rather than listed."""
+    arity, variables = graph.space.head.arity, len(chosen[0].block)
+    if graph.wide or arity > 2 or variables != arity + 2 or method == "list":
+        return False
+    return method == "count" or is_shorter(graph)
 
 
 def _is_long(graph: FactGraph, stratum: Stratum) -> bool:
@@ -286,7 +302,7 @@ def _count_bags(
     memory, method = how
     into = BagCollector(graph, memory=memory)
     if method == "list" or graph.wide or arity > 2 or variables > arity + 1:
-        groundings = _list_bags(graph, chosen, into, weigh, memory)
+        groundings = _list_bags(graph, chosen, into, weigh, method)
     else:
         collect_bags(graph, into, weigh, variables, identity)
         sizes = [len(graph.domain(place)) for place in range(arity)]
@@ -312,10 +328,14 @@ def _count_bags(
 
 
 def _list_bags(
-    graph: FactGraph, chosen: list[Stratum], into: BagCollector, weigh: Weigher, memory: int
+    graph: FactGraph, chosen: list[Stratum], into: BagCollector, weigh: Weigher, method: Method
 ) -> int:
-    """Put the bags of all head atoms into a collector by visiting every grounding."""
-    found: list[Listed] = [list_classes(graph, stratum, heads=True, memory=memory) for stratum in chosen]
+    """Put the bags of all head atoms into a collector by visiting each of them."""
+    memory = into.memory
+    if _joins_inner(graph, chosen, method):
+        found = join_inner(graph, heads=True, identity=len(chosen) == 1, memory=memory)
+    else:
+        found = [list_classes(graph, stratum, heads=True, memory=memory) for stratum in chosen]
     heads = np.concatenate([one.heads for one in found if one.heads is not None])
     keys, number = number_keys(heads, graph.n**graph.space.head.arity)
     truth = np.full(len(keys), np.nan)

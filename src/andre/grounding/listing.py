@@ -15,7 +15,7 @@ from andre.grounding.sets import Ints
 from andre.grounding.strata import Classes, Stratum
 from andre.logic import Atom, Constant, Variable
 
-__all__ = ["Listed", "list_classes"]
+__all__ = ["Listed", "check_memory", "list_classes"]
 
 #: Groundings looked at together.
 _BLOCK = 1_000_000
@@ -69,7 +69,7 @@ def list_classes(graph: FactGraph, stratum: Stratum, *, heads: bool, memory: int
         held.append(total(Table(columns, np.ones(len(codes[0]), dtype=np.int64))))
         if sum(map(len, held)) > 4 * _BLOCK:
             held = [total(Table.concat(held))]
-        _check_memory(held, memory, size, len(stratum.block))
+        check_memory(held, memory, size, len(stratum.block))
     first = 1 if heads else 0
     if not held:
         held = [Table([np.zeros(0, np.int64)] * (first + blocks + pairs + len(wide)), np.zeros(0, np.int64))]
@@ -143,12 +143,13 @@ def _wide_truth(graph: FactGraph, places: Ints) -> Floats:
     return truth
 
 
-def _check_memory(held: list[Table], memory: int, size: int, variables: int) -> None:
+def check_memory(held: list[Table], memory: int, size: int, variables: int) -> None:
+    """Refuse tables that outgrow the memory allowed."""
     rows = sum(map(len, held))
     taken = rows * 8 * (len(held[0].columns) + 1) if held else 0
     if taken > memory:
         raise DataError(
-            f"the {size:,} groundings of {variables} variables have over {rows:,} distinct rows so far, "
+            f"the {size:.3g} groundings of {variables} variables have over {rows:,} distinct rows so far, "
             f"which take {taken / 2**20:,.0f} MB of the {memory / 2**20:,.0f} MB allowed: "
             "use fewer variables or relations, or raise the memory limit"
         )

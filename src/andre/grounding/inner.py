@@ -1,0 +1,194 @@
+"""Two variables beside the head: head atom by head atom, grouped before they are joined.
+
+For a head atom every constant is of a type: its label and its patterns towards
+the head's constants, or that it is one of them. The two inner variables meet
+in a fact, are equal, or have nothing between them. The first two cases are
+listed; the last is all pairs of types less what was listed. A head atom costs
+the pairs of the graph, not the square of its constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from andre.grounding.graph import FactGraph
+from andre.grounding.joins import Table, total
+from andre.grounding.listing import Listed, check_memory
+from andre.grounding.sets import Ints, number_keys, number_rows, run_starts, spread
+from andre.grounding.strata import Classes, Stratum
+
+__all__ = ["is_shorter", "join_inner"]
+
+#: Entries looked at together.
+_BLOCK = 2_000_000
+
+
+def is_shorter(graph: FactGraph) -> bool:
+    """Whether the pairs of the graph are fewer than the pairs of its constants, by enough to pay."""
+    return 4 * (len(graph.patterns) + graph.n) < graph.n**2
+
+
+def join_inner(graph: FactGraph, *, heads: bool, identity: bool, memory: int) -> list[Listed]:
+    """Describe and count all groundings of two variables more than the head has.
+
+    Parameters
+    ----------
+    heads
+        Whether groundings of different head atoms are kept apart.
+    identity
+        Whether all variables stand for different constants.
+    """
+    held: dict[tuple[int, ...], list[Table]] = {}
+    for block, prefix in _head_blocks(graph, identity):
+        for stratum, table in _Block.of(graph, block, prefix).classes(keep_heads=heads):
+            if stratum.is_distinct or not identity:
+                parts = held.setdefault(stratum.block, [])
+                parts.append(table)
+                if sum(map(len, parts)) > 2 * _BLOCK:
+                    held[stratum.block] = [total(Table.concat(parts))]
+        check_memory(
+            [t for parts in held.values() for t in parts], memory, graph.n ** len(prefix), len(prefix) + 2
+        )
+    found = []
+    for shape, parts in held.items():
+        stratum, table = Stratum(shape), total(Table.concat(parts))
+        blocks, first = stratum.n_blocks, int(heads)
+        described = Classes(
+            stratum,
+            np.stack(table.columns[first : first + blocks], axis=1),
+            np.stack(table.columns[first + blocks :], axis=1)
+            if stratum.pairs
+            else np.zeros((len(table), 0), dtype=np.int64),
+            table.counts,
+        )
+        found.append(Listed(described, table.columns[0] if heads else None))
+    return found
+
+
+def _head_blocks(graph: FactGraph, identity: bool) -> Iterator[tuple[list[Ints], tuple[int, ...]]]:
+    """Head atoms in blocks: their distinct constants, and which argument is which of them."""
+    size = max(1, _BLOCK // (len(graph.patterns) + graph.n))
+    one = graph.domain(0)
+    if graph.space.head.arity == 2:
+        two = graph.domain(1)
+        for begin in range(0, len(one) * len(two), size):
+            row, column = np.divmod(np.arange(begin, min(begin + size, len(one) * len(two))), len(two))
+            apart = one[row] != two[column]
+            if apart.any():
+                yield [one[row][apart], two[column][apart]], (0, 1)
+        one = np.intersect1d(one, two)
+        if identity:
+            return
+    prefix = (0,) * graph.space.head.arity
+    yield from (([one[begin : begin + size]], prefix) for begin in range(0, len(one), size))
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    graph: FactGraph
+    constants: list[Ints]  #: of the head atoms, each [H]
+    prefix: tuple[int, ...]
+    types: Ints  #: [H, n]
+    kind: Ints  #: [T], 0, or 1 + the head's constant that this is
+    label: Ints  #: [T]
+    patterns: list[Ints]  #: [T] for each constant of the head, towards this
+
+    @classmethod
+    def of(cls, graph: FactGraph, constants: list[Ints], prefix: tuple[int, ...]) -> _Block:
+        """Give every constant its type as seen from each head atom."""
+        count = len(constants[0])
+        kind = np.zeros((count, graph.n), dtype=np.int64)
+        views = []
+        for number, codes in enumerate(constants):
+            seen = np.zeros((count, graph.n), dtype=np.int64)
+            which, place = spread(graph.starts, codes)
+            seen[which, graph.others[place]] = graph.patterns[place]
+            kind[np.arange(count), codes] = number + 1
+            views.append(seen.ravel())
+        labels = np.tile(graph.labels, count)
+        first, types = number_rows([kind.ravel(), labels, *views])
+        shape = kind.ravel()[first], labels[first], [view[first] for view in views]
+        return cls(graph, constants, prefix, types.reshape(count, graph.n), *shape)
+
+    def classes(self, *, keep_heads: bool) -> Iterator[tuple[Stratum, Table]]:
+        """The block's classes, by stratum: the head's number if kept, labels, patterns."""
+        graph = self.graph
+        head = [graph.labels[codes] for codes in self.constants]
+        if len(self.constants) == 2:
+            head.append(graph.pattern_of(*self.constants))
+        owner, shown = np.arange(len(self.constants[0])), np.arange(len(self.constants[0]))
+        if not keep_heads:
+            shown, owner = number_rows(head)
+        table = self._meetings(owner)
+        kinds = [self.kind[table.columns[1]], self.kind[table.columns[2]], table.columns[3] == self._equal]
+        places, group = number_rows([np.asarray(kind, dtype=np.int64) for kind in kinds])
+        for number, place in enumerate(places):
+            part = table.take(np.flatnonzero(group == number))
+            blocks = [int(kind[place]) for kind in kinds]
+            yield self._described(part, blocks, [column[shown] for column in head], keep_heads)
+
+    @property
+    def _equal(self) -> int:
+        """What stands for a pattern where both inner variables are the same constant."""
+        return self.graph.n_patterns
+
+    def _meetings(self, owner: Ints) -> Table:
+        """How often two types meet in each pattern: owner, type, type, pattern."""
+        graph, count = self.graph, len(owner)
+        one, two = self.types[:, graph.firsts].ravel(), self.types[:, graph.others].ravel()
+        met = Table(
+            [np.repeat(owner, len(graph.patterns)), one, two, np.tile(graph.patterns, count)],
+            np.ones(len(one), dtype=np.int64),
+        )
+        all_types = self.types.ravel()
+        same = Table(
+            [np.repeat(owner, graph.n), all_types, all_types, np.full(len(all_types), self._equal)],
+            np.ones(len(all_types), dtype=np.int64),
+        )
+        listed = total(Table.concat([total(met), total(same)]))
+        apart = Table([*listed.columns[:3], np.zeros_like(listed.columns[3])], -listed.counts)
+        n_types = len(self.kind)
+        keys, entry = number_keys(np.repeat(np.arange(count), graph.n) * n_types + all_types, count * n_types)
+        times = np.bincount(entry, minlength=len(keys)).astype(np.int64)
+        head, kind = np.divmod(keys, n_types)
+        again, other = spread(run_starts(head, count), head)
+        pairs = Table(
+            [owner[head[again]], kind[again], kind[other], np.zeros_like(again)], times[again] * times[other]
+        )
+        whole = total(Table.concat([listed, apart, total(pairs)]))
+        return whole.take(np.flatnonzero(whole.counts))
+
+    def _described(
+        self, part: Table, blocks: list[int], head: list[Ints], keep_heads: bool
+    ) -> tuple[Stratum, Table]:
+        owner, one, two, between = part.columns
+        n_head = len(self.constants)
+        first = blocks[0] - 1 if blocks[0] else n_head
+        fresh = first if blocks[2] else max(first + 1, n_head)
+        second = blocks[1] - 1 if blocks[1] else fresh
+        stratum = Stratum((*self.prefix, first, second))
+        # Block by block the label, and pair by pair the pattern, of constants in the order of blocks.
+        labels = [column[owner] for column in head[:n_head]]
+        inner = [kinds for kinds, block in ((one, first), (two, second)) if block >= n_head]
+        inner = inner[: stratum.n_blocks - n_head]
+        labels += [self.label[kinds] for kinds in inner]
+        patterns = []
+        for a, b in stratum.pairs:
+            if b < n_head:
+                patterns.append(head[2][owner])
+            elif a < n_head:
+                patterns.append(self.patterns[a][inner[b - n_head]])
+            else:
+                patterns.append(between)
+        number = [self._numbers()[owner]] if keep_heads else []
+        return stratum, Table([*number, *labels, *patterns], part.counts)
+
+    def _numbers(self) -> Ints:
+        """The number of each head atom: its arguments as digits to the base n."""
+        number = np.zeros(len(self.constants[0]), dtype=np.int64)
+        for argument in self.prefix:
+            number = number * self.graph.n + self.constants[argument]
+        return number
