@@ -106,7 +106,7 @@ class Classes:
             its cell is unknown otherwise.
         """
         rows = np.empty((len(self), graph.space.m), dtype=np.uint8)
-        place_of = {variable: place for place, variable in enumerate(_variables(graph, self.stratum))}
+        place_of = {variable: place for place, variable in enumerate(_variables(self.stratum))}
         n_wide = 0
         for column, atom in enumerate(graph.space.atoms):
             block = {v: self.stratum.block[place_of[v]] for v in atom.variables}
@@ -164,7 +164,7 @@ class Classes:
         return same
 
 
-def _variables(graph: FactGraph, stratum: Stratum) -> list[Variable]:
+def _variables(stratum: Stratum) -> list[Variable]:
     """The variables by place: X1, X2, ... as a language names them."""
     return [Variable(f"X{number}") for number in range(1, len(stratum.block) + 1)]
 
