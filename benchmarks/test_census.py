@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.conftest import datasets  # noqa: F401  (a fixture)
 
 from andre.facts import FactBase, Relation, read_facts
 from andre.grounding import Language, take_census

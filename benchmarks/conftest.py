@@ -1,0 +1,5 @@
+"""Fixtures that benchmarks share with the tests."""
+
+from tests.conftest import datasets
+
+__all__ = ["datasets"]
