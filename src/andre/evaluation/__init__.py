@@ -1,0 +1,1 @@
+"""Judging programs: crisp truth, coverage, description length."""
