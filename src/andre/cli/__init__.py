@@ -1,6 +1,6 @@
 """The command line: `andre COMMAND`."""
 
-from andre.cli import facts
+from andre.cli import facts, programs
 from andre.cli.app import main
 
-__all__ = ["facts", "main"]
+__all__ = ["facts", "main", "programs"]
