@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DUCKDB", "PARQUET", "add_rows", "identifier"]
 
 _BATCH = 1 << 16
+_MEMORY = "4GB"  # a damaged file may claim to be larger than it is
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def _connected(
     import duckdb  # noqa: PLC0415  (a quarter of a second that most commands need not pay)
 
     try:
-        with duckdb.connect(database, **options) as connection:
+        with duckdb.connect(database, config={"memory_limit": _MEMORY}, **options) as connection:
             yield connection
     except duckdb.Error as error:
         reason = str(error).split("\n", maxsplit=1)[0]

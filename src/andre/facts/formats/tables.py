@@ -46,6 +46,10 @@ def add_table(
     Strings are left to the builder's interpretation; other cells are values.
     """
     said = {field: _said(field, columns[field], place) for field in RESERVED if field in columns}
+    if {"probability", "negative"} <= said.keys():
+        both = np.flatnonzero(said["negative"] & (said["probability"] != 1))
+        if both.size:
+            raise DataError(f"{place.of(int(both[0]))}: a denied fact has no probability: state or deny it")
     arguments = [columns[column] for column in columns if column not in RESERVED]
     if not arguments:
         raise DataError(f"{place.source}: there is no column of arguments: a fact needs at least one")
