@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import threading
 from pathlib import Path
 
 import duckdb
@@ -288,3 +290,14 @@ def test_popper_folders_name_file_and_line(case: str, tmp_path: Path) -> None:
     with pytest.raises(AndreError) as caught:
         read_facts(tmp_path)
     assert message in str(caught.value)
+
+
+def test_a_pipe_is_read_where_its_format_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="is a pipe or device"):
+        read_facts(path)
+    writer = threading.Thread(target=path.write_text, args=("p(a,b).\n",))
+    writer.start()
+    assert len(read_facts(path, "nl")) == 1
+    writer.join()

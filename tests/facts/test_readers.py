@@ -158,6 +158,8 @@ def test_sqlite_is_known_by_its_first_bytes(tmp_path: Path) -> None:
 def test_csv_files(tmp_path: Path) -> None:
     written(tmp_path, "located%20in.csv", 'what,where,mark\n"Paris, Texas",texas,test\nlima,peru,train\n')
     written(tmp_path, "kin.csv", "subject,predicate,object\nann,mother,bob\n")
+    triples = written(tmp_path, "kin.txt", "Head,Relation,Tail\nann,mother,bob\nann,person,ann\n")
+    assert shown(read_facts(triples, "csv")) == {"mother(ann, bob)", "person(ann)"}
     base = read_facts(tmp_path)
     assert shown(base) == {
         "'located in'('Paris, Texas', texas)",

@@ -69,6 +69,7 @@ class Builder:
     rules: list[Rule] = field(default_factory=list)
     bias: Bias | None = None
     directives: int = 0
+    n_tables: int = 0  #: tables of one predicate, which say its arity
     settings: list[str] = field(default_factory=list)
     _found: dict[Key, list[_Found]] = field(default_factory=dict)
 

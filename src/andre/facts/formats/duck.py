@@ -65,7 +65,7 @@ def read_parquet(path: Path) -> FactBase:
         with _connected(file) as connection:
             cursor = connection.execute("SELECT * FROM read_parquet(?)", [str(file)])
             add_rows(builder, relation_name(file), cursor, str(file))
-    return builder.finish(as_names)
+    return builder.finish(as_names, unary=not builder.n_tables)
 
 
 def read_duckdb(path: Path) -> FactBase:
@@ -81,7 +81,7 @@ def read_duckdb(path: Path) -> FactBase:
         for (name,) in tables:
             cursor = connection.execute(f"SELECT * FROM main.{identifier(name)}")
             add_rows(builder, name, cursor, f"{path}, table {name}")
-    return builder.finish(as_names)
+    return builder.finish(as_names, unary=not builder.n_tables)
 
 
 def write_parquet(base: FactBase, folder: Path) -> None:

@@ -22,11 +22,11 @@ __all__ = ["POPPER"]
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
 
 _COMMENTS = re.compile(r"(?:\s++|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
-_EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*\((?P<atom>.*)\)\s*\.\Z", re.DOTALL)
+_EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*+\((?P<atom>.*)\)\s*+\.\Z", re.DOTALL)
 _NAME = rf"(?:[a-z]\w*+|{QUOTED})"
 _SETTING = re.compile(
-    rf"(?P<setting>[a-z]\w*+)\s*(?:\(\s*(?:(?P<number>[0-9]{{1,9}})|(?P<name>{_NAME})\s*,\s*"
-    rf"(?:(?P<arity>[0-9]{{1,3}})|\(\s*(?P<items>{_NAME}\s*(?:,\s*{_NAME}\s*)*+),?\s*\)))\s*\))?\s*\.\Z"
+    rf"(?P<setting>[a-z]\w*+)\s*+(?:\(\s*+(?:(?P<number>[0-9]{{1,9}})|(?P<name>{_NAME})\s*+,\s*+"
+    rf"(?:(?P<arity>[0-9]{{1,3}})|\(\s*+(?P<items>{_NAME}\s*+(?:,\s*+{_NAME}\s*+)*+),?+\s*+\)))\s*+\))?+\s*+\.\Z"
 )
 _PREDICATES = {"head_pred": "head", "body_pred": "body"}
 _LISTS = {"type": "types", "direction": "directions"}

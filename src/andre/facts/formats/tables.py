@@ -54,6 +54,7 @@ def add_table(
     if not arguments:
         raise DataError(f"{place.source}: there is no column of arguments: a fact needs at least one")
     if name is not None:
+        builder.n_tables += 1
         codes = np.stack([code_cells(builder, column, place) for column in arguments], axis=1)
         builder.add(name, codes, place, **said)
         return
