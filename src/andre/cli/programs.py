@@ -73,7 +73,7 @@ def predict_facts(
     """Write what a program derives to stdout, or to a file."""
     from andre.facts import write_facts
     from andre.inference import infer
-    from andre.logic import read_program
+    from andre.logic.writers import read_program
 
     rules = read_program(program)
     evidence = _evidence(_read(source, format))
@@ -106,7 +106,7 @@ def evaluate(
     of the heads are judged, and the program must derive them from the rest.
     """
     from andre.evaluation.entailment import entailment
-    from andre.logic import read_program
+    from andre.logic.writers import read_program
 
     rules = read_program(program)
     result = entailment(rules, _read(source, format), mark=mark, engine=engine)
@@ -133,7 +133,8 @@ def explain(
 ) -> None:
     """Say why ATOM holds, with rules and groundings, or which literal is missing."""
     from andre.inference import Explainer
-    from andre.logic import parse_atom, read_program
+    from andre.logic import parse_atom
+    from andre.logic.writers import read_program
 
     asked = parse_atom(atom, source="the atom")
     rules = read_program(program)
