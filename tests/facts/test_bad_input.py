@@ -249,6 +249,11 @@ def test_databases_name_table_and_row(tmp_path: Path) -> None:
 
 
 def test_frames_name_their_row() -> None:
+    for missing in (None, np.nan, pd.NA, pd.NaT, ""):
+        with pytest.raises(DataError, match="the DataFrame p, row 1: a cell is empty"):
+            read_facts({"p": pd.DataFrame({"who": pd.Series(["<NA>", missing], dtype=object)})})
+    with pytest.raises(DataError, match="has a NUL"):
+        read_facts({"p": pd.DataFrame({"who": ["a\0"]})})
     with pytest.raises(DataError, match="the DataFrame age, row 1: a cell is empty"):
         read_facts({"age": pd.DataFrame({"who": ["ann", None]})})
     with pytest.raises(DataError, match="the DataFrame age, row 0: a cell is empty"):

@@ -91,17 +91,21 @@ def _value(cell: Any) -> str | int | float:
         cell = cell.item()
     if isinstance(cell, bool):
         return str(cell).lower()
-    if cell is None or cell == "" or cell != cell or str(cell) in {"<NA>", "NaT"}:  # noqa: PLR0124
+    if not isinstance(cell, str | int | float):
+        cell = _rarer(cell)
+    if cell is None or cell == "" or cell != cell:  # noqa: PLR0124  (NaN differs from itself)
         raise DataError("a cell is empty: an argument needs a name or a number")
-    return checked(cell if isinstance(cell, str | int | float) else _rarer(cell))
+    return checked(cell)
 
 
 def _rarer(cell: Any) -> Any:
-    """Dates, times and identifiers as names, decimals as numbers."""
+    """Dates, times and identifiers as names, decimals as numbers, what is missing as None."""
     import datetime  # noqa: PLC0415  (few tables have such cells)
     import decimal  # noqa: PLC0415
     import uuid  # noqa: PLC0415
 
+    if str(cell) in {"<NA>", "NaT"}:  # as pandas writes what is missing
+        return None
     if isinstance(cell, decimal.Decimal):
         return float(cell)
     return str(cell) if isinstance(cell, datetime.date | datetime.time | uuid.UUID) else cell
