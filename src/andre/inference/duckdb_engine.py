@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from andre.errors import ConfigError
 from andre.inference.coded import CodedProgram, CodedRule, Rows
-from andre.inference.engine import well_founded
+from andre.inference.engine import ROUNDING, well_founded
 from andre.inference.sql import columns, rule_query, same_row
 from andre.inference.strata import Component
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["DuckDBEngine"]
 
 _Estimate: TypeAlias = dict[int, str]  #: relation -> its table
-
-#: Two probabilities that differ by less have come by rounding from the same one.
-_ROUNDING = 1e-9
 
 
 class DuckDBEngine:
@@ -152,7 +149,7 @@ class _DuckDBSession:
         for number, table in more.items():
             keys = ", ".join(f"m.{column}" for column in columns(self.arity[number]))
             same = same_row(self.arity[number], "m", "k")
-            apart = "k.a0 IS NULL" if self.crisp else f"abs(m.v - coalesce(k.v, 0)) > {_ROUNDING}"
+            apart = "k.a0 IS NULL" if self.crisp else f"abs(m.v - coalesce(k.v, 0)) > {ROUNDING}"
             row = self.connection.execute(
                 f"SELECT {keys} FROM {table} m LEFT JOIN {less[number]} k ON {same} WHERE {apart} LIMIT 1"
             ).fetchone()
