@@ -163,7 +163,7 @@ def check_weights(weights: ArrayLike | None, rows: int) -> Floats:
     if len(wrong):
         raise DataError(f"the weight {weight[wrong[0]]:g} of row {wrong[0]} is not a finite number >= 0")
     if not weight.any():
-        raise DataError("every row weight is 0, so there are no rows to learn from")
+        raise DataError("every row weight is zero, so there are no rows to learn from")
     return weight
 
 
