@@ -17,6 +17,8 @@ BUILTINS = frozenset({"\\=", "=", "<", "=<", ">", ">="})
 _PLAIN_NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
 _VARIABLE_NAME = re.compile(r"[A-Z_][A-Za-z0-9_]*\Z")
 _CALL = re.compile(r"\s*(?P<name>[^\s()',]+|'[^']+')\s*\((?P<args>[^()']*)\)\s*\Z")
+_INTEGER = re.compile(r"[+-]?[0-9]+\Z")
+_FLOAT = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -56,17 +58,27 @@ class Variable:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """A constant: a name or a number.
+    """A constant: a name or a number. As in Prolog, 1 and 1.0 are two constants.
 
     Examples
     --------
     >>> print(Constant("ann"), Constant("New York"), Constant(3))
     ann 'New York' 3
+    >>> Constant(1) == Constant(1.0)
+    False
     """
 
     value: str | int | float
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Constant):
+            return NotImplemented
+        return type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
     def __str__(self) -> str:
         return quote(self.value) if isinstance(self.value, str) else repr(self.value)
@@ -148,9 +160,7 @@ class Atom:
 def _term(text: str) -> Term:
     if _VARIABLE_NAME.match(text):
         return Variable(text)
-    for number in (int, float):
-        try:
-            return Constant(number(text))
-        except ValueError:
-            continue
-    return Constant(text)
+    # Not by trying int() and float(): they would read the names nan, infinity and 1_000.
+    if _INTEGER.match(text):
+        return Constant(int(text))
+    return Constant(float(text) if _FLOAT.match(text) else text)
