@@ -133,7 +133,10 @@ def check_valuations(valuations: ArrayLike) -> Floats:
 
 def check_labels(labels: ArrayLike, rows: int) -> NDArray[np.bool_]:
     """Read labels as truth values, refusing anything but 0 and 1."""
-    truth = np.asarray(labels)
+    try:
+        truth = np.asarray(labels)
+    except ValueError:
+        raise DataError("labels must be 0 or 1: give one label a row") from None
     if truth.shape != (rows,):
         raise DataError(f"there are {rows} rows but labels of shape {truth.shape}: give one label a row")
     if truth.dtype == bool:

@@ -106,5 +106,7 @@ class RuleSpace:
             for literal in rule.body:
                 if literal.atom not in place:
                     raise LogicError(f"{literal.atom} in {rule} is none of the {self.m} candidates")
+                if ~literal in rule.body:
+                    raise LogicError(f"{rule} has both {literal.atom} and its negation, so it never holds")
                 codes[row, place[literal.atom]] = -1 if literal.negated else 1
         return codes
