@@ -1,5 +1,6 @@
 """The command line: `andre COMMAND`."""
 
+from andre.cli import bench
 from andre.cli.app import main
 
-__all__ = ["main"]
+__all__ = ["bench", "main"]
