@@ -128,7 +128,9 @@ class Config(Settings):
             return None
         owners = [part for part, kind in _PARTS.items() if key in kind.model_fields]
         if not owners:
-            known = sorted({name for kind in _PARTS.values() for name in kind.model_fields})
+            known = sorted(
+                {name for kind in (cls, *_PARTS.values()) for name in kind.model_fields} - {*_PARTS}
+            )
             raise ConfigError(f"there is no setting {key!r}: the settings are {', '.join(known)}")
         return owners[0]
 
@@ -144,13 +146,14 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "default": {},
     "paper": {
         "network": {"levels": None},
-        "loss": {"reduction": "sum", "entropy": 0.1, "connected_growth": "quadratic"},
+        "loss": {"balance": False, "reduction": "sum", "entropy": 0.1, "connected_growth": "quadratic"},
         "training": {
             "restarts": 3,
             "rounds": 1,
             "steps": 500,
             "batch": 128,
             "learning_rate": 0.01,
+            "clip": None,
             "init": 1.0,
             "patience": None,
         },
