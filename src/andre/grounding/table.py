@@ -142,7 +142,7 @@ def read_table(
     label: str | None = "h",
     weight: str | None = None,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str | Atom] | None = None,
     ignore: Sequence[str] = (),
 ) -> Table:
     """Read a CSV or Parquet file of valuations.
@@ -195,10 +195,9 @@ def read_table(
         if weight is not None:
             kinds[special[weight]] = _WEIGHT
         cells = _read(path, file, kinds)
-        names = tuple(columns) if columns is not None else tuple(file.names[place] for place in places)
     where = {place: column for column, place in enumerate(kinds)}
     return Table(
-        names=names,
+        names=tuple(file.names[place] for place in places),
         valuations=cells[:, [where[place] for place in places]],
         head="h" if label is None else file.names[special[label]],
         labels=None if label is None else cells[:, where[special[label]]] == 1,
@@ -302,11 +301,12 @@ def _special(path: Path, names: Sequence[str], *roles: tuple[str | None, str]) -
     return places
 
 
-def _find(names: Sequence[str], name: str, missing: str) -> int:
+def _find(names: Sequence[str], wanted: str | Atom, missing: str) -> int:
     """The place of a column, by its name or as the same atom."""
-    if name in names:
-        return list(names).index(name)
-    atom = Atom.parse(name.strip())
+    if wanted in names:
+        return list(names).index(str(wanted))
+    name = str(wanted)
+    atom = wanted if isinstance(wanted, Atom) else Atom.parse(name.strip())
     place = next((place for place, other in enumerate(names) if Atom.parse(other) == atom), None)
     if place is not None:
         return place
