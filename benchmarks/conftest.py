@@ -38,10 +38,24 @@ class Ratios:
     began: float = field(default_factory=time.perf_counter)
     found: list[Ratio] = field(default_factory=list)
 
-    def add(self, benchmark: Any, ratio: Ratio) -> None:
-        """Keep a ratio, in pytest-benchmark's own output too."""
-        benchmark.extra_info[ratio.what] = ratio.ratio
-        self.found.append(ratio)
+    def add(
+        self,
+        benchmark: Any,
+        what: str,
+        measured: tuple[str, str],
+        ratio: float,
+        *,
+        at_least: float | None = None,
+        at_most: float | None = None,
+    ) -> None:
+        """Keep a ratio, in pytest-benchmark's own output too; `measured` is the reference and ours."""
+        benchmark.extra_info[what] = ratio
+        goal, met = "", None
+        if at_least is not None:
+            goal, met = f"at least {at_least:g}", ratio >= at_least
+        if at_most is not None:
+            goal, met = f"at most {at_most:g}", ratio <= at_most
+        self.found.append(Ratio(what, *measured, ratio, goal, met))
 
     def report(self) -> Report:
         columns = ("what", "reference", "ours", "ratio", "goal", "met")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from andre.bench.output import Figure, Report, Table, figure_folder
 from andre.model.operators import Operator, aggregate, conjunctions, disjunctions
 from andre.report.operator_plot import Curves, plot_operators
+from andre.report.plots import save_figure
 
 __all__ = ["MEMBERSHIPS", "bench_operators", "memberships", "operator_curves"]
 
@@ -68,8 +69,6 @@ def bench_operators(out: Path | None = None) -> Report:
     closest = [min(_NAMES.values(), key=lambda name: data[f"{c.title}, {name}"]["mean"]) for c in both]
     figures: tuple[Figure, ...] = ()
     if out is not None:
-        from andre.report.plots import save_figure
-
         figure = Figure("operators.svg", "Operators against the true minimum and maximum")
         save_figure(plot_operators(both), figure_folder(out) / figure.file)
         figures = (figure,)

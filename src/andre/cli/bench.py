@@ -163,7 +163,7 @@ def _show(report: Report, out: Path | None, as_json: bool) -> None:
 
         from andre.bench.output import rich_tables
 
-        console = Console()
+        console = Console(markup=False, highlight=False)
         for part in (report.title, *rich_tables(report), *report.notes, report.provenance()):
             console.print(part)
     else:
