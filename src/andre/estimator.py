@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,7 +13,9 @@ from andre.errors import ConfigError, DataError
 from andre.grounding import RuleSpace, Sample
 from andre.grounding.sample import check_weights
 from andre.grounding.thresholds import Thresholds
-from andre.learning import Callback, Config, State, fit
+from andre.learning import Callback, Config, Result, fit
+from andre.logic import Program
+from andre.report.progress import LiveProgress
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -60,7 +62,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     random_state
         The same number gives the same program.
     verbose
-        Whether every better program is shown on stderr as it is found.
+        Whether a terminal shows progress and the best program so far.
 
     Attributes
     ----------
@@ -88,8 +90,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     'yes'
     """
 
-    program_: Any
-    result_: Any
+    program_: Program
+    result_: Result
     classes_: NDArray[Any]
     thresholds_: Thresholds
     n_features_in_: int
@@ -142,7 +144,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.thresholds_ = self._cut(table, weights)
         space = RuleSpace.from_names(self.thresholds_.atoms, self.head)
         sample = Sample.from_arrays(self.thresholds_.valuate(table), positive, weights, space=space)
-        self.result_ = fit(sample, config, callbacks=(_Teller(),) if self.verbose else ())
+        with LiveProgress() if self.verbose else nullcontext(Callback()) as watcher:
+            self.result_ = fit(sample, config, callbacks=[watcher])
         self.program_ = self.result_.program
         return self
 
@@ -204,20 +207,6 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True
         return tags
-
-
-class _Teller(Callback):
-    """Shows every better program as it is found."""
-
-    def __init__(self) -> None:
-        self._length = np.inf
-
-    def on_extract(self, state: State) -> None:
-        """Write the best program, if it is a better one."""
-        if state.best.length < self._length:
-            self._length = state.best.length
-            where = f"round {state.round}, {state.seconds:.1f} s, description {state.best.length:.1f} nats"
-            sys.stderr.write(f"{where}:\n{state.program}\n")
 
 
 def _two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:

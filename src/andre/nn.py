@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,8 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from andre.errors import ConfigError, DataError
-from andre.grounding import Codes, RuleSpace
+from andre.evaluation.crisp import CrispSample
+from andre.grounding import Codes, RuleSpace, Sample
 from andre.learning.extraction import distinct_bodies, extract
+from andre.learning.selection import prune
 from andre.logic import Program
 from andre.model import Inputs, LossConfig, Network, NetworkConfig, Objective
 
@@ -132,20 +135,32 @@ class RuleLayer(nn.Module):
         mask = self.weight.new_ones(1, len(self.weight))  # [K = 1, n]
         return torch.stack(objective.regularizers(self.weight[None], mask, progress)).sum()
 
-    def program(self, certainty: float = 0.4) -> Program:
+    def program(self, certainty: float = 0.4, sample: Sample | None = None) -> Program:
         """The rules that the weights have settled on.
 
         Rules without a literal are left out, and so are those that another
-        rule makes superfluous because its body is a part of theirs.
+        rule makes superfluous because its body is a part of theirs. On a
+        sample, more spare rules show: those that never fire there, are wrong
+        more often than right, or cover nothing that the others do not.
 
         Parameters
         ----------
         certainty
             Most entropy of a choice that is read as certain, from 0 to ln 3.
+        sample
+            Rows over the same atoms, with labels, such as what a network perceives.
         """
+        if not 0 < certainty <= math.log(3) + 1e-9:
+            raise ConfigError(f"the certainty {certainty:g} is no entropy of three readings: give 0 to ln 3")
         mask = torch.ones(1, len(self.weight))  # [K = 1, n]
-        codes = distinct_bodies(extract(self.weight[None].cpu(), mask, (certainty,)))
-        return self.space.program(_broadest(codes))
+        codes = _broadest(distinct_bodies(extract(self.weight[None].cpu(), mask, (certainty,))))
+        if sample is not None:
+            if sample.space != self.space:
+                raise DataError(
+                    "the sample is over other atoms than the layer: make it with space=layer.space"
+                )
+            codes = prune(CrispSample.of(sample), codes, min_confidence=0.5)
+        return self.space.program(codes)
 
     def extra_repr(self) -> str:
         """What `repr` says of the layer."""
