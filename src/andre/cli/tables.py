@@ -72,9 +72,9 @@ def fit(
     """
     if out is not None:
         _check_folder(out)
-    train, held = _samples(table, validation, seed, (label, weight, ignore or []), quiet)
     chosen = _config(preset, settings or [], seed=seed, time_limit=time_limit, device=device)
-    result = _learn(train, chosen, held, checkpoint, quiet or as_json)
+    train, held = _samples(table, validation, seed, (label, weight, ignore or []), quiet)
+    result = _learn(train, chosen, held, checkpoint, quiet)
     if out is not None:
         from andre.learning import save_result
 

@@ -89,7 +89,7 @@ class RuleSpace:
         """The rule that a row of numbers stands for."""
         if len(code) != self.m:
             raise LogicError(f"a code of {len(code)} numbers does not fit {self.m} candidate atoms")
-        body = (Literal(atom, sign < 0) for atom, sign in zip(self.atoms, code, strict=True) if sign)
+        body = (Literal(atom, bool(sign < 0)) for atom, sign in zip(self.atoms, code, strict=True) if sign)
         return Rule(self.head, tuple(body))
 
     def program(self, codes: Iterable[Sequence[int]] | Codes) -> Program:

@@ -49,14 +49,15 @@ def rule_table(program: Program) -> Table:
     2
     """
     splits = tuple(dict.fromkeys(item.split for rule in program for item in rule.evidence))
-    table = _table(
-        "", "rule", *(f"{what}\n{split}" for split in splits for what in ("N_b", "N_r", "N_r/N_b"))
-    )
-    for number, rule in enumerate(program, start=1):
-        cells = []
-        for split in splits:
-            item = rule.on(split)
-            cells += [f"{item.n_b:g}", f"{item.n_r:g}", f"{item.confidence:.4f}"] if item else ["", "", ""]
+    columns = [[rule.on(split) for rule in program] for split in splits]
+    widest = max([3, *(len(f"{item.n_b:g}") for items in columns for item in items if item)])
+    heading = f"{'N_b':>{widest}}  {'N_r':>{widest}}  N_r/N_b"
+    table = _table("", "rule", *(f"{split}\n{heading}" for split in splits))
+    for number, (rule, *items) in enumerate(zip(program, *columns, strict=True), start=1):
+        cells = (
+            f"{item.n_b:>{widest}g}  {item.n_r:>{widest}g}  {item.confidence:7.4f}" if item else ""
+            for item in items
+        )
         table.add_row(str(number), rule_text(str(rule)), *cells)
     return table
 
