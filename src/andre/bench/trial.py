@@ -17,6 +17,7 @@ from andre.grounding import Codes
 from andre.grounding.synthetic import SyntheticTask
 from andre.learning import Config, fit
 from andre.learning.refinement import neighbours
+from andre.logic import Program
 
 __all__ = ["TEST_ROWS", "Job", "Tick", "Trial", "attempt", "identifiable", "run_jobs"]
 
@@ -69,21 +70,23 @@ def attempt(job: Job) -> Trial:
     sample = task.sample(job.rows, seed, job.noise)
     crisp, truth = CrispSample.of(sample), task.space.encode(task.program)
     began = time.perf_counter()
-    result = fit(sample, job.config)
+    # A small sample may have drawn one class only: there is nothing to learn, and no rule is found.
+    result = fit(sample, job.config) if crisp.totals.all() else None
     seconds = time.perf_counter() - began
-    able = [run for run in result.runs if run.n_rules >= len(truth)]
+    program, runs = (result.program, result.runs) if result else (Program(), ())
+    able = [run for run in runs if run.n_rules >= len(truth)]
     return Trial(
         task=task.name,
         rows=job.rows,
         noise=job.noise,
         seed=seed,
         identifiable=identifiable(crisp, truth),
-        recovered=result.program == task.program,
+        recovered=program == task.program,
         alone=sum(run.program == task.program for run in able) / max(1, len(able)),
-        excess=result.length - program_length(crisp, truth),
-        train=result.score("train").accuracy,
-        test=CrispSample.of(task.sample(TEST_ROWS, seed)).accuracy(result.program),
-        n_runs=len(result.runs),
+        excess=program_length(crisp, task.space.encode(program)) - program_length(crisp, truth),
+        train=crisp.accuracy(program),
+        test=CrispSample.of(task.sample(TEST_ROWS, seed)).accuracy(program),
+        n_runs=len(runs),
         seconds=seconds,
     )
 
