@@ -1,6 +1,6 @@
 """The command line: `andre COMMAND`."""
 
-from andre.cli import facts, programs
+from andre.cli import bench, facts, programs, tables
 from andre.cli.app import main
 
-__all__ = ["facts", "main", "programs"]
+__all__ = ["bench", "facts", "main", "programs", "tables"]

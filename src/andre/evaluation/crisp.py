@@ -1,0 +1,141 @@
+"""A sample read as logic: a literal holds when its valuation is above one half."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.grounding import Codes, RuleSpace, Sample
+from andre.logic import Evidence, Program
+
+__all__ = ["CrispSample", "covers", "literal_truth"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+#: Numbers that one block of a coverage table may hold.
+_BLOCK = 1 << 24
+
+
+def literal_truth(valuations: Floats) -> Bools:
+    """Which literals hold on which rows, [U, 2m]: atoms first, then their negations.
+
+    An unknown valuation, and one of exactly one half, satisfies neither.
+
+    Examples
+    --------
+    >>> literal_truth(np.array([[0.9, 0.5, np.nan, 0.2]])).astype(int)
+    array([[1, 0, 0, 0, 0, 0, 0, 1]])
+    """
+    return np.hstack((valuations > 0.5, valuations < 0.5))
+
+
+def covers(literals: Bools, codes: Codes) -> Bools:
+    """Which rows satisfy which bodies, [rules, U].
+
+    Parameters
+    ----------
+    literals
+        Which literals hold on which rows, [U, 2m].
+    codes
+        Rules as numbers, [rules, m].
+
+    Examples
+    --------
+    >>> truth = literal_truth(np.array([[1.0, 0.0], [1.0, 1.0]]))
+    >>> covers(truth, np.array([[1, -1], [1, 0]], dtype=np.int8))
+    array([[ True, False],
+           [ True,  True]])
+    """
+    wanted = np.hstack((codes > 0, codes < 0)).astype(np.float32)  # [rules, 2m]
+    length = wanted.sum(axis=1)
+    truth = literals.astype(np.float32)
+    step = max(1, _BLOCK // max(1, len(truth)))
+    blocks = [
+        wanted[start : start + step] @ truth.T > length[start : start + step, None] - 0.5
+        for start in range(0, len(wanted), step)
+    ]
+    return np.concatenate(blocks) if blocks else np.zeros((0, len(truth)), dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class CrispSample:
+    """Distinct rows of truth values, with the weights of their labels.
+
+    Examples
+    --------
+    >>> sample = Sample.from_arrays([[0.9, 0.1], [0.8, 0.3], [0.7, 0.9]], [1, 1, 0])
+    >>> crisp = CrispSample.of(sample)
+    >>> crisp.literals.shape, crisp.positives
+    ((2, 4), array([2., 0.]))
+    >>> crisp.covers(np.array([[1, -1]], dtype=np.int8))
+    array([[ True, False]])
+    """
+
+    space: RuleSpace
+    literals: Bools  #: [U, 2m], see `literal_truth`
+    positives: Floats  #: [U]
+    negatives: Floats  #: [U]
+
+    @classmethod
+    def of(cls, sample: Sample) -> CrispSample:
+        """Cut valuations at one half and merge the rows that become equal."""
+        literals = literal_truth(sample.valuations)
+        packed = np.ascontiguousarray(np.packbits(literals, axis=1))
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        positives, negatives = np.zeros(len(first)), np.zeros(len(first))
+        np.add.at(positives, group.ravel(), sample.positives)
+        np.add.at(negatives, group.ravel(), sample.negatives)
+        return cls(sample.space, literals[first], positives, negatives)
+
+    @cached_property
+    def labels(self) -> Floats:
+        """The weights of both labels, [2, U]: positives, negatives."""
+        return np.stack((self.positives, self.negatives))
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The weight of all positives and of all negatives, [2]."""
+        totals: Floats = self.labels.sum(axis=1)
+        return totals
+
+    @cached_property
+    def truth(self) -> Floats:
+        """The literals as numbers, for products, [U, 2m]."""
+        return self.literals.astype(np.float64)
+
+    def covers(self, codes: Codes) -> Bools:
+        """Which rows satisfy which bodies, [rules, U]."""
+        return covers(self.literals, codes)
+
+    def counts(self, covers: Bools) -> Floats:
+        """The weight of positives and negatives that each row of a coverage holds, [rules, 2]."""
+        return covers.astype(np.float64) @ self.labels.T
+
+    def body_counts(self, codes: Codes) -> Floats:
+        """The weight of positives and negatives that each body covers, [rules, 2].
+
+        In blocks of rules: many bodies are counted without a table of bodies and rows.
+        """
+        step = max(1, _BLOCK // max(1, len(self.literals)))
+        blocks = [self.counts(self.covers(codes[at : at + step])) for at in range(0, len(codes), step)]
+        return np.concatenate(blocks) if blocks else np.zeros((0, 2))
+
+    def evidence(self, codes: Codes, split: str) -> list[Evidence]:
+        """N_b and N_r of every rule on this sample."""
+        counts = self.body_counts(codes)
+        return [Evidence(split, float(right + wrong), float(right)) for right, wrong in counts]
+
+    def predicts(self, codes: Codes) -> Bools:
+        """The rows on which at least one rule fires, [U]."""
+        return np.asarray(self.covers(codes).any(axis=0))
+
+    def accuracy(self, program: Program | Codes) -> float:
+        """The share of labels that the crisp program gets right."""
+        codes = self.space.encode(program) if isinstance(program, Program) else program
+        fires = self.predicts(codes)
+        return float((self.positives[fires].sum() + self.negatives[~fires].sum()) / self.totals.sum())

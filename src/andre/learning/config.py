@@ -1,0 +1,168 @@
+"""Settings of training and selection, and the two presets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError
+
+from andre.errors import ConfigError
+from andre.model.config import LossConfig, NetworkConfig, NonNegative, Positive, Settings
+
+__all__ = ["Config", "SelectionConfig", "TrainingConfig"]
+
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class TrainingConfig(Settings):
+    """How the runs descend.
+
+    Examples
+    --------
+    >>> TrainingConfig().subrules
+    (1, 2, 3, 4)
+    """
+
+    restarts: Count = 4  #: N_r, runs for each number of subrules in a round
+    #: Rounds of fresh runs, each doubling the runs so far; a round that does not shorten the
+    #: description is the last.
+    rounds: Count = 4
+    subrules: Annotated[tuple[Count, ...], Field(min_length=1)] = (1, 2, 3, 4)  #: n, all tried at once
+    steps: Count = 150  #: T, epochs of a run
+    batch: Count | None = None  #: b, rows a step; None takes all rows
+    learning_rate: Positive = 0.1  #: alpha
+    learning_rate_decay: Share = 1e-4  #: alpha', the share of the rate lost after every epoch
+    clip: Positive | None = 1.0  #: largest gradient norm of a run
+    init: NonNegative = 0.1  #: standard deviation of the first weights
+    check_every: Count = 15  #: steps between looks at the runs' programs
+    patience: Count | None = 4  #: looks at which a run says the same before it counts as converged
+
+
+class SelectionConfig(Settings):
+    """How a program is made of the runs.
+
+    Examples
+    --------
+    >>> SelectionConfig().refine
+    True
+    """
+
+    #: eta', most entropy of a choice that is read as certain; each of them gives a program per run.
+    certainties: Annotated[tuple[Annotated[float, Field(gt=0, le=math.log(3))], ...], Field(min_length=1)] = (
+        0.4,
+        0.8,
+        math.log(3),
+    )
+    criterion: Literal["description", "accuracy"] = "description"  #: what the chosen program is best in
+    accuracy: Annotated[float, Field(gt=0, le=1)] = (
+        0.95  #: tau; "accuracy" takes the fewest subrules that reach it
+    )
+    combine: bool = True  #: pool the rules of all runs; else the program is one run's
+    refine: bool = True  #: edit the program while its description gets shorter
+    min_confidence: Share = 0.5  #: every rule is right more often than this
+    pool: Count = 400  #: most rules that are combined
+    beam: Count = 8  #: programs that are kept while combining
+    max_rules: Count = 16  #: most rules of a program
+
+
+class Config(Settings):
+    """All settings of a learner; `Config.preset` makes one.
+
+    Examples
+    --------
+    >>> Config.preset("paper").loss.reduction
+    'sum'
+    >>> Config.preset("default", steps=100).training.steps
+    100
+    >>> Config.preset("default", stepz=100)
+    Traceback (most recent call last):
+    andre.errors.ConfigError: there is no setting 'stepz'...
+    """
+
+    network: NetworkConfig = NetworkConfig()
+    loss: LossConfig = LossConfig()
+    training: TrainingConfig = TrainingConfig()
+    selection: SelectionConfig = SelectionConfig()
+    seed: Annotated[int, Field(ge=0)] = 0
+    device: str = "cpu"
+    time_limit: Positive | None = None  #: seconds
+
+    @classmethod
+    def preset(cls, name: str = "default", **settings: Any) -> Self:
+        """A preset, with single settings changed by their names.
+
+        Parameters
+        ----------
+        name
+            `default` works best; `paper` follows the paper to the letter.
+        settings
+            Any field of this class or of its four parts.
+        """
+        if name not in _PRESETS:
+            raise ConfigError(f"there is no preset {name!r}: choose one of {', '.join(_PRESETS)}")
+        nested: dict[str, Any] = {part: dict(values) for part, values in _PRESETS[name].items()}
+        for key, value in settings.items():
+            part = cls._part_of(key)
+            if part is None:
+                nested[key] = value
+            else:
+                nested.setdefault(part, {})[key] = value
+        return cls.read(nested)
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """Settings from nested values, with a sentence where one is out of range."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(step) for step in first["loc"])
+            raise ConfigError(f"the setting {where} is {first['input']!r}: {first['msg'].lower()}") from None
+
+    @classmethod
+    def _part_of(cls, key: str) -> str | None:
+        if key in cls.model_fields and key not in _PARTS:
+            return None
+        owners = [part for part, kind in _PARTS.items() if key in kind.model_fields]
+        if not owners:
+            known = sorted(
+                {name for kind in (cls, *_PARTS.values()) for name in kind.model_fields} - {*_PARTS}
+            )
+            raise ConfigError(f"there is no setting {key!r}: the settings are {', '.join(known)}")
+        return owners[0]
+
+
+_PARTS: dict[str, type[Settings]] = {
+    "network": NetworkConfig,
+    "loss": LossConfig,
+    "training": TrainingConfig,
+    "selection": SelectionConfig,
+}
+
+_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "default": {},
+    "paper": {
+        "network": {"levels": None},
+        "loss": {"balance": False, "reduction": "sum", "entropy": 0.1, "connected_growth": "quadratic"},
+        "training": {
+            "restarts": 3,
+            "rounds": 1,
+            "steps": 500,
+            "batch": 128,
+            "learning_rate": 0.01,
+            "clip": None,
+            "init": 1.0,
+            "patience": None,
+        },
+        "selection": {
+            "certainties": (0.4,),
+            "criterion": "accuracy",
+            "combine": False,
+            "refine": False,
+            "min_confidence": 0.0,
+        },
+    },
+}

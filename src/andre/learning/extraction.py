@@ -1,0 +1,64 @@
+"""From weights to rules: which reading of an atom a subrule has settled on."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from andre.grounding import Codes
+
+__all__ = ["distinct_bodies", "entropies", "extract"]
+
+
+def entropies(probabilities: Tensor, epsilon: float = 1e-6) -> Tensor:
+    """The entropy of every choice, [...]: 0 is certain, ln 3 is undecided.
+
+    Examples
+    --------
+    >>> entropies(torch.tensor([1.0, 0.0, 0.0])).round(decimals=3).abs()
+    tensor(0.)
+    """
+    return -(probabilities * torch.log(probabilities + epsilon)).sum(-1)
+
+
+def extract(weights: Tensor, mask: Tensor, certainties: tuple[float, ...]) -> NDArray[np.int8]:
+    """The subrules of every run at every certainty, [certainties, K, n, m].
+
+    An atom is included or negated where that reading is the likeliest and the
+    choice is certain enough; otherwise it is left out.
+
+    Parameters
+    ----------
+    weights
+        The network's weights, [K, n, m, 3].
+    mask
+        1 where a subrule counts, [K, n].
+    certainties
+        Most entropy of a choice that counts as certain.
+
+    Examples
+    --------
+    >>> weights = torch.tensor([[[[9.0, 0, 0], [0, 9.0, 0], [0.1, 0, 0]]]])
+    >>> extract(weights, torch.ones(1, 1), (0.4,))
+    array([[[[ 1, -1,  0]]]], dtype=int8)
+    """
+    p = torch.softmax(weights.detach(), dim=-1)  # [K, n, m, 3]
+    reading = torch.tensor([1, -1, 0], dtype=torch.int8, device=p.device)[p.argmax(-1)]  # [K, n, m]
+    reading = reading * mask[:, :, None].to(torch.int8)
+    h = entropies(p)  # [K, n, m]
+    codes: NDArray[np.int8] = torch.stack([reading * (h <= most) for most in certainties]).cpu().numpy()
+    return codes
+
+
+def distinct_bodies(subrules: Codes) -> Codes:
+    """Bodies that say something, each once and in a fixed order, [rules, m].
+
+    Examples
+    --------
+    >>> distinct_bodies(np.array([[1, 0], [0, 0], [1, 0]], dtype=np.int8))
+    array([[1, 0]], dtype=int8)
+    """
+    flat = subrules.reshape(-1, subrules.shape[-1])
+    return np.unique(flat[flat.any(axis=1)], axis=0)

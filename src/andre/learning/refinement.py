@@ -1,0 +1,218 @@
+"""Symbolic refinement: single edits of a program while its description gets shorter.
+
+All edits of one kind are judged together. Adding any literal to a body only
+intersects the rows the body covers with the literal's rows, so one matrix
+product of the body's rows with the literals counts what all 2m edits cover.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.evaluation.crisp import Bools, CrispSample
+from andre.evaluation.description import description_length, program_length
+from andre.grounding import Codes
+from andre.learning.deadline import Deadline
+
+__all__ = ["Edits", "neighbours", "refine"]
+
+Floats = NDArray[np.float64]
+
+#: Products larger than this are not worth a split.
+_SPLIT_COST = 5e8
+
+
+@dataclass(frozen=True, eq=False)
+class Edits:
+    """Programs one edit away that share all rules but one.
+
+    The changed rule is `base` with literal columns added: none, one each, or
+    two rules with one each.
+    """
+
+    kept: Codes  #: the rules that stay, [rules - 1, m]
+    base: Codes | None  #: the body that is added to, [m]; None where the rule is dropped
+    added: NDArray[np.intp]  #: literal columns, [edits, 0 | 1 | 2]; two make two rules
+    covered: Floats  #: what the programs cover, [edits, 2]
+    confidence: Floats  #: N_r / N_b of the changed rule, the lower of two, [edits]
+    lengths: Floats  #: description lengths, [edits]
+
+    def program(self, edit: int) -> Codes:
+        """The program that an edit makes."""
+        if self.base is None:
+            return self.kept
+        m = len(self.base)
+        bodies = []
+        for literal in self.added[edit] if self.added.shape[1] else (None,):
+            body = self.base.copy()
+            if literal is not None:
+                body[literal % m] = 1 if literal < m else -1
+            bodies.append(body)
+        return np.vstack((self.kept, *bodies))
+
+
+def refine(
+    sample: CrispSample,
+    program: Codes,
+    pool: Codes | None = None,
+    min_confidence: float = 0.5,
+    deadline: Deadline | None = None,
+) -> tuple[Codes, float]:
+    """Take the best edit again and again, while the description length falls.
+
+    Parameters
+    ----------
+    sample
+        The rows to describe.
+    program
+        Where to start, [rules, m].
+    pool
+        Rules that may be added or put in another's place, [rules, m].
+    min_confidence
+        Every changed rule must be right more often than this.
+    deadline
+        When to be content with what was found.
+
+    Returns
+    -------
+    The program and its description length.
+    """
+    length = program_length(sample, program)
+    rivals = None if pool is None else (pool, sample.covers(pool))
+    while True:
+        best, program_next = length, None
+        for edits in neighbours(sample, program, split=True):
+            place, shortest = _shortest(edits.lengths, edits.confidence > min_confidence)
+            if shortest < best - 1e-9:
+                best, program_next = shortest, edits.program(place)
+        if rivals is not None:
+            swapped, shortest = _best_exchange(sample, program, *rivals, min_confidence)
+            if shortest < best - 1e-9:
+                best, program_next = shortest, swapped
+        if program_next is None or (deadline and deadline.passed):
+            return program, length
+        length, program = best, program_next
+
+
+def neighbours(sample: CrispSample, program: Codes, *, split: bool = False) -> Iterator[Edits]:
+    """All programs one edit away: a literal dropped, added, flipped or replaced, a rule dropped.
+
+    Parameters
+    ----------
+    split
+        Also replace a rule by two that each have one literal more.
+    """
+    covers = sample.covers(program)  # [rules, U]
+    for place, rule in enumerate(program):
+        kept = np.delete(program, place, axis=0)
+        rest = np.asarray(np.delete(covers, place, axis=0).any(axis=0))
+        judge = _Judge(sample, kept, rest)
+        yield judge.without()
+        yield judge.longer(rule, covers[place])
+        shorter = np.repeat(rule[None], np.count_nonzero(rule), axis=0)
+        np.put_along_axis(shorter, np.flatnonzero(rule)[:, None], 0, axis=1)
+        for body, rows in zip(shorter, sample.covers(shorter), strict=True):
+            if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
+                yield judge.alone(body, rows)
+            yield judge.longer(body, rows, other_than=rule)
+        if split and len(sample.truth) * sample.truth.shape[1] ** 2 <= _SPLIT_COST:
+            for body, rows in ((rule, covers[place]), *zip(shorter, sample.covers(shorter), strict=True)):
+                yield judge.split(body, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Judges what one changed rule adds to the rules that are kept."""
+
+    sample: CrispSample
+    kept: Codes
+    rest: Bools  #: rows that the kept rules cover, [U]
+
+    def _edits(self, base: Codes | None, added: NDArray[np.intp], new: Floats, own: Floats) -> Edits:
+        """Put together edits from the newly covered and the rules' own counts, [edits, 2] each."""
+        sample = self.sample
+        covered = sample.labels @ self.rest + new
+        n_new = 0 if base is None else max(1, added.shape[1])
+        size = np.count_nonzero(self.kept) + (0 if base is None else n_new * np.count_nonzero(base))
+        lengths = description_length(
+            covered, sample.totals, size + added.shape[1], len(self.kept) + n_new, m=sample.space.m
+        )
+        both = own.sum(axis=-1)
+        confidence = np.divide(own[..., 0], both, out=np.zeros_like(both), where=both > 0)
+        if confidence.ndim > 1:
+            confidence = confidence.min(axis=1)
+        return Edits(self.kept, base, added, covered, confidence, lengths)
+
+    def without(self) -> Edits:
+        """The rule is dropped."""
+        sure = np.array([[1.0, 0.0]])  # nothing is changed that could be wrong
+        return self._edits(None, np.zeros((1, 0), dtype=np.intp), np.zeros((1, 2)), sure)
+
+    def alone(self, body: Codes, rows: Bools) -> Edits:
+        """The body stands as it is."""
+        labels = self.sample.labels
+        new, own = labels @ (rows & ~self.rest), labels @ rows
+        return self._edits(body, np.zeros((1, 0), dtype=np.intp), new[None], own[None])
+
+    def longer(self, body: Codes, rows: Bools, other_than: Codes | None = None) -> Edits:
+        """The body gets one more literal, any that it says nothing of yet.
+
+        `other_than` is the rule that the body was made from, which is no edit of itself.
+        """
+        open_ = np.tile(body == 0, 2)
+        if other_than is not None:
+            open_ &= ~np.hstack((other_than > 0, other_than < 0))
+        free = np.flatnonzero(open_)
+        labels, here = self.sample.labels, np.flatnonzero(rows)
+        truth = self.sample.truth[here][:, free]
+        own = (labels[:, here] @ truth).T  # [edits, 2]
+        new = ((labels[:, here] * ~self.rest[here]) @ truth).T
+        return self._edits(body, free[:, None], new, own)
+
+    def split(self, body: Codes, rows: Bools) -> Edits:
+        """The body becomes two, each with one more literal; what both cover is counted once."""
+        free = np.flatnonzero(np.tile(body == 0, 2))
+        first, second = np.triu_indices(len(free), k=1)
+        labels, here = self.sample.labels, np.flatnonzero(rows)
+        truth = self.sample.truth[here][:, free]
+        own = (labels[:, here] @ truth).T  # [literals, 2]
+        fresh = labels[:, here] * ~self.rest[here]
+        single = (fresh @ truth).T
+        both = np.stack([(truth * weight[:, None]).T @ truth for weight in fresh], axis=-1)
+        new = single[first] + single[second] - both[first, second]
+        pairs = np.stack((free[first], free[second]), axis=1)
+        return self._edits(body, pairs, new, np.stack((own[first], own[second]), axis=1))
+
+
+def _best_exchange(
+    sample: CrispSample, program: Codes, pool: Codes, covers: Bools, min_confidence: float
+) -> tuple[Codes, float]:
+    """The best program that has one rule of the pool more, or in place of another."""
+    own = sample.counts(covers)
+    sure = own[:, 0] > min_confidence * own.sum(axis=1)
+    if not sure.any():
+        return program, math.inf
+    pool, covers = pool[sure], covers[sure]
+    mine = sample.covers(program)
+    best, found = math.inf, program
+    for place in (None, *range(len(program))):
+        kept = program if place is None else np.delete(program, place, axis=0)
+        rest = (mine if place is None else np.delete(mine, place, axis=0)).any(axis=0)
+        covered = sample.counts(covers & ~rest) + sample.labels @ rest
+        size = np.count_nonzero(kept) + np.count_nonzero(pool, axis=1)
+        lengths = description_length(covered, sample.totals, size, len(kept) + 1, m=sample.space.m)
+        if lengths.min() < best:
+            best = float(lengths.min())
+            found = np.vstack((kept, pool[lengths.argmin()]))
+    return found, best
+
+
+def _shortest(lengths: Floats, allowed: Bools) -> tuple[int, float]:
+    masked = np.where(allowed, lengths, math.inf)
+    place = int(masked.argmin()) if len(masked) else 0
+    return place, float(masked[place]) if len(masked) else math.inf

@@ -1,0 +1,125 @@
+"""What learning hands back: the program, its evidence, and all that led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from andre.errors import DataError
+from andre.evaluation.crisp import CrispSample, covers, literal_truth
+from andre.grounding import Codes, RuleSpace
+from andre.grounding.sample import check_valuations
+from andre.learning.config import Config
+from andre.learning.state import LOSSES, Look
+from andre.logic import Program
+
+__all__ = ["LOSSES", "Result", "RunSummary", "Score"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """How the program fares on one split."""
+
+    split: str
+    accuracy: float
+    rows: float  #: weight of all rows
+    missed: float  #: positives that no rule covers
+    uncovered: float  #: rows that no rule covers
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """Where one run ended."""
+
+    round: int
+    n_rules: int
+    program: Program
+    length: float  #: description length of its program
+    loss: float  #: total loss at the last look
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A learned program with its evidence, and the runs it came from.
+
+    Examples
+    --------
+    >>> from andre.learning import fit
+    >>> from andre.grounding import Sample
+    >>> rows = np.random.default_rng(0).random((60, 3))
+    >>> result = fit(Sample.from_arrays(rows, (rows[:, 0] > 0.5) & (rows[:, 2] < 0.5)))
+    >>> print(result.program)
+    h :- b1, \\+ b3.
+    >>> result.predict([[0.9, 0.5, 0.1], [0.1, 0.5, 0.1]])
+    array([ True, False])
+    """
+
+    space: RuleSpace
+    config: Config
+    program: Program  #: rules in order of support, with their evidence
+    length: float  #: description length of the training labels, nats
+    empty_length: float  #: the same without any rule
+    scores: tuple[Score, ...]
+    runs: tuple[RunSummary, ...] = ()
+    history: tuple[Look, ...] = ()
+    weights: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0, 3), dtype=np.float32))
+    #: ^ of the run whose own program is the best, [n, m, 3]
+    seconds: float = 0.0
+    stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
+
+    @property
+    def codes(self) -> Codes:
+        """The program as numbers, [rules, m]."""
+        return self.space.encode(self.program)
+
+    def score(self, split: str = "train") -> Score:
+        """How the program fares on a split."""
+        for score in self.scores:
+            if score.split == split:
+                return score
+        raise DataError(f"there is no split {split!r}: there is {', '.join(s.split for s in self.scores)}")
+
+    def predict(self, valuations: ArrayLike) -> NDArray[np.bool_]:
+        """Whether the program holds on new rows, [U]."""
+        return np.asarray(self._fires(valuations).any(axis=0))
+
+    def predict_proba(self, valuations: ArrayLike) -> NDArray[np.float64]:
+        """The probability of the head on new rows, [U].
+
+        That of the surest rule that fires, (N_r + 1) / (N_b + 2) on the
+        training rows; where none fires, the same of the rows that no rule
+        covers, at most one half, so that above it always means a rule fired.
+        """
+        fires = self._fires(valuations)  # [rules, U]
+        train = self.score("train")
+        silent = min(0.5, (train.missed + 1) / (train.uncovered + 2))
+        proba = np.full(fires.shape[1], silent)
+        for rule, rows in zip(self.program, fires, strict=True):
+            evidence = rule.on("train")
+            if evidence is not None:
+                proba[rows] = np.maximum(proba[rows], (evidence.n_r + 1) / (evidence.n_b + 2))
+        return proba
+
+    def _fires(self, valuations: ArrayLike) -> NDArray[np.bool_]:
+        table = check_valuations(valuations)
+        if table.shape[1] != self.space.m:
+            raise DataError(f"the program reads {self.space.m} columns, and these rows have {table.shape[1]}")
+        return covers(literal_truth(table), self.codes)
+
+
+def judge(program: Program, samples: Sequence[tuple[str, CrispSample]]) -> tuple[Program, tuple[Score, ...]]:
+    """Give every rule its evidence and the program its scores on named samples."""
+    scores, evidence = [], []
+    for split, sample in samples:
+        codes = sample.space.encode(program)
+        missed = ~sample.predicts(codes)
+        lost, rest = sample.labels @ missed
+        scores.append(
+            Score(split, sample.accuracy(codes), float(sample.totals.sum()), float(lost), float(lost + rest))
+        )
+        evidence.append(sample.evidence(codes, split))
+    rules = (rule.with_evidence(*items) for rule, *items in zip(program, *evidence, strict=True))
+    return Program(tuple(rules)), tuple(scores)

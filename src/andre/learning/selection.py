@@ -1,0 +1,194 @@
+"""Choosing a program: rules of many runs, combined by description length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from andre.evaluation.crisp import Bools, CrispSample
+from andre.evaluation.description import description_length, program_length
+from andre.grounding import Codes
+from andre.learning.config import SelectionConfig
+from andre.learning.deadline import Deadline
+from andre.learning.extraction import distinct_bodies
+from andre.learning.refinement import refine
+
+__all__ = ["Candidate", "combine", "most_accurate", "nothing", "pool_rules", "prune", "select"]
+
+#: How many of the best programs are refined.
+_REFINED = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A program and how well it describes the sample."""
+
+    codes: Codes  #: [rules, m]
+    length: float  #: description length, nats
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """Shorter descriptions first, then fewer literals."""
+        return (round(self.length, 9), int(np.count_nonzero(self.codes)))
+
+
+def nothing(sample: CrispSample) -> Candidate:
+    """The program without rules, which every other must beat."""
+    codes = np.zeros((0, sample.space.m), dtype=np.int8)
+    return Candidate(codes, program_length(sample, codes))
+
+
+def select(
+    sample: CrispSample, programs: list[Codes], config: SelectionConfig, deadline: Deadline | None = None
+) -> Candidate:
+    """Choose the program with the shortest description.
+
+    Parameters
+    ----------
+    sample
+        The rows to describe.
+    programs
+        What the runs have come to, [subrules, m] each.
+    config
+        Whether rules are combined across runs and the program is refined.
+    deadline
+        When to be content with what was found.
+
+    Returns
+    -------
+    The chosen program, its rules in order of support.
+    """
+    empty = nothing(sample)
+    pool = pool_rules(sample, np.concatenate([empty.codes, *programs]), config)
+    found = [empty]
+    if not sample.space.head_variables:
+        found += _always(sample, config)
+    for codes in _distinct(distinct_bodies(program) for program in programs):
+        sound = prune(sample, codes, config.min_confidence)
+        found.append(Candidate(sound, program_length(sample, sound)))
+    if config.combine:
+        found += combine(sample, pool, config)
+    found.sort(key=lambda candidate: candidate.rank)
+    best = found[0]
+    if config.refine:
+        for start in found[:_REFINED]:
+            if deadline and deadline.passed:
+                break
+            refined = Candidate(*refine(sample, start.codes, pool, config.min_confidence, deadline))
+            best = min(best, refined, key=lambda candidate: candidate.rank)
+    codes = _by_support(sample, prune(sample, best.codes, config.min_confidence))
+    return Candidate(codes, program_length(sample, codes))
+
+
+def most_accurate(
+    sample: CrispSample, programs: list[Codes], n_rules: Sequence[int], config: SelectionConfig
+) -> Candidate:
+    """Choose as the paper does: of the fewest subrules that are accurate enough, the most accurate.
+
+    Parameters
+    ----------
+    sample
+        The rows to be right on.
+    programs
+        What the runs have come to, [subrules, m] each.
+    n_rules
+        How many subrules each run was given.
+    config
+        The accuracy that is enough.
+    """
+    ranked = []
+    for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
+        sound = prune(sample, distinct_bodies(codes), config.min_confidence)
+        accuracy = sample.accuracy(sound)
+        enough = accuracy >= config.accuracy
+        ranked.append((not enough, n if enough else 0, -accuracy, n, place, sound))
+    best = min(ranked, key=lambda entry: entry[:5])[5]
+    return Candidate(_by_support(sample, best), program_length(sample, best))
+
+
+def pool_rules(sample: CrispSample, bodies: Codes, config: SelectionConfig) -> Codes:
+    """The rules worth combining: distinct bodies and all one literal shorter, with support.
+
+    Of more than the pool holds, those with the shortest description alone stay.
+    """
+    bodies = distinct_bodies(bodies)
+    shorter = [bodies]
+    for column in range(bodies.shape[1]):
+        cut = bodies[bodies[:, column] != 0].copy()
+        cut[:, column] = 0
+        shorter.append(cut)
+    bodies = distinct_bodies(np.concatenate(shorter))
+    own = sample.body_counts(bodies)
+    sure = own[:, 0] > config.min_confidence * own.sum(axis=1)
+    bodies, own = bodies[sure], own[sure]
+    size = np.count_nonzero(bodies, axis=1)
+    lengths = description_length(own, sample.totals, size, 1, m=sample.space.m)
+    return bodies[np.argsort(lengths, kind="stable")[: config.pool]]
+
+
+def combine(sample: CrispSample, pool: Codes, config: SelectionConfig) -> list[Candidate]:
+    """Programs made of pooled rules, by beam search.
+
+    A beam looks ahead: a program stays in it though it is longer than the one
+    it was made from, as a first rule often pays only once the second is there.
+    """
+    covers = sample.covers(pool)
+    weighed = covers.astype(np.float64)
+    size = np.count_nonzero(pool, axis=1)
+    states: list[tuple[tuple[int, ...], Bools]] = [((), np.zeros(covers.shape[1], dtype=bool))]
+    found: list[Candidate] = []
+    best = math.inf
+    for n_rules in range(1, config.max_rules + 1):
+        grown: dict[bytes, tuple[float, tuple[int, ...], Bools]] = {}
+        for chosen, rest in states:
+            covered = sample.labels @ rest + weighed @ (sample.labels * ~rest).T
+            n_literals = size + size[list(chosen)].sum()
+            lengths = description_length(covered, sample.totals, n_literals, n_rules, m=sample.space.m)
+            for rule in np.argsort(lengths, kind="stable")[: config.beam]:
+                rows = rest | covers[rule]
+                key, length = rows.tobytes(), float(lengths[rule])
+                if key not in grown or length < grown[key][0]:
+                    grown[key] = (length, (*chosen, int(rule)), rows)
+        ranked = sorted(grown.values(), key=lambda state: state[:2])[: config.beam]
+        found += [Candidate(pool[list(chosen)], length) for length, chosen, _ in ranked]
+        states = [(chosen, rows) for _, chosen, rows in ranked]
+        if not ranked or (n_rules > 2 and ranked[0][0] > best):
+            break
+        best = min(best, ranked[0][0])
+    return found
+
+
+def prune(sample: CrispSample, codes: Codes, min_confidence: float) -> Codes:
+    """Leave out rules that never fire, that are wrong too often, or that add nothing to the others."""
+    covers = sample.covers(codes)
+    own = sample.counts(covers)
+    sure = (own[:, 0] > 0) & (own[:, 0] > min_confidence * own.sum(axis=1))
+    codes, covers = codes[sure], covers[sure]
+    # Longer and narrower rules are tried first, so that of two equal ones the simpler stays.
+    order = sorted(range(len(codes)), key=lambda r: (-np.count_nonzero(codes[r]), covers[r].sum()))
+    kept = set(range(len(codes)))
+    for rule in order:
+        others = kept - {rule}
+        if not (covers[rule] & ~covers[sorted(others)].any(axis=0)).any():
+            kept = others
+    return codes[sorted(kept)]
+
+
+def _always(sample: CrispSample, config: SelectionConfig) -> list[Candidate]:
+    """The program that is always true, where most labels are; it has no body to be safe or not."""
+    codes = np.zeros((1, sample.space.m), dtype=np.int8)
+    if sample.totals[0] > max(0.5, config.min_confidence) * sample.totals.sum():
+        return [Candidate(codes, program_length(sample, codes))]
+    return []
+
+
+def _by_support(sample: CrispSample, codes: Codes) -> Codes:
+    support = sample.body_counts(codes)[:, 0]
+    return codes[np.argsort(-support, kind="stable")]
+
+
+def _distinct(programs: Iterable[Codes]) -> list[Codes]:
+    return list({codes.tobytes(): codes for codes in programs}.values())

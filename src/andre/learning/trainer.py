@@ -1,0 +1,204 @@
+"""The trainer: all runs descend together, in one tensor program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from andre.errors import ConfigError
+from andre.evaluation.crisp import CrispSample
+from andre.evaluation.description import program_length
+from andre.grounding import Sample
+from andre.learning.callbacks import Callback
+from andre.learning.config import Config
+from andre.learning.extraction import distinct_bodies, extract
+from andre.learning.runs import Runs
+from andre.learning.selection import Candidate, prune
+from andre.learning.state import Finished, Look, State
+from andre.model import Inputs, Network, Objective, Terms, row_weights
+
+__all__ = ["Trainer", "tell"]
+
+#: Values of B computed in a step from which several threads pay.
+_WORTH_SHARING = 1_000_000
+
+
+class Trainer:
+    """Trains rounds of runs on a sample.
+
+    Parameters
+    ----------
+    sample
+        The rows to learn from.
+    config
+        All settings.
+    validation
+        Rows on which accuracy is watched, never learned from.
+    """
+
+    def __init__(self, sample: Sample, config: Config, validation: Sample | None = None) -> None:
+        self.config = config
+        self.device = _device(config.device)
+        self.crisp = CrispSample.of(sample)
+        self.network = Network(config.network)
+        self.objective = Objective.of(sample.space, config.loss, self.device)
+        self._rows = _Rows(sample, config, self.device)
+        self._validation = None if validation is None else _Rows(validation, config, self.device)
+
+    @property
+    def steps(self) -> int:
+        """Steps of a round: epochs, times batches in an epoch."""
+        return self.config.training.steps * self._rows.n_batches
+
+    def start(self, round_: int) -> Runs:
+        """Fresh runs for a round, as many as all rounds before it had."""
+        training = self.config.training
+        doubled = training.model_copy(update={"restarts": training.restarts * 2 ** max(0, round_ - 1)})
+        seed = int(np.random.SeedSequence([self.config.seed, round_]).generate_state(1)[0])
+        return Runs.start(self.crisp.space.m, doubled, seed, self.device)
+
+    def train(self, state: State, callbacks: Sequence[Callback], stop: Callable[[], str | None]) -> None:
+        """Run the round under way to its end, or until `stop` gives a reason."""
+        runs = state.runs
+        if runs is None:
+            raise ValueError("a round is started before it is trained")
+        check_every = self.config.training.check_every
+        with _threads(self._rows.inputs.n_visited * runs.current.shape[:2].numel()):
+            while runs.step < state.steps and len(runs.moving) and state.stopped is None:
+                terms, logits = self._step(runs, state.round, state.steps)
+                if runs.step % check_every == 0 or runs.step == state.steps:
+                    self._look(state, runs, terms, logits)
+                    tell(callbacks, "on_extract", state)
+                tell(callbacks, "on_step", state)
+                state.stopped = state.stopped or stop()
+        runs.weights[runs.moving] = runs.current  # wherever training stopped
+
+    def finish(self, runs: Runs) -> Finished:
+        """What a round has come to."""
+        return Finished(
+            weights=runs.weights.cpu().numpy(),
+            n_rules=runs.n_rules.cpu().numpy(),
+            codes=extract(runs.weights, runs.mask, self.config.selection.certainties),
+        )
+
+    def _step(self, runs: Runs, round_: int, steps: int) -> tuple[Terms, Tensor]:
+        """One step of gradient descent for every moving run."""
+        training = self.config.training
+        rate = training.learning_rate * (1 - training.learning_rate_decay) ** (
+            runs.step // self._rows.n_batches
+        )
+        inputs, labels = self._rows.batch((self.config.seed, round_, runs.step))
+        weights, mask = runs.current.requires_grad_(), runs.moving_mask
+        logits = self.network(weights, inputs, mask)  # [U, k]
+        terms = self.objective(logits, labels, weights, mask, runs.step / steps)
+        (gradient,) = torch.autograd.grad(terms.total.sum(), weights)
+        runs.current.requires_grad_(False)
+        runs.descend(gradient, rate, training.clip)
+        return terms, logits.detach()
+
+    def _look(self, state: State, runs: Runs, terms: Terms, logits: Tensor) -> None:
+        """Note how the runs fare, read their programs, and let converged runs go."""
+        everyone, moving = len(runs.weights), runs.moving.cpu().numpy()
+        losses = np.full((6, everyone), np.nan, dtype=np.float32)
+        losses[:, moving] = torch.stack(list(vars(terms).values())).detach().cpu().numpy()
+        train, validation = (np.full(everyone, np.nan, dtype=np.float32) for _ in range(2))
+        if self._rows.whole:
+            train[moving] = self._rows.accuracy(logits)
+        else:
+            train[moving] = self._rows.accuracy(self._soft(runs, self._rows))
+        if self._validation is not None:
+            validation[moving] = self._validation.accuracy(self._soft(runs, self._validation))
+        state.history.append(Look(state.round, runs.step, losses, train, validation))
+        before = runs.codes.clone()
+        runs.look(min(self.config.selection.certainties), self.config.training.patience)
+        news = runs.codes[(runs.codes != before).flatten(1).any(1)]  # most runs say what they said before
+        for codes in torch.unique(news, dim=0).cpu().numpy():
+            sound = prune(self.crisp, distinct_bodies(codes), self.config.selection.min_confidence)
+            candidate = Candidate(sound, program_length(self.crisp, sound))
+            if candidate.rank < state.best.rank:
+                state.best = candidate
+
+    @torch.no_grad()
+    def _soft(self, runs: Runs, rows: _Rows) -> Tensor:
+        return self.network(runs.current, rows.inputs, runs.moving_mask)
+
+
+class _Rows:
+    """A sample on the device: inputs, and the weights of its labels."""
+
+    def __init__(self, sample: Sample, config: Config, device: torch.device) -> None:
+        batch = config.training.batch
+        self.size = None if batch is None or batch >= sample.n_rows else batch
+        self.inputs = Inputs.encode(
+            sample.valuations, levels=config.network.levels, batch=self.size, device=device
+        )
+        self._raw = np.stack((sample.positives, sample.negatives))  # [2, U]
+        balanced = torch.stack(row_weights(sample, config.loss))  # [2, U] in float64
+        self._draw = balanced.sum(0)  # [U]
+        # A batch weighs as much as it has rows, or 1 in all where losses are means.
+        share = balanced / self._draw * (1 if config.loss.reduction == "sum" else 1 / (self.size or 1))
+        whole = self.size is None
+        self._labels = (balanced if whole else share).float().to(device)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every step sees all rows."""
+        return self.size is None
+
+    @property
+    def n_batches(self) -> int:
+        """Batches that make an epoch."""
+        return 1 if self.size is None else math.ceil(self.inputs.n_rows / self.size)
+
+    def batch(self, seed: tuple[int, ...]) -> tuple[Inputs, tuple[Tensor, Tensor]]:
+        """All rows, or some drawn by their weights; the same for the same seed."""
+        labels = self._labels
+        if self.size is None:
+            return self.inputs, (labels[0], labels[1])
+        state = int(np.random.SeedSequence(seed).generate_state(1)[0])
+        generator = torch.Generator().manual_seed(state)
+        index = torch.multinomial(self._draw, self.size, replacement=True, generator=generator)
+        index = index.to(labels.device)
+        return self.inputs.rows(index), (labels[0, index], labels[1, index])
+
+    def accuracy(self, logits: Tensor) -> np.ndarray:
+        """The share of labels that the soft programs get right, [k]."""
+        fires = (logits > 0).cpu().numpy().astype(np.float64)  # [U, k]
+        right = self._raw[0] @ fires + self._raw[1] @ (1 - fires)
+        return np.asarray(right / self._raw.sum(), dtype=np.float32)
+
+
+def tell(callbacks: Sequence[Callback], hook: str, state: State) -> None:
+    """Call a hook of every callback; a KeyboardInterrupt from one asks learning to stop."""
+    for callback in callbacks:
+        try:
+            getattr(callback, hook)(state)
+        except KeyboardInterrupt:
+            state.stopped = "interrupted"
+
+
+@contextmanager
+def _threads(work: int) -> Iterator[None]:
+    """One thread for a step of little work: handing out small pieces takes longer than doing them."""
+    before = torch.get_num_threads()
+    if work < _WORTH_SHARING:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _device(name: str) -> torch.device:
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ConfigError(f"there is no device {name!r}: use cpu or cuda") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("the device is cuda, but torch sees no CUDA device here: use device=cpu")
+    return device

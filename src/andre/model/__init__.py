@@ -1,0 +1,17 @@
+"""The differentiable rule space: operators, network, losses, schedule."""
+
+from andre.model.config import LossConfig, NetworkConfig
+from andre.model.inputs import Inputs
+from andre.model.network import Network, subrule_mask
+from andre.model.objective import Objective, Terms, row_weights
+
+__all__ = [
+    "Inputs",
+    "LossConfig",
+    "Network",
+    "NetworkConfig",
+    "Objective",
+    "Terms",
+    "row_weights",
+    "subrule_mask",
+]

@@ -1,0 +1,61 @@
+"""Settings of the network and its losses, with the paper's symbols beside them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["LossConfig", "NetworkConfig"]
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Settings(BaseModel):
+    """Values that are checked when set and never change."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class NetworkConfig(Settings):
+    """The conjunction-disjunction network.
+
+    Examples
+    --------
+    >>> NetworkConfig().beta
+    20.0
+    """
+
+    operators: Literal["attention", "product", "geometric"] = "attention"
+    beta: Positive = 20.0  #: attention sharpness, beta
+    steepness: Positive = 10.0  #: sigmoid sharpening, lambda
+    center: Annotated[float, Field(gt=0, lt=1)] = 0.5  #: sigmoid centre, gamma
+    #: Fractional valuations are put on this many levels where that is cheaper; None keeps them exact.
+    #: Even, so that 0.5 is no level.
+    levels: Annotated[int, Field(ge=2, le=65_536, multiple_of=2)] | None = 64
+
+
+class LossConfig(Settings):
+    """Weights and shapes of the six losses.
+
+    Examples
+    --------
+    >>> LossConfig(entropy=0.1).entropy
+    0.1
+    """
+
+    balance: bool = True  #: both classes weigh the same in the cross-entropy
+    reduction: Literal["sum", "mean"] = "mean"  #: of cross-entropy over rows and entropy over atoms
+    entropy: NonNegative = 0.3  #: lambda_E, at the end of training
+    similarity: NonNegative = 0.2  #: lambda_S, at the start of training
+    similarity_end: NonNegative = 0.0  #: lambda_S, at the end
+    range_restricted: NonNegative = 1.0  #: lambda_R, at the end
+    surplus: NonNegative = 0.1  #: eta, the price of a head variable's further occurrences
+    connected: NonNegative = 5.0  #: lambda_C, at the end
+    connected_height: NonNegative = 1.0  #: c_1
+    connected_width: Positive = 12.5  #: c_2
+    #: How the connected loss grows beyond two occurrences; the paper's square starts at about m ** 2.
+    connected_growth: Literal["quadratic", "linear"] = "linear"
+    digitization: NonNegative = 0.001  #: lambda_D, at the end
+    epsilon: Positive = 1e-6  #: keeps logarithms finite

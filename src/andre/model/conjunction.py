@@ -1,0 +1,270 @@
+"""The conjunction layer: sums over all candidate atoms, without visiting them one by one.
+
+An atom's soft valuation in a subrule is the prob-sum of its three readings,
+
+    B = 1 - (1 - p1 b+)(1 - p2 b-)(1 - p3),
+
+with b+ the evidence for the atom and b- the evidence against it. A known
+valuation b has b+ = b and b- = 1 - b; an unknown one has neither, so that it
+satisfies neither the atom nor its negation. Written out, B is linear in four
+features of the input, [1, b+, b-, b+ b-], so that B for all subrules is a
+matrix product of features and coefficients.
+
+Three ways lead to the operator's sums over atoms, and columns may take
+different ones in one model, because sums of sums are sums:
+
+- *Boolean* columns take two values (three with unknown). Their terms are
+  computed once per value and counted by one dense matrix product.
+- *Graded* columns on few levels are the same, with a bag of table rows per
+  example in place of the dense product.
+- *Direct* columns are visited row by row, in blocks, so that memory is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding_bag
+
+from andre.model.operators import Operator
+
+__all__ = ["Bags", "Columns", "Dense", "Direct", "coefficients", "extremes", "features", "sum_terms"]
+
+#: Floats that one block of the direct form may hold: a few megabytes stay in the cache.
+_BLOCK = 1 << 20
+
+
+def features(valuations: Tensor) -> Tensor:
+    """The four numbers of a valuation that B is linear in; NaN is unknown.
+
+    Parameters
+    ----------
+    valuations
+        Truth values, [...]; a new last dimension is added.
+
+    Examples
+    --------
+    >>> features(torch.tensor([1.0, 0.25, float("nan")]))
+    tensor([[1.0000, 1.0000, 0.0000, 0.0000],
+            [1.0000, 0.2500, 0.7500, 0.1875],
+            [1.0000, 0.0000, 0.0000, 0.0000]])
+    """
+    unknown = torch.isnan(valuations)
+    support = torch.where(unknown, 0, valuations)  # b+
+    against = torch.where(unknown, 0, 1 - valuations)  # b-
+    return torch.stack((torch.ones_like(support), support, against, support * against), dim=-1)
+
+
+def coefficients(probabilities: Tensor) -> Tensor:
+    """What the four features are multiplied by, [m, 4, K * n].
+
+    Parameters
+    ----------
+    probabilities
+        Of inclusion, negation and exclusion, [K, n, m, 3].
+    """
+    p1, p2, p3 = probabilities.flatten(0, 1).permute(2, 1, 0).unbind()  # [m, R] each
+    q1, q2 = (1 - p3) * p1, (1 - p3) * p2
+    return torch.stack((p3, q1, q2, -q1 * p2), dim=1)  # [m, 4, R]
+
+
+class Columns(Protocol):
+    """Columns of a sample in the form in which their terms are summed."""
+
+    @property
+    def columns(self) -> Tensor:
+        """Which candidate atoms these are, [c]."""
+
+    @property
+    def features(self) -> Tensor:
+        """Features of the values that are visited, [c, V, 4]: table levels, or rows."""
+
+    def blocks(self, width: int) -> Iterator[slice]:
+        """The values to visit at a time, so that `width` floats per value fit."""
+
+    def gather(self, terms: Tensor, block: slice, sums: Tensor) -> None:
+        """Add the terms of a block, [c, V', w], to the sums of the rows, [U, w]."""
+
+    def scatter(self, grads: Tensor, block: slice) -> Tensor:
+        """Bring the gradients of the sums, [U, w], back to the terms of a block, [c, V', w]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """Columns of very few levels: a 0/1 matrix says which level a row has."""
+
+    columns: Tensor  #: [c]
+    features: Tensor  #: [c, L, 4]
+    counts: Tensor  #: [U, c * L]
+
+    def blocks(self, width: int) -> Iterator[slice]:
+        """One block: the table is small."""
+        yield slice(None)
+
+    def gather(self, terms: Tensor, block: slice, sums: Tensor) -> None:
+        """One matrix product."""
+        sums.addmm_(self.counts, terms.flatten(0, 1))
+
+    def scatter(self, grads: Tensor, block: slice) -> Tensor:
+        """Its transpose."""
+        return (self.counts.T @ grads).view(len(self.columns), -1, grads.shape[1])
+
+    def rows(self, index: Tensor) -> Dense:
+        """The same columns for some of the rows."""
+        return Dense(self.columns, self.features, self.counts[index])
+
+    def visited(self) -> Direct:
+        """The same columns row by row."""
+        c, L = self.features.shape[:2]
+        level = self.counts.view(-1, c, L).argmax(2)  # [U, c]
+        column = torch.arange(c, device=level.device)
+        return Direct(self.columns, self.features[column, level].transpose(0, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """Columns of some hundred levels: every row is a bag of table entries, and the reverse."""
+
+    columns: Tensor  #: [c]
+    features: Tensor  #: [c, L, 4]
+    entries: Tensor  #: [U, c] the table entry, column * L + level, that a row has
+    order: Tensor  #: [U * c] rows, grouped by the entry they have
+    starts: Tensor  #: [c * L] where an entry's rows begin in `order`
+
+    @classmethod
+    def build(cls, columns: Tensor, features: Tensor, levels: Tensor) -> Bags:
+        """Prepare both directions from the level of every row and column, [U, c]."""
+        c, L = features.shape[:2]
+        entries = levels + torch.arange(c, device=levels.device) * L
+        flat = entries.flatten()
+        order = torch.argsort(flat, stable=True) // c
+        counts = torch.bincount(flat, minlength=c * L)
+        return cls(columns, features, entries, order, torch.cumsum(counts, 0) - counts)
+
+    def blocks(self, width: int) -> Iterator[slice]:
+        """One block: the table does not grow with the rows."""
+        yield slice(None)
+
+    def gather(self, terms: Tensor, block: slice, sums: Tensor) -> None:
+        """Every row sums the entries it has."""
+        sums += embedding_bag(self.entries, terms.flatten(0, 1), mode="sum")
+
+    def scatter(self, grads: Tensor, block: slice) -> Tensor:
+        """Every entry sums the gradients of the rows that have it."""
+        table = embedding_bag(self.order, grads.contiguous(), self.starts, mode="sum")
+        return table.view(len(self.columns), -1, grads.shape[1])
+
+    def rows(self, index: Tensor) -> Bags:
+        """The same columns for some of the rows."""
+        c, L = self.features.shape[:2]
+        levels = self.entries[index] - torch.arange(c, device=index.device) * L
+        return Bags.build(self.columns, self.features, levels)
+
+    def visited(self) -> Direct:
+        """The same columns row by row."""
+        return Direct(self.columns, self.features.flatten(0, 1)[self.entries.T])
+
+
+@dataclass(frozen=True, eq=False)
+class Direct:
+    """Columns visited row by row: for few rows, and for inputs that need gradients."""
+
+    columns: Tensor  #: [c]
+    features: Tensor  #: [c, U, 4]
+
+    def blocks(self, width: int) -> Iterator[slice]:
+        """Blocks of rows."""
+        rows = self.features.shape[1]
+        step = max(1, _BLOCK // max(1, len(self.columns) * width))
+        yield from (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+    def gather(self, terms: Tensor, block: slice, sums: Tensor) -> None:
+        """Sum over the columns."""
+        sums[block] += terms.sum(0)
+
+    def scatter(self, grads: Tensor, block: slice) -> Tensor:
+        """Every column gets the same gradient."""
+        return grads[block].expand(len(self.columns), -1, -1)
+
+    def rows(self, index: Tensor) -> Direct:
+        """The same columns for some of the rows."""
+        return Direct(self.columns, self.features[:, index])
+
+    def visited(self) -> Direct:
+        """They are already."""
+        return self
+
+
+class _SumTerms(torch.autograd.Function):
+    """Sums of an operator's terms over columns; B is computed again in the backward pass."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, values: Tensor, coefs: Tensor, part: Columns, op: Operator, shape: tuple[int, Tensor | None]
+    ) -> Tensor:
+        rows, origin = shape
+        width = op.n_terms * coefs.shape[2]
+        sums = coefs.new_zeros(rows, width)  # [U, q * R]
+        for block in part.blocks(width):
+            b = torch.bmm(values[:, block], coefs)  # [c, V', R]
+            shift = None if origin is None else origin[block]
+            part.gather(torch.cat(op.terms(b, shift), dim=2), block, sums)
+        ctx.save_for_backward(values, coefs)
+        ctx.part, ctx.op, ctx.origin = part, op, origin
+        return sums
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        values, coefs = ctx.saved_tensors
+        part, op, grads = ctx.part, ctx.op, grad_outputs[0]
+        d_coefs = torch.zeros_like(coefs)
+        d_values = torch.zeros_like(values) if ctx.needs_input_grad[0] else None
+        for block in part.blocks(grads.shape[1]):
+            visited = values[:, block]
+            b = torch.bmm(visited, coefs)  # [c, V', R]
+            pulled = part.scatter(grads, block).split(coefs.shape[2], dim=2)
+            slopes = op.slopes(b, None if ctx.origin is None else ctx.origin[block])
+            d_b = pulled[0] * slopes[0]
+            for pull, slope in zip(pulled[1:], slopes[1:], strict=True):
+                d_b.addcmul_(pull, slope)
+            d_coefs.baddbmm_(visited.transpose(1, 2), d_b)
+            if d_values is not None:
+                d_values[:, block] = torch.bmm(d_b, coefs.transpose(1, 2))
+        return d_values, d_coefs, None, None, None
+
+
+@torch.no_grad()
+def extremes(part: Direct, coefs: Tensor, op: Operator) -> Tensor:
+    """The extreme value of every row in every subrule, by which terms are shifted, [U, R]."""
+    blocks = (torch.bmm(part.features[:, block], coefs) for block in part.blocks(coefs.shape[2]))
+    return torch.cat([op.origin(b, 0)[0] for b in blocks])
+
+
+def sum_terms(
+    part: Columns, coefs: Tensor, op: Operator, rows: int, origin: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    """Sum an operator's terms over the columns of one part.
+
+    Parameters
+    ----------
+    part
+        Columns in one of the three forms.
+    coefs
+        Coefficients of these columns, [c, 4, R].
+    op
+        A conjunction.
+    rows
+        How many rows there are, U.
+    origin
+        What the terms of a row are shifted by, [U, R], where the part is visited row by row.
+
+    Returns
+    -------
+    One tensor per sum, [U, R].
+    """
+    sums = _SumTerms.apply(part.features, coefs, part, op, (rows, origin))  # type: ignore[no-untyped-call]
+    return tuple(sums.split(coefs.shape[2], dim=1))

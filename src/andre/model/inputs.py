@@ -1,0 +1,173 @@
+"""A sample as the network reads it: every column in the form that is cheapest for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from andre.model.conjunction import Bags, Dense, Direct, coefficients, extremes, features, sum_terms
+from andre.model.operators import Operator
+
+__all__ = ["Inputs"]
+
+#: A table pays once there are this many rows per level.
+_ROWS_PER_LEVEL = 4
+#: Exact tables have at most so many levels, so that they do not grow with the rows.
+_MOST_LEVELS = 1024
+#: Up to this many levels a dense product beats bags.
+_DENSE_LEVELS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Valuations, their columns shared out among the forms of the conjunction.
+
+    Examples
+    --------
+    >>> inputs = Inputs.encode(np.array([[1.0, 0.3], [0.0, 0.9]]))
+    >>> [type(part).__name__ for part in inputs.parts]
+    ['Dense', 'Direct']
+    """
+
+    n_rows: int
+    m: int
+    parts: tuple[Dense | Bags | Direct, ...]
+
+    @classmethod
+    def encode(
+        cls,
+        valuations: NDArray[np.float64],
+        *,
+        levels: int | None = 64,
+        batch: int | None = None,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> Inputs:
+        """Choose a form for every column and prepare it.
+
+        Parameters
+        ----------
+        valuations
+            Truth values, [U, m]; NaN is unknown.
+        levels
+            Columns of more values than this are put on so many even levels
+            where that is cheaper; None keeps every value exact.
+        batch
+            Rows the network sees at a time, if not all.
+        """
+        rows, m = valuations.shape
+        seen = min(rows, batch or rows)
+        dense: list[_Column] = []
+        bags: list[_Column] = []
+        direct: list[int] = []
+        for j in range(m):
+            column = _Column.of(j, valuations[:, j], levels, seen)
+            if column is None:
+                direct.append(j)
+            else:
+                (dense if len(column.values) <= _DENSE_LEVELS else bags).append(column)
+        parts: list[Dense | Bags | Direct] = []
+        if dense:
+            index, table, level = _tabulate(dense, device, dtype)
+            one_hot = torch.nn.functional.one_hot(level, table.shape[1])  # [U, c, L]
+            parts.append(Dense(index, table, one_hot.flatten(1).to(dtype)))
+        if bags:
+            parts.append(Bags.build(*_tabulate(bags, device, dtype)))
+        if direct:
+            values = torch.as_tensor(valuations[:, direct].T.copy(), dtype=dtype, device=device)  # [c, U]
+            parts.append(Direct(torch.as_tensor(direct, device=device), features(values)))
+        return cls(rows, m, tuple(parts))
+
+    @classmethod
+    def direct(cls, valuations: Tensor) -> Inputs:
+        """Visit every row as it is; gradients flow back to the valuations, [U, m]."""
+        rows, m = valuations.shape
+        every = torch.arange(m, device=valuations.device)
+        return cls(rows, m, (Direct(every, features(valuations.T)),))
+
+    @property
+    def n_visited(self) -> int:
+        """How many values, rows and levels, a pass works through for one subrule."""
+        return sum(part.features.shape[:2].numel() for part in self.parts) + self.n_rows * self.m
+
+    def rows(self, index: Tensor) -> Inputs:
+        """The same inputs for some of the rows."""
+        return Inputs(len(index), self.m, tuple(part.rows(index) for part in self.parts))
+
+    def conjunction(self, probabilities: Tensor, op: Operator) -> Tensor:
+        """The soft conjunction of every subrule on every row.
+
+        Parameters
+        ----------
+        probabilities
+            Of inclusion, negation and exclusion, [K, n, m, 3].
+
+        Returns
+        -------
+        Truth values, [U, K * n].
+        """
+        coefs = coefficients(probabilities)  # [m, 4, R]
+        if op.needs_origin:
+            return self._shifted(coefs, op)
+        whole = len(self.parts) == 1
+        sums = [
+            sum_terms(part, coefs if whole else coefs[part.columns], op, self.n_rows) for part in self.parts
+        ]
+        totals = tuple(
+            torch.stack(term).sum(0) if len(term) > 1 else term[0] for term in zip(*sums, strict=True)
+        )
+        return op.finish(totals, self.m)
+
+    def _shifted(self, coefs: Tensor, op: Operator) -> Tensor:
+        """For an attention too sharp for plain sums: visit all rows, shifted by their extreme values."""
+        parts = [part.visited() for part in self.parts]
+        columns = torch.cat([part.columns for part in parts])
+        rows = Direct(columns, torch.cat([part.features for part in parts]))
+        coefs = coefs[columns]
+        sums = sum_terms(rows, coefs, op, self.n_rows, extremes(rows, coefs, op))
+        return op.finish(sums, self.m)
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column of few values: which they are, and which one each row has."""
+
+    place: int
+    values: NDArray[np.float64]  #: [L], NaN for unknown
+    level: NDArray[np.int64]  #: [U]
+
+    @classmethod
+    def of(cls, place: int, column: NDArray[np.float64], levels: int | None, rows: int) -> _Column | None:
+        """The column's levels, or None where visiting rows directly is cheaper or asked for."""
+        values, level = np.unique(column, return_inverse=True)  # NaN counts once, and last
+        known = values[~np.isnan(values)]
+        if len(values) <= _DENSE_LEVELS and np.isin(known, (0.0, 1.0)).all():
+            return cls(place, values, level)
+        most = _MOST_LEVELS if levels is None else levels + 1  # one of them unknown
+        if len(values) <= most and len(values) * _ROWS_PER_LEVEL <= rows:
+            return cls(place, values, level)
+        if levels is not None and (levels + 1) * _ROWS_PER_LEVEL <= rows:
+            grid = np.append(np.linspace(0, 1, levels), np.nan)
+            nearest = np.where(np.isnan(column), levels, np.rint(np.nan_to_num(column) * (levels - 1)))
+            return cls(place, grid, nearest.astype(np.int64))
+        return None
+
+
+def _tabulate(
+    columns: list[_Column], device: torch.device | str, dtype: torch.dtype
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Columns as tensors: which they are [c], features of their levels [c, L, 4], levels of rows [U, c]."""
+    most = max(len(column.values) for column in columns)
+    table = np.full((len(columns), most), np.nan)  # no row has a padding level
+    for row, column in enumerate(columns):
+        table[row, : len(column.values)] = column.values
+    level = np.stack([column.level for column in columns], axis=1)
+    return (
+        torch.as_tensor([column.place for column in columns], device=device),
+        features(torch.as_tensor(table, dtype=dtype, device=device)),
+        torch.as_tensor(level, device=device),
+    )
