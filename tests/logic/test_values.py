@@ -23,7 +23,12 @@ def read_quoted(text: str) -> str:
     letters, inside = [], iter(text[1:-1])
     for letter in inside:
         assert letter != "'", "a bare quote would end the atom"
-        letters.append(escapes[next(inside)] if letter == "\\" else letter)
+        if letter != "\\":
+            letters.append(letter)
+        elif (escape := next(inside)) == "x":  # a hexadecimal number, up to the next backslash
+            letters.append(chr(int("".join(iter(inside.__next__, "\\")), 16)))
+        else:
+            letters.append(escapes[escape])
     assert text.endswith("'")
     return "".join(letters)
 
