@@ -158,6 +158,13 @@ def test_a_single_column_is_read_without_its_blank_lines(tmp_path):
     np.testing.assert_array_equal(values, [0.5, math.nan, 1])
 
 
+def test_delimiters_that_end_a_line_hold_no_cell(tmp_path):
+    for cell in ("1", "true", '" 1"'):  # the last is read by the careful walk
+        table = read_table(write(tmp_path, f"b1,h\n{cell},1,\n0,0,,\n"))
+        np.testing.assert_array_equal(table.valuations, [[1], [0]])
+    assert "line 3: 3 cells for 2" in refusal(write(tmp_path, "b1,h\n1,1,\n0,0,1\n"))
+
+
 def test_constant_columns_are_named_and_dropped(tmp_path):
     table = read_table(write(tmp_path, "b1,b2,b3,h\n0,1,,1\n1,1,,0\n"))
     assert table.constant == ("b2", "b3")

@@ -97,6 +97,8 @@ class CsvFile:
             records = _records(self.path, file, self.delimiter)
             next(records)
             for line, cells in records:
+                while len(cells) > len(self.names) and not cells[-1]:
+                    cells.pop()  # delimiters that end a line hold nothing, and DuckDB lets them pass too
                 if len(cells) != len(self.names):
                     raise DataError(
                         f"{self.path}, line {line}: {_count(len(cells), 'cell')} for "
