@@ -279,7 +279,7 @@ def _fetch(expressions: Sequence[str], source: str, path: Path) -> Floats:
     chosen = ", ".join(f"{expression} AS v{place}" for place, expression in enumerate(expressions))
     with duckdb.connect() as database:
         columns = database.execute(f"SELECT {chosen} FROM {source}", [str(path)]).fetchnumpy()
-    table = np.empty((len(columns["v0"]), len(expressions)))
+    table = np.empty((len(columns["v0"]), len(expressions)), order="F")  # filled and checked by columns
     for place in range(len(expressions)):
         table[:, place] = columns[f"v{place}"]
     return table
