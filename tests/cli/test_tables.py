@@ -209,7 +209,7 @@ def test_the_demo_recovers_its_program_and_its_rows_can_be_fitted(andre, tmp_pat
         (["fit", "{table}", "--time-limit", "-1"], "time_limit is -1.0"),
         (["fit", "{table}", "--out", "{table}"], "is a file: name a folder"),
         (["show", "nowhere"], "there is no saved model in nowhere"),
-        (["predict", "nowhere", "{table}"], "there is no saved model in nowhere"),
+        (["predict", "nowhere", "{table}"], "there is no file nowhere"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_status_2(andre, table, arguments, says):

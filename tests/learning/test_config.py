@@ -42,10 +42,10 @@ def test_what_else_the_paper_says() -> None:
     assert paper.network.operators == "attention"
     assert paper.network.levels is None  # no grid
     assert paper.loss.reduction == "sum"
-    assert not paper.loss.balance
+    assert paper.loss.balance  # section 4: label balancing and gradient clipping in all phases
+    assert paper.training.clip == 1.0  # by how much is not said
     assert paper.loss.epsilon == 1e-6
     assert paper.loss.connected_growth == "quadratic"
-    assert paper.training.clip is None
     assert paper.training.patience is None
     assert paper.training.rounds == 1
     assert paper.selection.criterion == "accuracy"

@@ -59,9 +59,11 @@ def test_row_weights_scale_the_loss() -> None:
     assert all(torch.equal(one, other) for one, other in zip(weighed, repeated, strict=True))
 
 
-def test_the_papers_cross_entropy_is_not_balanced() -> None:
+def test_the_papers_cross_entropy_is_a_sum_and_balanced_where_asked() -> None:
     sample = Sample.from_arrays([[0], [1], [1], [1]], [1, 0, 0, 0])
-    assert [t.tolist() for t in row_weights(sample, PAPER)] == [[1, 0], [0, 3]]
+    plain = PAPER.model_copy(update={"balance": False})
+    assert [t.tolist() for t in row_weights(sample, plain)] == [[1, 0], [0, 3]]
+    assert [t.tolist() for t in row_weights(sample, PAPER)] == [[2, 0], [0, 2]]
 
 
 def test_entropy_is_a_sum_over_subrules_and_atoms() -> None:

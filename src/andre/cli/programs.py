@@ -1,4 +1,4 @@
-"""`andre predict`, `andre eval` and `andre explain`: run a program over facts."""
+"""`andre eval` and `andre explain`, and what `andre predict` does with facts: run a program over them."""
 
 from __future__ import annotations
 
@@ -17,47 +17,18 @@ if TYPE_CHECKING:
     from andre.facts import FactBase
     from andre.inference import Model
 
-__all__ = ["evaluate", "explain", "predict", "predict_facts"]
+__all__ = ["Engine", "Format", "Json", "Memory", "evaluate", "explain", "predict_facts"]
 
 _Program = Annotated[
     Path, typer.Argument(help="Rules in Prolog, ProbLog, AnyBURL, JSON or CSV.", show_default=False)
 ]
 _Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts.", show_default=False)]
-_Format = Annotated[
+Format = Annotated[
     str | None, typer.Option("--format", help="The format of the facts, where it cannot be seen.")
 ]
-_Engine = Annotated[str, typer.Option(help="auto, clingo (small) or duckdb (large).")]
-_Memory = Annotated[str, typer.Option(help="How much memory DuckDB may take before it goes to disk.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-@app.command()
-def predict(
-    program: _Program,
-    source: _Source,
-    *,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the facts to this file or folder, in the format it ends in.")
-    ] = None,
-    as_json: _Json = False,
-    format: _Format = None,
-    engine: _Engine = "auto",
-    memory_limit: _Memory = "4GB",
-) -> None:
-    """Print the facts that PROGRAM derives from the facts of SOURCE.
-
-    Facts marked as test or validation facts are not read, nor are the examples
-    of a Popper folder.
-    """
-    predict_facts(
-        program,
-        source,
-        out=out,
-        as_json=as_json,
-        format=format,
-        engine=engine,
-        memory_limit=memory_limit,
-    )
+Engine = Annotated[str, typer.Option(help="auto, clingo (small) or duckdb (large).")]
+Memory = Annotated[str, typer.Option(help="How much memory DuckDB may take before it goes to disk.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def predict_facts(
@@ -96,9 +67,9 @@ def evaluate(
     mark: Annotated[
         str | None, typer.Option(help="Judge the facts marked valid or test; test where there are any.")
     ] = None,
-    as_json: _Json = False,
-    format: _Format = None,
-    engine: _Engine = "auto",
+    as_json: Json = False,
+    format: Format = None,
+    engine: Engine = "auto",
 ) -> None:
     """Judge PROGRAM by the head atoms it derives: accuracy, precision, recall.
 
@@ -128,8 +99,8 @@ def explain(
     *,
     limit: Annotated[int, typer.Option(min=1, help="How many groundings of each rule to show.")] = 3,
     depth: Annotated[int, typer.Option(min=1, help="How many levels of premises to explain.")] = 3,
-    as_json: _Json = False,
-    format: _Format = None,
+    as_json: Json = False,
+    format: Format = None,
 ) -> None:
     """Say why ATOM holds, with rules and groundings, or which literal is missing."""
     from andre.inference import Explainer

@@ -1,4 +1,4 @@
-"""`andre fit`, `predict`, `show` and `demo`: rules from tables of valuations."""
+"""`andre fit`, `show` and `demo`, and what `andre predict` does with rows: rules from tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from andre.learning import Config, Result
     from andre.logic import Rule
 
-__all__ = ["predict_table"]
+__all__ = ["predict_rows", "predict_table"]
 
 _EXAMPLES = "\n\n".join  # a blank line between examples, or the help would run them together
 
@@ -84,24 +84,8 @@ def fit(
         _say_how_it_went(result, out)
 
 
-@app.command(
-    epilog=_EXAMPLES(
-        (
-            "andre predict birds.run new.csv",
-            "andre predict birds.run new.parquet --proba --out predictions.csv",
-        )
-    )
-)
-def predict(
-    run: Run,
-    table: Source,
-    proba: Annotated[bool, typer.Option("--proba", help="Add a column with the probability.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here, not to stdout.")] = None,
-) -> None:
-    """Apply a saved model to new rows: a CSV with a prediction, and the rule behind it, per row.
-
-    Columns are matched by name, in any order; others are not read.
-    """
+def predict_rows(run: Path, table: Path, *, proba: bool = False, out: Path | None = None) -> None:
+    """Write a saved model's predictions for new rows to stdout, or to a file."""
     from andre.files import write_whole
     from andre.learning import load_result
 

@@ -146,14 +146,13 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "default": {},
     "paper": {
         "network": {"levels": None},
-        "loss": {"balance": False, "reduction": "sum", "entropy": 0.1, "connected_growth": "quadratic"},
+        "loss": {"reduction": "sum", "entropy": 0.1, "connected_growth": "quadratic"},
         "training": {
             "restarts": 3,
             "rounds": 1,
             "steps": 500,
             "batch": 128,
             "learning_rate": 0.01,
-            "clip": None,
             "init": 1.0,
             "patience": None,
         },
