@@ -11,7 +11,8 @@ from pairs, each labelled by a rule that nobody tells it:
 Rule layers stand behind the network, and both are trained at once: rules that
 fit the pairs better teach the network to see better, and the other way round.
 One gradient descent over rules often gets stuck, so several layers share the
-network, and the one whose program describes the pairs shortest is taken.
+network, and at the end their rules are combined into the program that
+describes the pairs shortest, as `andre.fit` does with its runs.
 
 Run it with `python examples/digits/digits.py [SEED]`; it takes well under a minute.
 """
@@ -30,7 +31,8 @@ from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_
 
 from andre import Config, Program, RuleLayer, RuleSpace, Sample, fit
 from andre.evaluation.crisp import CrispSample
-from andre.evaluation.description import program_length
+from andre.learning import SelectionConfig
+from andre.learning.selection import select
 
 CONCEPTS = {"even": (0, 2, 4, 6, 8), "large": (5, 6, 7, 8, 9), "triple": (0, 3, 6, 9)}
 SPACE = RuleSpace.from_names([f"{name}({x})" for x in ("X1", "X2") for name in CONCEPTS], "h(X1,X2)")
@@ -40,8 +42,8 @@ HIDDEN = SPACE.program([[1, 0, 0, 0, 1, 0], [-1, 0, 0, 0, -1, 0]])
 ANCHORS = 2  # labelled images of each digit
 IMAGES = 1000  # images that occur in pairs; all others are held out
 PAIRS = 2000
-LAYERS = 8  # rule layers that share the network
-STEPS = 300  # of training network and rules together
+LAYERS = 6  # rule layers that share the network
+STEPS = 200  # of training network and rules together
 ALONE = 0.3  # the share of them in which the rules learn and the network waits
 
 
@@ -101,19 +103,18 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Before and after."""
+    """Before and after learning from pairs."""
 
     before: dict[str, float]  #: accuracy of every concept from the anchors alone
-    after: dict[str, float]  #: the same after learning from pairs
-    program: Program  #: of the best layer
-    relearned: Program  #: by `fit`, from what the trained network perceives
-    fit_before: Program  #: by `fit`, from what the network perceived before
-    seconds: float
+    after: dict[str, float]
+    perceived_before: Sample  #: the pairs as the network saw them from the anchors alone
+    perceived: Sample
+    layers: tuple[Program, ...]  #: what every layer says by itself
+    program: Program  #: their rules, combined
 
 
 def train(seed: int = 0) -> Outcome:
     """Train perception on the anchors, then perception and rules together."""
-    began = time.monotonic()
     torch.manual_seed(seed)
     task = Task.draw(seed)
     network = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, len(CONCEPTS)))
@@ -126,7 +127,7 @@ def train(seed: int = 0) -> Outcome:
     optimizer.add_param_group({"params": list(layers.parameters()), "lr": 0.1})
     for step in range(STEPS):
         progress = step / STEPS
-        perceived = task.perceive(network)
+        perceived = task.perceive(network)  # [P, 6]
         if progress < ALONE:
             perceived = perceived.detach()
         loss = LAYERS * task.anchor_loss(network)
@@ -135,16 +136,10 @@ def train(seed: int = 0) -> Outcome:
         descend(optimizer, loss)
 
     sample = task.sample(network)
-    crisp = CrispSample.of(sample)
-    programs = [layer.program(certainty=1.0, sample=sample) for layer in layers]
-    return Outcome(
-        before=before,
-        after=task.accuracy(network),
-        program=min(programs, key=lambda program: program_length(crisp, SPACE.encode(program))),
-        relearned=fit(sample, Config.preset("default", seed=seed)).program,
-        fit_before=fit(first, Config.preset("default", seed=seed)).program,
-        seconds=time.monotonic() - began,
-    )
+    programs = tuple(layer.program(certainty=1.0, sample=sample) for layer in layers)
+    codes = [SPACE.encode(program) for program in programs]
+    best = select(CrispSample.of(sample), codes, SelectionConfig())
+    return Outcome(before, task.accuracy(network), first, sample, programs, SPACE.program(best.codes))
 
 
 def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
@@ -157,21 +152,27 @@ def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
 def main(seed: int = 0) -> None:
     """Train, and say what came of it."""
     torch.set_num_threads(1)  # the tensors are too small to share
+    began = time.monotonic()
     outcome = train(seed)
+    again, unaided = (
+        fit(rows, Config(seed=seed)).program for rows in (outcome.perceived, outcome.perceived_before)
+    )
     say = sys.stdout.write
     say(f"Accuracy on held-out images ({ANCHORS} labelled images of each digit, {PAIRS} labelled pairs):\n")
     say(f"{'':10}{'anchors alone':>15}{'with pairs':>12}\n")
     for name in CONCEPTS:
         note = "" if name in str(HIDDEN) else "   (not in the rule: pairs say nothing of it)"
         say(f"{name:10}{outcome.before[name]:>15.1%}{outcome.after[name]:>12.1%}{note}\n")
+    alone = sum(program == HIDDEN for program in outcome.layers)
     for title, program in (
         ("The rule that labelled the pairs:", HIDDEN),
         (f"Learned together with perception{verdict(outcome.program)}:", outcome.program),
-        (f"Learned again by fit from what is now perceived{verdict(outcome.relearned)}:", outcome.relearned),
-        (f"By fit from what the anchors alone gave{verdict(outcome.fit_before)}:", outcome.fit_before),
+        (f"Learned again by fit from what is now perceived{verdict(again)}:", again),
+        (f"Learned by fit from what the anchors alone gave{verdict(unaided)}:", unaided),
     ):
         say(f"\n{title}\n{program}\n")
-    say(f"\nseed {seed}, {outcome.seconds:.1f} s\n")
+    say(f"\n{alone} of {LAYERS} layers hold the hidden rule by themselves; ")
+    say(f"seed {seed}, {time.monotonic() - began:.1f} s\n")
 
 
 def verdict(program: Program) -> str:

@@ -54,7 +54,9 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     head
         The atom that the rules define.
     numeric
-        What becomes of measurements: `thresholds` cuts them, `error` refuses them.
+        What becomes of measurements: `thresholds` cuts columns that leave
+        [0, 1], `all` cuts every column that is not Boolean, as measurements
+        may be small numbers too, and `error` refuses columns that leave [0, 1].
     n_thresholds
         Most cuts of one column.
     time_limit
@@ -103,7 +105,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         preset: str = "default",
         settings: Mapping[str, Any] | None = None,
         head: str = "h",
-        numeric: Literal["thresholds", "error"] = "thresholds",
+        numeric: Literal["thresholds", "all", "error"] = "thresholds",
         n_thresholds: int = 8,
         time_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -138,7 +140,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table, positive, weights = table[seen], positive[seen], weights[seen]
         if positive.all() or not positive.any():
             raise DataError(
-                f"all rows are of the class {self.classes_[int(positive[0])]!r}, so there is only one class "
+                f"all rows are of the class {self.classes_[int(positive[0])]}, so there is only one class "
                 "and nothing to tell apart: add rows of the other class"
             )
         self.thresholds_ = self._cut(table, weights)
@@ -174,8 +176,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name, parameter in _OWN_PARAMETERS.items():
             if name in settings:
                 raise ConfigError(f"{name!r} is not one of the settings here: use the parameter {parameter}")
-        if self.numeric not in ("thresholds", "error"):
-            raise ConfigError(f"numeric is {self.numeric!r}: choose 'thresholds' or 'error'")
+        if self.numeric not in ("thresholds", "all", "error"):
+            raise ConfigError(f"numeric is {self.numeric!r}: choose 'thresholds', 'all' or 'error'")
         if not isinstance(self.n_thresholds, int | np.integer) or self.n_thresholds < 1:
             raise ConfigError(f"n_thresholds is {self.n_thresholds!r}: give a whole number of 1 or more")
         seed = self.random_state
@@ -186,7 +188,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _cut(self, table: Floats, weights: Floats) -> Thresholds:
         names = getattr(self, "feature_names_in_", None)
         columns = [f"x{place}" for place in range(table.shape[1])] if names is None else list(names)
-        thresholds = Thresholds.learn(table, weights, columns, int(self.n_thresholds))
+        every = self.numeric == "all"
+        thresholds = Thresholds.learn(table, weights, columns, int(self.n_thresholds), every=every)
         measured = [name for name, cuts in zip(columns, thresholds.cuts, strict=True) if cuts is not None]
         if measured and self.numeric == "error":
             raise DataError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from andre.errors import DataError
 
-__all__ = ["Thresholds", "is_valuation", "quantile_cuts"]
+__all__ = ["Thresholds", "is_boolean", "is_valuation", "quantile_cuts"]
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,9 @@ class Thresholds:
     cuts: tuple[tuple[float, ...] | None, ...]  #: ascending, a tuple per column; None for valuations
 
     @classmethod
-    def learn(cls, table: Floats, weights: Floats, columns: Sequence[str], most: int) -> Thresholds:
+    def learn(
+        cls, table: Floats, weights: Floats, columns: Sequence[str], most: int, *, every: bool = False
+    ) -> Thresholds:
         """Find the measurements in a table and cut them at quantiles.
 
         Parameters
@@ -53,10 +55,12 @@ class Thresholds:
             A name per column.
         most
             Most cuts of one column.
+        every
+            Cut every column that has other values than 0 and 1: measurements
+            may lie in [0, 1] too, such as lengths in metres.
         """
-        cuts = tuple(
-            None if is_valuation(column) else quantile_cuts(column, weights, most) for column in table.T
-        )
+        whole = is_boolean if every else is_valuation
+        cuts = tuple(None if whole(column) else quantile_cuts(column, weights, most) for column in table.T)
         return cls(tuple(columns), cuts)
 
     @property
@@ -86,6 +90,11 @@ def is_valuation(column: Floats) -> bool:
     """Whether all known values lie in [0, 1]."""
     known = column[~np.isnan(column)]
     return bool(((known >= 0) & (known <= 1)).all())
+
+
+def is_boolean(column: Floats) -> bool:
+    """Whether all known values are 0 or 1."""
+    return bool(np.isin(column[~np.isnan(column)], (0.0, 1.0)).all())
 
 
 def quantile_cuts(column: Floats, weights: Floats, most: int) -> tuple[float, ...]:
@@ -125,5 +134,6 @@ def _require_valuation(name: str, column: Floats) -> None:
     if len(wrong):
         raise DataError(
             f"the value {column[wrong[0]]:g} in row {wrong[0]}, column {name!r} is outside [0, 1], "
-            "where all values lay that the rules were learned from: scale it to a probability"
+            "where all values lay that the rules were learned from: scale it to a probability, "
+            "or cut the column into predicates when learning"
         )
