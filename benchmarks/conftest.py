@@ -1,5 +1,127 @@
-"""Fixtures that benchmarks share with the tests."""
+"""Speed ratios: what is measured is printed as a table, and kept where `--out` says."""
 
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from andre.bench.output import Report, Table, mark
 from tests.conftest import datasets
 
-__all__ = ["datasets"]
+__all__ = ["datasets"]  # shared with the tests
+
+sys.path.insert(0, str(Path(__file__).parent))  # so that tests can import forms.py
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One thing against another, both measured in the same run."""
+
+    what: str
+    reference: str
+    ours: str
+    ratio: float
+    goal: str = ""
+    met: bool | None = None
+
+    def line(self) -> tuple[str, ...]:
+        return (self.what, self.reference, self.ours, f"{self.ratio:.3g}", self.goal or "–", mark(self.met))
+
+
+@dataclass
+class Ratios:
+    """What a session has measured."""
+
+    began: float = field(default_factory=time.perf_counter)
+    found: list[Ratio] = field(default_factory=list)
+
+    def add(
+        self,
+        benchmark: Any,
+        what: str,
+        measured: tuple[str, str],
+        ratio: float,
+        *,
+        at_least: float | None = None,
+        at_most: float | None = None,
+    ) -> None:
+        """Keep a ratio, in pytest-benchmark's own output too; `measured` is the reference and ours."""
+        benchmark.extra_info[what] = ratio
+        goal, met = "", None
+        if at_least is not None:
+            goal, met = f"at least {at_least:g}", ratio >= at_least
+        if at_most is not None:
+            goal, met = f"at most {at_most:g}", ratio <= at_most
+        self.found.append(Ratio(what, *measured, ratio, goal, met))
+
+    def report(self) -> Report:
+        columns = ("what", "reference", "ours", "ratio", "goal", "met")
+        table = Table(
+            "Ratios, each measured in one run", columns, tuple(ratio.line() for ratio in self.found)
+        )
+        return Report(
+            name="speed",
+            title="Speed",
+            protocol=_PROTOCOL,
+            settings={"seed": 0},
+            seconds=time.perf_counter() - self.began,
+            tables=(table,),
+            data={ratio.what: ratio.ratio for ratio in self.found},
+        )
+
+
+_PROTOCOL = (
+    "Times are the best of several, taken in one process where they are compared. A pass is forward and "
+    "backward through the conjunction layer. The *plain* form is the paper's formulas as they stand, on one "
+    "tensor of rows, subrules and atoms; *blocked* is the library's direct form, in blocks of rows. Memory "
+    "is the high-water mark of a fresh process during one pass, inputs included, less what it held before."
+)
+_KEY = pytest.StashKey[Ratios]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--out", type=Path, help="write the ratios to OUT/benchmarks/speed.json and OUT/benchmarks.md"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_KEY] = Ratios()
+
+
+@pytest.fixture
+def ratios(request: pytest.FixtureRequest) -> Ratios:
+    return request.config.stash[_KEY]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    measured = config.stash[_KEY]
+    if not measured.found:
+        return
+    report = measured.report()
+    terminalreporter.write_line(report.markdown())
+    out = config.getoption("--out")
+    if out is not None:
+        report.write(out)
+
+
+@pytest.fixture(scope="session")
+def best() -> Callable[..., list[float]]:
+    """The shortest times of some actions, taken in turns so that a busy machine slows all alike."""
+
+    def measure(*actions: Callable[[], object], rounds: int) -> list[float]:
+        times = [float("inf")] * len(actions)
+        for _ in range(rounds):
+            for place, action in enumerate(actions):
+                began = time.perf_counter()
+                action()
+                times[place] = min(times[place], time.perf_counter() - began)
+        return times
+
+    return measure

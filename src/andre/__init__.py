@@ -9,8 +9,11 @@ from andre.errors import AndreError
 from andre.logic import Atom, Literal, Program, Rule, Variable
 
 if TYPE_CHECKING:
+    # Not in __all__: a star import must work without scikit-learn.
+    from andre.estimator import AndreClassifier as AndreClassifier
     from andre.grounding import RuleSpace, Sample
     from andre.learning import Config, Result, fit, load_result, save_result
+    from andre.nn import RuleLayer
 
 __version__ = "0.1.0"
 
@@ -23,6 +26,8 @@ _LAZY = {
     "fit": "andre.learning",
     "load_result": "andre.learning",
     "save_result": "andre.learning",
+    "AndreClassifier": "andre.estimator",
+    "RuleLayer": "andre.nn",
 }
 
 __all__ = [
@@ -33,6 +38,7 @@ __all__ = [
     "Program",
     "Result",
     "Rule",
+    "RuleLayer",
     "RuleSpace",
     "Sample",
     "Variable",

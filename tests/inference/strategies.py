@@ -30,7 +30,9 @@ def safe_rules(draw: st.DrawFn, probabilities: st.SearchStrategy[float]) -> Rule
     names = st.sampled_from(sorted(ARITY))
     body = [Literal(atom(draw(names), VARIABLES)) for _ in range(draw(st.integers(0, 2)))]
     bound = list(dict.fromkeys(v for literal in body for v in literal.variables))
-    body += [Literal(atom(draw(names), bound), negated=True) for _ in range(draw(st.integers(0, 2)))]
+    # Negation of what rules define, so that circles through it are common.
+    defined = st.sampled_from(DEFINED)
+    body += [Literal(atom(draw(defined), bound), negated=True) for _ in range(draw(st.integers(0, 2)))]
     if bound and draw(st.booleans()):
         term = st.one_of(st.sampled_from(bound), constants)
         sign = draw(st.sampled_from(["=", "\\=", "<", "=<", ">", ">="]))

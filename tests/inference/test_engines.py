@@ -137,5 +137,7 @@ def test_a_closure_larger_than_memory_goes_to_disk(tmp_path: Path) -> None:
     rules = parse_program("path(X, Y) :- edge(X, Y). path(X, Y) :- path(X, Z), edge(Z, Y).")
     tight = infer(rules, ring, engine=DuckDBEngine("100MB", tmp_path))
     assert len(tight) == len(infer(rules, ring, engine="duckdb"))
+    with pytest.raises(ConfigError, match="more than 1MB of memory"):
+        infer(rules, ring, engine="duckdb", memory_limit="1MB")
     with pytest.raises(ConfigError, match="no memory limit"):
         infer(rules, ring, engine="duckdb", memory_limit="plenty")

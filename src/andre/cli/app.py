@@ -15,6 +15,15 @@ __all__ = ["app", "fail", "main"]
 app = typer.Typer(
     name="andre",
     help="Learn first-order logic rules by gradient descent: facts and examples in, a logic program out.",
+    epilog="\n\n".join(  # a blank line between examples, or the help would run them together
+        (
+            "Examples:",
+            "andre demo                                      learn a built-in task",
+            "andre fit birds.csv --label bird --out run      learn rules from a table",
+            "andre predict run new.csv                       apply them to new rows",
+            "andre bench synthetic                           the paper's tables",
+        )
+    ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -116,9 +116,18 @@ class CrispSample:
         """The weight of positives and negatives that each row of a coverage holds, [rules, 2]."""
         return covers.astype(np.float64) @ self.labels.T
 
+    def body_counts(self, codes: Codes) -> Floats:
+        """The weight of positives and negatives that each body covers, [rules, 2].
+
+        In blocks of rules: many bodies are counted without a table of bodies and rows.
+        """
+        step = max(1, _BLOCK // max(1, len(self.literals)))
+        blocks = [self.counts(self.covers(codes[at : at + step])) for at in range(0, len(codes), step)]
+        return np.concatenate(blocks) if blocks else np.zeros((0, 2))
+
     def evidence(self, codes: Codes, split: str) -> list[Evidence]:
         """N_b and N_r of every rule on this sample."""
-        counts = self.counts(self.covers(codes))
+        counts = self.body_counts(codes)
         return [Evidence(split, float(right + wrong), float(right)) for right, wrong in counts]
 
     def predicts(self, codes: Codes) -> Bools:

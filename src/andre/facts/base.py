@@ -202,6 +202,8 @@ class FactBase:
         >>> len(FactBase.from_relations(["a", "b"], [edge]).select("train"))
         1
         """
+        if mark not in MARKS:
+            raise DataError(f"there is no mark {mark!r}: choose train, valid or test")
         chosen = (relation.take(relation.marked(mark)) for relation in self.relations.values())
         return replace(self, relations={relation.key: relation for relation in chosen if len(relation)})
 

@@ -18,7 +18,7 @@ from andre.facts.distinct import merge_equal
 from andre.facts.notes import Notes
 from andre.facts.relation import Codes, Relation
 from andre.facts.spelling import values_of_texts
-from andre.facts.values import Dictionary, Value, checked, key_of
+from andre.facts.values import Dictionary, Value, check_name, checked, key_of
 from andre.logic import Atom, Constant, Program, Rule
 
 __all__ = ["Builder", "Interpret", "Place", "as_names"]
@@ -69,6 +69,7 @@ class Builder:
     rules: list[Rule] = field(default_factory=list)
     bias: Bias | None = None
     directives: int = 0
+    n_tables: int = 0  #: tables of one predicate, which say its arity
     settings: list[str] = field(default_factory=list)
     _found: dict[Key, list[_Found]] = field(default_factory=dict)
 
@@ -183,7 +184,7 @@ class Builder:
 
 def as_names(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]:
     """Take every text as the name it is."""
-    return list(texts)
+    return list(map(check_name, texts))
 
 
 def _unary(relations: dict[Key, Relation]) -> tuple[dict[Key, Relation], tuple[str, ...]]:

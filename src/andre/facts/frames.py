@@ -53,12 +53,12 @@ def from_frames(source: Any) -> FactBase:
                 "for other facts give a dict of DataFrames by relation"
             )
         _add(builder, None, columns, "the DataFrame")
-        return builder.finish(as_names, unary=True)
-    for name, frame in source.items():
-        if not isinstance(name, str) or not is_frame(frame):
-            raise DataError(f"{name!r} must be a relation's name with a DataFrame")
-        _add(builder, name, _columns(frame), f"the DataFrame {name}")
-    return builder.finish(as_names)
+    else:
+        for name, frame in source.items():
+            if not isinstance(name, str) or not is_frame(frame):
+                raise DataError(f"{name!r} must be a relation's name with a DataFrame")
+            _add(builder, name, _columns(frame), f"the DataFrame {name}")
+    return builder.finish(as_names, unary=not builder.n_tables)
 
 
 def _columns(frame: Any) -> dict[str, list[Any]]:

@@ -71,10 +71,10 @@ def blocks(path: Path, *, max_line: int = MAX_LINE, size: int = _BLOCK) -> Itera
         while True:
             piece = file.read(size)
             data = rest + piece
-            if first_line == 1 and not rest:
-                data = _without_mark(path, data)
             cut = data.rfind(b"\n") + 1 if piece else len(data)
             whole, rest = data[:cut], data[cut:]
+            if first_line == 1:
+                whole = _without_mark(path, whole)
             if whole:
                 yield _decode(path, whole, first_line, max_line)
                 first_line += whole.count(b"\n")

@@ -133,7 +133,10 @@ def check_valuations(valuations: ArrayLike) -> Floats:
 
 def check_labels(labels: ArrayLike, rows: int) -> NDArray[np.bool_]:
     """Read labels as truth values, refusing anything but 0 and 1."""
-    truth = np.asarray(labels)
+    try:
+        truth = np.asarray(labels)
+    except ValueError:
+        raise DataError("labels must be 0 or 1: give one label a row") from None
     if truth.shape != (rows,):
         raise DataError(f"there are {rows} rows but labels of shape {truth.shape}: give one label a row")
     if truth.dtype == bool:
@@ -163,7 +166,7 @@ def check_weights(weights: ArrayLike | None, rows: int) -> Floats:
     if len(wrong):
         raise DataError(f"the weight {weight[wrong[0]]:g} of row {wrong[0]} is not a finite number >= 0")
     if not weight.any():
-        raise DataError("every row weight is 0, so there are no rows to learn from")
+        raise DataError("every row weight is zero, so there are no rows to learn from")
     return weight
 
 

@@ -89,7 +89,7 @@ class RuleSpace:
         """The rule that a row of numbers stands for."""
         if len(code) != self.m:
             raise LogicError(f"a code of {len(code)} numbers does not fit {self.m} candidate atoms")
-        body = (Literal(atom, sign < 0) for atom, sign in zip(self.atoms, code, strict=True) if sign)
+        body = (Literal(atom, bool(sign < 0)) for atom, sign in zip(self.atoms, code, strict=True) if sign)
         return Rule(self.head, tuple(body))
 
     def program(self, codes: Iterable[Sequence[int]] | Codes) -> Program:
@@ -106,5 +106,7 @@ class RuleSpace:
             for literal in rule.body:
                 if literal.atom not in place:
                     raise LogicError(f"{literal.atom} in {rule} is none of the {self.m} candidates")
+                if ~literal in rule.body:
+                    raise LogicError(f"{rule} has both {literal.atom} and its negation, so it never holds")
                 codes[row, place[literal.atom]] = -1 if literal.negated else 1
         return codes

@@ -16,7 +16,7 @@ from andre.inference.strata import components
 __all__ = ["choose_engine", "estimate_size"]
 
 #: Above this many atoms DuckDB's start costs less than clingo's symbols do.
-_CLINGO_MAX = 50_000
+_CLINGO_MAX = 20_000
 
 
 def choose_engine(name: str, program: CodedProgram, memory_limit: str) -> Engine:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from andre.inference.coded import CodedAtom, CodedProgram, CodedRule, Rows, is_variable, variable_number
-from andre.inference.engine import well_founded
+from andre.inference.engine import ROUNDING, well_founded
 from andre.inference.strata import Component
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ __all__ = ["ClingoEngine"]
 _Row: TypeAlias = tuple[int, ...]
 _Table: TypeAlias = dict[_Row, float]  #: row -> probability
 _Estimate: TypeAlias = dict[int, _Table]
-
-#: Two probabilities that differ by less have come by rounding from the same one.
-_ROUNDING = 1e-9
 
 _ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
 _ORDER_NAMES = {"<": "less", "=<": "most", ">": "more", ">=": "least"}
@@ -105,7 +102,7 @@ class _ClingoSession:
     def difference(self, more: _Estimate, less: _Estimate) -> tuple[int, _Row] | None:
         for relation, rows in more.items():
             for row, value in rows.items():
-                if abs(value - less[relation].get(row, 0.0)) > _ROUNDING:
+                if abs(value - less[relation].get(row, 0.0)) > ROUNDING:
                     return relation, row
         return None
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from andre.errors import ConfigError
 from andre.inference.coded import CodedProgram, CodedRule, Rows
-from andre.inference.engine import well_founded
+from andre.inference.engine import ROUNDING, well_founded
 from andre.inference.sql import columns, rule_query, same_row
 from andre.inference.strata import Component
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["DuckDBEngine"]
 
 _Estimate: TypeAlias = dict[int, str]  #: relation -> its table
-
-#: Two probabilities that differ by less have come by rounding from the same one.
-_ROUNDING = 1e-9
 
 
 class DuckDBEngine:
@@ -58,12 +55,21 @@ class DuckDBEngine:
 
     def run(self, program: CodedProgram) -> Mapping[int, Rows]:
         """Compute the well-founded model, and give what it adds to the facts."""
+        import duckdb  # noqa: PLC0415  (loaded when a program is run)
+
         with tempfile.TemporaryDirectory(prefix="andre-") as folder:
-            session = _DuckDBSession(program, self._connect(self.temp_directory or folder))
-            return well_founded(program, session)
+            connection = self._connect(self.temp_directory or folder)
+            try:
+                return well_founded(program, _DuckDBSession(program, connection))
+            except duckdb.OutOfMemoryException:
+                raise ConfigError(
+                    f"the program needs more than {self.memory_limit} of memory: raise the memory limit"
+                ) from None
+            finally:
+                connection.close()
 
     def _connect(self, folder: str | Path) -> DuckDBPyConnection:
-        import duckdb  # noqa: PLC0415  (loaded when a program is run)
+        import duckdb  # noqa: PLC0415
 
         connection = duckdb.connect(":memory:")
         try:
@@ -125,10 +131,9 @@ class _DuckDBSession:
         union = " UNION ALL ".join(queries)
         same = same_row(self.arity[number], "u", "k")
         if self.crisp:
-            found = f"SELECT DISTINCT {keys} FROM ({union})"
-            return self._create(
-                f"SELECT * FROM ({found}) u WHERE NOT EXISTS (SELECT 1 FROM {known} k WHERE {same})"
-            )
+            # Most of what a late round finds is known, so that leaving it out first spares the sorting out.
+            is_known = f"EXISTS (SELECT 1 FROM {known} k WHERE {same})"
+            return self._create(f"SELECT DISTINCT {keys} FROM ({union}) u WHERE NOT {is_known}")
         found = f"SELECT {keys}, max(v) AS v FROM ({union}) GROUP BY {keys}"
         return self._create(
             f"SELECT u.* FROM ({found}) u LEFT JOIN {known} k ON {same} WHERE u.v > coalesce(k.v, 0)"
@@ -144,7 +149,7 @@ class _DuckDBSession:
         for number, table in more.items():
             keys = ", ".join(f"m.{column}" for column in columns(self.arity[number]))
             same = same_row(self.arity[number], "m", "k")
-            apart = "k.a0 IS NULL" if self.crisp else f"abs(m.v - coalesce(k.v, 0)) > {_ROUNDING}"
+            apart = "k.a0 IS NULL" if self.crisp else f"abs(m.v - coalesce(k.v, 0)) > {ROUNDING}"
             row = self.connection.execute(
                 f"SELECT {keys} FROM {table} m LEFT JOIN {less[number]} k ON {same} WHERE {apart} LIMIT 1"
             ).fetchone()

@@ -16,7 +16,10 @@ from andre.errors import LogicError
 from andre.inference.coded import CodedProgram, Rows
 from andre.inference.strata import Component, components
 
-__all__ = ["Engine", "Session", "well_founded"]
+__all__ = ["ROUNDING", "Engine", "Session", "well_founded"]
+
+#: Two probabilities that differ by less have come by rounding from the same one.
+ROUNDING = 1e-9
 
 EstimateT = TypeVar("EstimateT")
 

@@ -77,9 +77,7 @@ class Model:
         relation = self.facts.relations.get(key)
         if relation is None or not len(relation) or not len(rows):
             return result
-        keys = row_keys(np.concatenate([relation.codes, rows]), len(self.facts.constants))
-        known, asked = keys[: len(relation)], keys[len(relation) :]
-        order = np.argsort(known)
+        known, order, asked = self._lookup(relation, rows)
         place = order[np.searchsorted(known, asked, sorter=order).clip(max=len(known) - 1)]
         hit = known[place] == asked
         if relation.negative is not None:
@@ -87,6 +85,24 @@ class Model:
         values = np.ones(len(relation)) if relation.probability is None else relation.probability
         result[hit] = values[place[hit]]
         return result
+
+    def _lookup(
+        self, relation: Relation, rows: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.int64]]:
+        """Keys of the known rows with their order, and of the rows asked for."""
+        n_constants = len(self.facts.constants)
+        if n_constants**relation.arity >= 2**63:  # keys then depend on what they are made with
+            keys = row_keys(np.concatenate([relation.codes, rows]), n_constants)
+            known = keys[: len(relation)]
+            return known, np.argsort(known), keys[len(relation) :]
+        if relation.key not in self._orders:
+            known = row_keys(relation.codes, n_constants)
+            self._orders[relation.key] = known, np.argsort(known)
+        return *self._orders[relation.key], row_keys(rows, n_constants)
+
+    @cached_property
+    def _orders(self) -> dict[Key, tuple[NDArray[np.int64], NDArray[np.intp]]]:
+        return {}
 
     def __contains__(self, atom: Atom) -> bool:
         return self.probability(atom) > 0.5

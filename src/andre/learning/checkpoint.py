@@ -51,7 +51,7 @@ class Checkpoint(Callback):
     def __init__(self, folder: Path, sample: Sample, config: Config, every: float = 10.0) -> None:
         self.folder, self.every = folder, every
         self._saved = time.monotonic()
-        self._task = {"sample": _digest_of(sample), "config": _settings(config)}
+        self._task = {"version": _VERSION, "sample": _digest_of(sample), "config": _settings(config)}
 
     def on_extract(self, state: State) -> None:
         """Save, if the last checkpoint is old enough."""
@@ -72,7 +72,7 @@ class Checkpoint(Callback):
         data = save(tensors)
         digest = hashlib.sha256(data).hexdigest()
         name = f"checkpoint-{digest[:16]}.safetensors"
-        index = {"version": _VERSION, "tensors": name, "sha256": digest, **self._task, **notes}
+        index = {"tensors": name, "sha256": digest, **self._task, **notes}
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.folder / name, data)
         write_whole(self.folder / _INDEX, json.dumps(index, indent=1).encode())
@@ -84,32 +84,45 @@ class Checkpoint(Callback):
     def restore(self, state: State, device: torch.device) -> None:
         """Fill a fresh state from the folder, if it holds a checkpoint."""
         path = self.folder / _INDEX
+        if self.folder.exists() and not self.folder.is_dir():
+            raise CheckpointError(
+                f"{self.folder} is no folder, so no checkpoint can be kept there: take another"
+            )
         if not path.exists():
             return
+        damaged = CheckpointError(
+            f"the checkpoint in {self.folder} is damaged: delete the folder to start anew"
+        )
         try:
             index = json.loads(path.read_bytes())
             data = (self.folder / index["tensors"]).read_bytes()
             intact = hashlib.sha256(data).hexdigest() == index["sha256"]
             task = {key: index[key] for key in self._task}
-        except (ValueError, KeyError, TypeError, FileNotFoundError):
-            intact = False
+        except (ValueError, KeyError, TypeError, OSError):
+            raise damaged from None
         if not intact:
-            raise CheckpointError(
-                f"the checkpoint in {self.folder} is damaged: delete the folder to start anew"
-            )
-        for key, what in (("sample", "rows"), ("config", "settings")):
+            raise damaged
+        for key, what in (("version", "versions of andre"), ("sample", "rows"), ("config", "settings")):
             if task[key] != self._task[key]:
                 raise CheckpointError(
                     f"the checkpoint in {self.folder} was made with other {what}: "
                     "take another folder, or delete this one to start anew"
                 )
-        _unpack(state, {name: tensor.to(device) for name, tensor in load(data).items()}, index)
+        try:
+            _unpack(state, {name: tensor.to(device) for name, tensor in load(data).items()}, index)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise damaged from None
 
 
 def _pack(state: State) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """A state as tensors and notes."""
     tensors: dict[str, Tensor] = {}
-    notes: dict[str, Any] = {"finished": len(state.finished), "seconds": state.seconds, "step": None}
+    notes: dict[str, Any] = {
+        "finished": len(state.finished),
+        "falls": state.falls,
+        "seconds": state.seconds,
+        "step": None,
+    }
     for place, finished in enumerate(state.finished):
         for field in fields(Finished):
             tensors[f"finished.{place}.{field.name}"] = torch.as_tensor(getattr(finished, field.name))
@@ -121,7 +134,7 @@ def _pack(state: State) -> tuple[dict[str, Tensor], dict[str, Any]]:
     for name in ("best", "chosen"):
         candidate: Candidate | None = getattr(state, name)
         if candidate is not None:
-            tensors[f"{name}.codes"] = torch.as_tensor(np.ascontiguousarray(candidate.codes))
+            tensors[f"{name}.codes"] = torch.tensor(candidate.codes)  # a copy: both may be the same
             tensors[f"{name}.length"] = torch.tensor(candidate.length, dtype=torch.float64)
     notes["history"] = [[look.round, look.step] for look in state.history]
     for place, look in enumerate(state.history):
@@ -136,7 +149,7 @@ def _unpack(state: State, tensors: dict[str, Tensor], notes: dict[str, Any]) -> 
     def array(name: str) -> Any:
         return tensors[name].cpu().numpy()
 
-    state.seconds = notes["seconds"]
+    state.seconds, state.falls = notes["seconds"], notes["falls"]
     state.finished = [
         Finished(**{field.name: array(f"finished.{place}.{field.name}") for field in fields(Finished)})
         for place in range(notes["finished"])

@@ -128,7 +128,9 @@ class Config(Settings):
             return None
         owners = [part for part, kind in _PARTS.items() if key in kind.model_fields]
         if not owners:
-            known = sorted({name for kind in _PARTS.values() for name in kind.model_fields})
+            known = sorted(
+                {name for kind in (cls, *_PARTS.values()) for name in kind.model_fields} - {*_PARTS}
+            )
             raise ConfigError(f"there is no setting {key!r}: the settings are {', '.join(known)}")
         return owners[0]
 

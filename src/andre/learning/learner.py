@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.errors import DataError
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import program_length
 from andre.grounding import Sample
@@ -60,6 +61,8 @@ def fit(
     """
     config = config or Config()
     sample.require_both_classes()
+    if validation is not None and validation.space != sample.space:
+        raise DataError("the validation rows have other columns than the training rows: give the same")
     began = time.monotonic()
     limit = config.time_limit
     deadline = Deadline.after(limit)
@@ -78,11 +81,11 @@ def fit(
             state.seconds = spent + time.monotonic() - began
             return "interrupted" if interrupt.asked else "time" if pause.passed else None
 
-        rounds = _rounds(trainer, state, callbacks, stop, deadline)
+        rounds, chosen = _rounds(trainer, state, callbacks, stop, deadline)
     if keeper:
         keeper.close(state)
     state.seconds = spent + time.monotonic() - began
-    return _result(trainer, state, rounds, validation)
+    return _result(trainer, state, rounds, chosen, validation)
 
 
 def _rounds(
@@ -91,22 +94,26 @@ def _rounds(
     callbacks: Sequence[Callback],
     stop: Callable[[], str | None],
     deadline: Deadline,
-) -> list[Finished]:
-    """Train rounds while the description falls; the last may be unfinished where learning was stopped."""
-    while True:
+) -> tuple[list[Finished], Candidate]:
+    """Train rounds while the description falls, and choose a program after each.
+
+    The last round may be unfinished where learning was stopped. The state then
+    stays as it was before that round was judged, so that it can be taken up again.
+    """
+    rounds, best = state.finished, state.chosen or nothing(state.sample)
+    while state.falls and state.round < state.rounds and state.stopped is None:
         state.runs = state.runs or trainer.start(state.round)
         trainer.train(state, callbacks, stop)
         rounds = [*state.finished, trainer.finish(state.runs)]
         candidate = _choose(state, rounds, trainer.config, deadline)
         falls = state.chosen is None or candidate.rank < state.chosen.rank
-        best = candidate if state.chosen is None else min(state.chosen, candidate, key=lambda each: each.rank)
-        state.chosen = best
-        if state.stopped:
-            return rounds
-        state.finished, state.runs, state.best = rounds, None, best
-        tell(callbacks, "on_extract", state)
-        if not falls or state.round == state.rounds or state.stopped:
-            return rounds
+        if falls or trainer.config.selection.criterion == "accuracy":
+            best = candidate
+        if state.stopped is None:
+            state.finished, state.runs, state.falls = rounds, None, falls
+            state.chosen = state.best = best
+            tell(callbacks, "on_extract", state)
+    return rounds, best
 
 
 def _choose(state: State, rounds: Sequence[Finished], config: Config, deadline: Deadline) -> Candidate:
@@ -118,10 +125,14 @@ def _choose(state: State, rounds: Sequence[Finished], config: Config, deadline: 
     return select(state.sample, [*programs, state.best.codes], config.selection, deadline)
 
 
-def _result(trainer: Trainer, state: State, rounds: Sequence[Finished], validation: Sample | None) -> Result:
-    chosen, sample = state.chosen, trainer.crisp
-    if chosen is None:
-        raise RuntimeError("a program is chosen after every round")
+def _result(
+    trainer: Trainer,
+    state: State,
+    rounds: Sequence[Finished],
+    chosen: Candidate,
+    validation: Sample | None,
+) -> Result:
+    sample = trainer.crisp
     samples = [("train", sample)]
     if validation is not None:
         samples.append(("validation", CrispSample.of(validation)))

@@ -117,7 +117,8 @@ def neighbours(sample: CrispSample, program: Codes, *, split: bool = False) -> I
         shorter = np.repeat(rule[None], np.count_nonzero(rule), axis=0)
         np.put_along_axis(shorter, np.flatnonzero(rule)[:, None], 0, axis=1)
         for body, rows in zip(shorter, sample.covers(shorter), strict=True):
-            yield judge.alone(body, rows)
+            if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
+                yield judge.alone(body, rows)
             yield judge.longer(body, rows, other_than=rule)
         if split and len(sample.truth) * sample.truth.shape[1] ** 2 <= _SPLIT_COST:
             for body, rows in ((rule, covers[place]), *zip(shorter, sample.covers(shorter), strict=True)):

@@ -79,7 +79,8 @@ def select(
                 break
             refined = Candidate(*refine(sample, start.codes, pool, config.min_confidence, deadline))
             best = min(best, refined, key=lambda candidate: candidate.rank)
-    return Candidate(_by_support(sample, prune(sample, best.codes, config.min_confidence)), best.length)
+    codes = _by_support(sample, prune(sample, best.codes, config.min_confidence))
+    return Candidate(codes, program_length(sample, codes))
 
 
 def most_accurate(
@@ -120,7 +121,7 @@ def pool_rules(sample: CrispSample, bodies: Codes, config: SelectionConfig) -> C
         cut[:, column] = 0
         shorter.append(cut)
     bodies = distinct_bodies(np.concatenate(shorter))
-    own = sample.counts(sample.covers(bodies))
+    own = sample.body_counts(bodies)
     sure = own[:, 0] > config.min_confidence * own.sum(axis=1)
     bodies, own = bodies[sure], own[sure]
     size = np.count_nonzero(bodies, axis=1)
@@ -185,7 +186,7 @@ def _always(sample: CrispSample, config: SelectionConfig) -> list[Candidate]:
 
 
 def _by_support(sample: CrispSample, codes: Codes) -> Codes:
-    support = sample.counts(sample.covers(codes))[:, 0]
+    support = sample.body_counts(codes)[:, 0]
     return codes[np.argsort(-support, kind="stable")]
 
 

@@ -51,6 +51,7 @@ class State:
     finished: list[Finished] = field(default_factory=list)
     runs: Runs | None = None  #: of the round under way
     chosen: Candidate | None = None  #: the program chosen after the finished rounds
+    falls: bool = True  #: whether the last finished round made the description shorter
     history: list[Look] = field(default_factory=list)
     seconds: float = 0.0  #: time spent, earlier sittings included
     stopped: str | None = None  #: why learning ended early: "time" or "interrupted"

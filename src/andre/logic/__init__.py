@@ -1,4 +1,7 @@
-"""The values everything else speaks in: atoms, literals, rules, programs."""
+"""The values everything else speaks in: atoms, literals, rules, programs.
+
+Files of programs are read and written by `andre.logic.writers`.
+"""
 
 from andre.logic.atom import Atom, Constant, Term, Variable
 from andre.logic.grammar import Clause, parse_atom, parse_clauses, parse_program, parse_rule
@@ -7,7 +10,6 @@ from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
 from andre.logic.safety import check_safe
 from andre.logic.subsumption import subsumes
-from andre.logic.writers import format_program, read_program, write_program
 
 __all__ = [
     "Atom",
@@ -20,12 +22,9 @@ __all__ = [
     "Term",
     "Variable",
     "check_safe",
-    "format_program",
     "parse_atom",
     "parse_clauses",
     "parse_program",
     "parse_rule",
-    "read_program",
     "subsumes",
-    "write_program",
 ]

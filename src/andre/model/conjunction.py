@@ -32,7 +32,7 @@ from torch.nn.functional import embedding_bag
 
 from andre.model.operators import Operator
 
-__all__ = ["Bags", "Columns", "Dense", "Direct", "coefficients", "features", "sum_terms"]
+__all__ = ["Bags", "Columns", "Dense", "Direct", "coefficients", "extremes", "features", "sum_terms"]
 
 #: Floats that one block of the direct form may hold: a few megabytes stay in the cache.
 _BLOCK = 1 << 20
@@ -117,6 +117,13 @@ class Dense:
         """The same columns for some of the rows."""
         return Dense(self.columns, self.features, self.counts[index])
 
+    def visited(self) -> Direct:
+        """The same columns row by row."""
+        c, L = self.features.shape[:2]
+        level = self.counts.view(-1, c, L).argmax(2)  # [U, c]
+        column = torch.arange(c, device=level.device)
+        return Direct(self.columns, self.features[column, level].transpose(0, 1))
+
 
 @dataclass(frozen=True, eq=False)
 class Bags:
@@ -157,6 +164,10 @@ class Bags:
         levels = self.entries[index] - torch.arange(c, device=index.device) * L
         return Bags.build(self.columns, self.features, levels)
 
+    def visited(self) -> Direct:
+        """The same columns row by row."""
+        return Direct(self.columns, self.features.flatten(0, 1)[self.entries.T])
+
 
 @dataclass(frozen=True, eq=False)
 class Direct:
@@ -183,19 +194,27 @@ class Direct:
         """The same columns for some of the rows."""
         return Direct(self.columns, self.features[:, index])
 
+    def visited(self) -> Direct:
+        """They are already."""
+        return self
+
 
 class _SumTerms(torch.autograd.Function):
     """Sums of an operator's terms over columns; B is computed again in the backward pass."""
 
     @staticmethod
-    def forward(ctx: Any, values: Tensor, coefs: Tensor, part: Columns, op: Operator, rows: int) -> Tensor:
+    def forward(
+        ctx: Any, values: Tensor, coefs: Tensor, part: Columns, op: Operator, shape: tuple[int, Tensor | None]
+    ) -> Tensor:
+        rows, origin = shape
         width = op.n_terms * coefs.shape[2]
         sums = coefs.new_zeros(rows, width)  # [U, q * R]
         for block in part.blocks(width):
             b = torch.bmm(values[:, block], coefs)  # [c, V', R]
-            part.gather(torch.cat(op.terms(b), dim=2), block, sums)
+            shift = None if origin is None else origin[block]
+            part.gather(torch.cat(op.terms(b, shift), dim=2), block, sums)
         ctx.save_for_backward(values, coefs)
-        ctx.part, ctx.op = part, op
+        ctx.part, ctx.op, ctx.origin = part, op, origin
         return sums
 
     @staticmethod
@@ -208,7 +227,7 @@ class _SumTerms(torch.autograd.Function):
             visited = values[:, block]
             b = torch.bmm(visited, coefs)  # [c, V', R]
             pulled = part.scatter(grads, block).split(coefs.shape[2], dim=2)
-            slopes = op.slopes(b)
+            slopes = op.slopes(b, None if ctx.origin is None else ctx.origin[block])
             d_b = pulled[0] * slopes[0]
             for pull, slope in zip(pulled[1:], slopes[1:], strict=True):
                 d_b.addcmul_(pull, slope)
@@ -218,7 +237,16 @@ class _SumTerms(torch.autograd.Function):
         return d_values, d_coefs, None, None, None
 
 
-def sum_terms(part: Columns, coefs: Tensor, op: Operator, rows: int) -> tuple[Tensor, ...]:
+@torch.no_grad()
+def extremes(part: Direct, coefs: Tensor, op: Operator) -> Tensor:
+    """The extreme value of every row in every subrule, by which terms are shifted, [U, R]."""
+    blocks = (torch.bmm(part.features[:, block], coefs) for block in part.blocks(coefs.shape[2]))
+    return torch.cat([op.origin(b, 0)[0] for b in blocks])
+
+
+def sum_terms(
+    part: Columns, coefs: Tensor, op: Operator, rows: int, origin: Tensor | None = None
+) -> tuple[Tensor, ...]:
     """Sum an operator's terms over the columns of one part.
 
     Parameters
@@ -228,13 +256,15 @@ def sum_terms(part: Columns, coefs: Tensor, op: Operator, rows: int) -> tuple[Te
     coefs
         Coefficients of these columns, [c, 4, R].
     op
-        A conjunction whose terms need no shift.
+        A conjunction.
     rows
         How many rows there are, U.
+    origin
+        What the terms of a row are shifted by, [U, R], where the part is visited row by row.
 
     Returns
     -------
     One tensor per sum, [U, R].
     """
-    sums = _SumTerms.apply(part.features, coefs, part, op, rows)  # type: ignore[no-untyped-call]
+    sums = _SumTerms.apply(part.features, coefs, part, op, (rows, origin))  # type: ignore[no-untyped-call]
     return tuple(sums.split(coefs.shape[2], dim=1))

@@ -9,13 +9,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from andre.model.conjunction import Bags, Dense, Direct, coefficients, features, sum_terms
-from andre.model.operators import Operator, aggregate
+from andre.model.conjunction import Bags, Dense, Direct, coefficients, extremes, features, sum_terms
+from andre.model.operators import Operator
 
 __all__ = ["Inputs"]
 
 #: A table pays once there are this many rows per level.
 _ROWS_PER_LEVEL = 4
+#: Exact tables have at most so many levels, so that they do not grow with the rows.
+_MOST_LEVELS = 1024
 #: Up to this many levels a dense product beats bags.
 _DENSE_LEVELS = 4
 
@@ -121,17 +123,13 @@ class Inputs:
         return op.finish(totals, self.m)
 
     def _shifted(self, coefs: Tensor, op: Operator) -> Tensor:
-        """For an attention too sharp for plain sums: all values at once, shifted by the extreme."""
-        pieces = []
-        for part in self.parts:
-            b = torch.bmm(part.features, coefs[part.columns])  # [c, V, R]
-            if isinstance(part, Dense):
-                level = part.counts.view(self.n_rows, len(part.columns), -1).argmax(2)  # [U, c]
-                b = torch.stack([b[column, level[:, column]] for column in range(len(b))])
-            elif isinstance(part, Bags):
-                b = b.flatten(0, 1)[part.entries.T]
-            pieces.append(b)  # [c, U, R]
-        return aggregate(op, torch.cat(pieces), dim=0)
+        """For an attention too sharp for plain sums: visit all rows, shifted by their extreme values."""
+        parts = [part.visited() for part in self.parts]
+        columns = torch.cat([part.columns for part in parts])
+        rows = Direct(columns, torch.cat([part.features for part in parts]))
+        coefs = coefs[columns]
+        sums = sum_terms(rows, coefs, op, self.n_rows, extremes(rows, coefs, op))
+        return op.finish(sums, self.m)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +147,8 @@ class _Column:
         known = values[~np.isnan(values)]
         if len(values) <= _DENSE_LEVELS and np.isin(known, (0.0, 1.0)).all():
             return cls(place, values, level)
-        if len(values) * _ROWS_PER_LEVEL <= rows:
+        most = _MOST_LEVELS if levels is None else levels + 1  # one of them unknown
+        if len(values) <= most and len(values) * _ROWS_PER_LEVEL <= rows:
             return cls(place, values, level)
         if levels is not None and (levels + 1) * _ROWS_PER_LEVEL <= rows:
             grid = np.append(np.linspace(0, 1, levels), np.nan)

@@ -11,7 +11,7 @@ from torch import Tensor
 from andre.grounding import RuleSpace, Sample
 from andre.model import losses
 from andre.model.config import LossConfig
-from andre.model.losses import Weights, schedule
+from andre.model.losses import schedule
 
 __all__ = ["Objective", "Terms", "row_weights"]
 
@@ -80,10 +80,11 @@ class Objective:
         progress
             The share of training that is done, from 0 to 1.
         """
-        scale = schedule(progress, self.config)
-        return Terms(losses.cross_entropy(logits, *labels), *self._regularizers(weights, mask, scale))
+        return Terms(losses.cross_entropy(logits, *labels), *self.regularizers(weights, mask, progress))
 
-    def _regularizers(self, weights: Tensor, mask: Tensor, scale: Weights) -> list[Tensor]:
+    def regularizers(self, weights: Tensor, mask: Tensor, progress: float) -> list[Tensor]:
+        """The five losses that need no labels, [K] each, in the order of `Terms`."""
+        scale = schedule(progress, self.config)
         config, n = self.config, mask.sum(1)  # [K]
         p = torch.softmax(weights, dim=-1)  # [K, n, m, 3]
         none = torch.zeros_like(n)

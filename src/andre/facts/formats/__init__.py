@@ -31,7 +31,7 @@ _LOOKS = (
     (re.compile(rb"\A\s*\{"), JSONL),
     (re.compile(rb"\)\s*\.\s*#TEST[ \t]*$", re.MULTILINE), NL),
     (re.compile(rb"^[^\t\n]+\t[^\t\n]+\t[^\t\n]+$", re.MULTILINE), TSV),
-    (re.compile(rb"^\s*[a-zA-Z0-9'_:][^\n]*\.[ \t]*(?:%.*)?$", re.MULTILINE), PROLOG),
+    (re.compile(rb"^[ \t]*[a-zA-Z0-9'_:][^\n]*\.[ \t]*(?:%.*)?$", re.MULTILINE), PROLOG),
 )
 
 
@@ -47,6 +47,8 @@ def format_of(path: Path) -> Format:
     with opening(path):
         if path.is_dir():
             return _format_of_folder(path)
+        if path.exists() and not path.is_file():
+            raise DataError(f"{path} is a pipe or device, and looking at it would empty it: name its format")
         start = sample(path)
     found = (
         next((item for place, magic, item in _MAGIC if start[place:].startswith(magic)), None)

@@ -34,7 +34,7 @@ def read_csv(path: Path) -> FactBase:
     paths = files_in(path, ".csv") if path.is_dir() else [path]
     for file in paths:
         _add_file(builder, file)
-    return builder.finish(unary=False)
+    return builder.finish(unary=not builder.n_tables)
 
 
 def files_in(folder: Path, suffix: str) -> list[Path]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DUCKDB", "PARQUET", "add_rows", "identifier"]
 
 _BATCH = 1 << 16
+_MEMORY = "4GB"  # a damaged file may claim to be larger than it is
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def _connected(
     import duckdb  # noqa: PLC0415  (a quarter of a second that most commands need not pay)
 
     try:
-        with duckdb.connect(database, **options) as connection:
+        with duckdb.connect(database, config={"memory_limit": _MEMORY}, **options) as connection:
             yield connection
     except duckdb.Error as error:
         reason = str(error).split("\n", maxsplit=1)[0]
@@ -64,7 +65,7 @@ def read_parquet(path: Path) -> FactBase:
         with _connected(file) as connection:
             cursor = connection.execute("SELECT * FROM read_parquet(?)", [str(file)])
             add_rows(builder, relation_name(file), cursor, str(file))
-    return builder.finish(as_names)
+    return builder.finish(as_names, unary=not builder.n_tables)
 
 
 def read_duckdb(path: Path) -> FactBase:
@@ -80,7 +81,7 @@ def read_duckdb(path: Path) -> FactBase:
         for (name,) in tables:
             cursor = connection.execute(f"SELECT * FROM main.{identifier(name)}")
             add_rows(builder, name, cursor, f"{path}, table {name}")
-    return builder.finish(as_names)
+    return builder.finish(as_names, unary=not builder.n_tables)
 
 
 def write_parquet(base: FactBase, folder: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from andre.errors import DataError, LogicError
-from andre.facts.base import FactBase
+from andre.facts.base import FactBase, Key
 from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place, as_names
 from andre.facts.formats.format import Format
@@ -21,22 +21,36 @@ from andre.logic import parse_rule
 
 __all__ = ["JSONL"]
 
-_FACT = {"relation", "args", "probability", "mark", "negative"}
+_FIELDS = {"relation", "args", "probability", "mark", "negative"}
+
+#: Rows of a block by name and arity: codes, probability, mark, negative, line.
+_Found: TypeAlias = dict[Key, list[tuple[tuple[int, ...], float, int, bool, int]]]
 
 
 def read_jsonl(path: Path) -> FactBase:
     """Read a file of JSON objects, one to a line."""
     builder = Builder()
     for block in blocks(path):
+        found: _Found = {}
         for line, text in enumerate(block.text.split("\n"), start=block.first_line):
             if text.strip():
                 try:
-                    _add(builder, json.loads(text, parse_constant=_refuse), Place(path, [line]))
+                    _take(builder, json.loads(text, parse_constant=_refuse), line, found)
                 except (DataError, LogicError) as error:
-                    message = str(error)
-                    raise (error if message.startswith(str(path)) else fail_at(path, line, message)) from None
+                    raise fail_at(path, line, str(error)) from None
                 except (ValueError, RecursionError):
                     raise fail_at(path, line, "this is no JSON: each line holds one object") from None
+        for (name, arity), rows in found.items():
+            codes, *columns, lines = zip(*rows, strict=True)
+            probability, mark, negative = map(np.array, columns)
+            builder.add(
+                name,
+                np.array(codes, dtype=np.int32).reshape(len(rows), arity),
+                Place(path, lines),
+                probability=probability,
+                mark=mark,
+                negative=negative,
+            )
     return builder.finish(as_names)
 
 
@@ -44,50 +58,46 @@ def _refuse(name: str) -> None:
     raise DataError(f"{name} cannot be a constant: only finite numbers and names can")
 
 
-def _add(builder: Builder, item: Any, place: Place) -> None:
+def _take(builder: Builder, item: Any, line: int, found: _Found) -> None:
+    """Put a rule or bias into the builder, and a fact among those found."""
     if not isinstance(item, dict):
         raise DataError("this is no object: write {} with a relation, a rule or a bias")
     if item.keys() == {"rule"} and isinstance(item["rule"], str):
-        builder.rules.append(parse_rule(item["rule"], source=place.of(0)))
+        rule = parse_rule(item["rule"])
+        if not rule.body:
+            raise DataError(f"{rule} has no body: write it as a relation with its args")
+        builder.rules.append(rule)
     elif item.keys() == {"bias"} and isinstance(item["bias"], dict):
         builder.bias = _bias(item["bias"])
-    elif "relation" in item and "args" in item and item.keys() <= _FACT:
-        _add_fact(builder, item, place)
+    elif "relation" in item and "args" in item and item.keys() <= _FIELDS:
+        row = _row(builder, item)
+        found.setdefault((item["relation"], len(item["args"])), []).append((*row, line))
     else:
         raise DataError(f"an object has relation and args, or rule, or bias, not {', '.join(sorted(item))}")
 
 
-def _add_fact(builder: Builder, item: dict[str, Any], place: Place) -> None:
-    name, args = item["relation"], item["args"]
+def _row(builder: Builder, item: dict[str, Any]) -> tuple[tuple[int, ...], float, int, bool]:
     chance, mark, negative = (
-        item.get(field, default)
-        for field, default in (("probability", 1), ("mark", "train"), ("negative", False))
+        item.get("probability", 1),
+        item.get("mark", "train"),
+        item.get("negative", False),
     )
-    if not isinstance(name, str) or not isinstance(args, list):
+    if not isinstance(item["relation"], str) or not isinstance(item["args"], list):
         raise DataError("a relation is a name and its args are a list")
     if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 <= chance <= 1:
         raise DataError(f"the probability {chance!r} is outside [0, 1]: mend or remove it")
     if mark not in MARKS or not isinstance(negative, bool):
         raise DataError("a mark is train, valid or test, and negative is true or false")
-    codes = np.array([[builder.code(checked(arg)) for arg in args]], dtype=np.int32).reshape(1, len(args))
-    builder.add(
-        name,
-        codes,
-        place,
-        probability=np.array([float(chance)]),
-        mark=np.array([MARKS.index(mark)]),
-        negative=np.array([negative]),
-    )
+    if negative and chance != 1:
+        raise DataError("a denied fact has no probability: state it or deny it, not both")
+    codes = tuple(builder.code(checked(arg)) for arg in item["args"])
+    return codes, float(chance), MARKS.index(mark), negative
 
 
 def _bias(item: dict[str, Any]) -> Bias:
-    known = {field.name: field.default for field in fields(Bias)}
-    if unknown := item.keys() - known.keys():
+    if unknown := item.keys() - {field.name for field in fields(Bias)}:
         raise DataError(f"a bias has no {min(unknown)}")
-    try:
-        return Bias(**{name: _tuples(value) for name, value in item.items()})
-    except TypeError:
-        raise DataError("this bias cannot be read") from None
+    return Bias(**{name: _tuples(value) for name, value in item.items()})
 
 
 def _tuples(value: Any) -> Any:

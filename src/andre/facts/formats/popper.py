@@ -7,12 +7,21 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from andre.errors import DataError, LogicError
 from andre.facts.base import FactBase, Key
 from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format, refusal
-from andre.facts.formats.prolog import add_clauses, clauses, fact_lines, values_of_prolog, write_facts_of
+from andre.facts.formats.prolog import (
+    add_clauses,
+    clauses,
+    fact_texts,
+    spell_all,
+    values_of_prolog,
+    write_clauses,
+)
 from andre.facts.text import fail_at
 from andre.logic import parse_atom
 from andre.logic.spelling import QUOTED, quote, unquote
@@ -22,11 +31,11 @@ __all__ = ["POPPER"]
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
 
 _COMMENTS = re.compile(r"(?:\s++|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
-_EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*\((?P<atom>.*)\)\s*\.\Z", re.DOTALL)
+_EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*+\((?P<atom>.*)\)\s*+\.\Z", re.DOTALL)
 _NAME = rf"(?:[a-z]\w*+|{QUOTED})"
 _SETTING = re.compile(
-    rf"(?P<setting>[a-z]\w*+)\s*(?:\(\s*(?:(?P<number>[0-9]{{1,9}})|(?P<name>{_NAME})\s*,\s*"
-    rf"(?:(?P<arity>[0-9]{{1,3}})|\(\s*(?P<items>{_NAME}\s*(?:,\s*{_NAME}\s*)*+),?\s*\)))\s*\))?\s*\.\Z"
+    rf"(?P<setting>[a-z]\w*+)\s*+(?:\(\s*+(?:(?P<number>[0-9]{{1,9}})|(?P<name>{_NAME})\s*+,\s*+"
+    rf"(?:(?P<arity>[0-9]{{1,3}})|\(\s*+(?P<items>{_NAME}\s*+(?:,\s*+{_NAME}\s*+)*+),?+\s*+\)))\s*+\))?+\s*+\.\Z"
 )
 _PREDICATES = {"head_pred": "head", "body_pred": "body"}
 _LISTS = {"type": "types", "direction": "directions"}
@@ -114,16 +123,15 @@ def write_popper(base: FactBase, folder: Path) -> None:
     bias = base.bias or Bias()
     background = [relation for key, relation in base.relations.items() if key not in bias.head]
     with (folder / _BK).open("w", encoding="utf-8", newline="\n") as file:
-        for relation in background:
-            write_facts_of(base, relation, file)
-        file.writelines(f"{rule}\n" for rule in base.rules)
+        write_clauses(background, base, file)
+    spelled = spell_all(base)
     with (folder / _EXAMPLES).open("w", encoding="utf-8", newline="\n") as file:
-        for key in bias.head:
-            if key in base.relations:
-                relation = base.relations[key]
-                denied = relation.negative
-                for row, line in enumerate(fact_lines(base, relation)):
-                    file.write(f"{'neg' if denied is not None and denied[row] else 'pos'}({line}).\n")
+        for relation in (base.relations[key] for key in bias.head if key in base.relations):
+            denied = (
+                np.zeros(len(relation), dtype=np.bool_) if relation.negative is None else relation.negative
+            )
+            for fact, negative in zip(fact_texts(relation, spelled), denied, strict=True):
+                file.write(f"{'neg' if negative else 'pos'}({fact}).\n")
     (folder / _BIAS).write_text(
         "".join(f"{line}.\n" for line in _bias_lines(bias)), encoding="utf-8", newline="\n"
     )

@@ -21,7 +21,16 @@ from andre.facts.values import Value
 from andre.logic import Atom, Constant, parse_clauses
 from andre.logic.spelling import QUOTED, read_number
 
-__all__ = ["PROBLOG", "PROLOG", "add_clauses", "clauses", "fact_lines", "values_of_prolog", "write_facts_of"]
+__all__ = [
+    "PROBLOG",
+    "PROLOG",
+    "add_clauses",
+    "clauses",
+    "fact_texts",
+    "spell_all",
+    "values_of_prolog",
+    "write_clauses",
+]
 
 #: No clause is longer than this many characters: the grammar takes seconds for that many.
 MAX_CLAUSE = 1 << 20
@@ -55,32 +64,30 @@ def read_prolog(path: Path) -> FactBase:
 def write_prolog(base: FactBase, path: Path) -> None:
     """Write facts and rules, a clause to a line."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for relation in base.relations.values():
-            write_facts_of(base, relation, file)
-        for rule in base.rules:
-            file.write(f"{rule}\n")
+        write_clauses(base.relations.values(), base, file)
 
 
-def write_facts_of(base: FactBase, relation: Relation, file: TextIO) -> None:
-    """Write the facts of one relation, a clause to a line."""
-    chances = relation.probability
-    for row, line in enumerate(fact_lines(base, relation)):
-        chance = "" if chances is None or chances[row] == 1 else f"{_spell(chances[row])}::"
-        file.write(f"{chance}{line}.\n")
+def write_clauses(relations: Iterable[Relation], base: FactBase, file: TextIO) -> None:
+    """Write the facts of these relations and the rules of their base, a clause to a line."""
+    spelled = spell_all(base)
+    for relation in relations:
+        chances = relation.probability
+        for row, fact in enumerate(fact_texts(relation, spelled)):
+            chance = "" if chances is None or chances[row] == 1 else f"{Constant(float(chances[row]))}::"
+            file.write(f"{chance}{fact}.\n")
+    file.writelines(f"{rule}\n" for rule in base.rules)
 
 
-def _spell(chance: float) -> str:
-    return str(Constant(float(chance)))
+def spell_all(base: FactBase) -> list[str]:
+    """Each constant as Prolog writes it."""
+    return [str(Constant(value)) for value in base.constants]
 
 
-def fact_lines(base: FactBase, relation: Relation) -> Iterator[str]:
+def fact_texts(relation: Relation, spelled: Sequence[str]) -> Iterator[str]:
     """Write the facts of a relation, without their dots."""
     name = str(Atom(relation.name))
-    if not relation.arity:
-        return iter([name] * len(relation))
-    spelled = [str(Constant(value)) for value in base.constants]
-    rows = relation.codes.tolist()
-    return (f"{name}({', '.join(map(spelled.__getitem__, row))})" for row in rows)
+    for row in relation.codes.tolist():
+        yield f"{name}({', '.join(map(spelled.__getitem__, row))})" if row else name
 
 
 def values_of_prolog(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]:

@@ -46,7 +46,7 @@ def read_sqlite(path: Path) -> FactBase:
         for (name,) in tables:
             cursor = connection.execute(f"SELECT * FROM {identifier(name)}")
             add_rows(builder, name, cursor, f"{path}, table {name}")
-    return builder.finish(as_names)
+    return builder.finish(as_names, unary=not builder.n_tables)
 
 
 def write_sqlite(base: FactBase, path: Path) -> None:

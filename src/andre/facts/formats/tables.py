@@ -46,10 +46,15 @@ def add_table(
     Strings are left to the builder's interpretation; other cells are values.
     """
     said = {field: _said(field, columns[field], place) for field in RESERVED if field in columns}
+    if {"probability", "negative"} <= said.keys():
+        both = np.flatnonzero(said["negative"] & (said["probability"] != 1))
+        if both.size:
+            raise DataError(f"{place.of(int(both[0]))}: a denied fact has no probability: state or deny it")
     arguments = [columns[column] for column in columns if column not in RESERVED]
     if not arguments:
         raise DataError(f"{place.source}: there is no column of arguments: a fact needs at least one")
     if name is not None:
+        builder.n_tables += 1
         codes = np.stack([code_cells(builder, column, place) for column in arguments], axis=1)
         builder.add(name, codes, place, **said)
         return
@@ -86,17 +91,21 @@ def _value(cell: Any) -> str | int | float:
         cell = cell.item()
     if isinstance(cell, bool):
         return str(cell).lower()
-    if cell is None or cell == "" or cell != cell or str(cell) in {"<NA>", "NaT"}:  # noqa: PLR0124
+    if not isinstance(cell, str | int | float):
+        cell = _rarer(cell)
+    if cell is None or cell == "" or cell != cell:  # noqa: PLR0124  (NaN differs from itself)
         raise DataError("a cell is empty: an argument needs a name or a number")
-    return checked(cell if isinstance(cell, str | int | float) else _rarer(cell))
+    return checked(cell)
 
 
 def _rarer(cell: Any) -> Any:
-    """Dates, times and identifiers as names, decimals as numbers."""
+    """Dates, times and identifiers as names, decimals as numbers, what is missing as None."""
     import datetime  # noqa: PLC0415  (few tables have such cells)
     import decimal  # noqa: PLC0415
     import uuid  # noqa: PLC0415
 
+    if str(cell) in {"<NA>", "NaT"}:  # as pandas writes what is missing
+        return None
     if isinstance(cell, decimal.Decimal):
         return float(cell)
     return str(cell) if isinstance(cell, datetime.date | datetime.time | uuid.UUID) else cell

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from andre.errors import LogicError
+from andre.files import write_whole
 from andre.logic.grammar import parse_program
 from andre.logic.program import Program
 from andre.logic.writers.anyburl import to_anyburl
@@ -76,17 +75,7 @@ def write_program(program: Program, path: str | Path, format: str | None = None)
     """
     path = Path(path)
     chosen = _by_ending(path) if format is None else _named(format)
-    data = chosen.write(program).encode("utf-8")
-    # Beside the target, so that the last step is a move within one file system.
-    handle, scratch = tempfile.mkstemp(prefix=".andre-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(scratch).chmod(0o666 & ~_umask())
-        Path(scratch).replace(path)
-    except BaseException:
-        Path(scratch).unlink(missing_ok=True)
-        raise
+    write_whole(path, chosen.write(program))
 
 
 def read_program(path: str | Path, format: str | None = None) -> Program:
@@ -132,9 +121,3 @@ def _by_ending(path: Path) -> ProgramFormat:
             return item
     endings = ", ".join(item.endings[0] for item in FORMATS.values())
     raise LogicError(f"the ending of {path.name} names no format: use one of {endings}, or say the format")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,0 +1,143 @@
+"""One trial: learn a synthetic task from one sample, and judge what came out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import torch
+
+from andre.evaluation.crisp import CrispSample
+from andre.evaluation.description import program_length
+from andre.grounding import Codes
+from andre.grounding.synthetic import SyntheticTask
+from andre.learning import Config, fit
+from andre.learning.refinement import neighbours
+from andre.logic import Program
+
+__all__ = ["TEST_ROWS", "Job", "Tick", "Trial", "attempt", "identifiable", "run_jobs"]
+
+#: Clean rows, drawn apart from the training rows, that judge a program.
+TEST_ROWS = 10_000
+
+#: Told how many of how many trials are done.
+Tick = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to learn, from how much, and how; the seed draws the rows and the first weights."""
+
+    task: SyntheticTask
+    rows: int
+    noise: float
+    config: Config
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came out of a job."""
+
+    task: str
+    rows: int
+    noise: float
+    seed: int
+    identifiable: bool  #: see `identifiable`
+    recovered: bool  #: the program equals the target
+    alone: float  #: share of the runs with enough subrules that end at the target by themselves
+    excess: float  #: nats by which the description is longer than the target's
+    train: float  #: accuracy on the training rows, as labelled
+    test: float  #: accuracy on clean rows
+    n_runs: int
+    seconds: float
+
+
+def attempt(job: Job) -> Trial:
+    """Learn once.
+
+    Examples
+    --------
+    >>> from andre.grounding.synthetic import TASKS
+    >>> trial = attempt(Job(TASKS["four"], 100, 0.0, Config(seed=1)))
+    >>> trial.identifiable, trial.recovered, trial.test
+    (True, True, 1.0)
+    """
+    task, seed = job.task, job.config.seed
+    sample = task.sample(job.rows, seed, job.noise)
+    crisp, truth = CrispSample.of(sample), task.space.encode(task.program)
+    began = time.perf_counter()
+    # A small sample may have drawn one class only: there is nothing to learn, and no rule is found.
+    result = fit(sample, job.config) if crisp.totals.all() else None
+    seconds = time.perf_counter() - began
+    program, runs = (result.program, result.runs) if result else (Program(), ())
+    able = [run for run in runs if run.n_rules >= len(truth)]
+    return Trial(
+        task=task.name,
+        rows=job.rows,
+        noise=job.noise,
+        seed=seed,
+        identifiable=identifiable(crisp, truth),
+        recovered=program == task.program,
+        alone=sum(run.program == task.program for run in able) / max(1, len(able)),
+        excess=program_length(crisp, task.space.encode(program)) - program_length(crisp, truth),
+        train=crisp.accuracy(program),
+        test=CrispSample.of(task.sample(TEST_ROWS, seed)).accuracy(program),
+        n_runs=len(runs),
+        seconds=seconds,
+    )
+
+
+def identifiable(sample: CrispSample, truth: Codes) -> bool:
+    """Whether the sample tells the true program from all its neighbours.
+
+    It does when no single edit (a literal dropped, added, flipped or replaced,
+    a rule dropped) gives an equal or shorter description.
+    """
+    length = program_length(sample, truth)
+    return all(bool((edits.lengths > length + 1e-9).all()) for edits in neighbours(sample, truth))
+
+
+def run_jobs(jobs: Sequence[Job], workers: int, tick: Tick | None = None) -> list[Trial]:
+    """Do all jobs, in so many processes of one thread each.
+
+    Parameters
+    ----------
+    jobs
+        What to do; the trials come back in this order.
+    workers
+        How many processes; 1 stays in this one.
+    tick
+        Called whenever a trial is done.
+    """
+    tick = tick or (lambda done, total: None)
+    if workers <= 1 or len(jobs) <= 1:
+        trials = []
+        with _one_thread():
+            for job in jobs:
+                trials.append(attempt(job))
+                tick(len(trials), len(jobs))
+        return trials
+    pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), torch.set_num_threads, (1,))
+    try:
+        futures = [pool.submit(attempt, job) for job in jobs]
+        waiting = set(futures)
+        while waiting:
+            _, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            tick(len(jobs) - len(waiting), len(jobs))
+        return [future.result() for future in futures]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,182 @@
+"""`andre bench`: the paper's tables, measured here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from andre.cli.app import app
+from andre.errors import AndreError
+
+if TYPE_CHECKING:
+    from andre.bench.output import Report
+
+__all__ = ["bench"]
+
+bench = typer.Typer(
+    name="bench",
+    help="Measure the paper's tables and figures, its numbers beside ours.",
+    no_args_is_help=True,
+)
+app.add_typer(bench)
+
+Seeds = Annotated[int, typer.Option(min=1, help="Samples a cell: seeds 0, 1, ... The full tables take 20.")]
+Seed = Annotated[int, typer.Option(min=0, help="Draws the rows and the first weights.")]
+Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 takes one for each core.")]
+Preset = Annotated[str, typer.Option(help="default, or paper for the paper's own settings (slow).")]
+Cells = Annotated[
+    str | None,
+    typer.Option(help="Only these, e.g. R1,R2:500,R5:500:45: task, training rows, noise in per cent."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write JSON and figures to OUT/benchmarks/ and the page OUT/benchmarks.md.", file_okay=False
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@bench.command()
+def synthetic(
+    seeds: Seeds = 2,
+    cells: Cells = None,
+    preset: Preset = "default",
+    workers: Workers = 0,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """R1-R6, 28 cells: how often the target program is recovered."""
+    from andre.bench.synthetic import bench_synthetic, parse_cells
+
+    chosen = parse_cells(cells)
+    with _progress("synthetic") as tick:
+        report = bench_synthetic(chosen, seeds, preset, _count(workers), tick)
+    _show(report, out, as_json)
+
+
+@bench.command()
+def ablation(
+    seeds: Seeds = 2,
+    cells: Cells = "R1,R2,R3",
+    preset: Preset = "default",
+    workers: Workers = 0,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Attention against product operators, all else equal."""
+    from andre.bench.ablation import bench_ablation
+    from andre.bench.synthetic import parse_cells
+
+    chosen = parse_cells(cells)
+    with _progress("ablation") as tick:
+        report = bench_ablation(chosen, seeds, preset, _count(workers), tick)
+    _show(report, out, as_json)
+
+
+@bench.command()
+def operators(out: Out = None, as_json: AsJson = False) -> None:
+    """How closely operators follow the minimum and the maximum (figure of appendix B)."""
+    from andre.bench.operators import bench_operators
+
+    _show(bench_operators(out), out, as_json)
+
+
+@bench.command()
+def visual(seed: Seed = 0, out: Out = None, as_json: AsJson = False) -> None:
+    """Grandparent and the four-predicate rule, with their figures (appendix G)."""
+    from andre.bench.visual import bench_visual
+
+    _show(bench_visual(seed, out), out, as_json)
+
+
+@bench.command()
+def wide(
+    m: Annotated[int, typer.Option(min=9, help="Candidate predicates.")] = 50,
+    rows: Annotated[int, typer.Option(min=1, help="Training rows.")] = 5000,
+    noise: Annotated[float, typer.Option(min=0, max=1, help="Share of flipped labels.")] = 0.1,
+    seeds: Seeds = 5,
+    workers: Workers = 0,
+    *,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Random programs of three rules among many predicates, beyond the paper."""
+    from andre.bench.wide import bench_wide
+
+    with _progress("wide") as tick:
+        report = bench_wide(m, rows, noise, seeds, _count(workers), tick)
+    _show(report, out, as_json)
+
+
+@bench.command(name="all")
+def everything(
+    seeds: Seeds = 2,
+    workers: Workers = 0,
+    out: Out = None,
+    speed: Annotated[
+        Path | None,
+        typer.Option(help="Also run the speed benchmarks in this folder, with pytest.", exists=True),
+    ] = None,
+) -> None:
+    """All tables and figures with the default settings, one after the other."""
+    synthetic(seeds=seeds, workers=workers, out=out)
+    ablation(seeds=seeds, workers=workers, out=out)
+    operators(out=out)
+    visual(out=out)
+    wide(workers=workers, out=out)
+    if speed is not None:
+        command = [sys.executable, "-m", "pytest", str(speed), "--benchmark-only"]
+        if subprocess.run([*command, *([] if out is None else ["--out", str(out)])], check=False).returncode:
+            raise AndreError(f"the speed benchmarks in {speed} did not pass: see above")
+
+
+@bench.command()
+def page(
+    folder: Annotated[Path, typer.Argument(help="Where `--out` pointed to.", exists=True, file_okay=False)],
+) -> None:
+    """Write FOLDER/benchmarks.md from the results in FOLDER/benchmarks/, without measuring."""
+    from andre.bench.output import write_page
+
+    typer.echo(write_page(folder))
+
+
+def _count(workers: int) -> int:
+    return workers or os.cpu_count() or 1
+
+
+def _show(report: Report, out: Path | None, as_json: bool) -> None:
+    """Print a report as its reader likes it, and keep it where asked."""
+    if out is not None:
+        report.write(out)
+    if as_json:
+        typer.echo(report.json(), nl=False)
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        from andre.bench.output import rich_tables
+
+        console = Console(markup=False, highlight=False)
+        for part in (report.title, *rich_tables(report), *report.notes, report.provenance()):
+            console.print(part)
+    else:
+        typer.echo(report.markdown() + "\n")
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr while trials run; nothing where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        line = bar.add_task(name, total=None)
+        yield lambda done, total: bar.update(line, completed=done, total=total)

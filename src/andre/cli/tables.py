@@ -1,0 +1,309 @@
+"""`andre fit`, `show` and `demo`, and what `andre predict` does with rows: rules from tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from andre.cli.app import app
+from andre.errors import AndreError
+
+if TYPE_CHECKING:
+    from andre.grounding import Sample
+    from andre.grounding.table import Table
+    from andre.learning import Config, Result
+    from andre.logic import Rule
+
+__all__ = ["predict_rows", "predict_table"]
+
+_EXAMPLES = "\n\n".join  # a blank line between examples, or the help would run them together
+
+Source = Annotated[Path, typer.Argument(metavar="TABLE", help="CSV or Parquet; - is standard input.")]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="A folder that `andre fit --out` wrote.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the result, and errors.")]
+
+
+@app.command(
+    epilog=_EXAMPLES(
+        (
+            "andre fit birds.csv --label bird",
+            "andre fit birds.csv --label bird --validation 0.2 --out birds.run",
+            "andre fit family.csv --label 'grandparent(X1,X3)' --set subrules=4 --set steps=300",
+            "zcat birds.csv.gz | andre fit - --label bird --time-limit 60 --quiet > birds.pl",
+        )
+    )
+)
+def fit(
+    table: Source,
+    *,
+    label: Annotated[str, typer.Option(help="The column of 0/1 labels; it names the head.")] = "h",
+    weight: Annotated[str | None, typer.Option(help="A column of row weights.")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")] = None,
+    validation: Annotated[
+        str | None, typer.Option(metavar="SHARE|FILE", help="Rows to hold out, e.g. 0.2, or a second table.")
+    ] = None,
+    preset: Annotated[str, typer.Option(help="default works best; paper follows the paper.")] = "default",
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same program.")] = 0,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds; then the best so far.")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting; repeatable."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="RUN", help="Save the learned model here.")] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep progress here, and take it up again.")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn rules from a table: one row per example, one column per candidate, one for the label.
+
+    Cells are truth values from 0 to 1, or true and false; an empty cell is
+    unknown. The program goes to standard output as Prolog, everything else to
+    standard error. Ctrl-C stops learning and gives the best program so far.
+    """
+    if out is not None:
+        _check_folder(out)
+    chosen = _config(preset, settings or [], seed=seed, time_limit=time_limit, device=device)
+    train, held = _samples(table, validation, seed, (label, weight, ignore or []), quiet)
+    result = _learn(train, chosen, held, checkpoint, quiet)
+    if out is not None:
+        from andre.learning import save_result
+
+        save_result(result, out)
+    _show(result, as_json)
+    if not quiet:
+        _say_how_it_went(result, out)
+
+
+def predict_rows(run: Path, table: Path, *, proba: bool = False, out: Path | None = None) -> None:
+    """Write a saved model's predictions for new rows to stdout, or to a file."""
+    from andre.files import write_whole
+    from andre.learning import load_result
+
+    if out is not None and not out.parent.is_dir():
+        raise AndreError(f"there is no folder {out.parent} to write {out.name} to: make it first")
+    text = predict_table(load_result(run), _input(table), proba)
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(out, text)
+
+
+def predict_table(result: Result, path: Path, proba: bool = False) -> str:
+    """Predictions for the rows of a table, as CSV.
+
+    Parameters
+    ----------
+    result
+        A learned model.
+    path
+        The table; it may have other columns, and needs no label.
+    proba
+        Whether to give the probability of the head too.
+    """
+    import numpy as np
+
+    from andre.evaluation.crisp import covers, literal_truth
+    from andre.grounding.table import read_table
+
+    table = read_table(path, label=None, columns=result.space.atoms)
+    fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
+    trust = np.array([_trust(rule) for rule in result.program])  # [rules]
+    chances = result.predict_proba(table.valuations)  # [N]
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["prediction", *(["probability"] if proba else []), "rule"])
+    texts = [*map(str, result.program), ""]
+    silent = np.full((1, len(table)), -1.0)  # where no rule fires, the text is empty
+    surest = np.vstack((np.where(fires, trust[:, None], -2.0), silent)).argmax(axis=0)  # [N]
+    for rule, chance in zip(surest.tolist(), chances.tolist(), strict=True):
+        fired = int(rule < len(result.program))
+        writer.writerow([fired, *([f"{chance:.6g}"] if proba else []), texts[rule]])
+    return buffer.getvalue()
+
+
+@app.command()
+def show(
+    run: Run,
+    runs: Annotated[bool, typer.Option("--runs", help="List the best of the runs it came from.")] = False,
+    plots: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write figures of the training here, as SVG.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a saved model: the program with its evidence."""
+    from andre.learning import load_result
+
+    result = load_result(run)
+    if plots is not None:
+        from andre.report.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
+
+        _check_folder(plots)
+        for name, draw in (("losses", plot_losses), ("accuracy", plot_accuracy)):
+            save_figure(draw(result), plots / f"{name}.svg")
+        save_figure(plot_probabilities(result), plots / "probabilities.svg")
+    if runs and not as_json:
+        from rich.console import Console
+
+        from andre.report.terminal import run_table
+
+        Console().print(run_table(result))
+        return
+    _show(result, as_json)
+
+
+@app.command()
+def demo(
+    seed: Annotated[int, typer.Option(min=0, help="Draws the rows and the first weights.")] = 0,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the rows as CSV.")] = None,
+) -> None:
+    """Learn a built-in task: two rules over four predicates from 100 rows of fuzzy truth values."""
+    from rich.console import Console
+
+    from andre.files import write_whole
+    from andre.grounding.synthetic import TASKS
+    from andre.learning import Config
+    from andre.report.summary import outcome
+    from andre.report.terminal import row_table, rule_table
+
+    console, task = Console(highlight=False), TASKS["four"]
+    rows, labels = task.draw(100, seed)
+    names, head = task.space.names, str(task.space.head)
+    console.print("100 rows of random truth values; h is 1 where a hidden program holds. The first five:")
+    console.print(row_table(names, rows[:5], head, labels[:5]))
+    if save is not None:
+        lines = [",".join((*names, head))]
+        lines += [
+            ",".join([*map(repr, row), str(int(label))])
+            for row, label in zip(rows.tolist(), labels, strict=True)
+        ]
+        write_whole(save, "\n".join(lines) + "\n")
+    result = _learn(task.sample(100, seed), Config.preset(seed=seed), None, None, quiet=False)
+    console.print("\nLearned, with N_b rows where the body holds and N_r where the head holds too:")
+    console.print(rule_table(result.program))
+    same = "the hidden program" if result.program == task.program else "not the hidden program"
+    console.print(f"\n{outcome(result)}: {same}.")
+    console.print("Your own table: andre fit TABLE --label COLUMN", style="dim")
+
+
+def _input(path: Path) -> Path:
+    return Path("/dev/stdin") if str(path) == "-" else path
+
+
+def _check_folder(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise AndreError(f"{path} is a file: name a folder, or a new one")
+
+
+def _samples(
+    path: Path, validation: str | None, seed: int, roles: tuple[str, str | None, list[str]], quiet: bool
+) -> tuple[Sample, Sample | None]:
+    """The rows to learn from, and those held out."""
+    from andre.grounding.table import read_table
+
+    label, weight, ignore = roles
+    table = read_table(_input(path), label, weight, ignore=ignore).require_both_classes()
+    if (constant := table.constant) and not quiet:
+        _say(f"left out, because the same on every row: {', '.join(constant)}")
+    table = table.without_constant()
+    if validation is None:
+        return table.sample(), None
+    share = _share(validation)
+    if share is not None:
+        return table.split(share, seed)
+    second: Table = read_table(_input(Path(validation)), label, weight, columns=table.names)
+    return table.sample(), second.sample()
+
+
+def _share(text: str) -> float | None:
+    """A share of rows, or None where the text is no number and so names a file."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _config(preset: str, settings: list[str], **options: Any) -> Config:
+    from andre.learning import Config
+
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise AndreError(f"--set {setting} sets nothing: write NAME=VALUE, e.g. --set steps=300")
+        options[name.strip().replace("-", "_")] = _value(name.strip(), text.strip())
+    return Config.preset(preset, **options)
+
+
+def _value(name: str, text: str) -> Any:
+    """A setting's value as JSON would have it, or else as text; `1,2` is a list."""
+    if name in {"subrules", "certainties"} or "," in text:
+        return [_value("", piece) for piece in text.strip("[]()").split(",") if piece.strip()]
+    try:
+        return json.loads(text.lower() if text.lower() in {"true", "false"} else text)
+    except ValueError:
+        return None if text.lower() == "none" else text
+
+
+def _learn(
+    train: Sample, config: Config, held: Sample | None, checkpoint: Path | None, quiet: bool
+) -> Result:
+    """Learn, with a live view on stderr where that is a terminal."""
+    from andre.learning import fit as learn
+
+    if quiet or not sys.stderr.isatty():
+        return learn(train, config, validation=held, checkpoint=checkpoint)
+    from andre.report.progress import LiveProgress
+
+    with LiveProgress() as progress:
+        return learn(train, config, validation=held, callbacks=[progress], checkpoint=checkpoint)
+
+
+def _show(result: Result, as_json: bool) -> None:
+    """Print the program: for machines, for a terminal, or as plain Prolog."""
+    if as_json:
+        from andre.report.summary import document
+
+        typer.echo(json.dumps(document(result), indent=2))
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        from andre.report.terminal import listing
+
+        Console(highlight=False).print(listing(result), soft_wrap=True)
+    else:
+        from andre.learning import prolog
+
+        typer.echo(prolog(result), nl=False)
+
+
+def _say_how_it_went(result: Result, out: Path | None) -> None:
+    from andre.report.summary import outcome, why_no_rule
+
+    if result.stopped == "interrupted":
+        _say("stopped by Ctrl-C: this is the best program so far")
+    elif result.stopped == "time":
+        _say(f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far")
+    if why := why_no_rule(result):
+        _say(why)
+    _say(outcome(result))
+    if out is not None:
+        _say(f"saved in {out}: andre show {out}, andre predict {out} TABLE")
+
+
+def _say(message: str) -> None:
+    typer.echo(f"andre: {message}", err=True)
+
+
+def _trust(rule: Rule) -> float:
+    """How sure a rule is of its head, on the training rows."""
+    evidence = rule.on("train")
+    return 0.0 if evidence is None else (evidence.n_r + 1) / (evidence.n_b + 2)

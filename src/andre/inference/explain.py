@@ -1,0 +1,271 @@
+"""Why an atom holds, or how near it comes to holding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from andre.errors import LogicError
+from andre.facts import FactBase
+from andre.inference.groundings import Bindings, FactIndex, Partial, Search
+from andre.inference.model import Model
+from andre.inference.run import infer
+from andre.logic import Atom, Constant, Literal, Program, Rule, Variable
+
+__all__ = ["Explainer", "Explanation", "Firing", "Premise", "explain"]
+
+
+@dataclass(frozen=True)
+class Premise:
+    """A literal that a rule uses, with its constants put in."""
+
+    literal: Literal
+    probability: float
+    why: str  #: stated, derived, not known, less than certain, or compared
+    explanation: Explanation | None = None  #: of a derived atom, some levels deep
+
+    def lines(self) -> Iterator[str]:
+        """The premise for a person to read."""
+        yield f"{self.literal}  ({self.why}{_percent(self.probability)})"
+        if self.explanation is not None:
+            for line in islice(self.explanation.lines(), 1, None):
+                yield f"  {line}"
+
+
+@dataclass(frozen=True)
+class Firing:
+    """A rule that derives the atom, with what its variables stand for."""
+
+    rule: Rule
+    bindings: tuple[tuple[Variable, Constant], ...]
+    premises: tuple[Premise, ...]
+    probability: float
+
+    def lines(self) -> Iterator[str]:
+        """The firing for a person to read."""
+        yield f"by {self.rule}"
+        if self.bindings:
+            values = ", ".join(f"{variable} = {constant}" for variable, constant in self.bindings)
+            yield f"  where {values}"
+        for premise in self.premises:
+            for line in premise.lines():
+                yield f"    {line}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why an atom holds: stated, or derived by these rules; or the rule that comes nearest.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom, parse_program
+    >>> facts = FactBase.from_facts([parse_atom("p(a, b)"), parse_atom("q(b)")])
+    >>> rules = parse_program("h(X) :- p(X, Y), q(Y).")
+    >>> print(explain(rules, facts, parse_atom("h(a)")))
+    h(a) is derived
+      by h(X) :- p(X, Y), q(Y).
+        where X = a, Y = b
+          p(a, b)  (stated)
+          q(b)  (stated)
+    >>> print(explain(rules, facts, parse_atom("h(b)")))
+    h(b) does not hold
+      nearest is h(X) :- p(X, Y), q(Y).
+        where X = b
+          p(b, Y)  fails: no fact states it and no rule derives it
+    """
+
+    atom: Atom
+    probability: float
+    is_stated: bool
+    firings: tuple[Firing, ...] = ()
+    nearest: Partial | None = None
+    remark: str = ""  #: what else there is to say
+
+    def lines(self) -> Iterator[str]:
+        """The explanation for a person to read, line by line."""
+        how = [name for name, holds in (("stated", self.is_stated), ("derived", bool(self.firings))) if holds]
+        yield (
+            f"{self.atom} is {' and '.join(how)}{_percent(self.probability)}"
+            if how
+            else (f"{self.atom} does not hold")
+        )
+        for firing in self.firings:
+            for line in firing.lines():
+                yield f"  {line}"
+        if self.nearest is not None:
+            yield from _partial_lines(self.nearest)
+        if self.remark:
+            yield f"  {self.remark}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The explanation as plain values, for JSON."""
+        return {
+            "atom": str(self.atom),
+            "holds": self.probability > 0.5,
+            "probability": self.probability,
+            "stated": self.is_stated,
+            "firings": [
+                {
+                    "rule": str(firing.rule),
+                    "bindings": {variable.name: constant.value for variable, constant in firing.bindings},
+                    "probability": firing.probability,
+                    "premises": [
+                        {
+                            "literal": str(premise.literal),
+                            "probability": premise.probability,
+                            "why": premise.why,
+                            "explanation": premise.explanation and premise.explanation.as_dict(),
+                        }
+                        for premise in firing.premises
+                    ],
+                }
+                for firing in self.firings
+            ],
+            "nearest": self.nearest
+            and {
+                "rule": str(self.nearest.rule),
+                "bindings": {variable.name: c.value for variable, c in self.nearest.bindings.items()},
+                "held": list(map(str, self.nearest.held)),
+                "failing": str(self.nearest.failing),
+            },
+            "remark": self.remark,
+        }
+
+
+def explain(program: Program, facts: FactBase, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
+    """Say why a ground atom holds, or which rule comes nearest to deriving it.
+
+    For more than one atom make an `Explainer` once.
+
+    Parameters
+    ----------
+    program, facts
+        The rules, and what is known.
+    atom
+        The atom; it has no variables.
+    limit
+        How many groundings of each rule to show.
+    depth
+        How many levels of derived premises to explain in turn, by one rule each.
+
+    Raises
+    ------
+    LogicError
+        Where the atom has a variable or is a comparison.
+    """
+    return Explainer(program, facts).explain(atom, limit=limit, depth=depth)
+
+
+class Explainer:
+    """Explains the atoms of one program over one set of facts.
+
+    Parameters
+    ----------
+    program, facts
+        The rules, and what is known.
+    model
+        What holds, where it is known already.
+    """
+
+    def __init__(self, program: Program, facts: FactBase, model: Model | None = None) -> None:
+        self._rules = (*facts.rules, *program)
+        self._facts = facts
+        self._model = infer(program, facts) if model is None else model
+        self._search = Search(FactIndex(self._model.facts), self._model)
+
+    def explain(self, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
+        """Say why a ground atom holds, or which rule comes nearest to deriving it."""
+        if atom.variables or atom.is_builtin:
+            raise LogicError(f"{atom} cannot be explained: give an atom of a relation without variables")
+        return self._explain(atom, limit, depth, frozenset())
+
+    def _explain(self, atom: Atom, limit: int, depth: int, above: frozenset[Atom]) -> Explanation:
+        above |= {atom}
+        partials: list[Partial] = []
+        firings: list[Firing] = []
+        for rule in self._rules:
+            bindings = _unify(rule.head, atom)
+            if bindings is not None:
+                found = self._search.groundings(rule, bindings, partials)
+                firings += islice(self._fire(rule, found, depth, above), limit)
+        firings.sort(key=lambda firing: -firing.probability)
+        probability = self._model.probability(atom)
+        if probability > 0:
+            return Explanation(atom, probability, self._facts.contains(atom), tuple(firings))
+        nearest = partials[0] if partials else None
+        return Explanation(atom, 0.0, is_stated=False, nearest=nearest, remark=self._remark(atom))
+
+    def _fire(
+        self, rule: Rule, found: Iterator[Bindings], depth: int, above: frozenset[Atom]
+    ) -> Iterator[Firing]:
+        for bindings in found:
+            body = rule.substitute(dict(bindings)).body
+            # What needs the atom itself explains nothing.
+            if any(literal.binds and literal.atom in above for literal in body):
+                continue
+            premises = tuple(self._premise(literal, depth, above) for literal in body)
+            value = min([rule.probability, *(premise.probability for premise in premises)])
+            if value > 0:
+                yield Firing(rule, tuple(bindings.items()), premises, value)
+
+    def _premise(self, literal: Literal, depth: int, above: frozenset[Atom]) -> Premise:
+        if literal.is_builtin:
+            return Premise(literal, 1.0, "compared")
+        probability = self._model.probability(literal.atom)
+        if literal.negated:
+            return Premise(literal, 1 - probability, "not known" if probability == 0 else "less than certain")
+        if self._facts.contains(literal.atom):
+            return Premise(literal, probability, "stated")
+        inner = self._explain(literal.atom, 1, depth - 1, above) if depth > 1 else None
+        return Premise(literal, probability, "derived", inner and _first(inner))
+
+    def _remark(self, atom: Atom) -> str:
+        if not any(
+            (rule.head.predicate, rule.head.arity) == (atom.predicate, atom.arity) for rule in self._rules
+        ):
+            return f"no rule defines {atom.predicate}/{atom.arity}, and no fact states the atom"
+        unknown = [str(c) for c in atom.args if isinstance(c, Constant) and self._facts.code(c.value) is None]
+        return f"no fact mentions {', '.join(unknown)}" if unknown else ""
+
+
+def _first(explanation: Explanation) -> Explanation:
+    """One firing is enough below the top."""
+    return Explanation(
+        explanation.atom, explanation.probability, explanation.is_stated, explanation.firings[:1]
+    )
+
+
+def _unify(head: Atom, atom: Atom) -> Bindings | None:
+    if (head.predicate, head.arity) != (atom.predicate, atom.arity):
+        return None
+    bindings: Bindings = {}
+    for arg, constant in zip(head.args, atom.args, strict=True):
+        assert isinstance(constant, Constant)
+        if (bindings.setdefault(arg, constant) if isinstance(arg, Variable) else arg) != constant:
+            return None
+    return bindings
+
+
+def _partial_lines(partial: Partial) -> Iterator[str]:
+    yield f"  nearest is {partial.rule}"
+    if partial.bindings:
+        values = ", ".join(f"{variable} = {constant}" for variable, constant in partial.bindings.items())
+        yield f"    where {values}"
+    for literal in partial.held:
+        yield f"      {literal}  holds"
+    if partial.failing.is_builtin:
+        why = "it is not so"
+    elif partial.failing.negated:
+        why = "it does hold"
+    else:
+        why = "no fact states it and no rule derives it"
+    yield f"      {partial.failing}  fails: {why}"
+
+
+def _percent(probability: float) -> str:
+    return "" if probability == 1 else f", probability {probability:.4g}"

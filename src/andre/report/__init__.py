@@ -1,0 +1,1 @@
+"""Showing what was learned: in words, on a terminal, in figures."""

@@ -1,0 +1,260 @@
+"""Figures of training and of what it came to; they need matplotlib, an extra."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import AndreError, DataError
+from andre.files import write_whole
+from andre.grounding import RuleSpace
+from andre.learning import Look, Result
+from andre.learning.result import LOSSES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_accuracy", "plot_losses", "plot_probabilities", "save_figure"]
+
+Floats = NDArray[np.float32]
+
+# Colours that all eyes can tell apart (after Okabe and Ito); shapes and hatches say the same in print.
+_INK = "#222222"
+_LINES = (
+    ("#0072B2", "-"),
+    ("#E69F00", "--"),
+    ("#009E73", "-."),
+    ("#CC79A7", ":"),
+    ("#56B4E9", (0, (5, 1, 1, 1))),
+    ("#D55E00", (0, (1, 1))),
+)
+_READINGS = (("included", "#009E73", ""), ("negated", "#D55E00", "////"), ("excluded", "#D9D9D9", ""))
+#: Most atoms of a picture of probabilities.
+_MOST_ATOMS = 30
+
+
+def plot_losses(result: Result, *, runs: Literal["best", "mean"] = "best", ax: Axes | None = None) -> Axes:
+    """The weighted losses over training, each that is not always 0, and their sum.
+
+    Parameters
+    ----------
+    result
+        What was learned, with its history.
+    runs
+        `best` shows the run whose own program is the best, `mean` the mean of all.
+    ax
+        Where to draw; a new figure by default.
+
+    Examples
+    --------
+    >>> from andre.grounding.synthetic import TASKS
+    >>> from andre.learning import fit
+    >>> result = fit(TASKS["four"].sample(100, seed=0))
+    >>> plot_losses(result).get_xlabel()
+    'step'
+    """
+    steps, looks = _curves(result, runs)
+    losses = np.stack([look[:6] for look in looks], axis=1)  # [6, looks]
+    ax = ax or _axes()
+    ax.plot(steps, losses.sum(axis=0), color=_INK, linewidth=2.2, label="total")
+    for name, line, (colour, dashes) in zip(LOSSES, losses, _LINES, strict=True):
+        if np.any(line != 0):
+            ax.plot(steps, line, color=colour, linestyle=dashes, linewidth=1.6, label=name.replace("_", " "))
+    ax.set(xlabel="step", ylabel="weighted loss", xlim=(0, steps[-1]))
+    if losses.min() < 0:
+        ax.axhline(0, color=_INK, linewidth=0.8)
+    else:
+        ax.set_ylim(bottom=0)
+    _dress(ax)
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize="small")
+    return ax
+
+
+def plot_accuracy(result: Result, *, runs: Literal["best", "mean"] = "best", ax: Axes | None = None) -> Axes:
+    """The soft accuracy on training and validation rows over training.
+
+    Parameters
+    ----------
+    result
+        What was learned, with its history.
+    runs
+        `best` shows the run whose own program is the best, `mean` the mean of all.
+    ax
+        Where to draw; a new figure by default.
+    """
+    steps, looks = _curves(result, runs)
+    train, validation = np.stack([look[6:] for look in looks], axis=1)  # [looks] each
+    ax = ax or _axes()
+    ax.plot(steps, train, color=_LINES[0][0], linewidth=2, label="train")
+    if not np.isnan(validation).all():
+        ax.plot(steps, validation, color=_LINES[1][0], linestyle="--", linewidth=2, label="validation")
+    lowest = min(0.5, float(np.nanmin([train, validation])))
+    ax.set(xlabel="step", ylabel="accuracy", xlim=(0, steps[-1]), ylim=(lowest - 0.02, 1.02))
+    _dress(ax)
+    ax.legend(loc="lower right", frameon=False, fontsize="small")
+    return ax
+
+
+def plot_probabilities(
+    source: Result | NDArray[np.floating], space: RuleSpace | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """How likely every subrule includes, negates or leaves out every atom, a panel per subrule.
+
+    Parameters
+    ----------
+    source
+        A result, of which the best run is shown, or weights [n, m, 3].
+    space
+        The rule space of the weights.
+    ax
+        Where to draw; a new figure of fitting size by default.
+
+    Examples
+    --------
+    >>> weights = np.zeros((1, 2, 3))
+    >>> axes = plot_probabilities(weights, RuleSpace.from_names(["b1", "b2"]))
+    >>> [panel.get_title() for panel in axes.child_axes]
+    ['R1']
+    """
+    if isinstance(source, Result):
+        return plot_probabilities(source.weights, source.space, ax=ax)
+    if space is None:
+        raise DataError("weights alone do not say which atoms they belong to: give their rule space")
+    weights = np.asarray(source, dtype=np.float64)  # [n, m, 3]
+    if weights.ndim != 3 or weights.shape[1:] != (space.m, 3) or not len(weights):
+        raise DataError(
+            f"weights of shape {weights.shape} do not fit subrules over {space.m} atoms: [n, m, 3]"
+        )
+    p = np.exp(weights - weights.max(axis=2, keepdims=True))
+    p /= p.sum(axis=2, keepdims=True)
+    # Of many atoms, those that some subrule is least sure to leave out, in column order.
+    shown = np.sort(np.argsort(p[:, :, 2].min(axis=0), kind="stable")[:_MOST_ATOMS])
+    names = [space.names[column] for column in shown]
+    ax = ax or _axes((1.9 + 1.9 * len(p), 1.3 + 0.27 * len(names)))
+    ax.set_axis_off()
+    _panels(ax, p[:, shown], names)
+    if len(shown) < space.m:
+        note = f"{len(shown)} of {space.m} atoms, those that some subrule is least sure to leave out"
+        ax.annotate(note, (0, -0.02), (0, -20), "axes fraction", "offset points", fontsize=8, va="top")
+    return ax
+
+
+def _panels(ax: Axes, p: NDArray[np.float64], names: list[str]) -> None:
+    """Draw stacked bars for every subrule, side by side within an axes."""
+    n, gap = len(p), 0.06
+    width = (1 - gap * (n - 1)) / n
+    for subrule, readings in enumerate(p):
+        panel = ax.inset_axes((subrule * (width + gap), 0, width, 1))
+        left = np.zeros(len(names))
+        for share, (label, colour, hatch) in zip(readings.T, _READINGS, strict=True):
+            panel.barh(
+                range(len(names)),
+                share,
+                0.78,
+                left,
+                color=colour,
+                hatch=hatch,
+                edgecolor="white",
+                label=label,
+                linewidth=0.4,
+            )
+            left = left + share
+        panel.set(xlim=(0, 1), ylim=(len(names) - 0.5, -0.5), xticks=(0, 0.5, 1), title=f"R{subrule + 1}")
+        panel.set_yticks(range(len(names)), names if subrule == 0 else [""] * len(names), parse_math=False)
+        panel.tick_params(length=0)
+        panel.set_xticklabels(("0", "½", "1"))
+        panel.spines[:].set_visible(False)
+    ax.legend(
+        *panel.get_legend_handles_labels(),
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=3,
+        frameon=False,
+        borderaxespad=2.2,
+    )
+
+
+def save_figure(figure: Figure | Axes, path: Path | str) -> Path:
+    """Write a figure, or the one that axes stand in, whole or not at all.
+
+    The ending chooses the format: `.svg`, `.png` or `.pdf`. The same figure
+    gives the same file.
+    """
+    path = Path(path)
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in {"svg", "png", "pdf"}:
+        raise AndreError(f"a figure cannot be saved as {path.name!r}: end the name in .svg, .png or .pdf")
+    from matplotlib import rc_context  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    whole = figure if isinstance(figure, Figure) else figure.get_figure(root=True)
+    if whole is None:
+        raise AndreError("these axes stand in no figure, so there is nothing to save")
+    buffer = BytesIO()
+    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+    with rc_context({"svg.hashsalt": "andre", "svg.fonttype": "none", "hatch.linewidth": 0.8}):
+        whole.savefig(buffer, format=kind, dpi=200, metadata=stamp[kind])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, buffer.getvalue())
+    return path
+
+
+def _curves(result: Result, runs: Literal["best", "mean"]) -> tuple[list[int], list[Floats]]:
+    """Steps, and at each the six losses and two accuracies of the best run or the mean, [8] each."""
+    if not result.history:
+        raise DataError("the result has no history to plot: it ended before the first look at its runs")
+    if runs == "best":
+        round_, place = _best_run(result)
+        picked = [(look.step, _figures(look)[:, place]) for look in result.history if look.round == round_]
+        picked = [(step, figures) for step, figures in picked if not np.isnan(figures[0])]
+    else:
+        steps = sorted({look.step for look in result.history})
+        together = {
+            step: np.concatenate([_figures(look) for look in result.history if look.step == step], axis=1)
+            for step in steps
+        }
+        picked = [(step, _mean(figures)) for step, figures in together.items()]
+    if not picked:
+        raise DataError("the best run ended before the first look at it, so there is nothing to plot")
+    return [step for step, _ in picked], [figures for _, figures in picked]
+
+
+def _figures(look: Look) -> Floats:
+    """All that was noted at a look, [8, K]."""
+    return np.concatenate((look.losses, look.train[None], look.validation[None]))
+
+
+def _mean(figures: Floats) -> Floats:
+    """The mean over the runs that were still moving, [8]; NaN where nothing was noted."""
+    known = ~np.isnan(figures)
+    count = known.sum(axis=1)
+    total = np.where(known, figures, 0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan).astype(np.float32)
+
+
+def _best_run(result: Result) -> tuple[int, int]:
+    """The round of the run whose program is the best, and its place in the round."""
+    best = min(result.runs, key=lambda run: (round(run.length, 9), run.program.n_literals))
+    return best.round, [run for run in result.runs if run.round == best.round].index(best)
+
+
+def _axes(size: tuple[float, float] = (5.6, 3.4)) -> Axes:
+    """Axes in a new figure, which needs no display and is not kept by pyplot."""
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise AndreError(
+            "figures need matplotlib, which is not installed: pip install 'andre[plots]'"
+        ) from None
+    return Figure(figsize=size, layout="constrained").add_subplot()
+
+
+def _dress(ax: Axes) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis="y", color="0.9", linewidth=0.8)
+    ax.set_axisbelow(True)

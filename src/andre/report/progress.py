@@ -1,0 +1,92 @@
+"""A live view of learning, for terminals."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from andre.learning import Callback, State
+from andre.report.terminal import rule_text
+
+__all__ = ["LiveProgress"]
+
+#: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
+_PAUSE = 0.1
+#: Rules of the best program that are shown.
+_SHOWN = 8
+
+
+class LiveProgress(Callback):
+    """Shows the round, the speed and the best program so far; silent where there is no terminal.
+
+    Parameters
+    ----------
+    console
+        Where; stderr by default, so that results can be piped.
+
+    Examples
+    --------
+    >>> from andre.grounding.synthetic import TASKS
+    >>> from andre.learning import fit
+    >>> with LiveProgress() as progress:
+    ...     result = fit(TASKS["four"].sample(100, seed=0), callbacks=[progress])
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(stderr=True)
+        self._live = Live(console=self.console, auto_refresh=False, transient=True)
+        self._steps, self._began, self._shown = 0, time.monotonic(), 0.0
+
+    def __enter__(self) -> Self:
+        self._steps, self._began = 0, time.monotonic()
+        if self.console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def on_step(self, state: State) -> None:
+        """Count, and draw anew when the picture is old enough."""
+        self._steps += 1
+        now = time.monotonic()
+        if self._live.is_started and now - self._shown >= _PAUSE:
+            self._shown = now
+            self._live.update(self.render(state), refresh=True)
+
+    def render(self, state: State) -> RenderableType:
+        """The picture: a bar, a line of figures, the best program."""
+        runs = state.runs
+        step, moving, everyone = (
+            (0, 0, 0) if runs is None else (runs.step, len(runs.moving), len(runs.weights))
+        )
+        bar = Table.grid(padding=(0, 2))
+        bar.add_row(
+            Text(f"round {state.round + 1} of at most {state.rounds}", style="bold"),
+            ProgressBar(total=state.steps, completed=step, width=30),
+            Text(f"step {step} of {state.steps}"),
+        )
+        speed = self._steps / max(time.monotonic() - self._began, 1e-9)
+        figures = (
+            f"{moving} of {everyone} runs moving   {speed:,.0f} steps/s   "
+            f"description {state.best.length:.1f} nats   best so far:"
+        )
+        return Group(bar, Text(figures, style="dim"), *_best(state))
+
+
+def _best(state: State) -> list[Text]:
+    """The best program's first rules."""
+    rules = [rule_text(f"  {rule}") for rule in state.program]
+    if not rules:
+        return [Text("  no rule yet", style="dim")]
+    hidden = len(rules) - _SHOWN
+    return rules if hidden <= 0 else [*rules[:_SHOWN], Text(f"  and {hidden} more", style="dim")]

@@ -1,0 +1,150 @@
+"""`andre facts` and `andre convert`: results on stdout, sentences on stderr, status 2 for mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from andre.facts import read_facts
+
+
+def andre(*args: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from andre.cli import main; main()", *map(str, args)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Path:
+    path = tmp_path / "family.nl"
+    path.write_text(
+        "parent(ann,bob).\nparent(bob,cy).#TEST\nperson(ann,ann).\nperson(bob,bob).\nperson(bob,bob).\n"
+    )
+    return path
+
+
+def test_facts_are_shown_plainly_in_a_pipe(family: Path) -> None:
+    done = andre("facts", family)
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "relation\tfacts\ttrain\ttest\ttypes\tsample",
+        "parent/2\t2\t1\t1\tentity, entity\tparent(ann, bob)",
+        "person/1\t2\t2\t0\tentity\tperson(ann)",
+    ]
+    assert done.stderr.splitlines() == [
+        "note: 1 fact is stated more than once: each counts once",
+        "note: person is read as unary: all its facts have two equal arguments",
+    ]
+
+
+def test_facts_as_json(family: Path) -> None:
+    done = andre("facts", family, "--json")
+    shown = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert (shown["facts"], shown["constants"], shown["duplicates"]) == (4, 3, 1)
+    assert shown["types"] == {"entity": 3}
+    assert shown["relations"][0] == {
+        "name": "parent",
+        "arity": 2,
+        "facts": 2,
+        "types": ["entity", "entity"],
+        "train": 1,
+        "valid": 0,
+        "test": 1,
+        "negative": 0,
+        "probabilistic": False,
+        "sample": "parent(ann, bob)",
+    }
+    assert len(shown["notes"]) == 2
+
+
+def test_facts_are_a_table_on_a_terminal(family: Path) -> None:
+    master, slave = pty.openpty()
+    command = [sys.executable, "-c", "from andre.cli import main; main()", "facts", str(family)]
+    with subprocess.Popen(command, stdout=slave, stderr=subprocess.DEVNULL) as process:
+        process.wait(timeout=120)
+    os.close(slave)
+    text = os.read(master, 1 << 16).decode()
+    os.close(master)
+    assert "parent(ann, bob)" in text
+    assert "│" in text
+    assert "entity (3)" in text
+
+
+def test_converting_there_and_back(family: Path, tmp_path: Path) -> None:
+    for out, options in (
+        (tmp_path / "x.jsonl", []),
+        (tmp_path / "x.duckdb", []),
+        (tmp_path / "folder", ["--to", "csv"]),
+        (tmp_path / "splits", ["--to", "tsv-splits"]),
+    ):
+        done = andre("convert", family, out, *options)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert f"4 facts of 2 relations written to {out}" in done.stderr
+        assert read_facts(out) == read_facts(family)
+
+
+def test_nothing_is_lost_without_being_asked(family: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.pl"
+    done = andre("convert", family, out)
+    assert done.returncode == 2
+    assert "a Prolog file cannot hold train, valid and test marks" in done.stderr
+    assert not out.exists()
+    assert andre("convert", family, out, "--drop", "mark").returncode == 0
+    assert len(read_facts(out)) == 4
+    assert andre("convert", family, out, "--mark", "test").returncode == 0
+    assert out.read_text() == "parent(bob, cy).\n"
+
+
+def test_a_target_makes_a_popper_task(family: Path, tmp_path: Path) -> None:
+    out = tmp_path / "task"
+    done = andre("convert", family, out, "--to", "popper", "--drop", "mark", "--target", "parent")
+    assert done.returncode == 0
+    assert (out / "exs.pl").read_text() == "pos(parent(ann, bob)).\npos(parent(bob, cy)).\n"
+    assert (out / "bias.pl").read_text() == "head_pred(parent,2).\nbody_pred(person,1).\n"
+    done = andre("convert", family, tmp_path / "other", "--to", "popper", "--target", "uncle")
+    assert done.returncode == 2
+    assert "there is no relation uncle: choose from parent/2, person/1" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["facts", "none.pl"], "andre: there is no file none.pl: check the path\n"),
+        (["facts", "."], "has no facts: a folder needs"),
+        (["convert", "none.pl", "x.pl"], "there is no file none.pl"),
+    ],
+)
+def test_mistakes_end_in_a_sentence(
+    args: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = andre(*args)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("args", [["--help"], ["facts", "family.nl"]])
+def test_neither_help_nor_facts_load_what_they_do_not_need(args: list[str], family: Path) -> None:
+    code = (
+        "import sys\nfrom andre.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'torch', 'duckdb', 'lark', 'clingo', 'pandas', 'ibis'}\n"
+        "print(*sorted(heavy & sys.modules.keys()), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args],
+        cwd=family.parent, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert done.stderr.splitlines()[-1].strip() == ""

@@ -1,0 +1,268 @@
+"""The commands for tables, run as a user runs them: on real files, wrong files, pipes and terminals."""
+
+import csv
+import io
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from andre.cli import main
+from andre.cli.tables import predict_table
+from andre.grounding.synthetic import TASKS
+from andre.learning import Config, fit, load_result, save_result
+
+FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=2,3")
+COMMAND = (sys.executable, "-c", "from andre.cli import main; main()")
+
+
+@pytest.fixture
+def andre(monkeypatch, capsys):
+    """Run the command line in this process: status, stdout, stderr."""
+
+    def run(*arguments) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["andre", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        code = caught.value.code
+        return 0 if code is None else code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """The four-predicate task as a CSV file."""
+    rows, labels = TASKS["four"].draw(100, seed=0)
+    path = tmp_path_factory.mktemp("table") / "four.csv"
+    lines = [
+        ",".join(map(repr, [*row, int(label)])) for row, label in zip(rows.tolist(), labels, strict=True)
+    ]
+    path.write_text("\n".join(["b1,b2,b3,b4,h", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A saved model of it."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    config = Config.preset(restarts=2, rounds=1, subrules=(2, 3))
+    save_result(fit(TASKS["four"].sample(100, seed=0), config), folder)
+    return folder
+
+
+def test_fit_prints_a_program_with_evidence_of_both_splits(andre, table):
+    status, out, err = andre("fit", table, "--validation", "0.2", *FAST)
+    assert status == 0
+    assert [line for line in out.splitlines() if line and not line.startswith("%")] == [
+        "h :- b1, \\+ b3.",
+        "h :- b4, \\+ b2.",
+    ]
+    assert "% train: accuracy 1.0000 on 80 rows" in out
+    assert out.count("% validation: N_b=") == 2
+    assert "2 rules, 4 literals, accuracy 1.0000 (train), 1.0000 (validation)" in err
+
+
+def test_quiet_says_nothing_but_the_program(andre, table):
+    status, out, err = andre("fit", table, "-q", *FAST)
+    assert (status, err) == (0, "")
+    assert "h :- " in out
+
+
+def test_json_is_one_document(andre, table, run):
+    for command in (("fit", table, *FAST), ("show", run)):
+        status, out, _ = andre(*command, "--json")
+        learned = json.loads(out)
+        assert status == 0
+        assert learned["rules"][0]["evidence"]["train"] == {"n_b": 28, "n_r": 28, "confidence": 1}
+        assert learned["rules"][0]["body"][1] == {"atom": "b3", "negated": True}
+        assert learned["config"]["training"]["subrules"] == [2, 3]
+        assert learned["why_no_rule"] is None
+
+
+def test_a_validation_file_is_matched_by_name(andre, table, tmp_path):
+    second = tmp_path / "second.csv"
+    second.write_text("h,b4,b3,b2,b1,id\n1,0,0,1,1,x\n0,0,1,1,1,y\n")
+    status, out, _ = andre("fit", table, "--validation", second, *FAST)
+    assert status == 0
+    assert "% validation: accuracy 1.0000 on 2 rows" in out
+    assert "% validation: N_b=1, N_r=1" in out
+
+
+def test_atoms_weights_and_ignored_columns_reach_the_program(andre, tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "family.csv"
+    lines = ['"mother(X1,X2)","mother(X2,X3)",who,times,same,"grandmother(X1,X3)"']
+    for first, second in rng.integers(0, 2, (60, 2)):
+        lines.append(f"{first},{second},ann,2,1,{first & second}")
+    path.write_text("\n".join(lines))
+    options = ("--label", "grandmother(X1, X3)", "--weight", "times", "--ignore", "who")
+    status, out, err = andre("fit", path, *options, *FAST)
+    assert status == 0
+    assert "grandmother(X1, X3) :- mother(X1, X2), mother(X2, X3)." in out
+    assert "on 120 rows" in out
+    assert "left out, because the same on every row: same" in err
+
+
+def test_why_nothing_was_found_is_said(andre, tmp_path):
+    path = tmp_path / "coin.csv"
+    path.write_text("b1,h\n0,0\n1,0\n0,1\n1,1\n")
+    status, out, err = andre("fit", path, *FAST)
+    assert status == 0
+    assert ":-" not in out
+    assert "no rule was found (4 rows, 2 of them positive)" in err
+
+
+def test_predictions_name_the_rule_that_fired(andre, run, tmp_path):
+    new = tmp_path / "new.csv"
+    new.write_text("id,b4,b3,b2,b1\nx,0.9,1,0.2,0\ny,0,0.1,1,0.8\nz,0,1,1,\n")
+    status, out, err = andre("predict", run, new, "--proba")
+    assert (status, err) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["prediction"] for row in rows] == ["1", "1", "0"]
+    assert [row["rule"] for row in rows] == ["h :- b4, \\+ b2.", "h :- b1, \\+ b3.", ""]
+    chances = [float(row["probability"]) for row in rows]
+    assert chances[1] == pytest.approx(29 / 30)
+    assert chances[2] < 0.5
+    to = tmp_path / "predictions.csv"
+    assert andre("predict", run, new, "--out", to)[:2] == (0, "")
+    assert to.read_text() == predict_table(load_result(run), new)
+
+
+def test_a_program_without_rules_predicts_0(andre, tmp_path):
+    path, folder = tmp_path / "coin.csv", tmp_path / "run"
+    path.write_text("b1,h\n0,0\n1,0\n0,1\n1,1\n")
+    andre("fit", path, "--out", folder, *FAST)
+    assert andre("predict", folder, path)[1] == "prediction,rule\n0,\n0,\n0,\n0,\n"
+    assert andre("show", folder)[1] == "% train: accuracy 0.5000 on 4 rows\n"
+
+
+def test_saving_reading_and_predicting_go_together(andre, table, tmp_path):
+    status, program, err = andre(
+        "fit", table, "--out", tmp_path / "run", "--checkpoint", tmp_path / "c", *FAST
+    )
+    assert status == 0
+    assert f"saved in {tmp_path / 'run'}" in err
+    assert andre("show", tmp_path / "run")[1] == program
+    predicted = list(csv.DictReader(io.StringIO(andre("predict", tmp_path / "run", table)[1])))
+    assert [row["prediction"] for row in predicted] == [line[-1] for line in table.read_text().split()[1:]]
+
+
+def test_a_time_limit_is_said(andre, table):
+    status, out, err = andre("fit", table, "--time-limit", "0.000001", *FAST)
+    assert status == 0
+    assert "% train: accuracy" in out
+    assert "the time limit of 1e-06 s was reached" in err
+
+
+def test_odd_names_are_found_again(andre, tmp_path):
+    path, folder = tmp_path / "odd.csv", tmp_path / "run"
+    lines = [f"{a},{b},{c},{a & c}" for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 6
+    path.write_text("\n".join(['Sepal Length (cm),it\'s,"lives(X1,New York)",h(X1)', *lines]))
+    status, out, _ = andre("fit", path, "--label", "h(X1)", "--out", folder, *FAST)
+    assert status == 0
+    assert "h(X1) :- 'Sepal Length (cm)', lives(X1, 'New York')." in out
+    predicted = list(csv.DictReader(io.StringIO(andre("predict", folder, path)[1])))
+    assert [row["prediction"] for row in predicted] == [line[-1] for line in lines]
+
+
+def test_show_prints_program_runs_and_figures(andre, run, tmp_path):
+    pytest.importorskip("matplotlib")
+    status, out, _ = andre("show", run)
+    assert status == 0
+    assert out == (run / "program.pl").read_text()
+    assert "subrules" in andre("show", run, "--runs")[1]
+    assert andre("show", run, "--plots", tmp_path / "plots")[0] == 0
+    assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
+        "accuracy.svg",
+        "losses.svg",
+        "probabilities.svg",
+    ]
+
+
+def test_the_demo_recovers_its_program_and_its_rows_can_be_fitted(andre, tmp_path):
+    status, out, _ = andre("demo", "--save", tmp_path / "four.csv")
+    assert status == 0
+    assert "h :- b4, \\+ b2." in out
+    assert "the hidden program." in out
+    assert "h :- b4, \\+ b2." in andre("fit", tmp_path / "four.csv", *FAST)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["fit", "none.csv"], "there is no file none.csv"),
+        (["fit", "{table}", "--label", "bird"], "no label column 'bird': its columns are 'b1'"),
+        (["fit", "{table}", "--set", "steps"], "write NAME=VALUE"),
+        (["fit", "{table}", "--set", "stepz=3"], "there is no setting 'stepz'"),
+        (["fit", "{table}", "--set", "steps=many"], "training.steps is 'many'"),
+        (["fit", "{table}", "--preset", "best"], "there is no preset 'best'"),
+        (["fit", "{table}", "--device", "abacus"], "there is no device 'abacus'"),
+        (["fit", "{table}", "--validation", "1.5"], "between 0 and 1"),
+        (["fit", "{table}", "--validation", "none.csv"], "there is no file none.csv"),
+        (["fit", "{table}", "--time-limit", "-1"], "time_limit is -1.0"),
+        (["fit", "{table}", "--out", "{table}"], "is a file: name a folder"),
+        (["show", "nowhere"], "there is no saved model in nowhere"),
+        (["predict", "nowhere", "{table}"], "there is no file nowhere"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_status_2(andre, table, arguments, says):
+    status, out, err = andre(*(argument.format(table=table) for argument in arguments))
+    assert (status, out) == (2, "")
+    assert says in err
+    assert err.startswith("andre: ")
+    assert err.count("\n") == 1
+
+
+def test_a_damaged_or_unfitting_run_is_refused(andre, run, table, tmp_path):
+    short = tmp_path / "short.csv"
+    short.write_text("b1,b2\n0,1\n")
+    status, _, err = andre("predict", run, short)
+    assert status == 2
+    assert "short.csv has no column 'b3'" in err
+    status, _, err = andre("predict", run, table, "--out", tmp_path / "none" / "p.csv")
+    assert status == 2
+    assert "there is no folder" in err
+    damaged = shutil.copytree(run, tmp_path / "damaged")
+    (damaged / "result.json").write_text("{")
+    status, _, err = andre("show", damaged)
+    assert status == 2
+    assert "damaged" in err
+
+
+def test_a_table_comes_in_and_a_program_goes_out_through_pipes(table):
+    done = subprocess.run(
+        [*COMMAND, "fit", "-", *FAST], input=table.read_bytes(), capture_output=True, timeout=120, check=True
+    )
+    assert b"h :- b4, \\+ b2.\n" in done.stdout
+    assert b"\x1b" not in done.stdout + done.stderr
+
+
+def test_on_a_terminal_ctrl_c_gives_the_best_program_so_far(table):
+    ours, theirs = pty.openpty()
+    endless = ("--set", "steps=9999999", "--set", "patience=none")
+    with subprocess.Popen([*COMMAND, "fit", table, *endless], stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        seen = b""
+        while chunk := _read(ours):
+            before, seen = seen, seen + chunk
+            if b"h :- " in seen and b"h :- " not in before:
+                child.send_signal(signal.SIGINT)
+    os.close(ours)
+    assert child.returncode == 0
+    assert b"steps/s" in seen
+    assert b"stopped by Ctrl-C: this is the best program so far" in seen
+    assert b"Traceback" not in seen
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the other side has closed
+        return b""

@@ -1,0 +1,74 @@
+"""Figures over head atoms agree with counting them one by one."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from andre.errors import DataError
+from andre.evaluation.entailment import Confusion, entailment
+from andre.facts import FactBase
+from andre.inference import infer
+from andre.logic import Atom, Constant, parse_atom, parse_program
+
+Pair = tuple[Constant, ...]
+CONSTANTS = [Constant(name) for name in "abcd"]
+pairs = st.tuples(st.sampled_from(CONSTANTS), st.sampled_from(CONSTANTS))
+RULES = parse_program("h(X, Y) :- e(X, Y). h(X, Y) :- e(X, Z), h(Z, Y).")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sets(pairs, min_size=1), st.sets(pairs, min_size=1), st.sets(pairs))
+def test_explicit_examples_are_judged_one_by_one(
+    edges: set[Pair],
+    positives: set[Pair],
+    negatives: set[Pair],
+) -> None:
+    negatives = negatives - positives or {(Constant("x"), Constant("y"))}
+    stated = [Atom("e", pair) for pair in edges] + [Atom("h", pair) for pair in positives]
+    facts = FactBase.from_facts(stated, negatives=[Atom("h", pair) for pair in negatives])
+    derived = {atom.args for atom in infer(RULES, FactBase.from_facts(Atom("e", pair) for pair in edges))}
+    assert entailment(RULES, facts).overall == Confusion(
+        len(positives & derived), len(negatives & derived), len(positives - derived), len(negatives - derived)
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sets(pairs, min_size=1), st.dictionaries(pairs, st.sampled_from(["train", "test"]), min_size=1))
+def test_marked_examples_are_judged_in_a_closed_world(edges: set[Pair], heads: dict[Pair, str]) -> None:
+    atoms = [Atom("e", pair) for pair in edges] + [Atom("h", pair) for pair in heads]
+    facts = FactBase.from_facts(atoms, marks=["train"] * len(edges) + list(heads.values()))
+    test = {pair for pair, mark in heads.items() if mark == "test"}
+    judged, read = (test, set(heads) - test) if test else (set(heads), set())
+    evidence = [Atom("e", pair) for pair in edges] + [Atom("h", pair) for pair in read]
+    derived = {atom.args for atom in infer(RULES, FactBase.from_facts(evidence))}
+    others = derived - set(heads)
+    places = [{pair[place] for pair in [*heads, *others]} for place in (0, 1)]
+    negatives = set(product(*places)) - set(heads)
+    result = entailment(RULES, facts)
+    assert result.overall == Confusion(
+        len(judged & derived), len(others), len(judged - derived), len(negatives - derived)
+    )
+    assert ("marked test" in result.protocol) == bool(test)
+
+
+def test_probabilities_are_cut_at_one_half() -> None:
+    facts = FactBase.from_facts(
+        map(parse_atom, ["e(a, b)", "e(b, c)", "h(a, b)", "h(b, c)"]), probabilities=[0.9, 0.4, 0.8, 0.7]
+    )
+    counts = entailment(parse_program("h(X, Y) :- e(X, Y)."), facts).overall
+    assert (counts.true_positives, counts.false_negatives) == (1, 1)
+
+
+def test_figures_of_nothing_are_none() -> None:
+    assert Confusion().accuracy is None
+    assert Confusion(false_negatives=1).precision is None
+    assert Confusion(true_negatives=1).recall is None
+
+
+@pytest.mark.parametrize("mark", [None, "valid"])
+def test_a_program_without_examples_is_refused(mark: str | None) -> None:
+    facts = FactBase.from_facts([parse_atom("e(a, b)")])
+    with pytest.raises(DataError, match="nothing to judge: the program defines h/2"):
+        entailment(RULES, facts, mark=mark)

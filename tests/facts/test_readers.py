@@ -1,0 +1,233 @@
+"""What readers make of what they find."""
+
+from __future__ import annotations
+
+import datetime
+import sqlite3
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from tests.facts.samples import sample_base, write_sample
+
+from andre.errors import DataError
+from andre.facts import FORMATS, Bias, FactBase, read_facts
+from andre.logic import Atom, Constant, parse_atom, parse_clauses, parse_program
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def shown(base: FactBase) -> set[str]:
+    return {str(atom) for key in base.relations for atom in base.atoms(*key)}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_source_is_seen_for_what_it_is(name: str, tmp_path: Path) -> None:
+    path = write_sample(name, tmp_path)
+    assert read_facts(path) == sample_base(FORMATS[name].holds)
+    # Prolog and ProbLog are read alike, and CSV is told from other text by its name only.
+    if not path.is_dir():
+        bare = path.rename(tmp_path / "facts")
+        assert read_facts(bare) == sample_base(FORMATS[name].holds)
+
+
+def test_simple_and_odd_prolog_agree_with_the_grammar(tmp_path: Path) -> None:
+    text = """
+    :- dynamic p/1.
+    p(a). p( b , 'c d').  0.25::p('7', 7, -7.5).   /* p(no). */
+    'Odd name'(a).  rain.  0.5 :: rain_too.
+    p('it''s', "text", [a, [1, 'B']], 007).  % p(no).
+    p(x,
+      y).
+    q(X) :- p(X), \\+ rain,
+      p(a).
+    Capital(a). p('a,b', 'new\\nline').
+    """
+    base = read_facts(written(tmp_path, "x.pl", text))
+    clauses = parse_clauses(text)
+    assert shown(base) == {str(clause.rule.head) for clause in clauses if clause.is_fact}
+    assert base.rules == parse_program("q(X) :- p(X), \\+ rain, p(a).")
+    assert base.relations["p", 3].probability is not None
+    assert base.relations["p", 3].probability.tolist() == [0.25]
+    assert {"7", 7, -7.5, "007", "[a,[1,'B']]", "new\nline"} <= set(base.constants)
+    assert base.notes.directives == 1
+    assert list(base.notes) == ["1 Prolog directive is passed over: only facts and rules are read"]
+
+
+def test_a_name_has_several_arities_in_prolog(tmp_path: Path) -> None:
+    base = read_facts(written(tmp_path, "x.pl", "p(a). p(a, b). p."))
+    assert set(base.relations) == {("p", 1), ("p", 2), ("p", 0)}
+
+
+def test_lines_after_test_are_held_out(tmp_path: Path) -> None:
+    text = "p(a,b).\np(b,c).#TEST\np( 'New York' , c ). #TEST\n% p(x,y).\n\np(a,b).\np(b,c).\nq(a,a).\n"
+    base = read_facts(written(tmp_path, "x.nl", text))
+    assert shown(base.select("train")) == {"p(a, b)", "q(a)"}
+    assert shown(base.select("test")) == {"p(b, c)", "p('New York', c)"}
+    assert (base.notes.duplicates, base.notes.overlaps, base.notes.unary) == (1, 1, ("q",))
+    assert len(list(base.notes)) == 3
+
+
+def test_a_capital_is_a_constant_in_nl(tmp_path: Path) -> None:
+    base = read_facts(written(tmp_path, "x.nl", "p(Ann,_x).\np(Ann,/m/07).\n"))
+    assert base.constants == ("Ann", "_x", "/m/07")
+
+
+def test_digits_are_numbers_unless_they_are_codes(tmp_path: Path) -> None:
+    text = "sense(00260881,12651611).\nsense(12651611,00260881).\nage(ann,9).\nage(bob,1.5).\nage(cy,10).\n"
+    assert set(read_facts(written(tmp_path, "x.nl", text)).constants) == {
+        "00260881", "12651611", "ann", "bob", "cy", 9, 10, 1.5,
+    }  # fmt: skip
+    base = read_facts(written(tmp_path, "x.tsv", "ann\tage\t9\nbob\tage\t9.0\ncy\tage\t9.00\n"))
+    assert base.constants == ("ann", 9, "bob", 9.0, "cy")
+
+
+@pytest.mark.parametrize("name", ["x.nl", "x.tsv"])
+def test_reflexive_relations_are_unary_only_among_binary_ones(name: str, tmp_path: Path) -> None:
+    facts = [("person", "a", "a"), ("person", "b", "b"), ("knows", "a", "b"), ("knows", "b", "b")]
+    line = "{0}({1},{2}).\n" if name == "x.nl" else "{1}\t{0}\t{2}\n"
+    base = read_facts(written(tmp_path, name, "".join(line.format(*fact) for fact in facts)))
+    assert shown(base) == {"person(a)", "person(b)", "knows(a, b)", "knows(b, b)"}
+    if name == "x.nl":
+        base = read_facts(written(tmp_path, name, "person(a,a).\nbetween(a,b,c).\n"))
+        assert shown(base) == {"person(a, a)", "between(a, b, c)"}
+
+
+def test_a_folder_of_splits(tmp_path: Path) -> None:
+    written(tmp_path, "train.txt", "a\tp\tb\nb\tp\tc\na\tp\tb\n")
+    written(tmp_path, "valid.txt", "c\tp\td\n")
+    written(tmp_path, "test.txt", "b\tp\tc\nx\tp\ta\n")
+    base = read_facts(tmp_path)
+    assert [len(base.select(mark)) for mark in ("train", "valid", "test")] == [1, 1, 2]
+    assert (base.notes.duplicates, base.notes.overlaps) == (1, 1)
+
+
+def test_a_popper_folder(tmp_path: Path) -> None:
+    written(tmp_path, "bk.pl", "succ(0, 1). succ(1, 2).\nless(X, Y) :- succ(X, Y).\n")
+    written(tmp_path, "exs.pl", "% examples\npos(even(0)).\npos( even(2) ).\nneg(even(1)).\n")
+    bias = "head_pred(even,1).\nbody_pred(succ,2).\nmax_vars(3). max_body(4).\nmax_clauses(2).\n"
+    bias += "type(even,(int,)).\ntype(succ,(int, int)).\ndirection(succ,(out,in)).\nenable_recursion.\n"
+    written(tmp_path, "bias.pl", bias + "timeout(20).\n:- body_literal(_,p,_,_).\n")
+    base = read_facts(tmp_path)
+    assert base.bias == Bias(
+        head=(("even", 1),),
+        body=(("succ", 2),),
+        max_vars=3,
+        max_body=4,
+        max_clauses=2,
+        types=(("even", ("int",)), ("succ", ("int", "int"))),
+        directions=(("succ", ("out", "in")),),
+        enable_recursion=True,
+    )
+    assert base.truth(parse_atom("even(2)")) is True
+    assert base.truth(parse_atom("even(1)")) is False
+    assert base.rules == parse_program("less(X, Y) :- succ(X, Y).")
+    assert base.notes.settings == ("timeout(20).", ":- body_literal(_,p,_,_).")
+
+
+def test_tables_of_other_types(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE born (who VARCHAR, day DATE, alive BOOLEAN, weight DECIMAL(5, 2))")
+        connection.execute("INSERT INTO born VALUES ('ann', '2001-02-03', true, 61.5)")
+        connection.execute(
+            "CREATE TABLE kin (head VARCHAR, relation VARCHAR, tail VARCHAR, probability DOUBLE)"
+        )
+        connection.execute("INSERT INTO kin VALUES ('ann', 'mother', 'bob', 0.5), ('bob', 'son', 'ann', 1)")
+    base = read_facts(path)
+    assert shown(base) == {"born(ann, '2001-02-03', true, 61.5)", "mother(ann, bob)", "son(bob, ann)"}
+    assert base.relations["mother", 2].probability is not None
+
+
+def test_sqlite_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE age (who TEXT, years)")
+        connection.execute("INSERT INTO age VALUES ('ann', 9), ('bob', 'old'), ('cy', 1.5)")
+    connection.close()
+    assert shown(read_facts(path)) == {"age(ann, 9)", "age(bob, old)", "age(cy, 1.5)"}
+
+
+def test_csv_files(tmp_path: Path) -> None:
+    written(tmp_path, "located%20in.csv", 'what,where,mark\n"Paris, Texas",texas,test\nlima,peru,train\n')
+    written(tmp_path, "kin.csv", "subject,predicate,object\nann,mother,bob\n")
+    triples = written(tmp_path, "kin.txt", "Head,Relation,Tail\nann,mother,bob\nann,person,ann\n")
+    assert shown(read_facts(triples, "csv")) == {"mother(ann, bob)", "person(ann)"}
+    base = read_facts(tmp_path)
+    assert shown(base) == {
+        "'located in'('Paris, Texas', texas)",
+        "'located in'(lima, peru)",
+        "mother(ann, bob)",
+    }
+    assert shown(base.select("test")) == {"'located in'('Paris, Texas', texas)"}
+    assert shown(read_facts(tmp_path / "kin.csv")) == {"mother(ann, bob)"}
+
+
+def test_data_frames() -> None:
+    triples = pd.DataFrame([("ann", "mother", "bob"), ("ann", "person", "ann")], columns=["a", "b", "c"])
+    assert shown(read_facts(triples)) == {"mother(ann, bob)", "person(ann)"}
+    ages = pd.DataFrame(
+        {"who": ["ann", "bob"], "years": [9, 10], "probability": [0.5, 1.0], "mark": ["test", "train"]}
+    )
+    base = read_facts({"age": ages})
+    assert shown(base) == {"age(ann, 9)", "age(bob, 10)"}
+    assert shown(base.select("test")) == {"age(ann, 9)"}
+    days = pd.DataFrame({"day": [datetime.date(2001, 2, 3)], "flag": [True], "number": [np.float32(0.5)]})
+    assert shown(read_facts({"on": days})) == {"on('2001-02-03', true, 0.5)"}
+
+
+def test_a_triples_factory() -> None:
+    entities, relations = {"b": 1, "a": 0, "c": 2}, {"p": 0, "self": 1}
+    train = SimpleNamespace(
+        mapped_triples=np.array([[0, 0, 1], [1, 0, 2], [2, 1, 2]]),
+        entity_to_id=entities,
+        relation_to_id=relations,
+    )
+    test = SimpleNamespace(
+        mapped_triples=np.array([[0, 0, 2]]), entity_to_id=entities, relation_to_id=relations
+    )
+    assert shown(read_facts(train)) == {"p(a, b)", "p(b, c)", "self(c)"}
+    both = read_facts({"train": train, "test": test})
+    assert shown(both.select("test")) == {"p(a, c)"}
+    for broken in (
+        {"mapped_triples": np.array([[0, 0, 7]])},
+        {"mapped_triples": np.array([0, 1, 2])},
+        {"entity_to_id": {"a": 5}},
+    ):
+        with pytest.raises(DataError):
+            read_facts(SimpleNamespace(**{**vars(train), **broken}))
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "constants", "relations", "duplicates", "test"),
+    [
+        ("wn18rr", 93003, 40943, 11, 0, 3134),
+        ("umls", 6529, 135, 46, 0, 661),
+        ("nations", 1992, 14, 55, 0, 201),
+        ("kinship", 10686, 104, 25, 1074, 1074),
+        ("uw_cse", 2673, 1209, 15, 2, 0),
+        ("countries_s1", 1133, 271, 2, 1, 24),
+        ("alzheimers_amine", 980, 147, 32, 0, 0),
+    ],
+)
+def test_public_datasets(
+    datasets: Path, name: str, facts: int, constants: int, relations: int, duplicates: int, test: int
+) -> None:
+    base = read_facts(datasets / f"{name}.nl")
+    assert (len(base), len(base.constants), len(base.relations)) == (facts, constants, relations)
+    assert base.notes.duplicates == duplicates
+    assert len(base.select("test")) == test
+    assert len(base.select("train")) == facts - test
+    lines = (datasets / f"{name}.nl").read_text(encoding="utf-8").splitlines()
+    known = shown(base.select("train"))
+    for line in lines:
+        if line.endswith("#TEST"):
+            relation, args = line.removesuffix(").#TEST").split("(")
+            assert str(Atom(relation, tuple(map(Constant, args.split(","))))) not in known

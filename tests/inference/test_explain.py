@@ -1,0 +1,146 @@
+"""Explanations are proofs: what they show holds, and nothing rests on itself."""
+
+import pytest
+from hypothesis import given, settings
+from tests.inference import oracle
+from tests.inference.strategies import crisp_facts, crisp_programs
+
+from andre.errors import LogicError
+from andre.facts import FactBase
+from andre.inference import Explainer, Explanation, explain, infer
+from andre.logic import Atom, Program, parse_atom, parse_program
+from andre.logic.comparison import comparison_holds
+
+PATHS = "path(X, Y) :- edge(X, Y). path(X, Y) :- path(X, Z), path(Z, Y)."
+
+
+def graph(*edges: str) -> FactBase:
+    return FactBase.from_facts([parse_atom(f"edge({a}, {b})") for a, b in edges])
+
+
+def check(explanation: Explanation, true: dict[Atom, float], facts: dict[Atom, float]) -> None:
+    assert explanation.is_stated or explanation.firings
+    for firing in explanation.firings:
+        image = firing.rule.substitute(dict(firing.bindings))
+        assert image.head == explanation.atom
+        assert [premise.literal for premise in firing.premises] == list(image.body)
+        for premise in firing.premises:
+            atom = premise.literal.atom
+            assert atom != explanation.atom or premise.literal.negated
+            if atom.is_builtin:
+                assert comparison_holds(atom) != premise.literal.negated
+            else:
+                assert (atom in true) != premise.literal.negated
+            if premise.why == "derived":
+                assert atom not in facts
+            if premise.explanation is not None:
+                check(premise.explanation, true, facts)
+
+
+@settings(max_examples=40, deadline=None)
+@given(crisp_programs, crisp_facts)
+def test_every_derived_atom_has_a_proof_and_every_other_a_failing_literal(
+    program: Program, facts: dict[Atom, float]
+) -> None:
+    true, upper = oracle.well_founded(program, facts)
+    if true != upper:
+        return
+    explainer = Explainer(program, FactBase.from_facts(facts))
+    for atom in true:
+        check(explainer.explain(atom), true, facts)
+    heads = {rule.head for rule in program if not rule.head.variables} - true.keys()
+    for atom in heads:
+        explanation = explainer.explain(atom)
+        assert explanation.firings == ()
+        nearest = explanation.nearest
+        assert nearest is not None
+        for literal in nearest.held:
+            if not literal.is_builtin:
+                assert (literal.atom in true) != literal.negated
+        failing = nearest.failing
+        if failing.binds:
+            assert not any(_matches(failing.atom, other) for other in true)
+        elif not failing.is_builtin:
+            assert failing.atom in true
+
+
+def _matches(pattern: Atom, atom: Atom) -> bool:
+    if (pattern.predicate, pattern.arity) != (atom.predicate, atom.arity):
+        return False
+    bindings = dict(zip(pattern.args, atom.args, strict=True))
+    return pattern.substitute({v: bindings[v] for v in pattern.variables}) == atom
+
+
+def test_the_nearest_rule_is_the_one_that_gets_furthest() -> None:
+    facts = FactBase.from_facts(map(parse_atom, ["p(a, b)", "p(a, c)", "q(c, d)", "r(e)"]))
+    rules = parse_program(
+        "h(X) :- r(X). h(X) :- p(X, Y), q(Y, Z), r(Z). h(X) :- p(X, Y), q(Y, Z), s(Z), t(Z)."
+    )
+    text = str(explain(rules, facts, parse_atom("h(a)")))
+    assert text.splitlines() == [
+        "h(a) does not hold",
+        "  nearest is h(X) :- p(X, Y), q(Y, Z), r(Z).",
+        "    where X = a, Y = c, Z = d",
+        "      p(a, c)  holds",
+        "      q(c, d)  holds",
+        "      r(d)  fails: no fact states it and no rule derives it",
+    ]
+
+
+def test_a_negation_and_a_comparison_can_be_what_fails() -> None:
+    facts = FactBase.from_facts(map(parse_atom, ["p(a)", "q(a)", "n(3)"]))
+    assert "\\+ q(a)  fails: it does hold" in str(
+        explain(parse_program("h(X) :- p(X), \\+ q(X)."), facts, parse_atom("h(a)"))
+    )
+    assert "3 < 2  fails: it is not so" in str(
+        explain(parse_program("h(X) :- n(X), X < 2."), facts, parse_atom("h(3)"))
+    )
+
+
+def test_background_rules_are_explained_too() -> None:
+    facts = FactBase.from_facts([parse_atom("father(a, b)")]).with_rules(
+        parse_program("parent(X, Y) :- father(X, Y).")
+    )
+    explanation = explain(parse_program("child(Y, X) :- parent(X, Y)."), facts, parse_atom("child(b, a)"))
+    (premise,) = explanation.firings[0].premises
+    assert premise.why == "derived"
+    assert premise.explanation is not None
+    assert str(premise.explanation.firings[0].rule) == "parent(X, Y) :- father(X, Y)."
+
+
+def test_a_circle_does_not_prove_itself() -> None:
+    facts = graph("ab", "ba")
+    explanation = explain(parse_program(PATHS), facts, parse_atom("path(a, a)"))
+    for firing in explanation.firings:
+        assert all(premise.literal.atom != explanation.atom for premise in firing.premises)
+
+
+def test_probabilities_are_shown() -> None:
+    facts = FactBase.from_facts(map(parse_atom, ["p(a)", "q(a)"]), probabilities=[0.9, 0.3])
+    program = parse_program("h(X) :- p(X), \\+ q(X).")
+    explanation = explain(program, facts, parse_atom("h(a)"))
+    assert explanation.probability == 0.7
+    assert infer(program, facts).probability(parse_atom("h(a)")) == 0.7
+    assert str(explanation).startswith("h(a) is derived, probability 0.7")
+
+
+@pytest.mark.parametrize(
+    ("atom", "says"),
+    [("other(a)", "no rule defines other/1"), ("path(a, nowhere)", "no fact mentions nowhere")],
+)
+def test_what_is_not_known_is_said(atom: str, says: str) -> None:
+    assert says in str(explain(parse_program(PATHS), graph("ab"), parse_atom(atom)))
+
+
+@pytest.mark.parametrize("atom", ["path(X, a)", "'='(a, a)"])
+def test_only_ground_atoms_of_relations_can_be_explained(atom: str) -> None:
+    with pytest.raises(LogicError, match="without variables"):
+        explain(parse_program(PATHS), graph("ab"), parse_atom(atom))
+
+
+def test_the_explanation_of_one_atom_of_many_stays_small() -> None:
+    cities = [f"c{n}" for n in range(60)]
+    facts = FactBase.from_facts([parse_atom(f"edge({a}, {b})") for a in cities for b in cities if a != b])
+    explanation = explain(parse_program(PATHS), facts, parse_atom("path(c0, c1)"), limit=2)
+    assert len(explanation.firings) == 3
+    assert explanation.as_dict()["holds"] is True

@@ -1,0 +1,139 @@
+"""Every edit counts exactly what a fresh look at the edited program counts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from andre.evaluation.crisp import CrispSample
+from andre.evaluation.description import program_length
+from andre.grounding import RuleSpace, Sample
+from andre.grounding.synthetic import TASKS
+from andre.learning.deadline import Deadline
+from andre.learning.refinement import neighbours, refine
+
+M = 3
+cells = st.sampled_from([0.0, 0.5, 1.0, np.nan])
+programs = hnp.arrays(np.int8, st.tuples(st.integers(0, 3), st.just(M)), elements=st.integers(-1, 1))
+
+
+@st.composite
+def samples(draw) -> CrispSample:
+    table = draw(hnp.arrays(np.float64, st.tuples(st.integers(2, 12), st.just(M)), elements=cells))
+    labels = draw(hnp.arrays(np.int64, len(table), elements=st.integers(0, 1)))
+    weights = draw(hnp.arrays(np.float64, len(table), elements=st.sampled_from([1.0, 0.5, 3.0])))
+    return CrispSample.of(Sample.from_arrays(table, labels, weights))
+
+
+def confidence(sample: CrispSample, body: np.ndarray) -> float:
+    (evidence,) = sample.evidence(body[None], "train")
+    return evidence.confidence
+
+
+@settings(max_examples=40)
+@given(samples(), programs)
+def test_every_edit_is_judged_as_by_brute_force(sample: CrispSample, program: np.ndarray) -> None:
+    for edits in neighbours(sample, program, split=True):
+        for place, length in enumerate(edits.lengths):
+            edited = edits.program(place)
+            assert length == pytest.approx(program_length(sample, edited), abs=1e-9)
+            counted = sample.counts(sample.predicts(edited)[None])[0]
+            assert edits.covered[place].tolist() == pytest.approx(counted.tolist(), abs=1e-9)
+            if edits.base is not None:
+                changed = edited[len(edits.kept) :]
+                lowest = min(confidence(sample, body) for body in changed)
+                assert edits.confidence[place] == pytest.approx(lowest, abs=1e-12)
+
+
+def every_edit(program: np.ndarray) -> set[tuple]:
+    """Drop, add, flip or replace a literal, drop a rule: written out."""
+    found = set()
+    for place in range(len(program)):
+        rest = [tuple(rule) for i, rule in enumerate(program) if i != place]
+        found.add(tuple(sorted(rest)))
+        rule = program[place]
+        dropped = [np.where(np.arange(M) == j, 0, rule) for j in np.flatnonzero(rule)]
+        found |= {tuple(sorted([*rest, tuple(body)])) for body in dropped}
+        for body in [rule, *dropped]:
+            for j in np.flatnonzero(body == 0):
+                for sign in (1, -1):
+                    longer = tuple(np.where(np.arange(M) == j, sign, body))
+                    if longer != tuple(rule):
+                        found.add(tuple(sorted([*rest, longer])))
+    return found
+
+
+@settings(max_examples=40)
+@given(samples(), programs)
+def test_the_neighbours_are_all_single_edits_and_nothing_else(
+    sample: CrispSample, program: np.ndarray
+) -> None:
+    found = [
+        tuple(sorted(map(tuple, edits.program(place))))
+        for edits in neighbours(sample, program)
+        for place in range(len(edits.lengths))
+    ]
+    assert set(found) == every_edit(program)
+
+
+@settings(max_examples=40)
+@given(samples(), programs)
+def test_no_neighbour_is_the_program_itself(sample: CrispSample, program: np.ndarray) -> None:
+    itself = sorted(map(tuple, program))
+    for edits in neighbours(sample, program, split=True):
+        for place in range(len(edits.lengths)):
+            assert sorted(map(tuple, edits.program(place))) != itself
+
+
+@settings(max_examples=40)
+@given(samples(), programs, programs, st.sampled_from([0.0, 0.5, 0.8]))
+def test_refinement_never_lengthens(
+    sample: CrispSample, program: np.ndarray, pool: np.ndarray, floor: float
+) -> None:
+    refined, length = refine(sample, program, pool, floor)
+    assert length <= program_length(sample, program) + 1e-9
+    assert length == pytest.approx(program_length(sample, refined), abs=1e-9)
+    again, same = refine(sample, refined, pool, floor)
+    assert same == length
+    assert np.array_equal(again, refined)
+
+
+@settings(max_examples=40)
+@given(samples(), programs)
+def test_new_rules_are_right_more_often_than_asked(sample: CrispSample, program: np.ndarray) -> None:
+    refined, _ = refine(sample, program, min_confidence=0.6)
+    before = {tuple(rule) for rule in program}
+    for body in refined:
+        assert tuple(body) in before or confidence(sample, body) > 0.6
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["R1", "R2", "R3"])
+def test_a_program_two_edits_off_comes_right(name: str, seed: int) -> None:
+    task = TASKS[name]
+    sample = CrispSample.of(task.sample(600, seed))
+    codes = task.space.encode(task.program)
+    codes[0, 3] = 1  # a literal too many
+    codes[-1, np.flatnonzero(codes[-1])[0]] = 0  # and one too few
+    refined, _ = refine(sample, codes)
+    assert task.space.program(refined) == task.program
+
+
+def test_a_relational_head_never_gets_an_empty_body() -> None:
+    """`h(X).` would hold of everything: no variable of the head is bound."""
+    space = RuleSpace.from_names(["p(X)"], "h(X)")
+    sample = CrispSample.of(Sample.from_arrays([[1.0], [0.0], [0.0], [0.0]], [1, 1, 1, 0], space=space))
+    for edits in neighbours(sample, np.array([[1]], dtype=np.int8), split=True):
+        for place in range(len(edits.lengths)):
+            assert edits.program(place).any(axis=1).all()
+
+
+def test_a_deadline_that_has_passed_ends_it_after_one_look() -> None:
+    task = TASKS["R3"]
+    sample = CrispSample.of(task.sample(300, 0))
+    start = np.zeros((1, 10), dtype=np.int8)
+    start[0, 0] = 1
+    refined, length = refine(sample, start, deadline=Deadline.after(0))
+    assert np.array_equal(refined, start)
+    assert length == program_length(sample, start)

@@ -1,0 +1,116 @@
+"""The runs' optimiser is Adam, clipped run by run; converged runs leave and nothing else changes."""
+
+import pytest
+import torch
+
+from andre.learning import TrainingConfig
+from andre.learning.runs import Runs
+
+
+def start(seed: int = 0, restarts: int = 2, **settings) -> Runs:
+    config = TrainingConfig(restarts=restarts, subrules=(1, 2), **settings)
+    return Runs.start(m=3, config=config, seed=seed)
+
+
+def gradient(weights: torch.Tensor, step: int) -> torch.Tensor:
+    """Of a bumpy function, a little different at every step."""
+    return torch.sin(3 * weights + step) + 0.3 * weights
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.001])
+def test_a_step_is_adams(rate: float) -> None:
+    runs = start(init=1.0)
+    theirs = runs.current.clone().requires_grad_()
+    adam = torch.optim.Adam([theirs], lr=rate)
+    for step in range(20):
+        runs.descend(gradient(runs.current, step), rate, clip=None)
+        theirs.grad = gradient(theirs.detach(), step)
+        adam.step()
+        torch.testing.assert_close(runs.current, theirs.detach(), rtol=1e-5, atol=1e-6)
+    assert runs.step == 20
+
+
+def test_every_run_is_clipped_by_its_own_norm() -> None:
+    runs, clip = start(), 1.0
+    raw = torch.randn(runs.current.shape, generator=torch.Generator().manual_seed(1))
+    norms = raw.flatten(1).norm(dim=1)
+    raw *= (torch.tensor([0.5, 4.0, 1e-3, 100.0]) / norms)[:, None, None, None]
+    runs.descend(raw, rate=0.1, clip=clip)
+    # After one step Adam's first moment is a tenth of the gradient it was given.
+    given = runs.mean.flatten(1).norm(dim=1) * 10
+    torch.testing.assert_close(given, torch.tensor([0.5, 1.0, 1e-3, 1.0]), rtol=1e-4, atol=1e-7)
+    for k in range(4):  # and the direction is the gradient's
+        cosine = torch.nn.functional.cosine_similarity(runs.mean[k].flatten(), raw[k].flatten(), dim=0)
+        assert cosine == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_gradient_of_zero_moves_nothing() -> None:
+    runs = start()
+    before = runs.current.clone()
+    runs.descend(torch.zeros_like(before), rate=0.1, clip=1.0)
+    assert torch.equal(runs.current, before)
+
+
+def test_a_seed_draws_the_same_runs() -> None:
+    assert torch.equal(start(3).weights, start(3).weights)
+    assert not torch.equal(start(3).weights, start(4).weights)
+
+
+def test_the_first_weights_have_the_spread_asked_for() -> None:
+    config = TrainingConfig(restarts=50, subrules=(4,), init=0.7)
+    weights = Runs.start(m=20, config=config, seed=0).weights
+    assert weights.std().item() == pytest.approx(0.7, rel=0.05)
+    assert weights.mean().item() == pytest.approx(0.0, abs=0.05)
+
+
+def settle(runs: Runs, run: int, reading: int) -> None:
+    """Let a run say something certain about its first atom, and leave the rest out."""
+    runs.current[run] = 0
+    runs.current[run, :, :, 2] = 20.0
+    runs.current[run, 0, 0] = 0
+    runs.current[run, 0, 0, reading] = 20.0
+
+
+def test_a_run_leaves_after_saying_the_same_at_enough_looks() -> None:
+    runs = start()
+    settle(runs, 1, reading=0)
+    runs.look(certainty=0.4, patience=2)  # the first time it says so
+    assert runs.moving.tolist() == [0, 1, 2, 3]
+    runs.look(certainty=0.4, patience=2)
+    assert runs.moving.tolist() == [0, 1, 2, 3]
+    runs.look(certainty=0.4, patience=2)
+    assert runs.moving.tolist() == [0, 2, 3]
+    assert len(runs.current) == len(runs.mean) == len(runs.square) == 3
+    assert runs.codes[1, 0].tolist() == [1, 0, 0]
+
+
+def test_a_run_that_changes_its_mind_or_says_nothing_stays() -> None:
+    runs = start(restarts=1)
+    for look in range(6):
+        settle(runs, 0, reading=look % 2)
+        settle(runs, 1, reading=2)  # leaves everything out: says nothing
+        runs.look(certainty=0.4, patience=1)
+    assert runs.moving.tolist() == [0, 1]
+
+
+def test_without_patience_nobody_leaves() -> None:
+    runs = start()
+    settle(runs, 0, reading=0)
+    for _ in range(9):
+        runs.look(certainty=0.4, patience=None)
+    assert len(runs.moving) == 4
+
+
+def test_those_who_stay_go_on_as_before() -> None:
+    """A run's path is the same whether others have left or not."""
+    company, alone = start(init=1.0), start(init=1.0)
+    settle(company, 1, reading=0)
+    for step in range(6):
+        for runs, patience in ((company, 1), (alone, None)):
+            runs.descend(gradient(runs.current, step), 0.05, clip=1.0)
+            if runs is company and 1 in runs.moving:
+                settle(runs, 1, reading=0)
+            runs.look(certainty=0.01, patience=patience)
+    assert company.moving.tolist() == [0, 2, 3]
+    torch.testing.assert_close(company.weights[[0, 2, 3]], alone.weights[[0, 2, 3]])
+    assert company.weights[1, 0, 0].tolist() == [20, 0, 0]  # as it was when it left
