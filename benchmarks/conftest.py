@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import datasets
 
 from andre.bench.output import Report, Table, mark
-from tests.conftest import datasets
 
 __all__ = ["datasets"]  # shared with the tests
 
