@@ -6,12 +6,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from andre.errors import AndreError
-from andre.logic import Atom, Literal, Program, Rule, Variable
+from andre.logic import Atom, Literal, Program, Rule, Variable, parse_program
 
 if TYPE_CHECKING:
     # Not in __all__: a star import must work without scikit-learn.
     from andre.estimator import AndreClassifier as AndreClassifier
-    from andre.grounding import RuleSpace, Sample
+    from andre.facts import FactBase, read_facts, write_facts
+    from andre.grounding import Language, RuleSpace, Sample, take_census
+    from andre.inference import explain, infer
     from andre.learning import Config, Result, fit, load_result, save_result
     from andre.nn import RuleLayer
 
@@ -19,8 +21,15 @@ __version__ = "0.1.0"
 
 # Loaded on first use, so that `import andre` and the command line's help stay instant.
 _LAZY = {
+    "FactBase": "andre.facts",
+    "read_facts": "andre.facts",
+    "write_facts": "andre.facts",
+    "explain": "andre.inference",
+    "infer": "andre.inference",
+    "Language": "andre.grounding",
     "RuleSpace": "andre.grounding",
     "Sample": "andre.grounding",
+    "take_census": "andre.grounding",
     "Config": "andre.learning",
     "Result": "andre.learning",
     "fit": "andre.learning",
@@ -34,6 +43,8 @@ __all__ = [
     "AndreError",
     "Atom",
     "Config",
+    "FactBase",
+    "Language",
     "Literal",
     "Program",
     "Result",
@@ -42,9 +53,15 @@ __all__ = [
     "RuleSpace",
     "Sample",
     "Variable",
+    "explain",
     "fit",
+    "infer",
     "load_result",
+    "parse_program",
+    "read_facts",
     "save_result",
+    "take_census",
+    "write_facts",
 ]
 
 

@@ -26,6 +26,7 @@ from andre.learning.config import Config
 from andre.learning.result import Result, RunSummary, Score
 from andre.learning.state import Look
 from andre.logic import Atom, Constant, Evidence, Program, Variable
+from andre.logic.writers.prolog import to_prolog
 
 __all__ = ["load_result", "prolog", "save_result"]
 
@@ -110,12 +111,10 @@ def load_result(folder: Path | str) -> Result:
 
 def prolog(result: Result) -> str:
     """The program as a Prolog file, its evidence in comments."""
-    lines = [
-        f"% {score.split}: accuracy {score.accuracy:.4f} on {score.rows:g} rows" for score in result.scores
+    scores = [
+        f"% {score.split}: accuracy {score.accuracy:.4f} on {score.rows:g} rows\n" for score in result.scores
     ]
-    for rule in result.program:
-        lines += ["", *(f"% {evidence}" for evidence in rule.evidence), str(rule)]
-    return "\n".join(lines) + "\n"
+    return "".join(scores) + to_prolog(result.program)
 
 
 def _result(index: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Result:
