@@ -85,6 +85,22 @@ class RuleSpace:
         table = [[int(v in atom.variables) for atom in self.atoms] for v in self.variables]
         return np.array(table, dtype=np.int8).reshape(len(self.variables), self.m)
 
+    def safe(self, codes: Codes) -> NDArray[np.bool_]:
+        """Whether every variable of a rule occurs in a positive literal that facts can state, [rules].
+
+        Examples
+        --------
+        >>> space = RuleSpace.from_names(["p(X,Y)", "q(Y)"], "h(X)")
+        >>> space.safe(np.array([[1, 0], [1, -1], [-1, 1]], dtype=np.int8))
+        array([ True,  True, False])
+        """
+        states = np.array([not atom.is_builtin for atom in self.atoms])
+        stands = self.incidence.T.astype(np.int64)  # [m, variables]; sums of int8 would overflow
+        binds = ((codes > 0) & states) @ stands > 0  # [rules, variables]
+        needed = (codes != 0) @ stands > 0
+        needed[:, : len(self.head_variables)] = True
+        return np.asarray((binds | ~needed).all(axis=1))
+
     def rule(self, code: Sequence[int] | Codes) -> Rule:
         """The rule that a row of numbers stands for."""
         if len(code) != self.m:

@@ -63,6 +63,7 @@ class SelectionConfig(Settings):
     combine: bool = True  #: pool the rules of all runs; else the program is one run's
     refine: bool = True  #: edit the program while its description gets shorter
     min_confidence: Share = 0.5  #: every rule is right more often than this
+    safe: bool = True  #: every variable of a rule occurs in a positive literal
     pool: Count = 400  #: most rules that are combined
     beam: Count = 8  #: programs that are kept while combining
     max_rules: Count = 16  #: most rules of a program
@@ -161,6 +162,7 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "criterion": "accuracy",
             "combine": False,
             "refine": False,
+            "safe": False,
             "min_confidence": 0.0,
         },
     },

@@ -65,6 +65,8 @@ def refine(
 ) -> tuple[Codes, float]:
     """Take the best edit again and again, while the description length falls.
 
+    Rules stay safe: an edit that leaves a variable unbound is passed over.
+
     Parameters
     ----------
     sample
@@ -87,9 +89,9 @@ def refine(
     while True:
         best, program_next = length, None
         for edits in neighbours(sample, program, split=True):
-            place, shortest = _shortest(edits.lengths, edits.confidence > min_confidence)
-            if shortest < best - 1e-9:
-                best, program_next = shortest, edits.program(place)
+            place = _shortest(edits, sample, min_confidence, below=best - 1e-9)
+            if place is not None:
+                best, program_next = float(edits.lengths[place]), edits.program(place)
         if rivals is not None:
             swapped, shortest = _best_exchange(sample, program, *rivals, min_confidence)
             if shortest < best - 1e-9:
@@ -212,7 +214,12 @@ def _best_exchange(
     return found, best
 
 
-def _shortest(lengths: Floats, allowed: Bools) -> tuple[int, float]:
-    masked = np.where(allowed, lengths, math.inf)
-    place = int(masked.argmin()) if len(masked) else 0
-    return place, float(masked[place]) if len(masked) else math.inf
+def _shortest(edits: Edits, sample: CrispSample, min_confidence: float, below: float) -> int | None:
+    """The best edit whose changed rules are sure enough and safe, if any is better than `below`."""
+    lengths = np.where(edits.confidence > min_confidence, edits.lengths, math.inf)
+    for place in np.argsort(lengths, kind="stable"):
+        if not lengths[place] < below:
+            return None
+        if sample.space.safe(edits.program(int(place))[len(edits.kept) :]).all():
+            return int(place)
+    return None

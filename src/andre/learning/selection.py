@@ -62,6 +62,8 @@ def select(
     The chosen program, its rules in order of support.
     """
     empty = nothing(sample)
+    if config.safe:
+        programs = [codes[sample.space.safe(codes)] for codes in programs]
     pool = pool_rules(sample, np.concatenate([empty.codes, *programs]), config)
     found = [empty]
     if not sample.space.head_variables:
@@ -121,6 +123,8 @@ def pool_rules(sample: CrispSample, bodies: Codes, config: SelectionConfig) -> C
         cut[:, column] = 0
         shorter.append(cut)
     bodies = distinct_bodies(np.concatenate(shorter))
+    if config.safe:
+        bodies = bodies[sample.space.safe(bodies)]
     own = sample.body_counts(bodies)
     sure = own[:, 0] > config.min_confidence * own.sum(axis=1)
     bodies, own = bodies[sure], own[sure]
