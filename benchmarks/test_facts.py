@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,22 @@ def test_reading_a_graph(name: str, graph: FactBase, tmp_path: Path, benchmark: 
     write_facts(graph, path)
     base = benchmark.pedantic(read_facts, (path,), rounds=1)
     assert base == graph
+
+
+@pytest.mark.sweep
+def test_reading_ten_million_triples(tmp_path: Path, benchmark: BenchmarkFixture) -> None:
+    path, rng = tmp_path / "graph.tsv", np.random.default_rng(0)
+    with path.open("w") as file:
+        for _ in range(100):
+            ends = rng.integers(1_000_000, size=(100_000, 2))
+            relation = rng.integers(100, size=100_000)
+            file.writelines(
+                f"/m/{a}\tr{r}\t/m/{b}\n" for (a, b), r in zip(ends.tolist(), relation.tolist(), strict=True)
+            )
+    base = benchmark.pedantic(read_facts, (path,), rounds=1)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    benchmark.extra_info["facts"], benchmark.extra_info["peak_bytes"] = len(base), peak
+    assert len(base) > 9_900_000
 
 
 def test_reading_wn18rr_with_the_start_of_python(benchmark: BenchmarkFixture) -> None:
