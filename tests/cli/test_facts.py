@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from andre.facts import read_facts
+from andre.logic import parse_program
 
 
 def andre(*args: str | Path) -> subprocess.CompletedProcess[str]:
@@ -148,3 +149,14 @@ def test_neither_help_nor_facts_load_what_they_do_not_need(args: list[str], fami
         cwd=family.parent, capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     assert done.stderr.splitlines()[-1].strip() == ""
+
+
+@pytest.mark.parametrize("ending", ["pl", "problog", "rules", "json", "csv"])
+def test_rules_are_converted_there_and_back(tmp_path: Path, ending: str) -> None:
+    source, there, back = tmp_path / "rules.pl", tmp_path / f"there.{ending}", tmp_path / "back.pl"
+    source.write_text("% train: N_b=4, N_r=3, N_r/N_b=0.7500\nh(X, Y) :- b(X, Z), c(Z, Y).\n")
+    assert andre("convert", "--rules", source, there).returncode == 0
+    done = andre("convert", "--rules", there, back, *(["--to", "json"] if ending == "problog" else []))
+    assert (done.returncode, done.stdout) == (0, "")
+    if ending != "problog":  # there the confidence is the rule's probability
+        assert parse_program(back.read_text()) == parse_program(source.read_text())

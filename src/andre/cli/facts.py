@@ -59,8 +59,15 @@ def convert(
         str | None, typer.Option(help="Write the facts marked train, valid or test only.")
     ] = None,
     target: Annotated[str | None, typer.Option(help="The relation that has the examples (popper).")] = None,
+    rules: Annotated[
+        bool,
+        typer.Option("--rules", help="SOURCE is a program: prolog, problog, anyburl, json or csv."),
+    ] = False,
 ) -> None:
-    """Write the facts of SOURCE in another format; nothing is lost without being said."""
+    """Write the facts of SOURCE in another format, or its rules; nothing is lost without being said."""
+    if rules:
+        _convert_rules(source, out, format, to)
+        return
     from andre.facts import read_facts, write_facts
 
     base = read_facts(source, format)
@@ -73,6 +80,14 @@ def convert(
     base = base.without(*(drop or []))
     write_facts(base, out, to)
     typer.echo(f"{len(base):,} facts of {len(base.relations)} relations written to {out}", err=True)
+
+
+def _convert_rules(source: Path, out: Path, format: str | None, to: str | None) -> None:
+    from andre.logic.writers import read_program, write_program
+
+    program = read_program(source, format)
+    write_program(program, out, to)
+    typer.echo(f"{len(program):,} rules written to {out}", err=True)
 
 
 def _bias_for(base: FactBase, target: str) -> Any:
