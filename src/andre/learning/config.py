@@ -63,7 +63,9 @@ class SelectionConfig(Settings):
     combine: bool = True  #: pool the rules of all runs; else the program is one run's
     refine: bool = True  #: edit the program while its description gets shorter
     min_confidence: Share = 0.5  #: every rule is right more often than this
-    safe: bool = True  #: every variable of a rule occurs in a positive literal
+    #: Every variable of a rule occurs in a positive literal, so that the program runs on facts. Switch it
+    #: off where the rows are all there is and a rule may consist of negations.
+    safe: bool = True
     pool: Count = 400  #: most rules that are combined
     beam: Count = 8  #: programs that are kept while combining
     max_rules: Count = 16  #: most rules of a program

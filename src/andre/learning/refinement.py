@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from andre.evaluation.crisp import Bools, CrispSample
 from andre.evaluation.description import description_length, program_length
-from andre.grounding import Codes
+from andre.grounding import Codes, RuleSpace
 from andre.learning.deadline import Deadline
 
 __all__ = ["Edits", "neighbours", "refine"]
@@ -62,10 +62,10 @@ def refine(
     pool: Codes | None = None,
     min_confidence: float = 0.5,
     deadline: Deadline | None = None,
+    *,
+    safe: bool = True,
 ) -> tuple[Codes, float]:
     """Take the best edit again and again, while the description length falls.
-
-    Rules stay safe: an edit that leaves a variable unbound is passed over.
 
     Parameters
     ----------
@@ -79,6 +79,8 @@ def refine(
         Every changed rule must be right more often than this.
     deadline
         When to be content with what was found.
+    safe
+        Pass over an edit that leaves a variable of a rule unbound.
 
     Returns
     -------
@@ -89,7 +91,7 @@ def refine(
     while True:
         best, program_next = length, None
         for edits in neighbours(sample, program, split=True):
-            place = _shortest(edits, sample, min_confidence, below=best - 1e-9)
+            place = _shortest(edits, sample.space if safe else None, min_confidence, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
         if rivals is not None:
@@ -214,12 +216,12 @@ def _best_exchange(
     return found, best
 
 
-def _shortest(edits: Edits, sample: CrispSample, min_confidence: float, below: float) -> int | None:
-    """The best edit whose changed rules are sure enough and safe, if any is better than `below`."""
+def _shortest(edits: Edits, space: RuleSpace | None, min_confidence: float, below: float) -> int | None:
+    """The best edit whose changed rules are sure enough, and safe in a space, if better than `below`."""
     lengths = np.where(edits.confidence > min_confidence, edits.lengths, math.inf)
-    for place in np.argsort(lengths, kind="stable"):
+    for place in map(int, np.argsort(lengths, kind="stable")):
         if not lengths[place] < below:
             return None
-        if sample.space.safe(edits.program(int(place))[len(edits.kept) :]).all():
-            return int(place)
+        if space is None or space.safe(edits.program(place)[len(edits.kept) :]).all():
+            return place
     return None

@@ -79,7 +79,9 @@ def select(
         for start in found[:_REFINED]:
             if deadline and deadline.passed:
                 break
-            refined = Candidate(*refine(sample, start.codes, pool, config.min_confidence, deadline))
+            refined = Candidate(
+                *refine(sample, start.codes, pool, config.min_confidence, deadline, safe=config.safe)
+            )
             best = min(best, refined, key=lambda candidate: candidate.rank)
     codes = _by_support(sample, prune(sample, best.codes, config.min_confidence))
     return Candidate(codes, program_length(sample, codes))
