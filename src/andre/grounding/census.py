@@ -20,6 +20,7 @@ from andre.grounding.labelling import build_graph, seen_constants
 from andre.grounding.language import Language
 from andre.grounding.listing import list_classes
 from andre.grounding.place import key_text
+from andre.grounding.membership import Membership
 from andre.grounding.sample import Sample
 from andre.grounding.sets import Counts, Ints, number_keys
 from andre.grounding.space import RuleSpace
@@ -64,6 +65,7 @@ class Census:
     heads: Ints | None = None  #: [B], in exists how many head atoms have each bag
     starts: Ints | None = None  #: [B + 1], in exists where the rows of each bag begin
     rows: Ints | None = None  #: places in `cells`, in order within a bag
+    corrupting: bool = False  #: whether negatives weigh the facts they corrupt, not the atoms they are
 
     @cached_property
     def valuations(self) -> Floats:
@@ -91,11 +93,14 @@ class Census:
         return self.negatives.sum().item() if self.negatives.dtype != object else int(self.negatives.sum())
 
     def to_sample(self) -> Sample:
-        """The rows as a learner takes them."""
-        if self.semantics != "rows":
-            raise ConfigError("only a census in rows is a sample of rows: take it with semantics='rows'")
+        """The examples as a learner takes them."""
         positives, negatives = (np.asarray(w, dtype=np.float64) for w in (self.positives, self.negatives))
-        return Sample(self.space, self.valuations, positives, negatives)
+        members = heads = None
+        if self.starts is not None and self.rows is not None:
+            members = Membership(self.starts, np.asarray(self.rows, dtype=np.int64))
+        if self.corrupting and self.heads is not None:
+            heads = self.heads.astype(np.float64)
+        return Sample(self.space, self.valuations, positives, negatives, members, heads)
 
     def require_both_classes(self) -> Census:
         """Refuse a census from which nothing can be told apart.
@@ -324,6 +329,7 @@ def _count_bags(
         heads=bags.heads,
         starts=bags.starts,
         rows=bags.rows,
+        corrupting=weigh.out is not None,
     )
 
 
