@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from andre.evaluation.crisp import Bools, CrispSample
 from andre.evaluation.description import description_length, program_length
-from andre.grounding import Codes, RuleSpace
+from andre.grounding import Codes
+from andre.grounding.form import Form
 from andre.learning.deadline import Deadline
 
 __all__ = ["Edits", "neighbours", "refine"]
@@ -62,8 +63,7 @@ def refine(
     pool: Codes | None = None,
     min_confidence: float = 0.5,
     deadline: Deadline | None = None,
-    *,
-    safe: bool = True,
+    form: Form | None = None,
 ) -> tuple[Codes, float]:
     """Take the best edit again and again, while the description length falls.
 
@@ -79,19 +79,20 @@ def refine(
         Every changed rule must be right more often than this.
     deadline
         When to be content with what was found.
-    safe
-        Pass over an edit that leaves a variable of a rule unbound.
+    form
+        What bodies must look like; by default, all variables are bound.
 
     Returns
     -------
     The program and its description length.
     """
+    form = form or Form(sample.space, singletons=True)
     length = program_length(sample, program)
     rivals = None if pool is None else (pool, sample.covers(pool))
     while True:
         best, program_next = length, None
         for edits in neighbours(sample, program, split=True):
-            place = _shortest(edits, sample.space if safe else None, min_confidence, below=best - 1e-9)
+            place = _shortest(edits, form, min_confidence, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
         if rivals is not None:
@@ -217,12 +218,12 @@ def _best_exchange(
     return found, best
 
 
-def _shortest(edits: Edits, space: RuleSpace | None, min_confidence: float, below: float) -> int | None:
-    """The best edit whose changed rules are sure enough, and safe in a space, if better than `below`."""
+def _shortest(edits: Edits, form: Form, min_confidence: float, below: float) -> int | None:
+    """The best edit whose changed rules are sure enough and well-formed, if better than `below`."""
     lengths = np.where(edits.confidence > min_confidence, edits.lengths, math.inf)
     for place in map(int, np.argsort(lengths, kind="stable")):
         if not lengths[place] < below:
             return None
-        if space is None or space.safe(edits.program(place)[len(edits.kept) :]).all():
+        if form.admits(edits.program(place)[len(edits.kept) :]).all():
             return place
     return None
