@@ -20,7 +20,7 @@ __all__ = ["census"]
 
 @app.command()
 def census(
-    source: Annotated[Path, typer.Argument(help="A file, folder or database of facts.")],
+    source: Annotated[Path, typer.Argument(help="A file, folder or database of facts, or a task.")],
     *,
     target: Annotated[
         str | None, typer.Option(help="The relation to define, as p/2; a bias or language may name it.")
@@ -39,11 +39,11 @@ def census(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Count the rows of a target without listing its groundings."""
-    from andre.facts import read_facts
+    from andre.facts import read_source
     from andre.grounding import take_census
 
     began = time.perf_counter()
-    facts = read_facts(source, format)
+    facts = read_source(source, format)
     chosen = _language(facts, language, preset, {"target": target, "variables": variables})
     found = take_census(
         facts,

@@ -7,6 +7,8 @@ from andre.facts.frames import to_frames
 from andre.facts.notes import Notes
 from andre.facts.read import read_facts
 from andre.facts.relation import MARKS, Relation
+from andre.facts.sources import read_source
+from andre.facts.tasks import TASKS, Task
 from andre.facts.types import ArgumentTypes, argument_types
 from andre.facts.values import Value
 from andre.facts.write import write_facts
@@ -15,15 +17,18 @@ __all__ = [
     "FEATURES",
     "FORMATS",
     "MARKS",
+    "TASKS",
     "ArgumentTypes",
     "Bias",
     "FactBase",
     "Notes",
     "Relation",
+    "Task",
     "Value",
     "World",
     "argument_types",
     "read_facts",
+    "read_source",
     "to_frames",
     "write_facts",
 ]
