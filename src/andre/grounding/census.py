@@ -28,7 +28,7 @@ from andre.grounding.split import draw_cells
 from andre.grounding.strata import Classes, Stratum, strata
 from andre.grounding.triads import class_bound, count_classes
 
-__all__ = ["Census", "Method", "Mode", "Semantics", "take_census"]
+__all__ = ["Census", "Method", "Mode", "Semantics", "head_domains", "take_census"]
 
 #: What an example is: a grounding, or a head atom with the set of its rows.
 Semantics: TypeAlias = Literal["rows", "exists"]
@@ -195,7 +195,7 @@ def take_census(
         )
     if identity is None:
         identity = semantics == "exists" and mode == "complete"
-    domains = _domains(facts, language, semantics, mode, constants)
+    domains = head_domains(facts, language, semantics, mode, constants)
     graph = build_graph(facts, space, constants, domains)
     chosen = [stratum for stratum in strata(language.variables) if stratum.is_distinct or not identity]
     if semantics == "rows":
@@ -203,16 +203,26 @@ def take_census(
     return _count_bags(graph, chosen, _weigher(facts, graph, mode), identity, (memory_limit, method))
 
 
-def _domains(
-    facts: FactBase, language: Language, semantics: Semantics, mode: Mode, constants: Ints
+def head_domains(
+    facts: FactBase,
+    language: Language,
+    semantics: Semantics = "exists",
+    mode: Mode = "define",
+    constants: Ints | None = None,
 ) -> list[Ints]:
-    """For each place of the head, the codes of the constants it ranges over."""
+    """For each place of the head, the codes of the constants it ranges over.
+
+    Parameters
+    ----------
+    constants
+        Those that count in `complete`; by default all that are seen in training.
+    """
     key = language.key(facts)
     target = facts.relations[key]
     if semantics == "rows":
         return [np.unique(column).astype(np.int64) for column in target.codes[target.marked("train")].T]
     if mode == "complete":
-        return [constants] * key[1]
+        return [seen_constants(facts) if constants is None else constants] * key[1]
     types = language.types_of(facts)
     found: dict[str, list[Ints]] = {}
     for other, relation in facts.relations.items():

@@ -2,22 +2,29 @@
 
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config, SelectionConfig, TrainingConfig
+from andre.learning.learn import learn
 from andre.learning.learner import fit
+from andre.learning.plan import Plan
 from andre.learning.result import Result, RunSummary, Score
 from andre.learning.state import Look, State
 from andre.learning.storage import load_result, prolog, save_result
+from andre.learning.theory import Definition, Theory
 
 __all__ = [
     "Callback",
     "Config",
+    "Definition",
     "Look",
+    "Plan",
     "Result",
     "RunSummary",
     "Score",
     "SelectionConfig",
     "State",
+    "Theory",
     "TrainingConfig",
     "fit",
+    "learn",
     "load_result",
     "prolog",
     "save_result",

@@ -167,6 +167,7 @@ def _result(
         runs=runs,
         history=tuple(state.history),
         weights=weights,
+        proposed=distinct_bodies(np.concatenate([done.codes.reshape(-1, sample.space.m) for done in rounds])),
         seconds=state.seconds,
         stopped=state.stopped,
     )
