@@ -14,10 +14,11 @@ from andre.facts.base import Key
 from andre.grounding import Census
 from andre.inference import Explanation, Model, explain, infer
 from andre.learning.plan import Plan
+from andre.learning.rejection import Rejected
 from andre.learning.result import Result
-from andre.logic import Atom, Program, Rule
+from andre.logic import Atom, Program
 
-__all__ = ["Counts", "Definition", "Rejected", "Theory"]
+__all__ = ["Counts", "Definition", "Theory"]
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,6 @@ class Counts:
             census.negative,
             None if census.heads is None else len(census.heads),
         )
-
-
-@dataclass(frozen=True)
-class Rejected:
-    """A rule that was weighed and left out."""
-
-    rule: Rule
-    reason: str
 
 
 @dataclass(frozen=True, eq=False)

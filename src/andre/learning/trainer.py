@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -20,13 +19,10 @@ from andre.learning.extraction import distinct_bodies, extract
 from andre.learning.runs import Runs
 from andre.learning.selection import Candidate, prune
 from andre.learning.state import Finished, Look, State
+from andre.learning.threads import sized_threads
 from andre.model import Inputs, Network, Objective, Pooling, Terms, row_weights
 
 __all__ = ["Trainer", "tell"]
-
-#: Values of B computed in a step from which several threads pay.
-_WORTH_SHARING = 1_000_000
-
 
 class Trainer:
     """Trains rounds of runs on a sample.
@@ -68,7 +64,7 @@ class Trainer:
         if runs is None:
             raise ValueError("a round is started before it is trained")
         check_every = self.config.training.check_every
-        with _threads(self._train.inputs.n_visited * runs.current.shape[:2].numel()):
+        with sized_threads(self._train.inputs.n_visited * runs.current.shape[:2].numel()):
             while runs.step < state.steps and len(runs.moving) and state.stopped is None:
                 terms, logits = self._step(runs, state.round, state.steps)
                 if runs.step % check_every == 0 or runs.step == state.steps:
@@ -191,18 +187,6 @@ def tell(callbacks: Sequence[Callback], hook: str, state: State) -> None:
             getattr(callback, hook)(state)
         except KeyboardInterrupt:
             state.stopped = "interrupted"
-
-
-@contextmanager
-def _threads(work: int) -> Iterator[None]:
-    """One thread for a step of little work: handing out small pieces takes longer than doing them."""
-    before = torch.get_num_threads()
-    if work < _WORTH_SHARING:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _device(name: str) -> torch.device:
