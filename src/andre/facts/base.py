@@ -73,6 +73,12 @@ class FactBase:
                 raise DataError(f"{relation} has a code outside the dictionary of constants")
         object.__setattr__(self, "relations", MappingProxyType(dict(self.relations)))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "relations": dict(self.relations)}  # a read-only view cannot be pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, relations=MappingProxyType(state["relations"]))
+
     @classmethod
     def from_facts(
         cls,

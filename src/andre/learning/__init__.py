@@ -2,7 +2,7 @@
 
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config, SelectionConfig, TrainingConfig
-from andre.learning.learn import learn
+from andre.learning.learn import learn, learnable
 from andre.learning.learner import fit
 from andre.learning.plan import Plan
 from andre.learning.result import Result, RunSummary, Score
@@ -25,6 +25,7 @@ __all__ = [
     "TrainingConfig",
     "fit",
     "learn",
+    "learnable",
     "load_result",
     "prolog",
     "save_result",

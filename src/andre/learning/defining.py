@@ -92,7 +92,7 @@ def define(
     covered, totals = labels.counts(model)[0].astype(int), labels.totals.astype(int)
     return Definition(
         target=key_text(key),
-        program=Program(tuple(rule.with_evidence(one) for rule, one in zip(program, evidence, strict=True))),
+        program=Program(tuple(r.tidy().with_evidence(one) for r, one in zip(program, evidence, strict=True))),
         counts=Counts.of(census),
         confusion=Confusion(*covered.tolist(), *(totals - covered).tolist()),
         length=length,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, as_completed
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,10 +29,11 @@ from andre.learning.rejection import Weighing
 from andre.learning.result import Result
 from andre.learning.selection import with_shorter
 from andre.learning.theory import Counts, Definition, Theory
+from andre.learning.theory_storage import RunFolder
 from andre.learning.threads import sized_threads
 from andre.logic import Atom, Literal, Program, Rule
 
-__all__ = ["learn"]
+__all__ = ["learn", "learnable"]
 
 
 def learn(
@@ -39,7 +42,8 @@ def learn(
     plan: Plan | None = None,
     *,
     callbacks: Sequence[Callback] = (),
-    tell: Callable[[str], None] | None = None,
+    out: Path | str | None = None,
+    executor: Executor | None = None,
     **options: Any,
 ) -> Theory:
     """Learn the rules of one or more relations.
@@ -50,12 +54,17 @@ def learn(
         What is known, background rules included.
     target
         The relations to learn, as p/2; a language or bias may name one instead.
+        `learnable(facts)` names all that can be.
     plan
         How to learn; by default made from the options.
     callbacks
-        Watchers of the runs; see `andre.learning.Callback`.
-    tell
-        Called with a sentence whenever something new begins.
+        Watchers; see `andre.learning.Callback`. An executor of processes keeps
+        them from seeing the runs themselves.
+    out
+        A folder that is filled target by target; targets that it holds already,
+        learned from the same facts by the same plan, are not learned again.
+    executor
+        Learns targets in parallel: any `concurrent.futures.Executor`.
     options
         What `Plan.of` takes: `mode`, `semantics`, `variables`, `preset`,
         `seed`, `time_limit`, and every field of `Language` and `Config`.
@@ -72,24 +81,83 @@ def learn(
         raise ConfigError("there is no target: name at least one relation")
     facts = materialise(facts)
     plan = plan or Plan.of(facts, targets[0], **options)
-    definitions = []
-    with sized_threads(len(facts.constants) ** 3):
-        for name in targets:
-            began = time.monotonic()
-            language = plan.language if name is None else plan.aim(name)
-            made = _learn_one(facts, language, plan, tuple(callbacks), tell or (lambda _: None))
-            definitions.append(replace(made, seconds=time.monotonic() - began))
-    return Theory(tuple(definitions), plan)
+    languages = [plan.language if name is None else plan.aim(name) for name in targets]
+    for language in languages:
+        language.space(facts)  # refuse a wrong name before anything is learned
+    folder = None if out is None else RunFolder.of(out, facts, plan)
+    definitions: dict[str, Definition] = {}
+    for made in _definitions(facts, languages, plan, tuple(callbacks), folder, executor):
+        definitions[made.target] = made
+        for callback in callbacks:
+            callback.on_target(made.target, made.program, made.seconds)
+        if made.result.stopped == "interrupted":
+            break
+        if folder is not None:
+            folder.keep(made)
+    ordered = [definitions[name] for name in map(_named(facts), languages) if name in definitions]
+    theory = Theory(tuple(ordered), plan)
+    if folder is not None:
+        folder.close(theory)
+    return theory
+
+
+def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
+    """The relations that can be learned, and why each of the others cannot.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom
+    >>> facts = FactBase.from_facts(map(parse_atom, ["p(a,b)", "p(b,c)", "q(a,c)"]))
+    >>> learnable(facts)
+    (['p/2'], ['q/2 has only 1 fact to learn from: two are the least'])
+    """
+    good, bad = [], []
+    for key, relation in facts.relations.items():
+        count = int(relation.marked("train").sum())
+        if not relation.arity:
+            bad.append(f"{key_text(key)} has no arguments")
+        elif not count:
+            bad.append(f"{key_text(key)} occurs only in test or validation facts")
+        elif count < 2:
+            bad.append(f"{key_text(key)} has only 1 fact to learn from: two are the least")
+        else:
+            good.append(key_text(key))
+    return good, bad
+
+
+def _named(facts: FactBase) -> Callable[[Language], str]:
+    return lambda language: key_text(language.key(facts))
+
+
+def _definitions(
+    facts: FactBase,
+    languages: Sequence[Language],
+    plan: Plan,
+    callbacks: tuple[Callback, ...],
+    folder: RunFolder | None,
+    executor: Executor | None,
+) -> Iterator[Definition]:
+    """Definitions as they come: those kept in the folder first."""
+    name = _named(facts)
+    left = []
+    for language in languages:
+        known = None if folder is None else folder.known(name(language))
+        if known is None:
+            left.append(language)
+        else:
+            yield known
+    if executor is None:
+        yield from (_learn_one(facts, language, plan, callbacks) for language in left)
+        return
+    waiting = [executor.submit(_learn_one, facts, language, plan) for language in left]
+    for future in as_completed(waiting):
+        yield future.result()
 
 
 def _learn_one(
-    facts: FactBase,
-    language: Language,
-    plan: Plan,
-    callbacks: tuple[Callback, ...],
-    say: Callable[[str], None],
+    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...] = ()
 ) -> Definition:
-    say(f"{language.target}: counting")
+    began = time.monotonic()
     census = take_census(
         facts,
         language,
@@ -98,17 +166,18 @@ def _learn_one(
         identity=plan.identity,
         memory_limit=plan.memory_limit,
     ).require_both_classes()
-    say(
-        f"{language.target}: {census.groundings:,} groundings, {census.distinct:,} distinct rows, "
-        f"{census.space.m} candidates; learning to {plan.mode} it in {plan.semantics}"
-    )
+    for callback in callbacks:
+        callback.on_census(census)
 
     def propose(sample: Sample, form: Form, config: Config) -> Result:
         return fit(sample, config, callbacks=callbacks, form=form)
 
-    if plan.mode == "define" and plan.semantics == "exists":
-        return define(facts, language, census, propose, plan.config, short=plan.short_bodies)
-    return _complete(census, language, plan, callbacks)
+    with sized_threads(len(facts.constants) ** 3):
+        if plan.mode == "define" and plan.semantics == "exists":
+            made = define(facts, language, census, propose, plan.config, short=plan.short_bodies)
+        else:
+            made = _complete(census, language, plan, callbacks)
+    return replace(made, seconds=time.monotonic() - began)
 
 
 def _complete(census: Census, language: Language, plan: Plan, callbacks: tuple[Callback, ...]) -> Definition:
@@ -127,7 +196,7 @@ def _complete(census: Census, language: Language, plan: Plan, callbacks: tuple[C
     head = result.space.head
     return Definition(
         target=key_text((head.predicate, head.arity)),
-        program=Program(tuple(map(_apart, result.program))) if plan.identity else result.program,
+        program=Program(tuple((_apart(rule) if plan.identity else rule).tidy() for rule in result.program)),
         counts=Counts.of(census),
         confusion=Confusion(*covered.tolist(), *(totals - covered).tolist()),
         length=result.length,

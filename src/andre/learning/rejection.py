@@ -47,13 +47,18 @@ class Weighing:
 
     def rejected(self, chosen: Codes) -> Iterator[Rejected]:
         """The most promising rules that were not taken, and why."""
-        taken = {body.tobytes() for body in chosen}
-        order = [place for place in self._order() if self.pool[place].tobytes() not in taken]
-        for place in order[:_TOLD]:
+        seen = set(self.space.program(chosen))
+        n_chosen = len(seen)
+        for place in self._order():
+            rule = self.space.rule(self.pool[place]).tidy()
+            if rule in seen:  # or its like with other names for variables
+                continue
+            seen.add(rule)
             right, wrong = self.counts[place]
-            rule = self.space.rule(self.pool[place])
             evidence = Evidence("train", float(right + wrong), float(right))
             yield Rejected(rule.with_evidence(evidence), self._reason(right, wrong))
+            if len(seen) - n_chosen == _TOLD:
+                return
 
     def why_nothing(self, stopped: str | None) -> str:
         """Why no program is better than none."""
