@@ -52,7 +52,7 @@ def test_a_source_is_a_path_or_a_task(tmp_path: Path, monkeypatch: pytest.Monkey
     assert read_source("odd") == TASKS["odd"].train()
     Path("odd").write_text("p(a).")
     assert len(read_source("odd")) == 1  # a path that exists wins
-    with pytest.raises(DataError, match="there is no file none.pl: check the path"):
+    with pytest.raises(DataError, match=r"there is no file none\.pl: check the path"):
         read_source("none.pl")
     with pytest.raises(DataError, match=r"no file oddly and no task .*: the tasks are predecessor, odd"):
         read_source("oddly")
