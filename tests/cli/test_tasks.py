@@ -54,7 +54,7 @@ def test_a_source_is_a_path_or_a_task(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(read_source("odd")) == 1  # a path that exists wins
     with pytest.raises(DataError, match=r"there is no file none\.pl: check the path"):
         read_source("none.pl")
-    with pytest.raises(DataError, match=r"no file oddly and no task .*: the tasks are predecessor, odd"):
+    with pytest.raises(DataError, match="no file, task or dataset oddly: tasks are predecessor, odd"):
         read_source("oddly")
 
 
