@@ -9,6 +9,8 @@ from andre.errors import AndreError
 from andre.logic import Atom, Literal, Program, Rule, Variable, parse_program
 
 if TYPE_CHECKING:
+    from andre import datasets
+
     # Not in __all__: a star import must work without scikit-learn.
     from andre.estimator import AndreClassifier as AndreClassifier
     from andre.facts import FactBase, read_facts, write_facts
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from andre.nn import RuleLayer
 
 __version__ = "0.1.0"
+
+_MODULES = ("datasets",)
 
 # Loaded on first use, so that `import andre` and the command line's help stay instant.
 _LAZY = {
@@ -53,6 +57,7 @@ __all__ = [
     "RuleSpace",
     "Sample",
     "Variable",
+    "datasets",
     "explain",
     "fit",
     "infer",
@@ -66,6 +71,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"andre.{name}")
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'andre' has no attribute {name!r}")

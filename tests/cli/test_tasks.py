@@ -35,7 +35,7 @@ def test_tasks_as_json() -> None:
     assert [task["name"] for task in shown] == list(TASKS)
     one = json.loads(andre("tasks", "odd", "--json"))
     assert one == shown[1]
-    assert one["train"] == {"constants": 65, "facts": 97}
+    assert one["train"] == {"constants": 66, "facts": 99}
     assert one["background"] == ["successor/2", "zero/1"]
 
 
@@ -52,9 +52,9 @@ def test_a_source_is_a_path_or_a_task(tmp_path: Path, monkeypatch: pytest.Monkey
     assert read_source("odd") == TASKS["odd"].train()
     Path("odd").write_text("p(a).")
     assert len(read_source("odd")) == 1  # a path that exists wins
-    with pytest.raises(DataError, match="there is no file none.pl: check the path"):
+    with pytest.raises(DataError, match=r"there is no file none\.pl: check the path"):
         read_source("none.pl")
-    with pytest.raises(DataError, match=r"no file oddly and no task .*: the tasks are predecessor, odd"):
+    with pytest.raises(DataError, match="no file, task or dataset oddly: tasks are predecessor, odd"):
         read_source("oddly")
 
 

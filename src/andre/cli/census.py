@@ -20,7 +20,7 @@ __all__ = ["census"]
 
 @app.command()
 def census(
-    source: Annotated[Path, typer.Argument(help="A file, folder or database of facts, or a task.")],
+    source: Annotated[Path, typer.Argument(help="A file, folder or database of facts, a task or a dataset.")],
     *,
     target: Annotated[
         str | None, typer.Option(help="The relation to define, as p/2; a bias or language may name it.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["convert", "facts"]
 
-_Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts, or a task.")]
+_Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts, a task or a dataset.")]
 _Format = Annotated[str | None, typer.Option("--format", help="Its format, where it cannot be seen.")]
 
 

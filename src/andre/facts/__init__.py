@@ -4,6 +4,7 @@ from andre.facts.base import FEATURES, FactBase, World
 from andre.facts.bias import Bias
 from andre.facts.formats import FORMATS
 from andre.facts.frames import to_frames
+from andre.facts.noise import noisy, probabilistic
 from andre.facts.notes import Notes
 from andre.facts.read import read_facts
 from andre.facts.relation import MARKS, Relation
@@ -27,6 +28,8 @@ __all__ = [
     "Value",
     "World",
     "argument_types",
+    "noisy",
+    "probabilistic",
     "read_facts",
     "read_source",
     "to_frames",

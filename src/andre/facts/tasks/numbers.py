@@ -15,6 +15,9 @@ __all__ = ["EVEN", "LESS_THAN", "ODD", "PREDECESSOR"]
 
 _BACKGROUND = ("successor/2", "zero/1")
 
+# The last number has no successor. That of `odd` is odd and that of `even` is even: otherwise the
+# rule that counts down from it, `odd(X) :- successor(X, Y), \+ odd(Y)`, would hold by accident.
+
 
 def _numbers(
     name: str, holds: Callable[..., bool], arity: int, last: int, rng: np.random.Generator
@@ -56,7 +59,7 @@ ODD = Task(
     variables=3,
     background=_BACKGROUND,
     definition="odd(X) :- successor(Y, X), \\+ odd(Y).",
-    domains=_domains("odd", lambda x: x % 2 == 1, 1, (64, 200)),
+    domains=_domains("odd", lambda x: x % 2 == 1, 1, (65, 201)),
 )
 
 EVEN = Task(
