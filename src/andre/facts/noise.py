@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -83,11 +84,11 @@ def noisy(facts: FactBase, target: str, share: float, seed: int = 0) -> FactBase
     return replace(facts, relations={**facts.relations, relation.key: flipped})
 
 
-def probabilistic(facts: FactBase, seed: int = 0) -> FactBase:
+def probabilistic(facts: FactBase, seed: int = 0, *, only: Sequence[str] | None = None) -> FactBase:
     """Give every atom a probability: true ones N(0.75, 0.15), false ones N(0.25, 0.15).
 
-    Draws are clipped to [0, 1]. All relations are made uncertain, over all
-    atoms they may have (`atom_domain`). An atom counts as true where its
+    Draws are clipped to [0, 1]. All relations, or `only` those named as p/2,
+    are made uncertain, over all atoms they may have (`atom_domain`). An atom counts as true where its
     probability is above 0.5, so a false one is now a stated, improbable fact.
     What comes out as 0 is left out, which in a closed world says the same.
 
@@ -100,8 +101,14 @@ def probabilistic(facts: FactBase, seed: int = 0) -> FactBase:
     """
     rng = np.random.default_rng(seed)
     relations = {}
+    for name in only or ():
+        _plain(facts, name)  # an unknown name is refused
     for key, domain in _domains(facts).items():
-        relation = _plain(facts, f"{key[0]}/{key[1]}")
+        name = f"{key[0]}/{key[1]}"
+        if only is not None and name not in only:
+            relations[key] = facts.relations[key]
+            continue
+        relation = _plain(facts, name)
         true = _among(domain, relation, len(facts.constants))
         chance = rng.normal(np.where(true, 0.75, 0.25), 0.15).clip(0, 1)
         relations[key] = Relation(relation.name, domain[chance > 0], chance[chance > 0])
