@@ -124,6 +124,29 @@ class Sample:
         assert merged[0] is not None and merged[1] is not None
         return Sample(space, rows, merged[0], merged[1], members, merged[2])
 
+    def thinned(self, most: int, seed: int) -> Sample:
+        """A random part of the examples with at most so many rows in all, both classes alike.
+
+        Weights stay as they are. A sample that is small enough is given as it is.
+        """
+        sizes = np.ones(self.n_examples) if self.members is None else np.diff(self.members.starts)
+        if sizes.sum() <= most:
+            return self
+        rng = np.random.default_rng(seed)
+        chosen = []
+        for weight in (self.positives - self.negatives, self.negatives - self.positives):
+            own = rng.permutation(np.flatnonzero(weight > 0))
+            chosen.append(own[np.cumsum(sizes[own]) <= most / 2])
+        examples = np.sort(np.concatenate(chosen))
+        heads = None if self.heads is None else self.heads[examples]
+        weights = self.positives[examples], self.negatives[examples]
+        if self.members is None:
+            return Sample(self.space, self.valuations[examples], *weights, None, heads)
+        members = self.members.take(examples)
+        rows, place = np.unique(members.rows, return_inverse=True)
+        kept = Membership(members.starts, place.ravel().astype(np.int64))
+        return Sample(self.space, self.valuations[rows], *weights, kept, heads)
+
     def require_both_classes(self) -> Sample:
         """Refuse a sample from which nothing can be told apart.
 

@@ -31,6 +31,9 @@ __all__ = ["define"]
 
 #: Most numbers that one truth table may hold.
 _MOST_CELLS = 1 << 26
+#: Rows that the runs learn from at the most. Certain facts have fewer; uncertain ones have as many
+#: as there are groundings, and runs that only propose need not see them all.
+_MOST_ROWS = 20_000
 #: How many of the pooled rules are kept in mind to tell why they were left out.
 _REMEMBERED = 80
 
@@ -115,6 +118,7 @@ def _pooled(
     sample: Sample, form: Form, key: tuple[str, int], propose: Proposer, config: Config, *, short: bool
 ) -> _Pool:
     space = sample.space
+    whole, sample = sample, sample.thinned(_MOST_ROWS, config.seed)
     result = propose(sample, form, config)
     bodies = [result.proposed]
     recursive = np.array([(atom.predicate, atom.arity) == key for atom in space.atoms])
@@ -130,7 +134,7 @@ def _pooled(
         bodies.append(form.short_bodies())
     pool = with_shorter(np.concatenate(bodies))
     pool = pool[form.admits(pool)]
-    crisp = CrispSample.of(sample)
+    crisp = CrispSample.of(whole)
     own = crisp.body_counts(pool)
     lengths = description_length(own, crisp.totals, np.count_nonzero(pool, axis=1), 1, m=space.m)
     order = np.argsort(lengths, kind="stable")
