@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from andre.learning import Config, Result
     from andre.logic import Rule
 
-__all__ = ["predict_rows", "predict_table"]
+__all__ = ["AsJson", "Quiet", "check_folder", "config_options", "predict_rows", "predict_table", "say"]
 
 _EXAMPLES = "\n\n".join  # a blank line between examples, or the help would run them together
 
@@ -71,7 +71,7 @@ def fit(
     standard error. Ctrl-C stops learning and gives the best program so far.
     """
     if out is not None:
-        _check_folder(out)
+        check_folder(out)
     chosen = _config(preset, settings or [], seed=seed, time_limit=time_limit, device=device)
     train, held = _samples(table, validation, seed, (label, weight, ignore or []), quiet)
     result = _learn(train, chosen, held, checkpoint, quiet)
@@ -147,7 +147,7 @@ def show(
     if plots is not None:
         from andre.report.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
 
-        _check_folder(plots)
+        check_folder(plots)
         for name, draw in (("losses", plot_losses), ("accuracy", plot_accuracy)):
             save_figure(draw(result), plots / f"{name}.svg")
         save_figure(plot_probabilities(result), plots / "probabilities.svg")
@@ -199,7 +199,8 @@ def _input(path: Path) -> Path:
     return Path("/dev/stdin") if str(path) == "-" else path
 
 
-def _check_folder(path: Path) -> None:
+def check_folder(path: Path) -> None:
+    """Refuse a folder to write to that is a file."""
     if path.exists() and not path.is_dir():
         raise AndreError(f"{path} is a file: name a folder, or a new one")
 
@@ -213,7 +214,7 @@ def _samples(
     label, weight, ignore = roles
     table = read_table(_input(path), label, weight, ignore=ignore).require_both_classes()
     if (constant := table.constant) and not quiet:
-        _say(f"left out, because the same on every row: {', '.join(constant)}")
+        say(f"left out, because the same on every row: {', '.join(constant)}")
     table = table.without_constant()
     if validation is None:
         return table.sample(), None
@@ -235,12 +236,17 @@ def _share(text: str) -> float | None:
 def _config(preset: str, settings: list[str], **options: Any) -> Config:
     from andre.learning import Config
 
+    return Config.preset(preset, **config_options(settings, **options))
+
+
+def config_options(settings: list[str], **options: Any) -> dict[str, Any]:
+    """Options by name, with those that `--set NAME=VALUE` gave."""
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
             raise AndreError(f"--set {setting} sets nothing: write NAME=VALUE, e.g. --set steps=300")
         options[name.strip().replace("-", "_")] = _value(name.strip(), text.strip())
-    return Config.preset(preset, **options)
+    return options
 
 
 def _value(name: str, text: str) -> Any:
@@ -289,17 +295,18 @@ def _say_how_it_went(result: Result, out: Path | None) -> None:
     from andre.report.summary import outcome, why_no_rule
 
     if result.stopped == "interrupted":
-        _say("stopped by Ctrl-C: this is the best program so far")
+        say("stopped by Ctrl-C: this is the best program so far")
     elif result.stopped == "time":
-        _say(f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far")
+        say(f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far")
     if why := why_no_rule(result):
-        _say(why)
-    _say(outcome(result))
+        say(why)
+    say(outcome(result))
     if out is not None:
-        _say(f"saved in {out}: andre show {out}, andre predict {out} TABLE")
+        say(f"saved in {out}: andre show {out}, andre predict {out} TABLE")
 
 
-def _say(message: str) -> None:
+def say(message: str) -> None:
+    """Say something on stderr."""
     typer.echo(f"andre: {message}", err=True)
 
 
