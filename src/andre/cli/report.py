@@ -34,7 +34,9 @@ def report(
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="TABLE", help="The table it was learned from, where it is not where it was.", dir_okay=False
+            metavar="TABLE",
+            help="The table it was learned from, where it is not where it was.",
+            dir_okay=False,
         ),
     ] = None,
     out: Annotated[

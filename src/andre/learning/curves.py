@@ -80,9 +80,7 @@ def best_run(result: Result) -> tuple[int, int]:
     return best.round, [run for run in result.runs if run.round == best.round].index(best)
 
 
-def readings(
-    weights: NDArray[np.floating], most: int
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def readings(weights: NDArray[np.floating], most: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """How likely every subrule includes, negates or leaves out every atom, and which atoms to show.
 
     Of many atoms, those are worth showing that some subrule is least sure to leave out.

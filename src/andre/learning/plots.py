@@ -87,7 +87,8 @@ def plot_accuracy(result: Result, *, runs: Which = "best", ax: Axes | None = Non
     """
     curves = read_curves(result, runs)
     ax = ax or _axes()
-    for (name, line), dashes, (colour, _) in zip(curves.accuracy.items(), ("-", "--"), _LINES):
+    for place, (name, line) in enumerate(curves.accuracy.items()):
+        colour, dashes = _LINES[place]
         ax.plot(curves.steps, line, color=colour, linestyle=dashes, linewidth=2, label=name)
     lowest = min(0.5, *(float(np.nanmin(line)) for line in curves.accuracy.values()))
     ax.set(xlabel="step", ylabel="accuracy", xlim=(0, curves.steps[-1]), ylim=(lowest - 0.02, 1.02))
@@ -141,10 +142,10 @@ def _panels(ax: Axes, p: NDArray[np.float64], names: list[str]) -> None:
     """Draw stacked bars for every subrule, side by side within an axes."""
     n, gap = len(p), 0.06
     width = (1 - gap * (n - 1)) / n
-    for subrule, readings in enumerate(p):
+    for subrule, shares in enumerate(p):
         panel = ax.inset_axes((subrule * (width + gap), 0, width, 1))
         left = np.zeros(len(names))
-        for share, (label, colour, hatch) in zip(readings.T, _READINGS, strict=True):
+        for share, (label, colour, hatch) in zip(shares.T, _READINGS, strict=True):
             panel.barh(
                 range(len(names)),
                 share,

@@ -128,7 +128,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        scores = ", ".join(f"{score.split} {score.accuracy:.4f} on {score.rows:g} rows" for score in self.scores)
+        scores = ", ".join(
+            f"{score.split} {score.accuracy:.4f} on {score.rows:g} rows" for score in self.scores
+        )
         early = "" if self.stopped is None else f" Stopped early: {self.stopped}."
         caption = f"Accuracy: {scores}. {len(self.runs)} runs, {self.seconds:.2f} s.{early}"
         return program_html(self.program, caption)

@@ -87,7 +87,9 @@ def chart_svg(chart: Chart) -> str:
         title = f"{escape(name)}: {seen[0]:.3g} to {seen[-1]:.3g}"
         for run in _unbroken(chart.x, line):
             points = " ".join(place(x, y) for x, y in run)
-            parts.append(f'<polyline class="line l{number % 7}" points="{points}"><title>{title}</title></polyline>')
+            parts.append(
+                f'<polyline class="line l{number % 7}" points="{points}"><title>{title}</title></polyline>'
+            )
     return _svg(bottom + 22, f"{chart.title}: {', '.join(chart.lines)}", parts)
 
 
@@ -107,9 +109,7 @@ def census_svg(census: CensusCounts) -> str:
     return _svg(line * len(census.steps), f"Counts on a logarithmic scale: {told}", parts)
 
 
-def _unbroken(
-    x: Sequence[float], line: Sequence[float | None]
-) -> Iterator[list[tuple[float, float]]]:
+def _unbroken(x: Sequence[float], line: Sequence[float | None]) -> Iterator[list[tuple[float, float]]]:
     """The pieces of a line between its gaps."""
     piece: list[tuple[float, float]] = []
     for at, value in zip(x, line, strict=True):

@@ -15,7 +15,7 @@ from andre.grounding.table import Table
 from andre.learning import Result
 from andre.learning.curves import read_curves, readings
 from andre.learning.origin import Origin
-from andre.logic import Program, Rule
+from andre.logic import Atom, Program, Rule
 from andre.model.losses import schedule
 from andre.report.page import (
     Bars,
@@ -34,8 +34,8 @@ from andre.report.summary import outcome, why_no_rule
 
 __all__ = ["Rows", "gather", "target_report"]
 
-#: Most atoms of the bars, programs of runs, rejected rules and predictions of a rule that are listed.
-_ATOMS, _RUNS, _REJECTED, _PREDICTIONS = 30, 20, 40, 60
+#: Most atoms and predictions of a rule that are gathered; a page may list fewer.
+_ATOMS, _PREDICTIONS = 30, 200
 #: Points at which the schedule is drawn.
 _POINTS = 21
 
@@ -71,7 +71,7 @@ def gather(
     >>> sample = TASKS["four"].sample(100, seed=0)
     >>> data = gather(fit(sample), rows=Rows(sample))
     >>> [round(row.alone, 2) for row in data.targets[0].rules]
-    [0.38, 0.32]
+    [0.47, 0.4]
     """
     known = Provenance() if origin is None else Provenance(origin.line, origin.versions, None, origin.started)
     provenance = Provenance(
@@ -89,12 +89,10 @@ def gather(
 def target_report(result: Result, rows: Rows | None = None) -> TargetReport:
     """All sections that one result can fill."""
     crisp = None if rows is None else CrispSample.of(rows.train)
-    rejected = () if crisp is None else rejected_rules(result, crisp)
-    runs = _runs(result)
     notes = [note for note in (why_no_rule(result),) if note]
     if rows is None:
         notes.append(
-            "The rows it was learned from were not at hand, so that predictions, rejected rules and the share "
+            "The rows it was learned from were not at hand, so that predictions, rejected rules and what "
             "each rule alone explains are missing: name them by --data."
         )
     return TargetReport(
@@ -104,40 +102,38 @@ def target_report(result: Result, rows: Rows | None = None) -> TargetReport:
         bars=_bars(result),
         charts=_charts(result),
         census=_census(result, rows, crisp),
-        runs=runs[:_RUNS],
-        runs_left_out=max(0, len(runs) - _RUNS),
+        runs=_runs(result),
         confusions=_confusions(result),
-        rejected=rejected[:_REJECTED],
-        rejected_left_out=max(0, len(rejected) - _REJECTED),
+        rejected=() if crisp is None else rejected_rules(result, crisp),
         notes=tuple(notes),
     )
 
 
 def _rules(result: Result, crisp: CrispSample | None, table: Table | None) -> tuple[RuleRow, ...]:
     found = [sum(rule in run.program.rules for run in result.runs) for rule in result.program]
-    alone: list[float | None] = [None] * len(found)
-    if crisp is not None and len(found) and crisp.totals[0] > 0:
-        fires = crisp.covers(result.codes)  # [rules, U]
-        only = fires & (fires.sum(axis=0) == 1)
-        alone = (crisp.counts(only)[:, 0] / crisp.totals[0]).tolist()
-    fires = None
-    if table is not None:
-        table = table.select([name for name in _columns(result, table)])
-        fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
+    alone = _alone(result, crisp)
+    if table is None:
+        return tuple(map(RuleRow, result.program, alone, found))
+    table = table.select(_columns(result, table))
+    fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
     rows = []
     for place, rule in enumerate(result.program):
-        chosen: tuple[Prediction, ...] = ()
-        left = 0
-        if table is not None and fires is not None:
-            chosen, left = _predictions(rule, result, table, np.flatnonzero(fires[place]))
+        chosen, left = _predictions(rule, result, table, np.flatnonzero(fires[place]))
         rows.append(RuleRow(rule, alone[place], found[place], chosen, left))
     return tuple(rows)
 
 
+def _alone(result: Result, crisp: CrispSample | None) -> list[float | None]:
+    """The share of all positives that each rule covers and no other does."""
+    if crisp is None or not crisp.totals[0] > 0:
+        return [None] * len(result.program)
+    fires = crisp.covers(result.codes)  # [rules, U]
+    only = fires & (fires.sum(axis=0) == 1)
+    return [float(count / crisp.totals[0]) for count in crisp.counts(only)[:, 0]]
+
+
 def _columns(result: Result, table: Table) -> list[str]:
     """The table's names of the candidates, in their order."""
-    from andre.logic import Atom  # noqa: PLC0415
-
     named = {Atom.parse(name): name for name in table.names}
     missing = [str(atom) for atom in result.space.atoms if atom not in named]
     if missing:
@@ -202,11 +198,14 @@ def _schedule(result: Result) -> Chart:
     shares = [point / (_POINTS - 1) for point in range(_POINTS)]
     weights = [vars(schedule(share, result.config.loss)) for share in shares]
     lines: dict[str, tuple[float | None, ...]] = {}
+    relational = {"range_restricted", "connected", "digitization"}  # nothing to weigh without variables
     for name in weights[0]:
+        if name in relational and not result.space.variables:
+            continue
         values = [at[name] for at in weights]
         if (largest := max(values)) > 0:
             lines[f"{name.replace('_', ' ')} (at most {largest:g})"] = tuple(v / largest for v in values)
-    note = "weight of every loss beside the cross-entropy, as a share of its largest"
+    note = "weights of the losses over the per cent of training, each as a share of its largest"
     return Chart("Schedule", tuple(share * 100 for share in shares), lines, note, unit=True)
 
 

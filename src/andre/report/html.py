@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from andre.files import write_whole
-from andre.logic import Atom, Rule, Variable
+from andre.logic import Atom, Variable
 from andre.report.draw import bars_svg, census_svg, chart_svg
-from andre.report.page import Prediction, ReportData, RuleRow, TargetReport
+from andre.report.page import Prediction, ReportData, RuleRow
+from andre.report.trim import Limits, trim
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 __all__ = ["as_values", "render", "write_report"]
 
-#: Characters that all predictions may take; fewer of each rule are embedded until they fit.
-_ROOM = 2_500_000
-#: Targets up to this many are open when the page is.
-_OPEN = 1
+#: Characters that a page may take; its lists are halved until it fits.
+_ROOM = 4_000_000
 
 
 def write_report(data: ReportData, path: Path | str) -> Path:
@@ -36,18 +35,19 @@ def render(data: ReportData) -> str:
     Examples
     --------
     >>> from andre.logic import parse_rule
+    >>> from andre.report.page import TargetReport
     >>> row = RuleRow(parse_rule("bird :- wings, \\\\+ motor."))
     >>> page = render(ReportData("birds", (TargetReport("bird", rules=(row,)),)))
-    >>> page.startswith("<!doctype html>"), "http" in page
-    (True, False)
+    >>> page.startswith("<!doctype html>"), "bird :- wings" in page
+    (True, True)
     """
     template = _environment().get_template("report.html")
-    return template.render(
-        data=data,
-        is_open=len(data.targets) <= _OPEN,
-        embedded=_embedded(data),
-        settings=json.dumps(data.provenance.settings, indent=2),
-    )
+    limits = Limits()
+    while True:
+        page = _page(template, trim(data, limits))
+        if len(page) <= _ROOM or limits == limits.halved():
+            return page
+        limits = limits.halved()
 
 
 def as_values(data: ReportData) -> dict[str, Any]:
@@ -58,12 +58,13 @@ def as_values(data: ReportData) -> dict[str, Any]:
     >>> as_values(ReportData("birds", ()))["title"]
     'birds'
     """
-    values: dict[str, Any] = _plain(asdict(data, dict_factory=dict))
+    values: dict[str, Any] = _plain(asdict(data))
     for target, made in zip(data.targets, values["targets"], strict=True):
-        for rows, given in ((made["rules"], target.rules), (made["rejected"], target.rejected)):
-            for row, item in zip(rows, given, strict=True):
-                row["rule"] = str(item.rule)
-                row["evidence"] = [asdict(evidence) for evidence in item.rule.evidence]
+        rules = [row.rule for row in target.rules], [item.rule for item in target.rejected]
+        for rows, given in zip((made["rules"], made["rejected"]), rules, strict=True):
+            for row, rule in zip(rows, given, strict=True):
+                row["rule"] = str(rule)
+                row["evidence"] = [asdict(evidence) for evidence in rule.evidence]
     return values
 
 
@@ -74,6 +75,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
+
+
+def _page(template: Template, data: ReportData) -> str:
+    return template.render(
+        data=data,
+        embedded=[[_rule(row) for row in target.rules] for target in data.targets],
+        settings=json.dumps(data.provenance.settings, indent=2),
+    )
 
 
 def _environment() -> Environment:
@@ -104,29 +113,15 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
 
 
-def _embedded(data: ReportData) -> list[Any]:
-    """What a click on a rule shows, as values for the page's script.
-
-    Fewer predictions a rule are taken until all fit the room there is.
-    """
-    most = max((len(row.predictions) for target in data.targets for row in target.rules), default=0)
-    while True:
-        made = [[_rule(row, most) for row in target.rules] for target in data.targets]
-        if most <= 1 or len(json.dumps(made, separators=(",", ":"))) <= _ROOM:
-            return made
-        most //= 2
-
-
-def _rule(row: RuleRow, most: int) -> dict[str, Any]:
+def _rule(row: RuleRow) -> dict[str, Any]:
     rule = row.rule
     places = {variable: place for place, variable in enumerate(rule.variables)}
-    left = row.left_out + max(0, len(row.predictions) - most)
     return {
         "head": _atom(rule.head, places),
         "body": [[*_atom(literal.atom, places), literal.negated] for literal in rule.body],
         "variables": [str(variable) for variable in rule.variables],
-        "rows": [_prediction(prediction, rule) for prediction in row.predictions[:most]],
-        "left": left,
+        "rows": [_prediction(prediction) for prediction in row.predictions],
+        "left": row.left_out,
     }
 
 
@@ -136,7 +131,7 @@ def _atom(atom: Atom, places: dict[Variable, int]) -> list[Any]:
     return [atom.predicate, args]
 
 
-def _prediction(prediction: Prediction, rule: Rule) -> list[Any]:
+def _prediction(prediction: Prediction) -> list[Any]:
     """Text, truth, probability, split, terms and values, as short as they can be written."""
     chance = None if prediction.probability is None else round(prediction.probability, 4)
     values = [None if value is None else round(value, 4) for value in prediction.values]

@@ -61,7 +61,7 @@ def rejected_rules(result: Result, crisp: CrispSample) -> tuple[Rejected, ...]:
 def _subrules(result: Result) -> Codes:
     """What the best run's weights make of every atom, whether certain or not, [n, m]."""
     reading = np.array([1, -1, 0], dtype=np.int8)
-    return reading[result.weights.argmax(axis=2)]
+    return np.asarray(reading[result.weights.argmax(axis=2)])
 
 
 def _reasons(result: Result, crisp: CrispSample, codes: Codes) -> list[str]:

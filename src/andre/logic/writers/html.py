@@ -40,7 +40,9 @@ def program_html(program: Program, caption: str = "") -> str:
 
 def html_table(columns: Sequence[str], lines: Iterable[Sequence[str]], caption: str = "") -> str:
     """A table whose first column is code and whose others are figures; all text is escaped."""
-    head = "".join(f'<th style="{_RIGHT if place else _LEFT}">{escape(name)}</th>' for place, name in enumerate(columns))
+    head = "".join(
+        f'<th style="{_RIGHT if place else _LEFT}">{escape(name)}</th>' for place, name in enumerate(columns)
+    )
     body = "".join(
         "<tr>"
         + "".join(

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const predictions = JSON.parse(document.getElementById("predictions").textContent);
-  const SVG = "http:" + "//www.w3.org/2000/svg";
+  const SVG = "http://www.w3.org/2000/svg"; /* a name, not an address */
 
   /* An element with attributes and children; text is never read as markup. */
   function make(name, attributes, ...children) {
@@ -67,11 +67,14 @@
         text: (negated ? "not " : "") + predicate + (value === undefined || value === null || value === 1 || value === 0 ? "" : ` ${value}`),
         ends: args.map(node), kind: kind || (negated ? "no" : ""),
       }));
-    const width = 360, height = names.length > 2 ? 270 : 190, cx = width / 2, cy = height / 2;
+    /* The head's terms stand below, left and right; the others on an arc above them. */
+    const width = 360, height = names.length > 2 ? 250 : 150, cx = width / 2, base = height - 55;
+    const others = Math.max(1, names.length - 2);
     const at = names.map((_, place) => {
-      if (names.length === 1) return [cx, cy];
-      const angle = Math.PI + (2 * Math.PI * place) / names.length;
-      return [cx + Math.cos(angle) * 115, cy - Math.sin(angle) * (names.length > 2 ? 95 : 0)];
+      if (names.length === 1) return [cx, base - 20];
+      if (place < 2) return [place ? width - 70 : 70, base];
+      const angle = (Math.PI * (place - 1)) / (others + 1);
+      return [cx - Math.cos(angle) * 120, base + 20 - Math.sin(angle) * 175];
     });
     const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "graph" });
     const told = edges.map((edge) => `${edge.text}(${edge.ends.map((end) => names[end]).join(", ")})`).join(", ");
@@ -89,18 +92,19 @@
       } else if (edge.ends.length) {
         for (const end of new Set(edge.ends)) {
           const [x, y] = at[end];
-          labels.push([edge.ends.length > 2 ? told.length && edge.text + "/" + edge.ends.length : edge.text, x, y + 30 + 13 * below[end]++, edge.kind]);
+          labels.push([edge.ends.length > 2 ? `${edge.text}/${edge.ends.length}` : edge.text, x, y + 30 + 13 * below[end]++, edge.kind]);
         }
       }
     }
     names.forEach((name, place) => {
       const [x, y] = at[place];
-      const shown = short(name, 16), half = Math.max(18, 3.4 * shown.length + 8);
-      picture.append(draw("rect", { class: "node", x: x - half, y: y - 13, width: 2 * half, height: 26, rx: 13 }));
-      const text = draw("text", { x, y: y + 4, class: "mid" }, shown);
+      const role = [...roles[place]].join(" = ");
+      const shown = (role ? `${role}: ` : "") + short(name, 18), half = Math.max(18, 3.2 * shown.length + 8);
+      const left = Math.max(half + 1, Math.min(width - half - 1, x));
+      picture.append(draw("rect", { class: "node", x: left - half, y: y - 13, width: 2 * half, height: 26, rx: 13 }));
+      const text = draw("text", { x: left, y: y + 4, class: "mid" }, shown);
       text.append(draw("title", {}, name));
       picture.append(text);
-      if (roles[place].size) picture.append(draw("text", { x, y: y - 18, class: "tick mid" }, [...roles[place]].join(" = ")));
     });
     for (const [text, x, y, kind] of labels) picture.append(draw("text", { x, y, class: `label mid ${kind}` }, short(text, 34)));
     return picture;
@@ -110,12 +114,13 @@
     const length = Math.hypot(x2 - x1, y2 - y1), ux = (x2 - x1) / length, uy = (y2 - y1) / length;
     const mx = (x1 + x2) / 2 - uy * bend, my = (y1 + y2) / 2 + ux * bend;
     picture.append(draw("path", { class: `edge ${edge.kind}`, d: `M${x1},${y1} Q${mx},${my} ${x2},${y2}` }));
-    /* The tip sits at three fifths of the way, where no node covers it. */
-    const s = 0.62, tx = (1 - s) ** 2 * x1 + 2 * s * (1 - s) * mx + s * s * x2, ty = (1 - s) ** 2 * y1 + 2 * s * (1 - s) * my + s * s * y2;
+    /* The tip sits two thirds of the way, where no node covers it. */
+    const s = 0.66, tx = (1 - s) ** 2 * x1 + 2 * s * (1 - s) * mx + s * s * x2, ty = (1 - s) ** 2 * y1 + 2 * s * (1 - s) * my + s * s * y2;
     const dx = 2 * (1 - s) * (mx - x1) + 2 * s * (x2 - mx), dy = 2 * (1 - s) * (my - y1) + 2 * s * (y2 - my);
     const turn = (Math.atan2(dy, dx) * 180) / Math.PI;
     picture.append(draw("path", { class: `tip ${edge.kind}`, d: "M-7,-5 L7,0 L-7,5 Z", transform: `translate(${tx},${ty}) rotate(${turn})` }));
-    labels.push([edge.text, (x1 + x2) / 4 + mx / 2, (y1 + y2) / 4 + my / 2 - 8, edge.kind]);
+    const l = 0.4, at = (from, middle, to) => (1 - l) ** 2 * from + 2 * l * (1 - l) * middle + l * l * to;
+    labels.push([edge.text, at(x1, mx, x2), at(y1, my, y2) - 4, edge.kind]);
   }
 
   function show(panel, rule, number) {
@@ -143,6 +148,7 @@
       return button;
     });
     list.addEventListener("keydown", (event) => walk(event, buttons));
+    if (rule.rows.some((row) => row[1] === 0) && rule.rows.some((row) => row[1])) title.append(make("span", { class: "quiet" }, ", what it is wrong about first"));
     const more = rule.left ? [make("p", { class: "hint" }, `${rule.left.toLocaleString("en")} more are not listed.`)] : [];
     panel.replaceChildren(title, make("div", { class: "split" }, make("div", {}, list, ...more), picture));
     panel.hidden = false;
