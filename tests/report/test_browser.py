@@ -165,10 +165,12 @@ const read = (text) => (text.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
 const behind = (e) => { for (; e; e = e.parentElement) { const c = read(getComputedStyle(e).backgroundColor);
   if (c.length === 3 || c[3] === 1) return c.slice(0, 3); } return [255, 255, 255]; };
 return [...document.querySelectorAll('main *, header *')]
-  .filter((e) => e.getClientRects().length && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+  .filter((e) => e.getClientRects().length)
+  .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
   .map((e) => { const svg = e instanceof SVGElement, s = getComputedStyle(e);
     const [a, b] = [light(read(svg ? s.fill : s.color).slice(0, 3)), light(behind(e))];
-    return [e.tagName + '.' + (e.className.baseVal ?? e.className), (Math.max(a, b) + .05) / (Math.min(a, b) + .05)]; })
+    const name = e.tagName + '.' + (e.className.baseVal ?? e.className);
+    return [name, (Math.max(a, b) + .05) / (Math.min(a, b) + .05)]; })
   .filter(([, ratio]) => ratio < 4.5);
 """
 
@@ -188,7 +190,7 @@ def test_everything_that_acts_or_shows_has_a_name(browser, table_page):
     browser.get(table_page[1])
     nameless = """
     return [...document.querySelectorAll('button, a, summary, svg[role=img], [role=region]')]
-      .filter((e) => !(e.textContent.trim() || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby')))
+      .filter((e) => !(e.textContent.trim() || e.ariaLabel || e.getAttribute('aria-labelledby')))
       .map((e) => e.outerHTML.slice(0, 80));"""
     assert browser.execute_script(nameless) == []
     missing = """
