@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,7 @@ def census() -> Figure:
     counted = []
     for size in sizes:
         people = [Constant(f"p{number}") for number in range(size)]
-        facts = FactBase.from_facts(Atom("parent", pair) for pair in zip(people, people[1:], strict=False))
+        facts = FactBase.from_facts(Atom("parent", pair) for pair in pairwise(people))
         found = take_census(facts, Language.preset("paper", "parent/2"), semantics="rows")
         counted.append((found.groundings, found.distinct))
     groundings, distinct = zip(*counted, strict=True)
