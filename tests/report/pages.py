@@ -7,7 +7,7 @@ import random
 from andre.facts import FactBase
 from andre.inference import Explainer
 from andre.logic import Atom, Evidence, parse_atom, parse_program, parse_rule
-from andre.report.derived import derived
+from andre.report.derived import Judged, derived
 from andre.report.page import (
     Bars,
     CensusCounts,
@@ -40,7 +40,7 @@ def family() -> ReportData:
         rules, (["grandparent(ann,carl)", "grandparent(ann,dora)"], ["grandson(carl,ann)"]), strict=True
     ):
         found = [explainer.explain(parse_atom(atom)) for atom in atoms]
-        made = tuple(derived(why.atom, why.firings[0], holds=True, split="test") for why in found)
+        made = tuple(derived(Judged(why.atom, holds=True, split="test"), why.firings[0]) for why in found)
         row = RuleRow(rule.with_evidence(Evidence("train", 3, 2)), 0.5, 4, made, 7)
         targets.append(TargetReport(str(rule.head), "1 rule", (row,)))
     return ReportData("Family", tuple(targets), Provenance("andre learn family.pl"))

@@ -7,7 +7,10 @@ from html.parser import HTMLParser
 import pytest
 from tests.report import pages
 
-from andre.logic import parse_rule
+from andre.facts import FactBase
+from andre.inference import Explainer
+from andre.logic import parse_atom, parse_program, parse_rule
+from andre.report.derived import Judged, rows_of
 from andre.report.draw import bars_svg, chart_svg
 from andre.report.html import as_values, render, write_report
 from andre.report.page import (
@@ -105,6 +108,17 @@ def test_what_a_click_shows_is_what_was_derived():
     assert [row[0] for row in first["rows"]] == ["grandparent(ann, carl)", "grandparent(ann, dora)"]
     assert first["rows"][1][4] == ["ann", "dora", "bob"]
     assert first["left"] == 7
+
+
+def test_rules_list_what_they_derive_and_what_is_wrong_first():
+    facts = FactBase.from_facts(rule.head for rule in parse_program(pages.FAMILY))
+    rules = parse_program("elder(X,Y) :- parent(X,Y). elder(X,Y) :- parent(X,Z), parent(Z,Y).")
+    atoms = ["elder(ann,bob)", "elder(ann,carl)", "elder(ann,dora)", "elder(carl,ann)"]
+    judged = [Judged(parse_atom(atom), place != 2, "test") for place, atom in enumerate(atoms)]
+    near, far = rows_of(rules.rules, Explainer(rules, facts), judged, most=1)
+    assert [p.text for p in near.predictions] == ["elder(ann, bob)"]
+    assert [(p.text, p.terms) for p in far.predictions] == [("elder(ann, dora)", ("ann", "dora", "bob"))]
+    assert (near.left_out, far.left_out) == (0, 1)
 
 
 def test_a_page_of_many_targets_stays_small_and_counts_what_it_leaves_out():
