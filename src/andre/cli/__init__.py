@@ -1,6 +1,18 @@
 """The command line: `andre COMMAND`."""
 
-from andre.cli import bench, census, datasets, facts, learn, predict, programs, tables, tasks
+from andre.cli import bench, census, datasets, facts, learn, predict, programs, report, tables, tasks
 from andre.cli.app import main
 
-__all__ = ["bench", "census", "datasets", "facts", "learn", "main", "predict", "programs", "tables", "tasks"]
+__all__ = [
+    "bench",
+    "census",
+    "datasets",
+    "facts",
+    "learn",
+    "main",
+    "predict",
+    "programs",
+    "report",
+    "tables",
+    "tasks",
+]

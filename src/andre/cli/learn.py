@@ -125,9 +125,7 @@ def learn(
         _say_how_it_went(theory, out)
 
 
-def _targets(
-    source: str, facts: FactBase, given: list[str] | None, language: Path | None
-) -> list[str]:
+def _targets(source: str, facts: FactBase, given: list[str] | None, language: Path | None) -> list[str]:
     """The targets asked for; a built-in task has its own, a language or a bias may name one."""
     from andre.facts import TASKS
 

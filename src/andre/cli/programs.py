@@ -85,10 +85,13 @@ def evaluate(
         _print_json({"program": str(program), "source": str(source), **result.as_dict()})
         return
     typer.echo(f"judged: {result.protocol}", err=True)
-    typer.echo("\t".join(["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"]))
     rows = [(f"{name}/{arity}", counts) for (name, arity), counts in result.heads.items()]
-    for name, counts in [*rows, ("all", result.overall)] if len(rows) > 1 else rows:
-        typer.echo("\t".join([name, *_figures(counts)]))
+    if len(rows) > 1:
+        rows.append(("all", result.overall))
+    _print_lines(
+        ["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"],
+        [[name, *_figures(counts)] for name, counts in rows],
+    )
 
 
 @app.command()
@@ -158,6 +161,24 @@ def _figures(counts: Confusion) -> list[str]:
     shares = (counts.accuracy, counts.precision, counts.recall)
     whole = (counts.true_positives, counts.false_positives, counts.false_negatives, counts.true_negatives)
     return ["-" if share is None else f"{share:.4f}" for share in shares] + list(map(str, whole))
+
+
+def _print_lines(columns: list[str], lines: list[list[str]]) -> None:
+    """A table on a terminal, and cells between tabs elsewhere."""
+    if not sys.stdout.isatty():
+        for line in (columns, *lines):
+            typer.echo("\t".join(line))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if place else "left", overflow="fold")
+    for line in lines:
+        table.add_row(*map(Text, line))
+    Console().print(table)
 
 
 def _print_json(value: object) -> None:

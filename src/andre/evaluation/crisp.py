@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.grounding import Codes, Membership, RuleSpace, Sample
+from andre.grounding.sample import sums_of
 from andre.logic import Evidence, Program
 
 __all__ = ["CrispSample", "covers", "literal_truth"]
@@ -92,7 +93,7 @@ class CrispSample:
         if sample.members is not None:
             members, number = sample.members.merged(number, len(first))
         n = len(first) if members is None else len(members)
-        positives, negatives = (np.bincount(number, weight, n) for weight in sample.counted)
+        positives, negatives = (sums_of(number, weight, n) for weight in sample.counted)
         return cls(sample.space, literals[first], positives, negatives, members)
 
     @cached_property

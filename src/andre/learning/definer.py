@@ -67,7 +67,9 @@ class Definer:
         for _ in range(self.config.max_rules - 2):
             if self._late or self._flawless(best[1]):
                 break
-            tried = {_sorted((*program, rule)) for _, program in grown for rule in self._adding(program, numbers)}
+            tried = {
+                _sorted((*program, rule)) for _, program in grown for rule in self._adding(program, numbers)
+            }
             grown = _best(self._ranked(sorted(tried), codes), self.config.beam)
             if not grown or grown[0][0] >= best[0] - 1e-9:
                 break
@@ -164,7 +166,8 @@ class Definer:
                     longer[:, column] = sign
                     found.append(longer)
         bodies = np.unique(np.concatenate(found), axis=0)
-        return bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)]
+        kept: Codes = bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)]
+        return kept
 
     def _by_support(self, program: Numbers) -> list[int]:
         """The rules of a program, those that derive most of the true atoms first."""

@@ -148,7 +148,9 @@ def with_shorter(bodies: Codes) -> Codes:
     return distinct_bodies(np.concatenate(shorter))
 
 
-def pool_rules(sample: CrispSample, bodies: Codes, config: SelectionConfig, form: Form | None = None) -> Codes:
+def pool_rules(
+    sample: CrispSample, bodies: Codes, config: SelectionConfig, form: Form | None = None
+) -> Codes:
     """The rules worth combining: distinct bodies and all one literal shorter, with support.
 
     Of more than the pool holds, those with the shortest description alone stay.

@@ -46,7 +46,7 @@ def save_theory(theory: Theory, folder: Path | str) -> None:
     >>> from andre.facts.tasks import TASKS
     >>> from andre.learning import learn
     >>> folder = tempfile.mkdtemp()
-    >>> learn(TASKS["predecessor"].train(), "predecessor/2", variables=2).save(folder)
+    >>> save_theory(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2), folder)
     >>> print(load_theory(folder).program)
     predecessor(X1, X2) :- successor(X2, X1).
     """
@@ -171,7 +171,9 @@ class RunFolder:
     def _place(self, target: str) -> Path:
         """The folder of a target, its name made fit for any file system and still unique."""
         plain = re.sub(r"[^A-Za-z0-9_-]", "_", target)
-        mark = "" if plain.replace("_", "/") == target else "-" + hashlib.sha256(target.encode()).hexdigest()[:8]
+        mark = (
+            "" if plain.replace("_", "/") == target else "-" + hashlib.sha256(target.encode()).hexdigest()[:8]
+        )
         return self.folder / "targets" / (plain + mark)
 
 

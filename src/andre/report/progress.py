@@ -6,6 +6,8 @@ import time
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+import torch
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -14,7 +16,9 @@ from rich.text import Text
 
 from andre.grounding import Census
 from andre.learning import Callback, State
+from andre.learning.state import LOSSES
 from andre.logic import Program
+from andre.report.memory import peak_megabytes
 from andre.report.terminal import rule_text
 
 __all__ = ["LiveProgress", "TargetLines"]
@@ -26,7 +30,7 @@ _SHOWN = 8
 
 
 class LiveProgress(Callback):
-    """Shows the round, the speed and the best program so far; silent where there is no terminal.
+    """Shows the round, the losses, the speed and the best program so far; silent where there is no terminal.
 
     Parameters
     ----------
@@ -66,7 +70,7 @@ class LiveProgress(Callback):
             self._live.update(self.render(state), refresh=True)
 
     def render(self, state: State) -> RenderableType:
-        """The picture: a bar, a line of figures, the best program."""
+        """The picture: a bar, the losses and the memory, the speed, the best program."""
         runs = state.runs
         step, moving, everyone = (
             (0, 0, 0) if runs is None else (runs.step, len(runs.moving), len(runs.weights))
@@ -82,7 +86,29 @@ class LiveProgress(Callback):
             f"{moving} of {everyone} runs moving   {speed:,.0f} steps/s   "
             f"description {state.best.length:.1f} nats   best so far:"
         )
-        return Group(bar, Text(figures, style="dim"), *_best(state))
+        return Group(bar, Text(_terms(state), style="dim"), Text(figures, style="dim"), *_best(state))
+
+
+def _terms(state: State) -> str:
+    """The losses at the last look, each the mean over the runs that moved, and the memory in use."""
+    said = []
+    if state.history:
+        for name, line in zip(LOSSES, state.history[-1].losses, strict=True):
+            known = line[~np.isnan(line)]
+            if len(known) and (value := float(known.mean())):
+                said.append(f"{name.replace('_', ' ')} {value:.3f}")
+    memory = _memory()
+    return "   ".join([*(said or ["losses come at the first look"]), *([memory] if memory else [])])
+
+
+def _memory() -> str:
+    """The most memory that learning has taken: of the CUDA device where it uses one, and of the process."""
+    said = []
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        said.append(f"{torch.cuda.max_memory_allocated() / 2**20:,.0f} MB on the device")
+    if (peak := peak_megabytes()) is not None:
+        said.append(f"{peak:,.0f} MB")
+    return ", ".join(said)
 
 
 def _best(state: State) -> list[Text]:
