@@ -1,6 +1,6 @@
 """The command line: `andre COMMAND`."""
 
-from andre.cli import bench, census, datasets, facts, learn, predict, programs, report, tables, tasks
+from andre.cli import bench, census, datasets, facts, learn, predict, programs, report, show, tables, tasks
 from andre.cli.app import main
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "predict",
     "programs",
     "report",
+    "show",
     "tables",
     "tasks",
 ]

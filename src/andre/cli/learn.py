@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from andre.facts import FactBase
     from andre.learning import Plan, Theory
 
-__all__ = ["learn"]
+__all__ = ["learn", "print_theory"]
 
 
 @app.command(
@@ -120,7 +120,7 @@ def learn(
     if not quiet:
         say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables")
     theory = _learn(facts, targets, plan, out, jobs=jobs, quiet=quiet)
-    _print(theory, to, as_json)
+    print_theory(theory, to, as_json)
     if not quiet:
         _say_how_it_went(theory, out)
 
@@ -175,7 +175,7 @@ def _pool(jobs: int) -> AbstractContextManager[Executor | None]:
     return nullcontext() if jobs == 1 else ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
 
 
-def _print(theory: Theory, to: str | None, as_json: bool) -> None:
+def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -> None:
     """Print the program: for machines, for a terminal, or as plain Prolog."""
     from andre.logic.writers import FORMATS
 
@@ -186,9 +186,12 @@ def _print(theory: Theory, to: str | None, as_json: bool) -> None:
     elif to is None and sys.stdout.isatty():
         from rich.console import Console
 
-        from andre.report.terminal import rule_table
+        from andre.report.terminal import rule_table, target_table
 
-        Console(highlight=False).print(rule_table(theory.program))
+        console = Console(highlight=False)
+        console.print(rule_table(theory.program))
+        if len(theory.definitions) > 1:
+            console.print("", target_table(theory))
     else:
         typer.echo(FORMATS[to or "prolog"].write(theory.program), nl=False)
 

@@ -96,6 +96,10 @@ class Theory:
                 return definition
         raise DataError(f"{target} was not learned: there is {', '.join(d.target for d in self.definitions)}")
 
+    def only(self, target: str) -> Theory:
+        """The theory of one target."""
+        return replace(self, definitions=(self[target],))
+
     @cached_property
     def program(self) -> Program:
         """The rules of all targets."""
