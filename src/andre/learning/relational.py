@@ -183,7 +183,16 @@ def _learn_one(
 def _complete(census: Census, language: Language, plan: Plan, callbacks: tuple[Callback, ...]) -> Definition:
     """The program that describes the examples best in one step from all known facts."""
     sample = census.to_sample()
+    head = sample.space.head
+    own = tuple(
+        column
+        for column, atom in enumerate(sample.space.atoms)
+        if (atom.predicate, atom.arity) == (head.predicate, head.arity)
+    )
     form = replace(language.form(sample.space), safe=plan.config.selection.safe)
+    if plan.mode == "complete":
+        # What is not known yet may be what the program derives: to deny it could undo itself.
+        form = replace(form, unnegated=own)
     extra = form.short_bodies() if plan.short_bodies else None
     result = fit(sample, plan.config, callbacks=callbacks, form=form, extra=extra)
     crisp = CrispSample.of(sample)
@@ -193,7 +202,6 @@ def _complete(census: Census, language: Language, plan: Plan, callbacks: tuple[C
     pool = pool[form.admits(pool)]
     floor = plan.config.selection.min_confidence
     weighing = Weighing(sample.space, pool, crisp.body_counts(pool), crisp.totals, floor)
-    head = result.space.head
     return Definition(
         target=key_text((head.predicate, head.arity)),
         program=Program(tuple((_apart(rule) if plan.identity else rule).tidy() for rule in result.program)),
