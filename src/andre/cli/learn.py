@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from andre.facts import FactBase
     from andre.learning import Plan, Theory
+    from andre.logic import Program
 
 __all__ = ["learn", "print_theory"]
 
@@ -57,6 +58,14 @@ def learn(
     variables: Annotated[int | None, typer.Option(help="How many variables a rule may have [3].")] = None,
     language: Annotated[
         Path | None, typer.Option(metavar="TOML", help="A file that says what bodies may hold.")
+    ] = None,
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            "--with",
+            metavar="PROGRAM",
+            help="Known rules: those of a target stay as they are and are added to, others are background.",
+        ),
     ] = None,
     preset: Annotated[str, typer.Option(help="default works best; paper follows the paper.")] = "default",
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same program.")] = 0,
@@ -114,6 +123,7 @@ def learn(
         preset=preset,
         language=language,
         memory_limit=int(memory_limit * 2**30),
+        known=_known(known),
         **{name: value for name, value in given.items() if value is not None},
         **options,
     )
@@ -123,6 +133,13 @@ def learn(
     print_theory(theory, to, as_json)
     if not quiet:
         _say_how_it_went(theory, out)
+
+
+def _known(path: Path | None) -> Program:
+    from andre.logic import Program
+    from andre.logic.writers import read_program
+
+    return Program() if path is None else read_program(path)
 
 
 def _targets(source: str, facts: FactBase, given: list[str] | None, language: Path | None) -> list[str]:

@@ -6,32 +6,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from andre.errors import ConfigError
-from andre.evaluation.crisp import CrispSample
-from andre.evaluation.entailment import Confusion
 from andre.facts import FactBase
-from andre.grounding import Census, Language, Sample, take_census
-from andre.grounding.form import Form
+from andre.grounding import Language, take_census
 from andre.grounding.place import key_text
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
-from andre.learning.config import Config
+from andre.learning.completing import complete
 from andre.learning.defining import define
-from andre.learning.learner import fit
+from andre.learning.known import with_background
 from andre.learning.plan import Plan
-from andre.learning.rejection import Weighing
-from andre.learning.result import Result
-from andre.learning.selection import with_shorter
-from andre.learning.theory import Counts, Definition, Theory
+from andre.learning.theory import Definition, Theory
 from andre.learning.theory_storage import RunFolder
 from andre.learning.threads import sized_threads
-from andre.logic import Atom, Literal, Program, Rule
 
 __all__ = ["learn", "learnable"]
 
@@ -79,9 +69,9 @@ def learn(
     targets = [target] if isinstance(target, str) or target is None else list(target)
     if not targets:
         raise ConfigError("there is no target: name at least one relation")
-    facts = materialise(facts)
     plan = plan or Plan.of(facts, targets[0], **options)
     languages = [plan.language if name is None else plan.aim(name) for name in targets]
+    facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
     for language in languages:
         language.space(facts)  # refuse a wrong name before anything is learned
     folder = None if out is None else RunFolder.of(out, facts, plan)
@@ -168,55 +158,9 @@ def _learn_one(
     ).require_both_classes()
     for callback in callbacks:
         callback.on_census(census)
-
-    def propose(sample: Sample, form: Form, config: Config) -> Result:
-        return fit(sample, config, callbacks=callbacks, form=form)
-
     with sized_threads(len(facts.constants) ** 3):
         if plan.mode == "define" and plan.semantics == "exists":
-            made = define(facts, language, census, propose, plan.config, short=plan.short_bodies)
+            made = define(facts, language, census, plan, callbacks)
         else:
-            made = _complete(census, language, plan, callbacks)
+            made = complete(census, language, plan, callbacks)
     return replace(made, seconds=time.monotonic() - began)
-
-
-def _complete(census: Census, language: Language, plan: Plan, callbacks: tuple[Callback, ...]) -> Definition:
-    """The program that describes the examples best in one step from all known facts."""
-    sample = census.to_sample()
-    head = sample.space.head
-    own = tuple(
-        column
-        for column, atom in enumerate(sample.space.atoms)
-        if (atom.predicate, atom.arity) == (head.predicate, head.arity)
-    )
-    form = replace(language.form(sample.space), safe=plan.config.selection.safe)
-    if plan.mode == "complete":
-        # What is not known yet may be what the program derives: to deny it could undo itself.
-        form = replace(form, unnegated=own)
-    extra = form.short_bodies() if plan.short_bodies else None
-    result = fit(sample, plan.config, callbacks=callbacks, form=form, extra=extra)
-    crisp = CrispSample.of(sample)
-    covered = np.rint(crisp.counts(crisp.predicts(result.codes)[None])[0]).astype(int)
-    totals = np.rint(crisp.totals).astype(int)
-    pool = with_shorter(np.concatenate([result.proposed, result.codes]))
-    pool = pool[form.admits(pool)]
-    floor = plan.config.selection.min_confidence
-    weighing = Weighing(sample.space, pool, crisp.body_counts(pool), crisp.totals, floor)
-    return Definition(
-        target=key_text((head.predicate, head.arity)),
-        program=Program(tuple((_apart(rule) if plan.identity else rule).tidy() for rule in result.program)),
-        counts=Counts.of(census),
-        confusion=Confusion(*covered.tolist(), *(totals - covered).tolist()),
-        length=result.length,
-        empty_length=result.empty_length,
-        result=result,
-        rejected=tuple(weighing.rejected(result.codes)),
-        reason=None if len(result.program) else weighing.why_nothing(result.stopped),
-    )
-
-
-def _apart(rule: Rule) -> Rule:
-    """A rule whose variables stand for different constants, said by its last literals."""
-    known = {frozenset(lit.atom.args) for lit in rule.body if lit.atom.predicate == "\\=" and not lit.negated}
-    pairs = [pair for pair in combinations(rule.variables, 2) if frozenset(pair) not in known]
-    return replace(rule, body=rule.body + tuple(Literal(Atom("\\=", pair)) for pair in pairs))

@@ -95,7 +95,8 @@ class RunFolder:
     @classmethod
     def of(cls, folder: Path | str, facts: FactBase, plan: Plan) -> RunFolder:
         """The folder for learning from these facts by this plan."""
-        digest = hashlib.sha256(json.dumps(_plain_plan(plan), sort_keys=True).encode())
+        told = {"andre": andre.__version__, "plan": _plain_plan(plan)}
+        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
         digest.update(repr(facts.constants).encode())
         for key, relation in sorted(facts.relations.items()):
             digest.update(repr(key).encode())
@@ -180,6 +181,7 @@ class RunFolder:
 def _plain_plan(plan: Plan) -> dict[str, Any]:
     own = {field.name: getattr(plan, field.name) for field in fields(Plan)}
     own["language"] = asdict(plan.language)
+    own["known"] = json.loads(to_json(plan.known))
     own["config"] = json.loads(plan.config.model_dump_json(exclude={"time_limit", "device"}))
     return own
 
@@ -188,4 +190,6 @@ def _plan(index: dict[str, Any]) -> Plan:
     language = dict(index["language"])
     if isinstance(language["types"], list):
         language["types"] = tuple((name, tuple(kinds)) for name, kinds in language["types"])
-    return Plan(**{**index, "language": Language(**language), "config": Config.read(index["config"])})
+    known = from_json(json.dumps(index["known"]))
+    config = Config.read(index["config"])
+    return Plan(**{**index, "language": Language(**language), "config": config, "known": known})
