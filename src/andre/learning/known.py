@@ -68,7 +68,7 @@ def apart(rule: Rule) -> Rule:
     --------
     >>> from andre.logic import parse_rule
     >>> print(apart(parse_rule("h(X,Y) :- p(X,Y).")))
-    h(X, Y) :- p(X, Y), X \\\\= Y.
+    h(X, Y) :- p(X, Y), X \\= Y.
     """
     known = {frozenset(literal.atom.args) for literal in rule.body if _tells_apart(literal)}
     pairs = [pair for pair in combinations(rule.variables, 2) if frozenset(pair) not in known]
