@@ -9,15 +9,19 @@ from andre.errors import AndreError
 from andre.logic import Atom, Literal, Program, Rule, Variable, parse_program
 
 if TYPE_CHECKING:
+    from andre import datasets
+
     # Not in __all__: a star import must work without scikit-learn.
     from andre.estimator import AndreClassifier as AndreClassifier
     from andre.facts import FactBase, read_facts, write_facts
     from andre.grounding import Language, RuleSpace, Sample, take_census
     from andre.inference import explain, infer
-    from andre.learning import Config, Result, fit, load_result, save_result
+    from andre.learning import Config, Plan, Result, Theory, fit, learn, load_result, save_result
     from andre.nn import RuleLayer
 
 __version__ = "0.1.0"
+
+_MODULES = ("datasets",)
 
 # Loaded on first use, so that `import andre` and the command line's help stay instant.
 _LAZY = {
@@ -31,6 +35,9 @@ _LAZY = {
     "Sample": "andre.grounding",
     "take_census": "andre.grounding",
     "Config": "andre.learning",
+    "Plan": "andre.learning",
+    "Theory": "andre.learning",
+    "learn": "andre.learning",
     "Result": "andre.learning",
     "fit": "andre.learning",
     "load_result": "andre.learning",
@@ -46,16 +53,20 @@ __all__ = [
     "FactBase",
     "Language",
     "Literal",
+    "Plan",
     "Program",
     "Result",
     "Rule",
     "RuleLayer",
     "RuleSpace",
     "Sample",
+    "Theory",
     "Variable",
+    "datasets",
     "explain",
     "fit",
     "infer",
+    "learn",
     "load_result",
     "parse_program",
     "read_facts",
@@ -66,6 +77,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"andre.{name}")
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'andre' has no attribute {name!r}")

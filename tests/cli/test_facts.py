@@ -137,7 +137,7 @@ def test_mistakes_end_in_a_sentence(
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("args", [["--help"], ["facts", "family.nl"]])
+@pytest.mark.parametrize("args", [["--help"], ["facts", "family.nl"], ["tasks"], ["datasets"]])
 def test_neither_help_nor_facts_load_what_they_do_not_need(args: list[str], family: Path) -> None:
     code = (
         "import sys\nfrom andre.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"

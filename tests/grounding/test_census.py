@@ -13,7 +13,7 @@ from scipy.stats import hypergeom
 from tests.grounding.oracle import Brute, told
 from tests.grounding.strategies import fact_bases
 
-from andre.errors import AndreError, ConfigError, DataError
+from andre.errors import AndreError, DataError
 from andre.facts import FactBase, Relation, read_facts
 from andre.grounding import Language, take_census
 from andre.grounding.split import draw_cells, draw_marked
@@ -205,8 +205,17 @@ def test_rows_are_a_sample() -> None:
     sample = census.to_sample()
     assert sample.total == census.n_examples
     assert sample.space == census.space
-    with pytest.raises(ConfigError, match="rows"):
-        take_census(facts, Language("p/2"), semantics="exists").to_sample()
+
+
+def test_bags_are_a_sample_of_sets_of_rows() -> None:
+    facts = FactBase.from_facts([parse_atom("p(a, b)"), parse_atom("p(b, c)"), parse_atom("q(a, c)")])
+    for mode in ("define", "complete"):
+        census = take_census(facts, Language("p/2"), mode=mode)  # type: ignore[arg-type]
+        sample = census.to_sample()
+        assert sample.members is not None
+        assert len(sample.members) == sample.n_examples
+        assert sample.counted[0].sum() + sample.counted[1].sum() == census.n_examples
+        assert (sample.heads is not None) == (mode == "complete")
 
 
 PAIRS = [parse_atom(text) for text in ("p(a, b)", "p(b, a)", "q(a, b)")]

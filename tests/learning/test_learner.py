@@ -76,15 +76,15 @@ def test_mini_batches_recover_and_repeat(seed: int) -> None:
 
 def test_batches_are_drawn_by_weight() -> None:
     """A batch loss is, on average, the whole loss: a step draws rows as often as they weigh."""
-    from andre.learning.trainer import _Rows
+    from andre.learning.trainer import _Examples
 
     sample = Sample.from_arrays([[0.1], [0.4], [0.9]], [0, 1, 1], [6, 3, 1])
     for reduction, total in (("sum", 2.0), ("mean", 1.0)):
         config = Config.preset("default", batch=2, balance=False, reduction=reduction)
-        rows = _Rows(sample, config, torch.device("cpu"))
+        rows = _Examples(sample, config, torch.device("cpu"))
         seen = np.zeros(3)
         for step in range(2000):
-            inputs, (positives, negatives) = rows.batch((0, 0, step))
+            inputs, _, (positives, negatives) = rows.batch((0, 0, step))
             assert float((positives + negatives).sum()) == pytest.approx(total)
             values = inputs.parts[0].features[0, :, 1].numpy()
             seen += [np.isclose(values, value).sum() for value in (0.1, 0.4, 0.9)]

@@ -1,6 +1,19 @@
 """The command line: `andre COMMAND`."""
 
-from andre.cli import bench, census, facts, predict, programs, report, tables
+from andre.cli import bench, census, datasets, facts, learn, predict, programs, report, show, tables, tasks
 from andre.cli.app import main
 
-__all__ = ["bench", "census", "facts", "main", "predict", "programs", "report", "tables"]
+__all__ = [
+    "bench",
+    "census",
+    "datasets",
+    "facts",
+    "learn",
+    "main",
+    "predict",
+    "programs",
+    "report",
+    "show",
+    "tables",
+    "tasks",
+]

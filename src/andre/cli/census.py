@@ -20,7 +20,7 @@ __all__ = ["census"]
 
 @app.command()
 def census(
-    source: Annotated[Path, typer.Argument(help="A file, folder or database of facts.")],
+    source: Annotated[Path, typer.Argument(help="A file, folder or database of facts, a task or a dataset.")],
     *,
     target: Annotated[
         str | None, typer.Option(help="The relation to define, as p/2; a bias or language may name it.")
@@ -39,12 +39,12 @@ def census(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Count the rows of a target without listing its groundings."""
-    from andre.facts import read_facts
+    from andre.facts import read_source
     from andre.grounding import take_census
     from andre.report.memory import peak_megabytes
 
     began = time.perf_counter()
-    facts = read_facts(source, format)
+    facts = read_source(source, format)
     chosen = _language(facts, language, preset, {"target": target, "variables": variables})
     found = take_census(
         facts,

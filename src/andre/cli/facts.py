@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["convert", "facts"]
 
-_Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts.")]
+_Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts, a task or a dataset.")]
 _Format = Annotated[str | None, typer.Option("--format", help="Its format, where it cannot be seen.")]
 
 
@@ -27,9 +27,9 @@ def facts(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what facts a source has: relations, counts, argument types, samples."""
-    from andre.facts import read_facts
+    from andre.facts import read_source
 
-    base = read_facts(source, format)
+    base = read_source(source, format)
     summary = _summary(base)
     if as_json:
         import json
@@ -68,9 +68,9 @@ def convert(
     if rules:
         _convert_rules(source, out, format, to)
         return
-    from andre.facts import read_facts, write_facts
+    from andre.facts import read_source, write_facts
 
-    base = read_facts(source, format)
+    base = read_source(source, format)
     for note in base.notes:
         typer.echo(f"note: {note}", err=True)
     if mark is not None:

@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     from andre.logic import Rule
     from andre.report.gather import Rows
 
-__all__ = ["AsJson", "Run", "predict_rows", "predict_table", "read_rows"]
+__all__ = [
+    "AsJson",
+    "Quiet",
+    "Run",
+    "check_folder",
+    "config_options",
+    "predict_rows",
+    "predict_table",
+    "read_rows",
+    "say",
+    "show_result",
+]
 
 _EXAMPLES = "\n\n".join  # a blank line between examples, or the help would run them together
 
@@ -78,7 +89,7 @@ def fit(
     standard error. Ctrl-C stops learning and gives the best program so far.
     """
     if out is not None:
-        _check_folder(out)
+        check_folder(out)
     if report is not None and not report.parent.is_dir():
         raise AndreError(f"there is no folder {report.parent} to write {report.name} to: make it first")
     chosen = _config(preset, settings or [], seed=seed, time_limit=time_limit, device=device)
@@ -86,7 +97,7 @@ def fit(
     rows, held = _read(source, quiet)
     result = _learn(rows.train, chosen, held, checkpoint, quiet, tensorboard)
     _keep(result, source, rows, out, report)
-    _show(result, as_json)
+    show_result(result, as_json)
     if not quiet:
         _say_how_it_went(result, out, report)
 
@@ -139,36 +150,6 @@ def predict_table(result: Result, path: Path, proba: bool = False) -> str:
 
 
 @app.command()
-def show(
-    run: Run,
-    runs: Annotated[bool, typer.Option("--runs", help="List the best of the runs it came from.")] = False,
-    plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write figures of the training here, as SVG.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print a saved model: the program with its evidence."""
-    from andre.learning import load_result
-
-    result = load_result(run)
-    if plots is not None:
-        from andre.learning.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
-
-        _check_folder(plots)
-        for name, draw in (("losses", plot_losses), ("accuracy", plot_accuracy)):
-            save_figure(draw(result), plots / f"{name}.svg")
-        save_figure(plot_probabilities(result), plots / "probabilities.svg")
-    if runs and not as_json:
-        from rich.console import Console
-
-        from andre.report.terminal import run_table
-
-        Console().print(run_table(result))
-        return
-    _show(result, as_json)
-
-
-@app.command()
 def demo(
     seed: Annotated[int, typer.Option(min=0, help="Draws the rows and the first weights.")] = 0,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the rows as CSV.")] = None,
@@ -206,7 +187,8 @@ def _input(path: Path) -> Path:
     return Path("/dev/stdin") if str(path) == "-" else path
 
 
-def _check_folder(path: Path) -> None:
+def check_folder(path: Path) -> None:
+    """Refuse a folder to write to that is a file."""
     if path.exists() and not path.is_dir():
         raise AndreError(f"{path} is a file: name a folder, or a new one")
 
@@ -238,7 +220,7 @@ def _read(source: TableSource, quiet: bool) -> tuple[Rows, Sample | None]:
 
     table = read_table(source.path, source.label, source.weight, ignore=source.ignore).require_both_classes()
     if (constant := table.constant) and not quiet:
-        _say(f"left out, because the same on every row: {', '.join(constant)}")
+        say(f"left out, because the same on every row: {', '.join(constant)}")
     table = table.without_constant()
     if source.validation is None:
         return Rows(table.sample(), table), None
@@ -280,12 +262,17 @@ def _share(text: str) -> float | None:
 def _config(preset: str, settings: list[str], **options: Any) -> Config:
     from andre.learning import Config
 
+    return Config.preset(preset, **config_options(settings, **options))
+
+
+def config_options(settings: list[str], **options: Any) -> dict[str, Any]:
+    """Options by name, with those that `--set NAME=VALUE` gave."""
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
             raise AndreError(f"--set {setting} sets nothing: write NAME=VALUE, e.g. --set steps=300")
         options[name.strip().replace("-", "_")] = _value(name.strip(), text.strip())
-    return Config.preset(preset, **options)
+    return options
 
 
 def _value(name: str, text: str) -> Any:
@@ -324,7 +311,7 @@ def _learn(
         return learn(train, config, validation=held, callbacks=watchers, checkpoint=checkpoint)
 
 
-def _show(result: Result, as_json: bool) -> None:
+def show_result(result: Result, as_json: bool) -> None:
     """Print the program: for machines, for a terminal, or as plain Prolog."""
     if as_json:
         from andre.report.summary import document
@@ -346,19 +333,20 @@ def _say_how_it_went(result: Result, out: Path | None, report: Path | None = Non
     from andre.report.summary import outcome, why_no_rule
 
     if result.stopped == "interrupted":
-        _say("stopped by Ctrl-C: this is the best program so far")
+        say("stopped by Ctrl-C: this is the best program so far")
     elif result.stopped == "time":
-        _say(f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far")
+        say(f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far")
     if why := why_no_rule(result):
-        _say(why)
-    _say(outcome(result))
+        say(why)
+    say(outcome(result))
     if out is not None:
-        _say(f"saved in {out}: andre show {out}, andre report {out}, andre predict {out} TABLE")
+        say(f"saved in {out}: andre show {out}, andre report {out}, andre predict {out} TABLE")
     if report is not None:
-        _say(f"report written to {report}")
+        say(f"report written to {report}")
 
 
-def _say(message: str) -> None:
+def say(message: str) -> None:
+    """Say something on stderr."""
     typer.echo(f"andre: {message}", err=True)
 
 

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.grounding import Codes, RuleSpace, Sample
+from andre.grounding import Codes, Membership, RuleSpace, Sample
+from andre.grounding.sample import sums_of
 from andre.logic import Evidence, Program
 
 __all__ = ["CrispSample", "covers", "literal_truth"]
@@ -63,7 +64,7 @@ def covers(literals: Bools, codes: Codes) -> Bools:
 
 @dataclass(frozen=True, eq=False)
 class CrispSample:
-    """Distinct rows of truth values, with the weights of their labels.
+    """Distinct examples of truth values, with the weights of their labels.
 
     Examples
     --------
@@ -77,24 +78,27 @@ class CrispSample:
 
     space: RuleSpace
     literals: Bools  #: [U, 2m], see `literal_truth`
-    positives: Floats  #: [U]
-    negatives: Floats  #: [U]
+    positives: Floats  #: [B]
+    negatives: Floats  #: [B]
+    members: Membership | None = None  #: the rows of each example; None: one each
 
     @classmethod
     def of(cls, sample: Sample) -> CrispSample:
-        """Cut valuations at one half and merge the rows that become equal."""
+        """Cut valuations at one half and merge the rows, then the examples, that become equal."""
         literals = literal_truth(sample.valuations)
         packed = np.ascontiguousarray(np.packbits(literals, axis=1))
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        positives, negatives = np.zeros(len(first)), np.zeros(len(first))
-        np.add.at(positives, group.ravel(), sample.positives)
-        np.add.at(negatives, group.ravel(), sample.negatives)
-        return cls(sample.space, literals[first], positives, negatives)
+        number, members = group.ravel().astype(np.int64), None
+        if sample.members is not None:
+            members, number = sample.members.merged(number, len(first))
+        n = len(first) if members is None else len(members)
+        positives, negatives = (sums_of(number, weight, n) for weight in sample.counted)
+        return cls(sample.space, literals[first], positives, negatives, members)
 
     @cached_property
     def labels(self) -> Floats:
-        """The weights of both labels, [2, U]: positives, negatives."""
+        """The weights of both labels, [2, B]: positives, negatives."""
         return np.stack((self.positives, self.negatives))
 
     @cached_property
@@ -103,14 +107,48 @@ class CrispSample:
         totals: Floats = self.labels.sum(axis=1)
         return totals
 
-    @cached_property
-    def truth(self) -> Floats:
-        """The literals as numbers, for products, [U, 2m]."""
-        return self.literals.astype(np.float64)
-
-    def covers(self, codes: Codes) -> Bools:
+    def row_covers(self, codes: Codes) -> Bools:
         """Which rows satisfy which bodies, [rules, U]."""
         return covers(self.literals, codes)
+
+    def lift(self, held: Bools) -> Bools:
+        """From what holds on rows, [..., U], to what holds on examples, [..., B]."""
+        return held if self.members is None else self.members.lift(held)
+
+    def covers(self, codes: Codes) -> Bools:
+        """Which examples satisfy which bodies, [rules, B]."""
+        if self.members is None:
+            return self.row_covers(codes)
+        step = max(1, _BLOCK // max(1, len(self.members.rows)))
+        blocks = [self.lift(self.row_covers(codes[at : at + step])) for at in range(0, len(codes), step)]
+        return np.concatenate(blocks) if blocks else np.zeros((0, len(self.members)), dtype=bool)
+
+    def satisfying(self, held: Bools, literals: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
+        """What single literals cover among the rows that a body covers.
+
+        Parameters
+        ----------
+        held
+            Which rows the body covers, [U].
+        literals
+            Columns of `self.literals`, [l].
+
+        Returns
+        -------
+        tuple
+            The examples that the body covers, [b], and which literals hold on
+            one of their covered rows, [b, l], as numbers for products.
+        """
+        if self.members is None:
+            here = np.flatnonzero(held)
+            return here, self.literals[here][:, literals].astype(np.float64)
+        here, members = self.members.within(held)
+        found = np.empty((len(here), len(literals)), dtype=np.float64)
+        step = max(1, _BLOCK // max(1, len(members.rows)))
+        for at in range(0, len(literals), step):
+            some = np.ascontiguousarray(self.literals[:, literals[at : at + step]].T)  # [l', U]
+            found[:, at : at + step] = members.lift(some).T
+        return here, found
 
     def counts(self, covers: Bools) -> Floats:
         """The weight of positives and negatives that each row of a coverage holds, [rules, 2]."""
@@ -131,7 +169,7 @@ class CrispSample:
         return [Evidence(split, float(right + wrong), float(right)) for right, wrong in counts]
 
     def predicts(self, codes: Codes) -> Bools:
-        """The rows on which at least one rule fires, [U]."""
+        """The examples on which at least one rule fires, [B]."""
         return np.asarray(self.covers(codes).any(axis=0))
 
     def accuracy(self, program: Program | Codes) -> float:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from andre.evaluation.crisp import CrispSample
@@ -20,6 +19,9 @@ from andre.grounding import Codes
 __all__ = ["description_length", "program_length", "subset_cost"]
 
 Floats = NDArray[np.float64]
+
+#: From here on Stirling's series is exact to the last digits.
+_SERIES = 16
 
 
 def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
@@ -30,10 +32,32 @@ def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
     >>> float(subset_cost(4, 2).round(4)) == round(math.log(6) + math.log(5), 4)
     True
     """
-    n = torch.as_tensor(np.asarray(size, dtype=np.float64))
-    k = torch.as_tensor(np.asarray(chosen, dtype=np.float64))
-    binomial = torch.lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma(n - k + 1)
-    return (binomial + torch.log(n + 1)).numpy()
+    n, k = np.broadcast_arrays(np.asarray(size, dtype=np.float64), np.asarray(chosen, dtype=np.float64))
+    shape, n, k = n.shape, n.ravel(), k.ravel()
+    # The large parts of the three factorials cancel on paper, not in floats: ln C(1e12, 3) needs it.
+    share = np.divide(k, n, out=np.zeros_like(n), where=n > 0)
+    rest = (n - k).clip(min=0)
+    main = -k * _log(share) - rest * np.log1p(-share, out=np.zeros_like(n), where=rest > 0)
+    cost: Floats = main + _remainder(n) - _remainder(k) - _remainder(rest) + np.log(n + 1)
+    return cost.reshape(shape)
+
+
+def _remainder(x: Floats) -> Floats:
+    """What ln(x!) has beyond x ln x - x, by Stirling's series, shifted where x is small."""
+    y = np.where(x < _SERIES, x + _SERIES, x)
+    series: Floats = 0.5 * np.log(2 * math.pi * y) + 1 / (12 * y) - 1 / (360 * y**3) + 1 / (1260 * y**5)
+    low = np.flatnonzero(x < _SERIES)
+    if len(low):
+        small, shifted = x[low], y[low]
+        product = np.log(small[:, None] + np.arange(1, _SERIES + 1)).sum(axis=1)
+        own = small * _log(small) - small
+        series[low] += shifted * np.log(shifted) - shifted - product - own
+    return series
+
+
+def _log(x: Floats) -> Floats:
+    """The logarithm, 0 at 0, where it is multiplied by 0."""
+    return np.asarray(np.log(x, out=np.zeros_like(x), where=x > 0))
 
 
 def description_length(

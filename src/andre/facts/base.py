@@ -36,8 +36,8 @@ class FactBase:
 
     A fact is a row of codes, so that ten million of them take no more than
     their arrays. Facts are distinct. Two fact bases are equal when they state
-    the same, whatever the order of facts and the codes of constants; notes do
-    not count.
+    the same, whatever the order of facts and the codes of constants; notes and
+    origin do not count.
 
     Examples
     --------
@@ -57,6 +57,7 @@ class FactBase:
     world: World = "closed"
     notes: Notes = field(default=Notes())
     bias: Bias | None = None  #: the language bias that came with the facts
+    origin: str | None = None  #: the format they were read from
 
     def __post_init__(self) -> None:
         if self.world not in {"closed", "open"}:
@@ -71,6 +72,12 @@ class FactBase:
             if codes.size and not (codes.min() >= 0 and codes.max() < len(self.constants)):
                 raise DataError(f"{relation} has a code outside the dictionary of constants")
         object.__setattr__(self, "relations", MappingProxyType(dict(self.relations)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "relations": dict(self.relations)}  # a read-only view cannot be pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, relations=MappingProxyType(state["relations"]))
 
     @classmethod
     def from_facts(

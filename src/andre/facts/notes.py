@@ -24,6 +24,7 @@ class Notes:
     unary: tuple[str, ...] = ()  #: relations read as unary
     directives: int = 0  #: Prolog directives passed over
     settings: tuple[str, ...] = ()  #: lines of a language bias passed over
+    remarks: tuple[str, ...] = ()  #: what else is worth knowing, one sentence each
 
     def __iter__(self) -> Iterator[str]:
         if self.duplicates:
@@ -42,6 +43,7 @@ class Notes:
             yield f"{self.directives} Prolog {what} passed over: only facts and rules are read"
         if self.settings:
             yield f"{', '.join(self.settings)} in bias.pl passed over: no such setting is known here"
+        yield from self.remarks
 
 
 def _facts(count: int) -> str:

@@ -57,7 +57,7 @@ def _read(source: Any, name: str | None) -> FactBase:
         found = format_of(path) if name is None else format_named(name)
         try:
             with opening(path):
-                return found.read(path)
+                return replace(found.read(path), origin=found.name)
         except DataError as error:
             if str(error) == "there are no facts in it":
                 raise DataError(f"{path} has no facts: check the path, or name the format") from None

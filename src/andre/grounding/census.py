@@ -19,6 +19,7 @@ from andre.grounding.inner import is_shorter, join_inner
 from andre.grounding.labelling import build_graph, seen_constants
 from andre.grounding.language import Language
 from andre.grounding.listing import list_classes
+from andre.grounding.membership import Membership
 from andre.grounding.place import key_text
 from andre.grounding.sample import Sample
 from andre.grounding.sets import Counts, Ints, number_keys
@@ -27,7 +28,7 @@ from andre.grounding.split import draw_cells
 from andre.grounding.strata import Classes, Stratum, strata
 from andre.grounding.triads import class_bound, count_classes
 
-__all__ = ["Census", "Method", "Mode", "Semantics", "take_census"]
+__all__ = ["Census", "Method", "Mode", "Semantics", "head_domains", "take_census"]
 
 #: What an example is: a grounding, or a head atom with the set of its rows.
 Semantics: TypeAlias = Literal["rows", "exists"]
@@ -64,6 +65,7 @@ class Census:
     heads: Ints | None = None  #: [B], in exists how many head atoms have each bag
     starts: Ints | None = None  #: [B + 1], in exists where the rows of each bag begin
     rows: Ints | None = None  #: places in `cells`, in order within a bag
+    corrupting: bool = False  #: whether negatives weigh the facts they corrupt, not the atoms they are
 
     @cached_property
     def valuations(self) -> Floats:
@@ -91,11 +93,14 @@ class Census:
         return self.negatives.sum().item() if self.negatives.dtype != object else int(self.negatives.sum())
 
     def to_sample(self) -> Sample:
-        """The rows as a learner takes them."""
-        if self.semantics != "rows":
-            raise ConfigError("only a census in rows is a sample of rows: take it with semantics='rows'")
+        """The examples as a learner takes them."""
         positives, negatives = (np.asarray(w, dtype=np.float64) for w in (self.positives, self.negatives))
-        return Sample(self.space, self.valuations, positives, negatives)
+        members = heads = None
+        if self.starts is not None and self.rows is not None:
+            members = Membership(self.starts, np.asarray(self.rows, dtype=np.int64))
+        if self.corrupting and self.heads is not None:
+            heads = self.heads.astype(np.float64)
+        return Sample(self.space, self.valuations, positives, negatives, members, heads)
 
     def require_both_classes(self) -> Census:
         """Refuse a census from which nothing can be told apart.
@@ -190,7 +195,7 @@ def take_census(
         )
     if identity is None:
         identity = semantics == "exists" and mode == "complete"
-    domains = _domains(facts, language, semantics, mode, constants)
+    domains = head_domains(facts, language, semantics, mode, constants)
     graph = build_graph(facts, space, constants, domains)
     chosen = [stratum for stratum in strata(language.variables) if stratum.is_distinct or not identity]
     if semantics == "rows":
@@ -198,16 +203,26 @@ def take_census(
     return _count_bags(graph, chosen, _weigher(facts, graph, mode), identity, (memory_limit, method))
 
 
-def _domains(
-    facts: FactBase, language: Language, semantics: Semantics, mode: Mode, constants: Ints
+def head_domains(
+    facts: FactBase,
+    language: Language,
+    semantics: Semantics = "exists",
+    mode: Mode = "define",
+    constants: Ints | None = None,
 ) -> list[Ints]:
-    """For each place of the head, the codes of the constants it ranges over."""
+    """For each place of the head, the codes of the constants it ranges over.
+
+    Parameters
+    ----------
+    constants
+        Those that count in `complete`; by default all that are seen in training.
+    """
     key = language.key(facts)
     target = facts.relations[key]
     if semantics == "rows":
         return [np.unique(column).astype(np.int64) for column in target.codes[target.marked("train")].T]
     if mode == "complete":
-        return [constants] * key[1]
+        return [seen_constants(facts) if constants is None else constants] * key[1]
     types = language.types_of(facts)
     found: dict[str, list[Ints]] = {}
     for other, relation in facts.relations.items():
@@ -324,6 +339,7 @@ def _count_bags(
         heads=bags.heads,
         starts=bags.starts,
         rows=bags.rows,
+        corrupting=weigh.out is not None,
     )
 
 

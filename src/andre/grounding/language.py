@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from andre.errors import ConfigError, DataError
 from andre.facts import Bias, FactBase, argument_types
+from andre.grounding.form import Form
 from andre.grounding.place import Place, evidence_mask, key_text, places_of, relations_named
 from andre.grounding.space import RuleSpace
 from andre.logic import Atom, Constant, Rule, Variable
@@ -217,6 +218,27 @@ class Language:
         times = Counter(arg for literal in rule.body for arg in literal.atom.args)
         auxiliary = {v for literal in rule.body for v in literal.atom.variables} - set(rule.head.variables)
         return self.singletons or all(times[variable] > 1 for variable in auxiliary)
+
+    def form(self, space: RuleSpace) -> Form:
+        """The same bounds for bodies written as numbers in a space of this language.
+
+        Examples
+        --------
+        >>> space = RuleSpace.from_names(["q(X,Y)", "q(X,Z)"], "p(X,Y)")
+        >>> Language("p/2", max_body=1).form(space).max_body
+        1
+        """
+        named: dict[str, list[int]] = {_plain(wanted): [] for wanted in self.require}
+        for column, atom in enumerate(space.atoms):
+            for wanted in named.keys() & _names_of(atom):
+                named[wanted].append(column)
+        return Form(
+            space,
+            singletons=self.singletons,
+            negation=self.negation,
+            max_body=self.max_body,
+            require=tuple(tuple(columns) for columns in named.values()),
+        )
 
     def types_of(self, facts: FactBase) -> _TypesOf:
         """The types of arguments, as declared or else as inferred."""

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from andre.errors import DataError
+from andre.grounding.membership import Membership
 from andre.grounding.space import RuleSpace
 
-__all__ = ["Sample", "check_labels", "check_valuations", "check_weights"]
+__all__ = ["Sample", "check_labels", "check_valuations", "check_weights", "sums_of"]
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +23,8 @@ class Sample:
 
     Equal rows are merged, so that a loss, a gradient or a metric over the
     sample equals the one over the rows it was made from, whatever their number.
+    An example is a row, or with `members` a set of rows, one of which must
+    satisfy a body.
 
     Examples
     --------
@@ -35,8 +38,11 @@ class Sample:
 
     space: RuleSpace
     valuations: Floats  #: [U, m] in [0, 1]; NaN is unknown
-    positives: Floats  #: [U] weight of the positive labels
-    negatives: Floats  #: [U] weight of the negative labels
+    positives: Floats  #: [B] weight of the positive labels; B is U where an example is a row
+    negatives: Floats  #: [B] weight of the negative labels
+    members: Membership | None = None  #: the rows of each example; None: one each
+    #: How many atoms each example stands for, [B], where negatives weigh otherwise in training.
+    heads: Floats | None = None
 
     @classmethod
     def from_arrays(
@@ -83,14 +89,62 @@ class Sample:
         return len(self.valuations)
 
     @property
+    def n_examples(self) -> int:
+        """The number of distinct examples, B."""
+        return len(self.positives)
+
+    @property
     def weights(self) -> Floats:
-        """The weight of each distinct row, [U]."""
+        """The weight of each distinct example, [B]."""
         return self.positives + self.negatives
 
     @property
     def total(self) -> float:
-        """The weight of all rows together."""
+        """The weight of all examples together."""
         return float(self.weights.sum())
+
+    @property
+    def counted(self) -> tuple[Floats, Floats]:
+        """Positives and negatives as a program is judged by them, [B] each: every atom counts once."""
+        if self.heads is None:
+            return self.positives, self.negatives
+        return self.positives, self.heads - self.positives
+
+    def columns(self, kept: NDArray[np.bool_]) -> Sample:
+        """The same examples with some of the candidates only; rows that become equal are merged."""
+        space = RuleSpace(self.space.head, tuple(a for a, k in zip(self.space.atoms, kept, strict=True) if k))
+        rows, group = _merge(self.valuations[:, kept])
+        if self.members is None:
+            members, number = None, group
+        else:
+            members, number = self.members.merged(group.astype(np.int64), len(rows))
+        n = len(rows) if members is None else len(members)
+        positives, negatives = (sums_of(number, weight, n) for weight in (self.positives, self.negatives))
+        heads = None if self.heads is None else sums_of(number, self.heads, n)
+        return Sample(space, rows, positives, negatives, members, heads)
+
+    def thinned(self, most: int, seed: int) -> Sample:
+        """A random part of the examples with at most so many rows in all, both classes alike.
+
+        Weights stay as they are. A sample that is small enough is given as it is.
+        """
+        sizes = np.ones(self.n_examples) if self.members is None else np.diff(self.members.starts)
+        if sizes.sum() <= most:
+            return self
+        rng = np.random.default_rng(seed)
+        chosen = []
+        for weight in (self.positives - self.negatives, self.negatives - self.positives):
+            own = rng.permutation(np.flatnonzero(weight > 0))
+            chosen.append(own[np.cumsum(sizes[own]) <= most / 2])
+        examples = np.sort(np.concatenate(chosen))
+        heads = None if self.heads is None else self.heads[examples]
+        weights = self.positives[examples], self.negatives[examples]
+        if self.members is None:
+            return Sample(self.space, self.valuations[examples], *weights, None, heads)
+        members = self.members.take(examples)
+        rows, place = np.unique(members.rows, return_inverse=True)
+        kept = Membership(members.starts, place.ravel().astype(np.int64))
+        return Sample(self.space, self.valuations[rows], *weights, kept, heads)
 
     def require_both_classes(self) -> Sample:
         """Refuse a sample from which nothing can be told apart.
@@ -107,6 +161,11 @@ class Sample:
                     "add rows of the other class"
                 )
         return self
+
+
+def sums_of(number: NDArray[np.int64], weight: Floats, count: int) -> Floats:
+    """The weight of each of `count` numbers, [count]."""
+    return np.bincount(number, weight, count).astype(np.float64)
 
 
 def check_valuations(valuations: ArrayLike) -> Floats:

@@ -168,7 +168,8 @@ def _unpack(state: State, tensors: dict[str, Tensor], notes: dict[str, Any]) -> 
 
 def _digest_of(sample: Sample) -> str:
     digest = hashlib.sha256(repr((sample.space.head, sample.space.atoms)).encode())
-    for array in (sample.valuations, sample.positives, sample.negatives):
+    members = [] if sample.members is None else [sample.members.starts, sample.members.rows]
+    for array in (sample.valuations, sample.positives, sample.negatives, *members):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 

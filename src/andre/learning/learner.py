@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from andre.errors import DataError
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import program_length
-from andre.grounding import Sample
+from andre.grounding import Codes, Sample
+from andre.grounding.form import Form
 from andre.learning.callbacks import Callback
 from andre.learning.checkpoint import Checkpoint
 from andre.learning.config import Config
@@ -37,6 +39,8 @@ def fit(
     validation: Sample | None = None,
     callbacks: Sequence[Callback] = (),
     checkpoint: Path | str | None = None,
+    form: Form | None = None,
+    extra: Codes | None = None,
 ) -> Result:
     """Learn a program.
 
@@ -58,6 +62,10 @@ def fit(
     checkpoint
         A folder in which progress is kept. Where it holds unfinished work on
         the same rows and settings, that is taken up again.
+    form
+        What bodies must look like; by default only what the settings say of safety.
+    extra
+        Bodies that are pooled beside those of the runs, [rules, m].
     """
     config = config or Config()
     sample.require_both_classes()
@@ -81,11 +89,31 @@ def fit(
             state.seconds = spent + time.monotonic() - began
             return "interrupted" if interrupt.asked else "time" if pause.passed else None
 
-        rounds, chosen = _rounds(trainer, state, callbacks, stop, deadline)
+        chooser = _Chooser(config, deadline, form, extra)
+        rounds, chosen = _rounds(trainer, state, callbacks, stop, chooser)
     if keeper:
         keeper.close(state)
     state.seconds = spent + time.monotonic() - began
     return _result(trainer, state, rounds, chosen, validation)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chooser:
+    """Chooses the program that the runs so far come to."""
+
+    config: Config
+    deadline: Deadline
+    form: Form | None
+    extra: Codes | None
+
+    def __call__(self, state: State, rounds: Sequence[Finished]) -> Candidate:
+        programs = [codes for finished in rounds for each in finished.codes for codes in each]
+        selection = self.config.selection
+        if selection.criterion == "accuracy":
+            n_rules = [n for finished in rounds for _ in finished.codes for n in finished.n_rules]
+            return most_accurate(state.sample, programs, n_rules, selection)
+        programs.append(state.best.codes)
+        return select(state.sample, programs, selection, self.deadline, self.form, self.extra)
 
 
 def _rounds(
@@ -93,7 +121,7 @@ def _rounds(
     state: State,
     callbacks: Sequence[Callback],
     stop: Callable[[], str | None],
-    deadline: Deadline,
+    chooser: _Chooser,
 ) -> tuple[list[Finished], Candidate]:
     """Train rounds while the description falls, and choose a program after each.
 
@@ -105,7 +133,7 @@ def _rounds(
         state.runs = state.runs or trainer.start(state.round)
         trainer.train(state, callbacks, stop)
         rounds = [*state.finished, trainer.finish(state.runs)]
-        candidate = _choose(state, rounds, trainer.config, deadline)
+        candidate = chooser(state, rounds)
         falls = state.chosen is None or candidate.rank < state.chosen.rank
         if falls or trainer.config.selection.criterion == "accuracy":
             best = candidate
@@ -114,15 +142,6 @@ def _rounds(
             state.chosen = state.best = best
             tell(callbacks, "on_extract", state)
     return rounds, best
-
-
-def _choose(state: State, rounds: Sequence[Finished], config: Config, deadline: Deadline) -> Candidate:
-    """The program that the runs so far come to."""
-    programs = [codes for finished in rounds for each in finished.codes for codes in each]
-    if config.selection.criterion == "accuracy":
-        n_rules = [n for finished in rounds for _ in finished.codes for n in finished.n_rules]
-        return most_accurate(state.sample, programs, n_rules, config.selection)
-    return select(state.sample, [*programs, state.best.codes], config.selection, deadline)
 
 
 def _result(
@@ -148,6 +167,7 @@ def _result(
         runs=runs,
         history=tuple(state.history),
         weights=weights,
+        proposed=distinct_bodies(np.concatenate([done.codes.reshape(-1, sample.space.m) for done in rounds])),
         seconds=state.seconds,
         stopped=state.stopped,
     )

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from andre.evaluation.crisp import Bools, CrispSample
 from andre.evaluation.description import description_length, program_length
-from andre.grounding import Codes, RuleSpace
+from andre.grounding import Codes
+from andre.grounding.form import Form
 from andre.learning.deadline import Deadline
 
 __all__ = ["Edits", "neighbours", "refine"]
@@ -62,8 +63,7 @@ def refine(
     pool: Codes | None = None,
     min_confidence: float = 0.5,
     deadline: Deadline | None = None,
-    *,
-    safe: bool = True,
+    form: Form | None = None,
 ) -> tuple[Codes, float]:
     """Take the best edit again and again, while the description length falls.
 
@@ -79,19 +79,20 @@ def refine(
         Every changed rule must be right more often than this.
     deadline
         When to be content with what was found.
-    safe
-        Pass over an edit that leaves a variable of a rule unbound.
+    form
+        What bodies must look like; by default, all variables are bound.
 
     Returns
     -------
     The program and its description length.
     """
+    form = form or Form(sample.space, singletons=True)
     length = program_length(sample, program)
     rivals = None if pool is None else (pool, sample.covers(pool))
     while True:
         best, program_next = length, None
         for edits in neighbours(sample, program, split=True):
-            place = _shortest(edits, sample.space if safe else None, min_confidence, below=best - 1e-9)
+            place = _shortest(edits, form, min_confidence, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
         if rivals is not None:
@@ -111,21 +112,22 @@ def neighbours(sample: CrispSample, program: Codes, *, split: bool = False) -> I
     split
         Also replace a rule by two that each have one literal more.
     """
-    covers = sample.covers(program)  # [rules, U]
+    held = sample.row_covers(program)  # [rules, U]
+    covers = sample.lift(held)  # [rules, B]
     for place, rule in enumerate(program):
         kept = np.delete(program, place, axis=0)
         rest = np.asarray(np.delete(covers, place, axis=0).any(axis=0))
         judge = _Judge(sample, kept, rest)
         yield judge.without()
-        yield judge.longer(rule, covers[place])
+        yield judge.longer(rule, held[place])
         shorter = np.repeat(rule[None], np.count_nonzero(rule), axis=0)
         np.put_along_axis(shorter, np.flatnonzero(rule)[:, None], 0, axis=1)
-        for body, rows in zip(shorter, sample.covers(shorter), strict=True):
+        for body, rows in zip(shorter, sample.row_covers(shorter), strict=True):
             if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
                 yield judge.alone(body, rows)
             yield judge.longer(body, rows, other_than=rule)
-        if split and len(sample.truth) * sample.truth.shape[1] ** 2 <= _SPLIT_COST:
-            for body, rows in ((rule, covers[place]), *zip(shorter, sample.covers(shorter), strict=True)):
+        if split and len(sample.positives) * sample.literals.shape[1] ** 2 <= _SPLIT_COST:
+            for body, rows in ((rule, held[place]), *zip(shorter, sample.row_covers(shorter), strict=True)):
                 yield judge.split(body, rows)
 
 
@@ -135,7 +137,7 @@ class _Judge:
 
     sample: CrispSample
     kept: Codes
-    rest: Bools  #: rows that the kept rules cover, [U]
+    rest: Bools  #: examples that the kept rules cover, [B]
 
     def _edits(self, base: Codes | None, added: NDArray[np.intp], new: Floats, own: Floats) -> Edits:
         """Put together edits from the newly covered and the rules' own counts, [edits, 2] each."""
@@ -158,9 +160,9 @@ class _Judge:
         return self._edits(None, np.zeros((1, 0), dtype=np.intp), np.zeros((1, 2)), sure)
 
     def alone(self, body: Codes, rows: Bools) -> Edits:
-        """The body stands as it is."""
-        labels = self.sample.labels
-        new, own = labels @ (rows & ~self.rest), labels @ rows
+        """The body, which covers these rows, stands as it is."""
+        labels, covered = self.sample.labels, self.sample.lift(rows)
+        new, own = labels @ (covered & ~self.rest), labels @ covered
         return self._edits(body, np.zeros((1, 0), dtype=np.intp), new[None], own[None])
 
     def longer(self, body: Codes, rows: Bools, other_than: Codes | None = None) -> Edits:
@@ -172,8 +174,8 @@ class _Judge:
         if other_than is not None:
             open_ &= ~np.hstack((other_than > 0, other_than < 0))
         free = np.flatnonzero(open_)
-        labels, here = self.sample.labels, np.flatnonzero(rows)
-        truth = self.sample.truth[here][:, free]
+        labels = self.sample.labels
+        here, truth = self.sample.satisfying(rows, free)
         own = (labels[:, here] @ truth).T  # [edits, 2]
         new = ((labels[:, here] * ~self.rest[here]) @ truth).T
         return self._edits(body, free[:, None], new, own)
@@ -182,8 +184,8 @@ class _Judge:
         """The body becomes two, each with one more literal; what both cover is counted once."""
         free = np.flatnonzero(np.tile(body == 0, 2))
         first, second = np.triu_indices(len(free), k=1)
-        labels, here = self.sample.labels, np.flatnonzero(rows)
-        truth = self.sample.truth[here][:, free]
+        labels = self.sample.labels
+        here, truth = self.sample.satisfying(rows, free)
         own = (labels[:, here] @ truth).T  # [literals, 2]
         fresh = labels[:, here] * ~self.rest[here]
         single = (fresh @ truth).T
@@ -216,12 +218,12 @@ def _best_exchange(
     return found, best
 
 
-def _shortest(edits: Edits, space: RuleSpace | None, min_confidence: float, below: float) -> int | None:
-    """The best edit whose changed rules are sure enough, and safe in a space, if better than `below`."""
+def _shortest(edits: Edits, form: Form, min_confidence: float, below: float) -> int | None:
+    """The best edit whose changed rules are sure enough and well-formed, if better than `below`."""
     lengths = np.where(edits.confidence > min_confidence, edits.lengths, math.inf)
     for place in map(int, np.argsort(lengths, kind="stable")):
         if not lengths[place] < below:
             return None
-        if space is None or space.safe(edits.program(place)[len(edits.kept) :]).all():
+        if form.admits(edits.program(place)[len(edits.kept) :]).all():
             return place
     return None

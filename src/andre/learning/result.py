@@ -72,6 +72,8 @@ class Result:
     history: tuple[Look, ...] = ()
     weights: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0, 3), dtype=np.float32))
     #: ^ of the run whose own program is the best, [n, m, 3]
+    proposed: Codes = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int8))
+    #: ^ every body that a run came to, [bodies, m]
     seconds: float = 0.0
     stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
 

@@ -10,13 +10,24 @@ import numpy as np
 
 from andre.evaluation.crisp import Bools, CrispSample
 from andre.evaluation.description import description_length, program_length
-from andre.grounding import Codes
+from andre.grounding import Codes, RuleSpace
+from andre.grounding.form import Form
 from andre.learning.config import SelectionConfig
 from andre.learning.deadline import Deadline
 from andre.learning.extraction import distinct_bodies
 from andre.learning.refinement import refine
 
-__all__ = ["Candidate", "combine", "most_accurate", "nothing", "pool_rules", "prune", "select"]
+__all__ = [
+    "Candidate",
+    "combine",
+    "form_of",
+    "most_accurate",
+    "nothing",
+    "pool_rules",
+    "prune",
+    "select",
+    "with_shorter",
+]
 
 #: How many of the best programs are refined.
 _REFINED = 6
@@ -42,7 +53,12 @@ def nothing(sample: CrispSample) -> Candidate:
 
 
 def select(
-    sample: CrispSample, programs: list[Codes], config: SelectionConfig, deadline: Deadline | None = None
+    sample: CrispSample,
+    programs: list[Codes],
+    config: SelectionConfig,
+    deadline: Deadline | None = None,
+    form: Form | None = None,
+    extra: Codes | None = None,
 ) -> Candidate:
     """Choose the program with the shortest description.
 
@@ -56,15 +72,20 @@ def select(
         Whether rules are combined across runs and the program is refined.
     deadline
         When to be content with what was found.
+    form
+        What bodies must look like; by default, what `config` says of safety.
+    extra
+        Bodies to pool beside those of the programs, [rules, m].
 
     Returns
     -------
     The chosen program, its rules in order of support.
     """
     empty = nothing(sample)
-    if config.safe:
-        programs = [codes[sample.space.safe(codes)] for codes in programs]
-    pool = pool_rules(sample, np.concatenate([empty.codes, *programs]), config)
+    form = form or form_of(sample.space, config)
+    programs = [codes[form.admits(codes)] for codes in programs]
+    beside = empty.codes if extra is None else extra
+    pool = pool_rules(sample, np.concatenate([beside, *programs]), config, form)
     found = [empty]
     if not sample.space.head_variables:
         found += _always(sample, config)
@@ -79,9 +100,7 @@ def select(
         for start in found[:_REFINED]:
             if deadline and deadline.passed:
                 break
-            refined = Candidate(
-                *refine(sample, start.codes, pool, config.min_confidence, deadline, safe=config.safe)
-            )
+            refined = Candidate(*refine(sample, start.codes, pool, config.min_confidence, deadline, form))
             best = min(best, refined, key=lambda candidate: candidate.rank)
     codes = _by_support(sample, prune(sample, best.codes, config.min_confidence))
     return Candidate(codes, program_length(sample, codes))
@@ -113,20 +132,31 @@ def most_accurate(
     return Candidate(_by_support(sample, best), program_length(sample, best))
 
 
-def pool_rules(sample: CrispSample, bodies: Codes, config: SelectionConfig) -> Codes:
-    """The rules worth combining: distinct bodies and all one literal shorter, with support.
+def form_of(space: RuleSpace, config: SelectionConfig) -> Form:
+    """What bodies must look like where no language says it."""
+    return Form(space, safe=config.safe, singletons=True)
 
-    Of more than the pool holds, those with the shortest description alone stay.
-    """
+
+def with_shorter(bodies: Codes) -> Codes:
+    """Distinct bodies, and all that have one literal less."""
     bodies = distinct_bodies(bodies)
     shorter = [bodies]
     for column in range(bodies.shape[1]):
         cut = bodies[bodies[:, column] != 0].copy()
         cut[:, column] = 0
         shorter.append(cut)
-    bodies = distinct_bodies(np.concatenate(shorter))
-    if config.safe:
-        bodies = bodies[sample.space.safe(bodies)]
+    return distinct_bodies(np.concatenate(shorter))
+
+
+def pool_rules(
+    sample: CrispSample, bodies: Codes, config: SelectionConfig, form: Form | None = None
+) -> Codes:
+    """The rules worth combining: distinct bodies and all one literal shorter, with support.
+
+    Of more than the pool holds, those with the shortest description alone stay.
+    """
+    bodies = with_shorter(bodies)
+    bodies = bodies[(form or form_of(sample.space, config)).admits(bodies)]
     own = sample.body_counts(bodies)
     sure = own[:, 0] > config.min_confidence * own.sum(axis=1)
     bodies, own = bodies[sure], own[sure]

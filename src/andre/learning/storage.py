@@ -49,7 +49,9 @@ def save_result(result: Result, folder: Path | str) -> None:
     h :- b4, \\+ b2.
     """
     folder = Path(folder)
-    tensors = {"weights": np.ascontiguousarray(result.weights)}
+    tensors: dict[str, NDArray[Any]] = {"weights": np.ascontiguousarray(result.weights)}
+    if len(result.proposed):
+        tensors["proposed"] = np.ascontiguousarray(result.proposed)
     for place, look in enumerate(result.history):
         for name in ("losses", "train", "validation"):
             tensors[f"history.{place}.{name}"] = np.ascontiguousarray(getattr(look, name))
@@ -137,6 +139,7 @@ def _result(index: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Result:
             for place, at in enumerate(index["history"])
         ),
         weights=tensors["weights"],
+        proposed=tensors.get("proposed", np.zeros((0, space.m), dtype=np.int8)),
         seconds=index["seconds"],
         stopped=index["stopped"],
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -13,19 +12,17 @@ from torch import Tensor
 from andre.errors import ConfigError
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import program_length
-from andre.grounding import Sample
+from andre.grounding import Membership, Sample
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config
 from andre.learning.extraction import distinct_bodies, extract
 from andre.learning.runs import Runs
 from andre.learning.selection import Candidate, prune
 from andre.learning.state import Finished, Look, State
-from andre.model import Inputs, Network, Objective, Terms, row_weights
+from andre.learning.threads import sized_threads
+from andre.model import Inputs, Network, Objective, Pooling, Terms, row_weights
 
 __all__ = ["Trainer", "tell"]
-
-#: Values of B computed in a step from which several threads pay.
-_WORTH_SHARING = 1_000_000
 
 
 class Trainer:
@@ -47,13 +44,13 @@ class Trainer:
         self.crisp = CrispSample.of(sample)
         self.network = Network(config.network)
         self.objective = Objective.of(sample.space, config.loss, self.device)
-        self._rows = _Rows(sample, config, self.device)
-        self._validation = None if validation is None else _Rows(validation, config, self.device)
+        self._train = _Examples(sample, config, self.device)
+        self._validation = None if validation is None else _Examples(validation, config, self.device)
 
     @property
     def steps(self) -> int:
         """Steps of a round: epochs, times batches in an epoch."""
-        return self.config.training.steps * self._rows.n_batches
+        return self.config.training.steps * self._train.n_batches
 
     def start(self, round_: int) -> Runs:
         """Fresh runs for a round, as many as all rounds before it had."""
@@ -68,7 +65,7 @@ class Trainer:
         if runs is None:
             raise ValueError("a round is started before it is trained")
         check_every = self.config.training.check_every
-        with _threads(self._rows.inputs.n_visited * runs.current.shape[:2].numel()):
+        with sized_threads(self._train.inputs.n_visited * runs.current.shape[:2].numel()):
             while runs.step < state.steps and len(runs.moving) and state.stopped is None:
                 terms, logits = self._step(runs, state.round, state.steps)
                 if runs.step % check_every == 0 or runs.step == state.steps:
@@ -90,11 +87,11 @@ class Trainer:
         """One step of gradient descent for every moving run."""
         training = self.config.training
         rate = training.learning_rate * (1 - training.learning_rate_decay) ** (
-            runs.step // self._rows.n_batches
+            runs.step // self._train.n_batches
         )
-        inputs, labels = self._rows.batch((self.config.seed, round_, runs.step))
+        inputs, pooling, labels = self._train.batch((self.config.seed, round_, runs.step))
         weights, mask = runs.current.requires_grad_(), runs.moving_mask
-        logits = self.network(weights, inputs, mask)  # [U, k]
+        logits = self.network(weights, inputs, mask, pooling)  # [B, k]
         terms = self.objective(logits, labels, weights, mask, runs.step / steps)
         (gradient,) = torch.autograd.grad(terms.total.sum(), weights)
         runs.current.requires_grad_(False)
@@ -107,10 +104,10 @@ class Trainer:
         losses = np.full((6, everyone), np.nan, dtype=np.float32)
         losses[:, moving] = torch.stack(list(vars(terms).values())).detach().cpu().numpy()
         train, validation = (np.full(everyone, np.nan, dtype=np.float32) for _ in range(2))
-        if self._rows.whole:
-            train[moving] = self._rows.accuracy(logits)
+        if self._train.whole:
+            train[moving] = self._train.accuracy(logits)
         else:
-            train[moving] = self._rows.accuracy(self._soft(runs, self._rows))
+            train[moving] = self._train.accuracy(self._soft(runs, self._train))
         if self._validation is not None:
             validation[moving] = self._validation.accuracy(self._soft(runs, self._validation))
         state.history.append(Look(state.round, runs.step, losses, train, validation))
@@ -124,51 +121,62 @@ class Trainer:
                 state.best = candidate
 
     @torch.no_grad()
-    def _soft(self, runs: Runs, rows: _Rows) -> Tensor:
-        return self.network(runs.current, rows.inputs, runs.moving_mask)
+    def _soft(self, runs: Runs, seen: _Examples) -> Tensor:
+        return self.network(runs.current, seen.inputs, runs.moving_mask, seen.pooling)
 
 
-class _Rows:
-    """A sample on the device: inputs, and the weights of its labels."""
+class _Examples:
+    """A sample on the device: inputs, the rows of its examples, and the weights of their labels."""
 
     def __init__(self, sample: Sample, config: Config, device: torch.device) -> None:
         batch = config.training.batch
-        self.size = None if batch is None or batch >= sample.n_rows else batch
+        self.size = None if batch is None or batch >= sample.n_examples else batch
+        self._members = sample.members
+        self._n = sample.n_examples
+        # A batch of examples has a varying number of rows, several each.
+        seen = self.size if sample.members is None else None
         self.inputs = Inputs.encode(
-            sample.valuations, levels=config.network.levels, batch=self.size, device=device
+            sample.valuations, levels=config.network.levels, batch=seen, device=device
         )
-        self._raw = np.stack((sample.positives, sample.negatives))  # [2, U]
-        balanced = torch.stack(row_weights(sample, config.loss))  # [2, U] in float64
-        self._draw = balanced.sum(0)  # [U]
-        # A batch weighs as much as it has rows, or 1 in all where losses are means.
+        self.pooling = None if sample.members is None else Pooling.of(sample.members, sample.n_rows, device)
+        self._raw = np.stack(sample.counted)  # [2, B]
+        balanced = torch.stack(row_weights(sample, config.loss))  # [2, B] in float64
+        self._draw = balanced.sum(0)  # [B]
+        # A batch weighs as much as it has examples, or 1 in all where losses are means.
         share = balanced / self._draw * (1 if config.loss.reduction == "sum" else 1 / (self.size or 1))
         whole = self.size is None
         self._labels = (balanced if whole else share).float().to(device)
 
     @property
     def whole(self) -> bool:
-        """Whether every step sees all rows."""
+        """Whether every step sees all examples."""
         return self.size is None
 
     @property
     def n_batches(self) -> int:
         """Batches that make an epoch."""
-        return 1 if self.size is None else math.ceil(self.inputs.n_rows / self.size)
+        return 1 if self.size is None else math.ceil(self._n / self.size)
 
-    def batch(self, seed: tuple[int, ...]) -> tuple[Inputs, tuple[Tensor, Tensor]]:
-        """All rows, or some drawn by their weights; the same for the same seed."""
+    def batch(self, seed: tuple[int, ...]) -> tuple[Inputs, Pooling | None, tuple[Tensor, Tensor]]:
+        """All examples, or some drawn by their weights; the same for the same seed."""
         labels = self._labels
         if self.size is None:
-            return self.inputs, (labels[0], labels[1])
+            return self.inputs, self.pooling, (labels[0], labels[1])
         state = int(np.random.SeedSequence(seed).generate_state(1)[0])
         generator = torch.Generator().manual_seed(state)
         index = torch.multinomial(self._draw, self.size, replacement=True, generator=generator)
-        index = index.to(labels.device)
-        return self.inputs.rows(index), (labels[0, index], labels[1, index])
+        chosen = index.to(labels.device)
+        drawn = labels[0, chosen], labels[1, chosen]
+        if self._members is None:
+            return self.inputs.rows(chosen), None, drawn
+        members = self._members.take(index.numpy())
+        rows, place = np.unique(members.rows, return_inverse=True)
+        pooling = Pooling.of(Membership(members.starts, place.ravel()), len(rows), labels.device)
+        return self.inputs.rows(torch.as_tensor(rows, device=labels.device)), pooling, drawn
 
     def accuracy(self, logits: Tensor) -> np.ndarray:
         """The share of labels that the soft programs get right, [k]."""
-        fires = (logits > 0).cpu().numpy().astype(np.float64)  # [U, k]
+        fires = (logits > 0).cpu().numpy().astype(np.float64)  # [B, k]
         right = self._raw[0] @ fires + self._raw[1] @ (1 - fires)
         return np.asarray(right / self._raw.sum(), dtype=np.float32)
 
@@ -180,18 +188,6 @@ def tell(callbacks: Sequence[Callback], hook: str, state: State) -> None:
             getattr(callback, hook)(state)
         except KeyboardInterrupt:
             state.stopped = "interrupted"
-
-
-@contextmanager
-def _threads(work: int) -> Iterator[None]:
-    """One thread for a step of little work: handing out small pieces takes longer than doing them."""
-    before = torch.get_num_threads()
-    if work < _WORTH_SHARING:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _device(name: str) -> torch.device:

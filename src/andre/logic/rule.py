@@ -102,6 +102,19 @@ class Rule:
         body = tuple(Literal(lit.atom.substitute(bindings), lit.negated) for lit in self.body)
         return Rule(self.head.substitute(bindings), body, probability=self.probability)
 
+    def tidy(self) -> Rule:
+        """The same rule with its variables named X1, X2, ... in the order in which they occur.
+
+        Examples
+        --------
+        >>> X, Y, U = map(Variable, ("X", "Y", "U"))
+        >>> rule = Rule(Atom("h", (X, Y)), (Literal(Atom("p", (X, U))), Literal(Atom("q", (U, Y)))))
+        >>> print(rule.tidy())
+        h(X1, X2) :- p(X1, X3), q(X3, X2).
+        """
+        names = {variable: Variable(f"X{n}") for n, variable in enumerate(self.variables, start=1)}
+        return replace(self.substitute(names), evidence=self.evidence)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rule):
             return NotImplemented

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from andre.model.config import NetworkConfig
 from andre.model.inputs import Inputs
-from andre.model.operators import Operator, aggregate, conjunctions, disjunctions
+from andre.model.operators import Operator, SoftmaxAttention, aggregate, conjunctions, disjunctions
+from andre.model.pooling import Pooling
 
 __all__ = ["Network", "subrule_mask"]
 
@@ -53,8 +54,14 @@ class Network:
         """The or over subrules."""
         return disjunctions(self.config.beta)[self.config.operators]
 
-    def __call__(self, weights: Tensor, inputs: Inputs, mask: Tensor | None = None) -> Tensor:
-        """The head's logit on every row in every run, [U, K].
+    def __call__(
+        self,
+        weights: Tensor,
+        inputs: Inputs,
+        mask: Tensor | None = None,
+        pooling: Pooling | None = None,
+    ) -> Tensor:
+        """The head's logit on every example in every run, [B, K].
 
         Parameters
         ----------
@@ -64,10 +71,14 @@ class Network:
             U rows of m valuations.
         mask
             1 where a subrule counts, [K, n].
+        pooling
+            The rows of each example; None: every row is one.
         """
         lam, gamma = self.config.steepness, self.config.center
         K, n = weights.shape[:2]
         c = inputs.conjunction(torch.softmax(weights, dim=-1), self.conjunction)  # [U, K * n]
         h = torch.sigmoid(lam * (c - gamma)).view(-1, K, n)  # [U, K, n]
         d = aggregate(self.disjunction, h, dim=-1, mask=mask)  # [U, K]
+        if pooling is not None:  # an example is as true as its truest row
+            d = pooling(d, SoftmaxAttention(self.config.beta))  # [B, K]
         return lam * (d - gamma)

@@ -14,12 +14,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from andre.grounding import Census
 from andre.learning import Callback, State
 from andre.learning.state import LOSSES
+from andre.logic import Program
 from andre.report.memory import peak_megabytes
 from andre.report.terminal import rule_text
 
-__all__ = ["LiveProgress"]
+__all__ = ["LiveProgress", "TargetLines"]
 
 #: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
 _PAUSE = 0.1
@@ -116,3 +118,36 @@ def _best(state: State) -> list[Text]:
         return [Text("  no rule yet", style="dim")]
     hidden = len(rules) - _SHOWN
     return rules if hidden <= 0 else [*rules[:_SHOWN], Text(f"  and {hidden} more", style="dim")]
+
+
+class TargetLines(Callback):
+    """Says a line on stderr when a target is counted and when it is done.
+
+    Parameters
+    ----------
+    targets
+        How many there will be.
+    """
+
+    def __init__(self, targets: int = 1) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self._targets, self._done = targets, 0
+
+    def on_census(self, census: Census) -> None:
+        """How large the task is."""
+        self.console.print(
+            Text(
+                f"andre: {census.space.head}: {census.groundings:,} groundings, {census.distinct:,} distinct "
+                f"rows, {census.positive:g} positive and {census.negative:g} negative examples"
+            ),
+            soft_wrap=True,
+        )
+
+    def on_target(self, target: str, program: Program, seconds: float) -> None:
+        """What became of it."""
+        self._done += 1
+        rules = f"{len(program)} rule{'' if len(program) == 1 else 's'}"
+        self.console.print(
+            Text(f"andre: {self._done} of {self._targets}: {target}, {rules} in {seconds:.1f} s"),
+            soft_wrap=True,
+        )

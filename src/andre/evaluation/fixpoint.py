@@ -1,0 +1,154 @@
+"""Programs judged at their fixpoint: what they derive from the background alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from andre.evaluation.tables import Body, TruthTables
+from andre.facts.base import Key
+from andre.logic import Rule
+
+__all__ = ["Labels", "RuleBase"]
+
+#: Numbers that the tables of the programs evaluated together may hold.
+_BLOCK = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Which atoms of the target are examples, and which of them are true."""
+
+    positive: NDArray[np.bool_]  #: [N, ...]
+    negative: NDArray[np.bool_]  #: [N, ...]
+
+    @property
+    def totals(self) -> NDArray[np.float64]:
+        """How many are true and how many false, [2]."""
+        return np.array([self.positive.sum(), self.negative.sum()], dtype=np.float64)
+
+    def counts(self, derived: Tensor) -> NDArray[np.float64]:
+        """How many true and false examples each of P models holds, [P, 2]."""
+        flat = derived.flatten(1).float()  # [P, N * ...]
+        labels = torch.as_tensor(np.stack((self.positive.ravel(), self.negative.ravel())))
+        return np.asarray((flat @ labels.float().T).double().numpy())
+
+
+class RuleBase:
+    """Rules for one target over truth tables; programs are sets of their numbers.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom, parse_rule
+    >>> facts = FactBase.from_facts(map(parse_atom, ["edge(a,b)", "edge(b,c)", "edge(c,d)"]))
+    >>> rules = RuleBase(TruthTables.of(facts), ("path", 2))
+    >>> base = rules.add(parse_rule("path(X,Y) :- edge(X,Y)."))
+    >>> step = rules.add(parse_rule("path(X,Y) :- edge(X,Z), path(Z,Y)."))
+    >>> models, total = rules.models([(base,), (base, step)])
+    >>> models.sum((1, 2)).tolist(), total.tolist()
+    ([3, 6], [True, True])
+    """
+
+    def __init__(self, tables: TruthTables, target: Key) -> None:
+        self.tables, self.target = tables, target
+        self.rules: list[Rule] = []
+        self._bodies: list[Body] = []
+        self._known: dict[Rule, int] = {}
+        self._derived: dict[int, Tensor] = {}  #: what rules without the target derive, [N, ...]
+
+    def add(self, rule: Rule) -> int:
+        """The number of a rule, which is added where it is new."""
+        if rule not in self._known:
+            self._known[rule] = len(self.rules)
+            self.rules.append(rule)
+            self._bodies.append(self.tables.body(rule, self.target))
+        return self._known[rule]
+
+    def is_recursive(self, rule: int) -> bool:
+        """Whether the target stands in a rule's body."""
+        return self._bodies[rule].is_recursive
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of a table of the target."""
+        return (self.tables.n,) * self.target[1]
+
+    def models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, NDArray[np.bool_]]:
+        """The well-founded models of programs, [P, N, ...], and whether each leaves nothing undefined.
+
+        Computed by the alternating fixpoint: what must hold if what may hold
+        does, and the reverse, until neither changes.
+        """
+        found, total = [torch.zeros((0, *self.shape), dtype=torch.bool)], [np.zeros(0, dtype=np.bool_)]
+        step = max(1, _BLOCK // self.tables.n ** max(3, self.target[1]))
+        for at in range(0, len(programs), step):
+            model, whole = self._block(programs[at : at + step])
+            found.append(model)
+            total.append(whole)
+        return torch.cat(found), np.concatenate(total)
+
+    def steps(self, program: tuple[int, ...], model: Tensor) -> Tensor:
+        """What each rule of a program derives in one step from a model, [rules, N, ...]."""
+        true = model[None].float()
+        found = [self._derive(rule, true, 1 - true).expand(1, *self.shape) for rule in program]
+        return torch.cat([torch.zeros((0, *self.shape), dtype=torch.bool), *found])
+
+    def _block(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, NDArray[np.bool_]]:
+        must = self._least(programs, None)
+        undecided = np.array(
+            [any(self._bodies[rule].negates_target for rule in program) for program in programs]
+        )
+        total = np.ones(len(programs), dtype=np.bool_)
+        if not undecided.any():
+            return must, total
+        chosen = np.flatnonzero(undecided)
+        some = [programs[place] for place in chosen.tolist()]
+        lower = torch.zeros((len(some), *self.shape), dtype=torch.bool)
+        while True:
+            upper = self._least(some, ~lower)
+            higher = self._least(some, ~upper)
+            if bool((higher == lower).all()):
+                break
+            lower = higher
+        must[torch.as_tensor(chosen)] = lower
+        total[chosen] = (lower == upper).flatten(1).all(1).numpy()
+        return must, total
+
+    def _least(self, programs: Sequence[tuple[int, ...]], false: Tensor | None) -> Tensor:
+        """Least models where negations of the target are read from `false`, [P, N, ...]; None: all fail."""
+        model = torch.zeros((len(programs), *self.shape), dtype=torch.bool)
+        users: dict[int, list[int]] = {}
+        for place, program in enumerate(programs):
+            for rule in program:
+                users.setdefault(rule, []).append(place)
+        again: dict[int, Tensor] = {}
+        for rule, places in users.items():
+            index = torch.as_tensor(places)
+            if self._bodies[rule].is_recursive:
+                again[rule] = index
+            else:
+                model[index] |= self._derive(rule, None, None)
+        moving = torch.ones(len(programs), dtype=torch.bool)
+        while bool(moving.any()) and again:
+            before = model.clone()
+            for rule, whose in again.items():
+                index = whose[moving[whose]]
+                if len(index):
+                    denied = torch.zeros_like(model[index]) if false is None else false[index]
+                    model[index] |= self._derive(rule, model[index].float(), denied.float())
+            moving = (model != before).flatten(1).any(1)
+        return model
+
+    def _derive(self, rule: int, true: Tensor | None, false: Tensor | None) -> Tensor:
+        body = self._bodies[rule]
+        if body.is_recursive:
+            return body.derives(true, false)
+        if rule not in self._derived:
+            self._derived[rule] = body.derives()
+        return self._derived[rule]

@@ -1,0 +1,235 @@
+"""Public knowledge bases, found on this machine or downloaded."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+
+from andre.errors import DataError
+from andre.facts.base import FactBase
+from andre.facts.read import read_facts
+
+__all__ = ["DATASETS", "Dataset", "fetch", "find", "load"]
+
+# One commit of the repository of DFORL, so that the files never change.
+_COMMIT = "85eb4cd7914d9117e6f7eee010f24c8fc8f28057"
+_URL = f"https://raw.githubusercontent.com/gaokun12/DFORL/{_COMMIT}"
+_TIMEOUT = 60  # seconds without an answer
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A public knowledge base: where its file lies, and what to know of it."""
+
+    name: str
+    summary: str  #: one sentence
+    source: str  #: the path of its file below the address of all files
+    sha256: str
+    note: str | None = None  #: what is odd about it, one sentence
+
+    @property
+    def file(self) -> str:
+        """What its file is called on this machine."""
+        return f"{self.name}.nl"
+
+    @property
+    def url(self) -> str:
+        """The address of its file; `ANDRE_DATASETS_URL` names a mirror."""
+        return f"{os.environ.get('ANDRE_DATASETS_URL', _URL).rstrip('/')}/{self.source}"
+
+
+_JOINED = "its train facts hold PyKEEN's train and valid facts together: pykeen_split marks them apart"
+
+#: The knowledge bases by name.
+DATASETS: Mapping[str, Dataset] = MappingProxyType(
+    {
+        dataset.name: dataset
+        for dataset in (
+            Dataset(
+                "countries_s1",
+                "Countries, their neighbours and regions; the regions of 24 follow from their subregions.",
+                "locatedIn_S1/data/locatedIn.nl",
+                "eede0637f1b35c734ce4fbae2e8ed972ceecf168c86a746700e1d8637b986d25",
+            ),
+            Dataset(
+                "countries_s2",
+                "Countries, where the subregions of the 24 are not stated either: their neighbours tell.",
+                "locatedIn_S2/data/locatedIn.nl",
+                "66951e41e3bd36c3b51214589a2370ae090d62b9734318c49e8e7678f783e0f7",
+            ),
+            Dataset(
+                "countries_s3",
+                "Countries, where the regions of the neighbours of the 24 are not stated either.",
+                "locatedIn_S3/data/locatedIn.nl",
+                "5803eb10880c92e94a1d9df0ee2bf489568e5aceea6607411be626d27259cec0",
+            ),
+            Dataset(
+                "nations",
+                "Dealings between 14 nations, from treaties to expelled diplomats.",
+                "nations/data/nations.nl",
+                "f3c2a014cfab578e5fb274da83c2fdfa9091e7f0b4ebc05be3b0bdf71093815d",
+                _JOINED,
+            ),
+            Dataset(
+                "umls",
+                "Relations between medical concepts, of the Unified Medical Language System.",
+                "umls/data/umls.nl",
+                "365df0d0b928da86609548a363b6fa96032d684fc3a7a9e8c09ecad6c285a44c",
+                f"{_JOINED}, and co-occurs_with is spelled co_occurs_with",
+            ),
+            Dataset(
+                "kinship",
+                "Terms of kinship among the Alyawarra of Australia.",
+                "kinship/data/kinship.nl",
+                "55ad89d41c02fcc84449a1a17a97cf9eab2f34f7e74aebfa7499b0d696607bda",
+                f"{_JOINED}, and the file lists every test fact twice",
+            ),
+            Dataset(
+                "uw_cse",
+                "People, courses and papers of a computer science department; who advises whom.",
+                "UW-CSE/data/UW-CSE.nl",
+                "716666e046d304f54971be5c5414af6630aa7b20294091908738a23500fd5433",
+                "it has no test facts: hold some out",
+            ),
+            Dataset(
+                "alzheimers_amine",
+                "Variants of a drug against Alzheimer's disease; which of two inhibits amine reuptake more.",
+                "alzheimers/data/great_ne.nl",
+                "a85edb07ef66a0f1306e63e09d2522aed064aa5f228bbc8683ddb03fb86ee0a6",
+                "its great_ne facts are the mirror of the original positives, arguments exchanged, "
+                "and it has no test facts: hold some out",
+            ),
+            Dataset(
+                "wn18rr",
+                "WordNet's relations between word senses, without the inverse ones.",
+                "wn18rr/data/wn18rr.nl",
+                "2dd552e2b7415c8975b14280bf12219d80ecdb8c80b323589c4ea4eee6081743",
+                "its train facts hold the original train and valid facts together (86,835 and 3,034), "
+                "and 186 constants occur in test facts only",
+            ),
+        )
+    }
+)
+
+
+def load(name: str) -> FactBase:
+    """Read a knowledge base; its file is downloaded if it is not on this machine.
+
+    Parameters
+    ----------
+    name
+        One of `DATASETS`.
+
+    Returns
+    -------
+    FactBase
+        With train and test marks as the file has them, and notes on what is
+        odd: facts stated twice, facts in both train and test, and the like.
+
+    Raises
+    ------
+    DataError
+        If there is no such dataset, or its file cannot be had.
+
+    Examples
+    --------
+    >>> load("nation")
+    Traceback (most recent call last):
+    ...
+    andre.errors.DataError: there is no dataset nation: choose from countries_s1, ...
+    """
+    path = fetch(name)
+    facts = read_facts(path, "nl")
+    note = DATASETS[name].note
+    return facts if note is None else replace(facts, notes=replace(facts.notes, remarks=(f"{name}: {note}",)))
+
+
+def find(name: str) -> Path | None:
+    """The file of a dataset on this machine: in `ANDRE_DATA`, else in the user's cache."""
+    dataset = _dataset(name)
+    if given := os.environ.get("ANDRE_DATA"):
+        path = Path(given, dataset.file)
+        if path.is_file():
+            if not _is_whole(path, dataset):
+                raise DataError(
+                    f"{path} is not the public file of {name}, its SHA-256 differs: "
+                    "replace it, or take it out of ANDRE_DATA"
+                )
+            return path
+    if (cache := _cache()) is None:
+        return None
+    path = cache / dataset.file
+    return path if path.is_file() and _is_whole(path, dataset) else None
+
+
+def fetch(name: str) -> Path:
+    """The file of a dataset, downloaded into the user's cache if need be."""
+    dataset = _dataset(name)
+    return find(name) or _download(dataset)
+
+
+def _dataset(name: str) -> Dataset:
+    if name not in DATASETS:
+        raise DataError(f"there is no dataset {name}: choose from {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+def _is_whole(path: Path, dataset: Dataset) -> bool:
+    return hashlib.sha256(path.read_bytes()).hexdigest() == dataset.sha256
+
+
+def _pooch() -> ModuleType | None:
+    try:
+        import pooch  # noqa: PLC0415  (an extra)
+    except ImportError:
+        return None
+    return pooch  # type: ignore[no-any-return]
+
+
+def _cache() -> Path | None:
+    """The folder of downloaded files, where downloading is installed."""
+    pooch = _pooch()
+    return Path(pooch.os_cache("andre")) / "datasets" if pooch else None
+
+
+def _download(dataset: Dataset) -> Path:
+    remedy = f"or put the file as {dataset.file} into a folder and set ANDRE_DATA to it"
+    pooch, cache = _pooch(), _cache()
+    if pooch is None or cache is None:
+        raise DataError(
+            f"{dataset.name} is not on this machine, and downloading needs pooch: "
+            f"pip install 'andre[data]', {remedy}"
+        )
+    try:
+        got = pooch.retrieve(
+            dataset.url,
+            known_hash=f"sha256:{dataset.sha256}",
+            fname=dataset.file,
+            path=cache,
+            downloader=pooch.HTTPDownloader(timeout=_TIMEOUT),
+        )
+    except OSError as error:  # no network, no such page, no right to write
+        reason = _reason(error)
+        raise DataError(
+            f"{dataset.name} cannot be downloaded from {dataset.url} ({reason}): try again later, {remedy}"
+        ) from None
+    except ValueError:  # pooch has removed what it got
+        raise DataError(
+            f"what was downloaded from {dataset.url} is not the file of {dataset.name}, its SHA-256 "
+            f"differs, and it was thrown away: try again later, {remedy}"
+        ) from None
+    return Path(got)
+
+
+def _reason(error: OSError) -> str:
+    """Why a download failed, in a few words."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answered {response.status_code}"
+    if type(error).__module__.startswith("requests"):
+        return "no connection"
+    return error.strerror or str(error)

@@ -1,0 +1,83 @@
+"""Numbers from 0 upwards, with zero/1 and successor/2 as all that is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from andre.facts.base import FactBase
+from andre.facts.tasks.task import Domain, Task, state
+
+__all__ = ["EVEN", "LESS_THAN", "ODD", "PREDECESSOR"]
+
+_BACKGROUND = ("successor/2", "zero/1")
+
+# The last number has no successor. That of `odd` is odd and that of `even` is even: otherwise the
+# rule that counts down from it, `odd(X) :- successor(X, Y), \+ odd(Y)`, would hold by accident.
+
+
+def _numbers(
+    name: str, holds: Callable[..., bool], arity: int, last: int, rng: np.random.Generator
+) -> FactBase:
+    """The facts about 0, ..., last; nothing is random here."""
+    del rng
+    numbers = range(last + 1)
+    return state(
+        numbers,
+        {
+            name: [row for row in product(numbers, repeat=arity) if holds(*row)],
+            "successor": [(number, number + 1) for number in range(last)],
+            "zero": [(0,)],
+        },
+    )
+
+
+def _domains(
+    name: str, holds: Callable[..., bool], arity: int, lasts: tuple[int, int]
+) -> tuple[Domain, Domain]:
+    one, other = (partial(_numbers, name, holds, arity, last) for last in lasts)
+    return one, other
+
+
+PREDECESSOR = Task(
+    name="predecessor",
+    summary="A number's predecessor, as the paper writes it: predecessor(1, 0).",
+    target="predecessor/2",
+    variables=2,
+    background=_BACKGROUND,
+    definition="predecessor(X, Y) :- successor(Y, X).",
+    domains=_domains("predecessor", lambda x, y: x == y + 1, 2, (40, 130)),
+)
+
+ODD = Task(
+    name="odd",
+    summary="Odd numbers, by recursion along successors.",
+    target="odd/1",
+    variables=3,
+    background=_BACKGROUND,
+    definition="odd(X) :- successor(Y, X), \\+ odd(Y).",
+    domains=_domains("odd", lambda x: x % 2 == 1, 1, (65, 201)),
+)
+
+EVEN = Task(
+    name="even",
+    summary="Even numbers, from zero by recursion along successors.",
+    target="even/1",
+    variables=3,
+    background=_BACKGROUND,
+    definition="even(X) :- zero(X). even(X) :- successor(Y, X), \\+ even(Y).",
+    domains=_domains("even", lambda x: x % 2 == 0, 1, (64, 200)),
+)
+
+LESS_THAN = Task(
+    name="lessThan",
+    summary="The order of numbers, as the closure of successor (the paper prints its base case reversed).",
+    target="lessThan/2",
+    variables=3,
+    background=_BACKGROUND,
+    definition="lessThan(X, Y) :- successor(X, Y). lessThan(X, Y) :- successor(X, Z), lessThan(Z, Y).",
+    domains=_domains("lessThan", lambda x, y: x < y, 2, (32, 104)),
+)

@@ -1,0 +1,149 @@
+"""Random populations: who was born to whom, and who married."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Person", "Population", "Unions", "populate"]
+
+
+@dataclass(frozen=True)
+class Person:
+    """Someone with the parents that are known; the name says the sex."""
+
+    name: str
+    is_male: bool
+    mother: str | None = None
+    father: str | None = None
+
+    def is_sibling(self, other: Person) -> bool:
+        """Whether both have a known parent in common, and are not one."""
+        if self.name == other.name:
+            return False
+        return (self.mother is not None and self.mother == other.mother) or (
+            self.father is not None and self.father == other.father
+        )
+
+
+@dataclass(frozen=True)
+class Unions:
+    """Those of a generation who may have children: couples, and women alone."""
+
+    married: tuple[tuple[Person, Person], ...]  #: husband and wife
+    alone: tuple[Person, ...]  #: women whose children's father is not known
+
+
+@dataclass(frozen=True)
+class Population:
+    """People and marriages.
+
+    A woman marries once at most and has all her children with her husband, so
+    that the husband of a mother is the father; a man may marry twice, so that
+    there are half-siblings.
+    """
+
+    people: tuple[Person, ...]
+    marriages: tuple[tuple[str, str], ...]  #: husband and wife
+
+    @property
+    def mothers(self) -> list[tuple[str, str]]:
+        """Mother and child."""
+        return [(person.mother, person.name) for person in self.people if person.mother is not None]
+
+    @property
+    def fathers(self) -> list[tuple[str, str]]:
+        """Father and child."""
+        return [(person.father, person.name) for person in self.people if person.father is not None]
+
+    @property
+    def siblings(self) -> list[tuple[Person, Person]]:
+        """Ordered pairs of people with a parent in common."""
+        return [(one, two) for one in self.people for two in self.people if one.is_sibling(two)]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all people."""
+        return [person.name for person in self.people]
+
+
+def populate(clans: tuple[tuple[tuple[int, int], ...], ...], rng: np.random.Generator) -> Population:
+    """Draw clans that do not marry one another.
+
+    Parameters
+    ----------
+    clans
+        For each clan and generation, how many are born into it and how many
+        marry into it; the founders of a clan count as marrying in.
+    rng
+        Decides who marries whom and whose child one is; the numbers are fixed.
+
+    Examples
+    --------
+    >>> population = populate((((0, 2), (2, 0)),), np.random.default_rng(0))
+    >>> population.names, population.mothers, population.marriages
+    (['w1', 'm2', 'w3', 'm4'], [('w1', 'w3'), ('w1', 'm4')], (('m2', 'w1'),))
+    """
+    people: list[Person] = []
+    marriages: list[tuple[str, str]] = []
+
+    def add(place: int, mother: str | None = None, father: str | None = None) -> Person:
+        is_male = place % 5 in {1, 3}  # more women than men: some stay alone, some marry a man who has a wife
+        person = Person(f"{'m' if is_male else 'w'}{len(people) + 1}", is_male, mother, father)
+        people.append(person)
+        return person
+
+    for generations in clans:
+        unions = Unions((), ())
+        for born, incoming in generations:
+            parents = _parents(unions, born, rng)
+            natives = [add(place, *pair) for place, pair in enumerate(parents)]
+            incomers = [add(place % 2) for place in range(incoming)]
+            unions = _marry(natives, incomers, rng)
+            marriages += [(husband.name, wife.name) for husband, wife in unions.married]
+    return Population(tuple(people), tuple(marriages))
+
+
+def _parents(unions: Unions, born: int, rng: np.random.Generator) -> list[tuple[str, str | None]]:
+    """Mother and father of each child: one child for each union, the others to couples by lot.
+
+    Couples come first, those of incomers before all, so that no incomer is without a child.
+    """
+    if not born:
+        return []
+    couples = [(wife.name, husband.name) for husband, wife in unions.married]
+    first = [*couples, *((woman.name, None) for woman in unions.alone)][:born]
+    others = [couples[place] for place in rng.integers(len(couples), size=born - len(first))]
+    return [*(first[place] for place in rng.permutation(len(first))), *others]
+
+
+def _marry(natives: list[Person], incomers: list[Person], rng: np.random.Generator) -> Unions:
+    """Marry whom one can; incomers first, and nobody a sibling.
+
+    Of the women who are left, the first marries a man who has a wife already,
+    and the next has children alone.
+    """
+    seekers = [*_shuffled(incomers, rng), *_shuffled(natives, rng)]
+    married: list[tuple[Person, Person]] = []
+    taken: set[str] = set()
+    for one in seekers:
+        free = [
+            two
+            for two in seekers
+            if one.is_male != two.is_male and not {one.name, two.name} & taken and not one.is_sibling(two)
+        ]
+        if free:
+            two = free[-1]  # the last are natives, so that incomers marry into the clan
+            married.append((one, two) if one.is_male else (two, one))
+            taken |= {one.name, two.name}
+    left = [person for person in natives if not person.is_male and person.name not in taken]
+    alone = left
+    if left and (suitors := [husband for husband, _ in married if not husband.is_sibling(left[0])]):
+        married.append((suitors[-1], left[0]))
+        alone = left[1:]
+    return Unions(tuple(married), tuple(alone[:1]))
+
+
+def _shuffled(people: list[Person], rng: np.random.Generator) -> list[Person]:
+    return [people[place] for place in rng.permutation(len(people))]

@@ -1,0 +1,85 @@
+"""Membership: which rows each example has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import DataError
+from andre.grounding.sets import Ints, distinct_keys, number_sets, run_starts, spread
+
+__all__ = ["Membership"]
+
+#: Entries that one block of a lifted table may hold.
+_BLOCK = 1 << 25
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Sets of rows, one after another in a single list: the groundings of each example.
+
+    An example is true where one of its rows is, so what holds of rows is
+    lifted to examples by *any*.
+
+    Examples
+    --------
+    >>> members = Membership(np.array([0, 2, 3]), np.array([0, 2, 1]))
+    >>> members.lift(np.array([[False, False, True], [False, True, False]]))
+    array([[ True, False],
+           [False,  True]])
+    """
+
+    starts: Ints  #: [B + 1], where the rows of each example begin
+    rows: Ints  #: [E], places of rows
+
+    def __post_init__(self) -> None:
+        if (np.diff(self.starts) < 1).any():
+            raise DataError("an example without rows can be neither true nor false: leave it out")
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def lift(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """From what holds on rows, [..., U], to what holds on examples, [..., B]."""
+        flat = held.reshape(-1, held.shape[-1])
+        step = max(1, _BLOCK // max(1, len(self.rows)))
+        found = np.empty((len(flat), len(self)), dtype=np.bool_)
+        for at in range(0, len(flat), step):
+            np.logical_or.reduceat(
+                flat[at : at + step, self.rows], self.starts[:-1], axis=1, out=found[at : at + step]
+            )
+        return found.reshape(*held.shape[:-1], len(self))
+
+    def within(self, held: NDArray[np.bool_]) -> tuple[Ints, Membership]:
+        """The examples that keep a row where only these rows stand, [U], and the rows they keep."""
+        kept = held[self.rows]
+        owner = np.repeat(np.arange(len(self)), np.diff(self.starts))[kept]
+        counts = np.bincount(owner, minlength=len(self))
+        examples = np.flatnonzero(counts)
+        starts = np.concatenate([[0], np.cumsum(counts[examples])]).astype(np.int64)
+        return examples, Membership(starts, self.rows[kept])
+
+    def take(self, examples: Ints) -> Membership:
+        """The same rows for some of the examples."""
+        _, places = spread(self.starts, examples)
+        sizes = np.diff(self.starts)[examples]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return Membership(starts, self.rows[places])
+
+    def merged(self, group: Ints, n_rows: int) -> tuple[Membership, Ints]:
+        """After rows became equal: distinct sets, and the number of each example's.
+
+        Parameters
+        ----------
+        group
+            The new place of every row, [U].
+        n_rows
+            How many rows there are now.
+        """
+        owner = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        owner, rows = np.divmod(distinct_keys(owner * n_rows + group[self.rows]), n_rows)
+        starts = run_starts(owner, len(self))
+        numbers, shown = number_sets(starts, rows, n_rows)
+        return Membership(starts, rows).take(shown[1:]), numbers - 1  # number 0 is the empty set

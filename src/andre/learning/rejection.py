@@ -1,0 +1,87 @@
+"""Why rules were left out, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.evaluation.description import description_length
+from andre.grounding import Codes, RuleSpace
+from andre.logic import Evidence, Rule
+
+__all__ = ["Rejected", "Weighing"]
+
+#: Rejected rules that are told.
+_TOLD = 20
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A rule that was weighed and left out."""
+
+    rule: Rule
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """A pool of bodies and what each of them covers.
+
+    Examples
+    --------
+    >>> space = RuleSpace.from_names(["p", "q"])
+    >>> pool = np.array([[1, 0], [0, 1]], dtype=np.int8)
+    >>> weighing = Weighing(space, pool, np.array([[5.0, 0], [1, 9]]), np.array([5.0, 20]), 0.5)
+    >>> [str(left_out.rule) + " " + left_out.reason for left_out in weighing.rejected(pool[:1])]
+    ['h :- q. it is right about 1 of the 10 examples that it covers']
+    """
+
+    space: RuleSpace
+    pool: Codes  #: [rules, m]
+    counts: NDArray[np.float64]  #: positives and negatives that each body covers, [rules, 2]
+    totals: NDArray[np.float64]  #: of all examples, [2]
+    min_confidence: float
+
+    def rejected(self, chosen: Codes) -> Iterator[Rejected]:
+        """The most promising rules that were not taken, and why."""
+        seen = set(self.space.program(chosen))
+        n_chosen = len(seen)
+        for place in self._order():
+            rule = self.space.rule(self.pool[place]).tidy()
+            if rule in seen:  # or its like with other names for variables
+                continue
+            seen.add(rule)
+            right, wrong = self.counts[place]
+            evidence = Evidence("train", float(right + wrong), float(right))
+            yield Rejected(rule.with_evidence(evidence), self._reason(right, wrong))
+            if len(seen) - n_chosen == _TOLD:
+                return
+
+    def why_nothing(self, stopped: str | None) -> str:
+        """Why no program is better than none."""
+        if stopped == "time":
+            return "the time limit passed before a rule was found: raise it"
+        if not self.counts[:, 0].any():
+            return "no body of the language covers a positive example: allow more variables or relations"
+        best = self._order()[0]
+        right, wrong = self.counts[best]
+        return (
+            f"the nearest rule, {self.space.rule(self.pool[best])} is right about {right:g} of the "
+            f"{right + wrong:g} examples that it covers and explains {right:g} of {self.totals[0]:g}: "
+            "too little support to tell it from chance"
+        )
+
+    def _order(self) -> NDArray[np.intp]:
+        sizes = np.count_nonzero(self.pool, axis=1)
+        lengths = description_length(self.counts, self.totals, sizes, 1, m=self.space.m)
+        return np.argsort(lengths, kind="stable")
+
+    def _reason(self, right: float, wrong: float) -> str:
+        if not right:
+            return "it explains no example"
+        if right <= self.min_confidence * (right + wrong):
+            return f"it is right about {right:g} of the {right + wrong:g} examples that it covers"
+        return "beside the chosen rules it costs more than it explains"
