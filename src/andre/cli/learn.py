@@ -100,6 +100,7 @@ def learn(
     """
     from andre.facts import read_source
     from andre.learning import Plan, learnable
+    from andre.learning.origin import FactSource, Origin, save_origin
     from andre.logic.writers import FORMATS
 
     if out is not None:
@@ -130,6 +131,8 @@ def learn(
     if not quiet:
         say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables")
     theory = _learn(facts, targets, plan, out, jobs=jobs, quiet=quiet)
+    if out is not None:
+        save_origin(Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, reads)), out)
     print_theory(theory, to, as_json)
     if not quiet:
         _say_how_it_went(theory, out)

@@ -58,7 +58,7 @@ def as_values(data: ReportData) -> dict[str, Any]:
     >>> as_values(ReportData("birds", ()))["title"]
     'birds'
     """
-    values: dict[str, Any] = _plain(asdict(data))
+    values = asdict(data)
     for target, made in zip(data.targets, values["targets"], strict=True):
         rules = [row.rule for row in target.rules], [item.rule for item in target.rejected]
         for rows, given in zip((made["rules"], made["rejected"]), rules, strict=True):
@@ -66,15 +66,6 @@ def as_values(data: ReportData) -> dict[str, Any]:
                 row["rule"] = str(rule)
                 row["evidence"] = [asdict(evidence) for evidence in rule.evidence]
     return values
-
-
-def _plain(value: Any) -> Any:
-    """Values without the dataclasses that `asdict` has taken apart."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _page(template: Template, data: ReportData) -> str:
