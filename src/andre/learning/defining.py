@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.errors import ConfigError, DataError
+from andre.errors import ConfigError
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import description_length
 from andre.evaluation.entailment import Confusion
@@ -33,7 +33,7 @@ from andre.learning.selection import with_shorter
 from andre.learning.theory import Counts, Definition
 from andre.logic import Evidence, Program
 
-__all__ = ["define"]
+__all__ = ["define", "fits_tables"]
 
 #: Most numbers that one truth table may hold.
 _MOST_CELLS = 1 << 26
@@ -65,7 +65,6 @@ def define(
         Of the target, in exists.
     """
     key, config = language.key(facts), plan.config
-    _check_size(facts, key)
     deadline = Deadline.after(config.time_limit)
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
@@ -101,14 +100,9 @@ def define(
     )
 
 
-def _check_size(facts: FactBase, key: tuple[str, int]) -> None:
-    n = len(facts.constants)
-    widest = max(key[1], *(arity for _, arity in facts.relations))
-    if n**widest > _MOST_CELLS:
-        raise DataError(
-            f"a definition over {n:,} constants needs tables of {n**widest:,} cells, and {_MOST_CELLS:,} are "
-            "the most: give fewer facts, or learn with mode 'complete'"
-        )
+def fits_tables(facts: FactBase) -> bool:
+    """Whether there are so few constants that programs can be judged at their fixpoint on truth tables."""
+    return len(facts.constants) ** max(2, *(arity for _, arity in facts.relations)) <= _MOST_CELLS
 
 
 def _lean(config: Config) -> Config:

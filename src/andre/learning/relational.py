@@ -16,7 +16,7 @@ from andre.grounding.place import key_text
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.completing import complete
-from andre.learning.defining import define
+from andre.learning.defining import define, fits_tables
 from andre.learning.known import with_background
 from andre.learning.plan import Plan
 from andre.learning.theory import Definition, Theory
@@ -148,6 +148,13 @@ def _learn_one(
     facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...] = ()
 ) -> Definition:
     began = time.monotonic()
+    at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
+    if at_fixpoint and not fits_tables(facts):
+        # Without recursion one step is the fixpoint, and needs no tables.
+        language, at_fixpoint = replace(language, recursion=False), False
+        notes.append(
+            f"recursion was left out, because {len(facts.constants):,} constants are too many for truth tables"
+        )
     census = take_census(
         facts,
         language,
@@ -159,8 +166,8 @@ def _learn_one(
     for callback in callbacks:
         callback.on_census(census)
     with sized_threads(len(facts.constants) ** 3):
-        if plan.mode == "define" and plan.semantics == "exists":
+        if at_fixpoint:
             made = define(facts, language, census, plan, callbacks)
         else:
             made = complete(census, language, plan, callbacks)
-    return replace(made, seconds=time.monotonic() - began)
+    return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))

@@ -59,6 +59,7 @@ class Definition:
     result: Result  #: of the runs that proposed the rules
     rejected: tuple[Rejected, ...] = ()
     reason: str | None = None  #: why there is no rule
+    notes: tuple[str, ...] = ()  #: what else should be known
     seconds: float = 0.0
 
     @property

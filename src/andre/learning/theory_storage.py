@@ -133,6 +133,7 @@ class RunFolder:
                 "reasons": [item.reason for item in definition.rejected],
             },
             "reason": definition.reason,
+            "notes": list(definition.notes),
             "seconds": definition.seconds,
         }
         write_whole(place / "program.pl", to_prolog(definition.program))
@@ -154,6 +155,7 @@ class RunFolder:
             result=load_result(place),
             rejected=tuple(Rejected(rule, why) for rule, why in zip(left_out, reasons, strict=True)),
             reason=index["reason"],
+            notes=tuple(index["notes"]),
             seconds=index["seconds"],
         )
 
