@@ -102,7 +102,8 @@ def define(
 
 def fits_tables(facts: FactBase) -> bool:
     """Whether there are so few constants that programs can be judged at their fixpoint on truth tables."""
-    return len(facts.constants) ** max(2, *(arity for _, arity in facts.relations)) <= _MOST_CELLS
+    widest = max([2, *(arity for _, arity in facts.relations)])
+    return float(len(facts.constants)) ** widest <= _MOST_CELLS
 
 
 def _lean(config: Config) -> Config:

@@ -153,7 +153,7 @@ def _learn_one(
         # Without recursion one step is the fixpoint, and needs no tables.
         language, at_fixpoint = replace(language, recursion=False), False
         notes.append(
-            f"recursion was left out, because {len(facts.constants):,} constants are too many for truth tables"
+            f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
         )
     census = take_census(
         facts,
