@@ -46,7 +46,7 @@ class _Pool:
     """Bodies worth choosing from, the most promising in one step first."""
 
     bodies: Codes
-    result: Result  #: of the runs with recursion
+    result: Result  #: of the runs with recursion; stopped where any run was
 
 
 def define(
@@ -75,12 +75,17 @@ def define(
             f"a definition over {n:,} constants needs tables of {n**widest:,} cells, and {_MOST_CELLS:,} are "
             "the most: give fewer facts, or learn with mode 'complete'"
         )
+    labels = _labels(facts, language)
+    for count, kind in zip(labels.totals, ("true", "false"), strict=True):
+        if not count:
+            raise DataError(
+                f"no atom of {key_text(key)} is {kind} with more than one half: give examples of both kinds"
+            )
     deadline = Deadline.after(config.time_limit)
     sample = census.to_sample()
     form = language.form(sample.space)
     pool = _pooled(sample, form, key, propose, _lean(config), short=short)
     rules = RuleBase(TruthTables.of(_background(facts, key)), key)
-    labels = _labels(facts, language)
     definer = Definer(rules, labels, form, config.selection, deadline)
     codes, length = definer.define(pool.bodies)
     numbers = tuple(rules.add(sample.space.rule(body)) for body in codes)
@@ -123,13 +128,14 @@ def _pooled(
     bodies = [result.proposed]
     recursive = np.array([(atom.predicate, atom.arity) == key for atom in space.atoms])
     stated = np.array([not atom.is_builtin for atom in space.atoms])
-    if recursive.any() and (stated & ~recursive).any():
+    if recursive.any() and (stated & ~recursive).any() and result.stopped != "interrupted":
         # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
         part = sample.columns(~recursive)
         apart = propose(part, replace(form, space=part.space, require=()), config)
         wide = np.zeros((len(apart.proposed), space.m), dtype=np.int8)
         wide[:, ~recursive] = apart.proposed
         bodies.append(wide)
+        result = replace(result, stopped=apart.stopped or result.stopped)
     if short:
         bodies.append(form.short_bodies())
     pool = with_shorter(np.concatenate(bodies))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import replace
 from itertools import combinations
@@ -58,8 +58,8 @@ def learn(
     plan
         How to learn; by default made from the options.
     callbacks
-        Watchers; see `andre.learning.Callback`. An executor of processes keeps
-        them from seeing the runs themselves.
+        Watchers; see `andre.learning.Callback`. With an executor they are told
+        of targets that are done, and of nothing else.
     out
         A folder that is filled target by target; targets that it holds already,
         learned from the same facts by the same plan, are not learned again.
@@ -79,14 +79,18 @@ def learn(
     targets = [target] if isinstance(target, str) or target is None else list(target)
     if not targets:
         raise ConfigError("there is no target: name at least one relation")
+    if plan is not None and options:
+        raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
     facts = materialise(facts)
     plan = plan or Plan.of(facts, targets[0], **options)
-    languages = [plan.language if name is None else plan.aim(name) for name in targets]
-    for language in languages:
+    named: dict[str, Language] = {}
+    for name in targets:
+        language = plan.language if name is None else plan.aim(name)
         language.space(facts)  # refuse a wrong name before anything is learned
+        named.setdefault(key_text(language.key(facts)), language)
     folder = None if out is None else RunFolder.of(out, facts, plan)
     definitions: dict[str, Definition] = {}
-    for made in _definitions(facts, languages, plan, tuple(callbacks), folder, executor):
+    for made in _definitions(facts, named, plan, tuple(callbacks), folder, executor):
         definitions[made.target] = made
         for callback in callbacks:
             callback.on_target(made.target, made.program, made.seconds)
@@ -94,7 +98,7 @@ def learn(
             break
         if folder is not None:
             folder.keep(made)
-    ordered = [definitions[name] for name in map(_named(facts), languages) if name in definitions]
+    ordered = [definitions[name] for name in named if name in definitions]
     theory = Theory(tuple(ordered), plan)
     if folder is not None:
         folder.close(theory)
@@ -113,11 +117,14 @@ def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
     """
     good, bad = [], []
     for key, relation in facts.relations.items():
-        count = int(relation.marked("train").sum())
+        denied = relation.negative if relation.negative is not None else np.zeros(len(relation), dtype=bool)
+        count = int((relation.marked("train") & ~denied).sum())
         if not relation.arity:
             bad.append(f"{key_text(key)} has no arguments")
-        elif not count:
+        elif not relation.marked("train").any():
             bad.append(f"{key_text(key)} occurs only in test or validation facts")
+        elif not count:
+            bad.append(f"all training facts of {key_text(key)} are denied")
         elif count < 2:
             bad.append(f"{key_text(key)} has only 1 fact to learn from: two are the least")
         else:
@@ -125,23 +132,18 @@ def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
     return good, bad
 
 
-def _named(facts: FactBase) -> Callable[[Language], str]:
-    return lambda language: key_text(language.key(facts))
-
-
 def _definitions(
     facts: FactBase,
-    languages: Sequence[Language],
+    languages: Mapping[str, Language],
     plan: Plan,
     callbacks: tuple[Callback, ...],
     folder: RunFolder | None,
     executor: Executor | None,
 ) -> Iterator[Definition]:
     """Definitions as they come: those kept in the folder first."""
-    name = _named(facts)
     left = []
-    for language in languages:
-        known = None if folder is None else folder.known(name(language))
+    for name, language in languages.items():
+        known = None if folder is None else folder.known(name)
         if known is None:
             left.append(language)
         else:

@@ -110,6 +110,8 @@ class _Chooser:
         programs = [codes for finished in rounds for each in finished.codes for codes in each]
         selection = self.config.selection
         if selection.criterion == "accuracy":
+            if self.form is not None:
+                programs = [codes[self.form.admits(codes)] for codes in programs]
             n_rules = [n for finished in rounds for _ in finished.codes for n in finished.n_rules]
             return most_accurate(state.sample, programs, n_rules, selection)
         programs.append(state.best.codes)

@@ -115,8 +115,8 @@ class Theory:
         return infer(self.program, self.evidence(facts))
 
     def evaluate(self, facts: FactBase, mark: str | None = None) -> Entailment:
-        """Judge the program by the head atoms of new facts; see `andre.evaluation.entailment`."""
-        return entailment(self.program, facts, mark=mark)
+        """Judge the program by the atoms of all targets in new facts; see `andre.evaluation.entailment`."""
+        return entailment(self.program, facts, heads=[made.key for made in self.definitions], mark=mark)
 
     def explain(self, atom: Atom, facts: FactBase) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""

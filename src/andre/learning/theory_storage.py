@@ -95,8 +95,10 @@ class RunFolder:
     @classmethod
     def of(cls, folder: Path | str, facts: FactBase, plan: Plan) -> RunFolder:
         """The folder for learning from these facts by this plan."""
-        digest = hashlib.sha256(json.dumps(_plain_plan(plan), sort_keys=True).encode())
-        digest.update(repr(facts.constants).encode())
+        plain = _plain_plan(plan)
+        plain["language"]["target"] = None  # every target has its own place
+        digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
+        digest.update(repr((facts.world, facts.constants)).encode())
         for key, relation in sorted(facts.relations.items()):
             digest.update(repr(key).encode())
             for column in (relation.codes, relation.probability, relation.mark, relation.negative):
