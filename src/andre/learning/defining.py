@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.errors import ConfigError
+from andre.errors import ConfigError, DataError
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import description_length
 from andre.evaluation.entailment import Confusion
@@ -49,7 +49,7 @@ class _Pool:
     """Bodies worth choosing from, the most promising in one step first."""
 
     bodies: Codes
-    result: Result  #: of the runs with recursion
+    result: Result  #: of the runs with recursion; stopped where any run was
 
 
 def define(
@@ -65,13 +65,18 @@ def define(
         Of the target, in exists.
     """
     key, config = language.key(facts), plan.config
+    labels = _labels(facts, language)
+    for count, kind in zip(labels.totals, ("true", "false"), strict=True):
+        if not count:
+            raise DataError(
+                f"no atom of {key_text(key)} is {kind} with more than one half: give examples of both kinds"
+            )
     deadline = Deadline.after(config.time_limit)
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
     pool = _pooled(_Proposer(sample, form, _lean(config), callbacks, known), short=plan.short_bodies)
     rules = RuleBase(TruthTables.of(_background(facts, key)), key)
-    labels = _labels(facts, language)
     fixed = tuple(map(rules.add, known))
     definer = Definer(rules, labels, form, config.selection, deadline, fixed)
     codes, length = definer.define(pool.bodies)
@@ -150,12 +155,13 @@ def _pooled(proposer: _Proposer, *, short: bool) -> _Pool:
     bodies = [result.proposed]
     recursive = np.array([(atom.predicate, atom.arity) == key for atom in space.atoms])
     stated = np.array([not atom.is_builtin for atom in space.atoms])
-    if recursive.any() and (stated & ~recursive).any():
+    if recursive.any() and (stated & ~recursive).any() and result.stopped != "interrupted":
         # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
         apart = proposer.propose(~recursive)
         wide = np.zeros((len(apart.proposed), space.m), dtype=np.int8)
         wide[:, ~recursive] = apart.proposed
         bodies.append(wide)
+        result = replace(result, stopped=apart.stopped or result.stopped)
     if short:
         bodies.append(form.short_bodies())
     pool = with_shorter(np.concatenate(bodies))
