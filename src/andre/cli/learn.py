@@ -223,11 +223,15 @@ def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -
 
 def _say_how_it_went(theory: Theory, out: Path | None) -> None:
     for definition in theory:
+        for note in definition.notes:
+            say(f"{definition.target}: {note}")
         if definition.reason:
             say(f"{definition.target}: no rule, because {definition.reason}")
-        if definition.result.stopped == "time":
+        if definition.result.stopped == "time" and len(definition.program):
             say(f"{definition.target}: the time limit was reached, so this is the best so far")
         if definition.result.stopped == "interrupted":
             say("stopped by Ctrl-C: this is the best so far")
+    for name, reason in theory.skipped.items():
+        say(f"{name} was left out: {reason}")
     if out is not None:
         say(f"saved in {out}: andre show {out}, andre predict {out} FACTS, andre report {out}")

@@ -77,7 +77,7 @@ class Form:
         n_literals = 2 * m if self.negation else m
         first, second = np.triu_indices(n_literals)  # a literal with itself is a body of one
         possible = (first == second) | (first % m != second % m)
-        if self.safe:
+        if self.safe and self.space.head_variables:
             possible &= first < m  # two negations bind nothing
         first, second = first[possible], second[possible]
         step = max(1, _BLOCK // m)

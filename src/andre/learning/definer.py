@@ -61,7 +61,7 @@ class Definer:
         steps = [number for number in numbers if self.rules.is_recursive(number)][:_STEPS]
         ranked = self._ranked([(), *((number,) for number in (*bases, *steps))], codes)
         first = [program[0] for _, program in ranked if program and program[0] in set(bases)][:_BASES]
-        pairs = [_sorted((base, step)) for step in steps for base in first]
+        pairs = [_sorted((base, step)) for step in steps for base in first if self.config.max_rules > 1]
         ranked = _best((*ranked, *self._ranked(pairs, codes)), self.config.beam)
         best = ranked[0]
         grown = ranked

@@ -33,7 +33,7 @@ from andre.learning.selection import with_shorter
 from andre.learning.theory import Counts, Definition
 from andre.logic import Evidence, Program
 
-__all__ = ["define"]
+__all__ = ["define", "fits_tables"]
 
 #: Most numbers that one truth table may hold.
 _MOST_CELLS = 1 << 26
@@ -49,7 +49,7 @@ class _Pool:
     """Bodies worth choosing from, the most promising in one step first."""
 
     bodies: Codes
-    result: Result  #: of the runs with recursion
+    result: Result  #: of the runs with recursion; stopped where any run was
 
 
 def define(
@@ -65,14 +65,18 @@ def define(
         Of the target, in exists.
     """
     key, config = language.key(facts), plan.config
-    _check_size(facts, key)
+    labels = _labels(facts, language)
+    for count, kind in zip(labels.totals, ("true", "false"), strict=True):
+        if not count:
+            raise DataError(
+                f"no atom of {key_text(key)} is {kind} with more than one half: give examples of both kinds"
+            )
     deadline = Deadline.after(config.time_limit)
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
     pool = _pooled(_Proposer(sample, form, _lean(config), callbacks, known), short=plan.short_bodies)
     rules = RuleBase(TruthTables.of(_background(facts, key)), key)
-    labels = _labels(facts, language)
     fixed = tuple(map(rules.add, known))
     definer = Definer(rules, labels, form, config.selection, deadline, fixed)
     codes, length = definer.define(pool.bodies)
@@ -101,14 +105,10 @@ def define(
     )
 
 
-def _check_size(facts: FactBase, key: tuple[str, int]) -> None:
-    n = len(facts.constants)
-    widest = max(key[1], *(arity for _, arity in facts.relations))
-    if n**widest > _MOST_CELLS:
-        raise DataError(
-            f"a definition over {n:,} constants needs tables of {n**widest:,} cells, and {_MOST_CELLS:,} are "
-            "the most: give fewer facts, or learn with mode 'complete'"
-        )
+def fits_tables(facts: FactBase) -> bool:
+    """Whether there are so few constants that programs can be judged at their fixpoint on truth tables."""
+    widest = max([2, *(arity for _, arity in facts.relations)])
+    return float(len(facts.constants)) ** widest <= _MOST_CELLS
 
 
 def _lean(config: Config) -> Config:
@@ -155,12 +155,13 @@ def _pooled(proposer: _Proposer, *, short: bool) -> _Pool:
     bodies = [result.proposed]
     recursive = np.array([(atom.predicate, atom.arity) == key for atom in space.atoms])
     stated = np.array([not atom.is_builtin for atom in space.atoms])
-    if recursive.any() and (stated & ~recursive).any():
+    if recursive.any() and (stated & ~recursive).any() and result.stopped != "interrupted":
         # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
         apart = proposer.propose(~recursive)
         wide = np.zeros((len(apart.proposed), space.m), dtype=np.int8)
         wide[:, ~recursive] = apart.proposed
         bodies.append(wide)
+        result = replace(result, stopped=apart.stopped or result.stopped)
     if short:
         bodies.append(form.short_bodies())
     pool = with_shorter(np.concatenate(bodies))

@@ -104,12 +104,13 @@ class _Chooser:
 
     def __call__(self, state: State, rounds: Sequence[Finished]) -> Candidate:
         programs = [codes for finished in rounds for each in finished.codes for codes in each]
-        selection = self.config.selection
+        selection, guide = self.config.selection, self.guide
         if selection.criterion == "accuracy":
+            if guide.form is not None:
+                programs = [codes[guide.form.admits(codes)] for codes in programs]
             n_rules = [n for finished in rounds for _ in finished.codes for n in finished.n_rules]
             return most_accurate(state.sample, programs, n_rules, selection)
         programs.append(state.best.codes)
-        guide = self.guide
         return select(state.sample, programs, selection, self.deadline, guide.form, guide.extra)
 
 

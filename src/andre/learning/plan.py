@@ -81,6 +81,11 @@ class Plan:
             if given not in choices:
                 raise ConfigError(f"{given!r} is unknown: choose from {', '.join(choices)}")
         identity = own.pop("identity", semantics == "exists" and mode == "complete")
+        if identity and (mode, semantics) == ("define", "exists"):
+            raise ConfigError(
+                "identity has no meaning for a definition, whose rules say themselves which variables "
+                "differ: leave it out, or use mode 'complete'"
+            )
         if preset == "paper":
             own.setdefault("short_bodies", False)
         made = _language(facts, language, preset, about_language)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from andre.errors import ConfigError
+import numpy as np
+
+from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.grounding import Language, take_census
 from andre.grounding.place import key_text
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.completing import complete
-from andre.learning.defining import define
+from andre.learning.defining import define, fits_tables
 from andre.learning.known import with_background
 from andre.learning.plan import Plan
 from andre.learning.theory import Definition, Theory
@@ -48,8 +50,8 @@ def learn(
     plan
         How to learn; by default made from the options.
     callbacks
-        Watchers; see `andre.learning.Callback`. An executor of processes keeps
-        them from seeing the runs themselves.
+        Watchers; see `andre.learning.Callback`. With an executor they are told
+        of targets that are done, and of nothing else.
     out
         A folder that is filled target by target; targets that it holds already,
         learned from the same facts by the same plan, are not learned again.
@@ -69,14 +71,25 @@ def learn(
     targets = [target] if isinstance(target, str) or target is None else list(target)
     if not targets:
         raise ConfigError("there is no target: name at least one relation")
+    if plan is not None and options:
+        raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
+    facts = materialise(facts)
     plan = plan or Plan.of(facts, targets[0], **options)
     languages = [plan.language if name is None else plan.aim(name) for name in targets]
     facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
+    named: dict[str, Language] = {}
     for language in languages:
         language.space(facts)  # refuse a wrong name before anything is learned
+        named.setdefault(key_text(language.key(facts)), language)
     folder = None if out is None else RunFolder.of(out, facts, plan)
     definitions: dict[str, Definition] = {}
-    for made in _definitions(facts, languages, plan, tuple(callbacks), folder, executor):
+    skipped: dict[str, str] = {}
+    for made in _definitions(facts, named, plan, tuple(callbacks), folder, executor):
+        if isinstance(made, _Refused):
+            if len(named) == 1:
+                raise DataError(made.reason)
+            skipped[made.target] = made.reason
+            continue
         definitions[made.target] = made
         for callback in callbacks:
             callback.on_target(made.target, made.program, made.seconds)
@@ -84,8 +97,8 @@ def learn(
             break
         if folder is not None:
             folder.keep(made)
-    ordered = [definitions[name] for name in map(_named(facts), languages) if name in definitions]
-    theory = Theory(tuple(ordered), plan)
+    ordered = [definitions[name] for name in named if name in definitions]
+    theory = Theory(tuple(ordered), plan, skipped)
     if folder is not None:
         folder.close(theory)
     return theory
@@ -103,11 +116,14 @@ def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
     """
     good, bad = [], []
     for key, relation in facts.relations.items():
-        count = int(relation.marked("train").sum())
+        denied = relation.negative if relation.negative is not None else np.zeros(len(relation), dtype=bool)
+        count = int((relation.marked("train") & ~denied).sum())
         if not relation.arity:
             bad.append(f"{key_text(key)} has no arguments")
-        elif not count:
+        elif not relation.marked("train").any():
             bad.append(f"{key_text(key)} occurs only in test or validation facts")
+        elif not count:
+            bad.append(f"all training facts of {key_text(key)} are denied")
         elif count < 2:
             bad.append(f"{key_text(key)} has only 1 fact to learn from: two are the least")
         else:
@@ -115,39 +131,58 @@ def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
     return good, bad
 
 
-def _named(facts: FactBase) -> Callable[[Language], str]:
-    return lambda language: key_text(language.key(facts))
-
-
 def _definitions(
     facts: FactBase,
-    languages: Sequence[Language],
+    languages: Mapping[str, Language],
     plan: Plan,
     callbacks: tuple[Callback, ...],
     folder: RunFolder | None,
     executor: Executor | None,
-) -> Iterator[Definition]:
+) -> Iterator[Definition | _Refused]:
     """Definitions as they come: those kept in the folder first."""
-    name = _named(facts)
     left = []
-    for language in languages:
-        known = None if folder is None else folder.known(name(language))
+    for name, language in languages.items():
+        known = None if folder is None else folder.known(name)
         if known is None:
-            left.append(language)
+            left.append((name, language))
         else:
             yield known
     if executor is None:
-        yield from (_learn_one(facts, language, plan, callbacks) for language in left)
+        yield from (_attempt(name, facts, language, plan, callbacks) for name, language in left)
         return
-    waiting = [executor.submit(_learn_one, facts, language, plan) for language in left]
+    waiting = [executor.submit(_attempt, name, facts, language, plan) for name, language in left]
     for future in as_completed(waiting):
         yield future.result()
 
 
+@dataclass(frozen=True)
+class _Refused:
+    """A target that cannot be learned, and why."""
+
+    target: str
+    reason: str
+
+
+def _attempt(
+    name: str, facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...] = ()
+) -> Definition | _Refused:
+    try:
+        return _learn_one(facts, language, plan, callbacks)
+    except DataError as error:
+        return _Refused(name, str(error))
+
+
 def _learn_one(
-    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...] = ()
+    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
 ) -> Definition:
     began = time.monotonic()
+    at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
+    if at_fixpoint and not fits_tables(facts):
+        # Without recursion one step is the fixpoint, and needs no tables.
+        language, at_fixpoint = replace(language, recursion=False), False
+        notes.append(
+            f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
+        )
     census = take_census(
         facts,
         language,
@@ -159,8 +194,8 @@ def _learn_one(
     for callback in callbacks:
         callback.on_census(census)
     with sized_threads(len(facts.constants) ** 3):
-        if plan.mode == "define" and plan.semantics == "exists":
+        if at_fixpoint:
             made = define(facts, language, census, plan, callbacks)
         else:
             made = complete(census, language, plan, callbacks)
-    return replace(made, seconds=time.monotonic() - began)
+    return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
