@@ -3,8 +3,8 @@
 Two families are drawn, each a file of Prolog facts with a few background rules. Definitions are learned
 from the first, and judged on the second, where they see mothers, fathers and who is male, and nothing else.
 
-Run it with `python examples/family/run.py [FOLDER]`; it takes a few seconds. All it makes lies in FOLDER,
-by default `build` beside this file.
+Run it with `python examples/family/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it makes lies
+in FOLDER, by default `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+TARGETS = ("--target", "uncle/2", "--target", "ancestor/2")
 RULES = """\
 parent(X, Y) :- mother(X, Y).
 parent(X, Y) :- father(X, Y).
@@ -78,22 +79,22 @@ def draw_family(letter: str, generations: int, rng: Random) -> Family:
 def andre(*words: str | Path) -> str:
     """Show a command as it is typed, run it, and give what it prints."""
     sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
+    sys.stdout.flush()
     done = subprocess.run([sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE)
-    sys.stdout.write(done.stdout.decode())
     return done.stdout.decode()
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *options: str) -> None:
     """Draw both families, learn from one, judge on the other, and write a report."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = Random(0)
     for name, letter, generations in (("family.pl", "a", 3), ("others.pl", "b", 4)):
         (folder / name).write_text(draw_family(letter, generations, rng).text())
-    run = folder / "run"
-    andre("learn", folder / "family.pl", "--target", "uncle/2", "--target", "ancestor/2", "--out", run)
-    andre("eval", run, folder / "others.pl")
-    andre("report", run)
+    run, say = folder / "run", sys.stdout.write
+    say(andre("learn", folder / "family.pl", *TARGETS, "--out", run, *options))
+    say(andre("eval", run, folder / "others.pl"))
+    say(andre("report", run))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "build")
+    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])

@@ -4,8 +4,8 @@ A table is drawn as a maintenance log might hold it: for every hour of a machine
 are of what they look for, from 0 to 1, and whether the machine was down. Some readings are missing. The
 machine fails for two reasons, and a tenth of the entries say the opposite of what happened.
 
-Run it with `python examples/faults/run.py [FOLDER]`; it takes a few seconds. All it makes lies in FOLDER,
-by default `build` beside this file.
+Run it with `python examples/faults/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it makes lies
+in FOLDER, by default `build` beside this file. Options go to `andre fit`.
 """
 
 from __future__ import annotations
@@ -49,17 +49,18 @@ def write_log(path: Path, hours: int, rng: Random) -> list[int]:
 def andre(*words: str | Path) -> str:
     """Show a command as it is typed, run it, and give what it prints."""
     sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
+    sys.stdout.flush()
     done = subprocess.run([sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE)
     return done.stdout.decode()
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *options: str) -> None:
     """Draw a log, learn from it, find its wrong entries, and write a report."""
     folder.mkdir(parents=True, exist_ok=True)
     log, run = folder / "log.csv", folder / "run"
     wrong = write_log(log, HOURS, Random(0))
     say = sys.stdout.write
-    say(andre("fit", log, "--label", "fault", "--validation", "0.2", "--out", run))
+    say(andre("fit", log, "--label", "fault", "--validation", "0.2", "--out", run, *options))
     said = csv.DictReader(andre("predict", run, log).splitlines())
     with log.open() as file:
         labels = [row["fault"] for row in csv.DictReader(file)]
@@ -71,4 +72,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "build")
+    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])

@@ -4,8 +4,8 @@ A graph of products is drawn as triples, tab-separated: what is made by whom, wh
 category, what fits what. A part of the facts that follow from others is withheld, as in any
 graph that people keep. Rules are learned for all relations, and derive what was withheld.
 
-Run it with `python examples/products/run.py [FOLDER]`; it takes a few seconds. All it makes lies in
-FOLDER, by default `build` beside this file.
+Run it with `python examples/products/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it makes lies
+in FOLDER, by default `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ def draw_graph(rng: Random) -> tuple[set[Triple], set[Triple]]:
 def andre(*words: str | Path) -> str:
     """Show a command as it is typed, run it, and give what it prints."""
     sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
+    sys.stdout.flush()
     done = subprocess.run([sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE)
     return done.stdout.decode()
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *options: str) -> None:
     """Draw a graph, withhold a part, learn every relation, derive what is missing, and write a report."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = Random(0)
@@ -60,7 +61,7 @@ def main(folder: Path) -> None:
     known = sorted((stated | follows) - withheld)
     graph.write_text("".join("\t".join(triple) + "\n" for triple in known))
     say = sys.stdout.write
-    say(andre("learn", graph, "--all", "--out", run))
+    say(andre("learn", graph, "--all", "--out", run, *options))
     say(andre("predict", run, graph, "--out", derived))
     new = {tuple(line.split("\t")) for line in derived.read_text().splitlines()} - set(known)
     say(f"{len(new)} new facts; {len(withheld)} were withheld, {len(new & withheld)} of them are among those\n")
@@ -68,4 +69,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "build")
+    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])
