@@ -80,7 +80,9 @@ def andre(*words: str | Path) -> str:
     """Show a command as it is typed, run it, and give what it prints."""
     sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
     sys.stdout.flush()
-    done = subprocess.run([sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run(
+        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
+    )
     return done.stdout.decode()
 
 

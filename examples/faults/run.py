@@ -50,7 +50,9 @@ def andre(*words: str | Path) -> str:
     """Show a command as it is typed, run it, and give what it prints."""
     sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
     sys.stdout.flush()
-    done = subprocess.run([sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run(
+        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
+    )
     return done.stdout.decode()
 
 
@@ -67,7 +69,9 @@ def main(folder: Path, *options: str) -> None:
     pairs = enumerate(zip(said, labels, strict=True))
     suspects = [hour for hour, (row, label) in pairs if row["prediction"] != label]
     found = len(set(suspects) & set(wrong))
-    say(f"{len(suspects)} entries contradict the rules; {len(wrong)} are wrong, {found} of them among those\n")
+    say(
+        f"{len(suspects)} entries contradict the rules; {len(wrong)} are wrong, {found} of them among those\n"
+    )
     say(andre("report", run))
 
 

@@ -47,7 +47,9 @@ def andre(*words: str | Path) -> str:
     """Show a command as it is typed, run it, and give what it prints."""
     sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
     sys.stdout.flush()
-    done = subprocess.run([sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run(
+        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
+    )
     return done.stdout.decode()
 
 
@@ -64,7 +66,9 @@ def main(folder: Path, *options: str) -> None:
     say(andre("learn", graph, "--all", "--out", run, *options))
     say(andre("predict", run, graph, "--out", derived))
     new = {tuple(line.split("\t")) for line in derived.read_text().splitlines()} - set(known)
-    say(f"{len(new)} new facts; {len(withheld)} were withheld, {len(new & withheld)} of them are among those\n")
+    say(
+        f"{len(new)} new facts; {len(withheld)} were withheld, {len(new & withheld)} of them are among those\n"
+    )
     say(andre("report", run))
 
 

@@ -85,7 +85,8 @@ def test_where_some_atoms_are_denied_only_stated_ones_count(facts: FactBase, rul
 
 TRIPLES = (
     "parent(ann,bob). parent(bob,cy). parent(cy,dan). parent(dan,eve). parent(ann,fay). parent(fay,gil). "
-    "grand(ann,cy). grand(bob,dan). grand(cy,eve). child(bob,ann). child(cy,bob). child(dan,cy). "
+    "grand(ann,cy). grand(bob,dan). grand(cy,eve). grand(ann,gil). parent(gil,hal). parent(eve,ida). "
+    "grand(fay,hal). grand(dan,ida). child(bob,ann). child(cy,bob). child(dan,cy). "
     "child(eve,dan). child(fay,ann). child(gil,fay)."
 )
 
@@ -114,7 +115,9 @@ def test_background_rules_are_run_first() -> None:
     facts = facts.with_rules(parse_program("path(X,Y) :- p(X,Y). path(X,Y) :- p(X,Z), path(Z,Y)."))
     (rule,) = rescore(parse_program("h(X,Y) :- path(X,Y)."), facts)
     assert rule.on("train") == Evidence("train", 3, 1)
-    assert rescore(parse_program("h(X,Y) :- path(X,Y)."), materialise(facts)).rules[0].evidence == rule.evidence
+    assert (
+        rescore(parse_program("h(X,Y) :- path(X,Y)."), materialise(facts)).rules[0].evidence == rule.evidence
+    )
 
 
 def test_uncertain_facts_count_from_one_half() -> None:
