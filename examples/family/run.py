@@ -3,8 +3,8 @@
 Two families are drawn, each a file of Prolog facts with a few background rules. Definitions are learned
 from the first, and judged on the second, where they see mothers, fathers and who is male, and nothing else.
 
-Run it with `python examples/family/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it makes lies
-in FOLDER, by default `build` beside this file. Options go to `andre learn`.
+Run it with `python examples/family/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it
+makes lies in FOLDER, by default `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations

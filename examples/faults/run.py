@@ -4,8 +4,8 @@ A table is drawn as a maintenance log might hold it: for every hour of a machine
 are of what they look for, from 0 to 1, and whether the machine was down. Some readings are missing. The
 machine fails for two reasons, and a tenth of the entries say the opposite of what happened.
 
-Run it with `python examples/faults/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it makes lies
-in FOLDER, by default `build` beside this file. Options go to `andre fit`.
+Run it with `python examples/faults/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it
+makes lies in FOLDER, by default `build` beside this file. Options go to `andre fit`.
 """
 
 from __future__ import annotations

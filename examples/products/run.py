@@ -4,8 +4,8 @@ A graph of products is drawn as triples, tab-separated: what is made by whom, wh
 category, what fits what. A part of the facts that follow from others is withheld, as in any
 graph that people keep. Rules are learned for all relations, and derive what was withheld.
 
-Run it with `python examples/products/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it makes lies
-in FOLDER, by default `build` beside this file. Options go to `andre learn`.
+Run it with `python examples/products/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it
+makes lies in FOLDER, by default `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main(folder: Path, *options: str) -> None:
     say(andre("predict", run, graph, "--out", derived))
     new = {tuple(line.split("\t")) for line in derived.read_text().splitlines()} - set(known)
     say(
-        f"{len(new)} new facts; {len(withheld)} were withheld, {len(new & withheld)} of them are among those\n"
+        f"{len(new)} new facts; {len(withheld)} were withheld, {len(new & withheld)} of them among those\n"
     )
     say(andre("report", run))
 
