@@ -153,5 +153,7 @@ def test_an_atom_counts_once_however_much_its_negatives_weigh_in_training() -> N
     space = RuleSpace.from_names(["b1"])
     members = Membership(np.array([0, 1, 3]), np.array([0, 0, 1]))
     heads = np.array([4.0, 5.0])
-    sample = Sample(space, np.array([[1.0], [0.0]]), np.array([1.0, 2.0]), np.array([30.0, 70.0]), members, heads)
+    sample = Sample(
+        space, np.array([[1.0], [0.0]]), np.array([1.0, 2.0]), np.array([30.0, 70.0]), members, heads
+    )
     assert CrispSample.of(sample).totals.tolist() == [3, 6]

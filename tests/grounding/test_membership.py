@@ -57,9 +57,7 @@ def test_within_keeps_the_rows_that_stand(sets: list[list[int]], held: np.ndarra
 
 
 @given(bags, st.data())
-def test_take_gives_the_rows_of_the_chosen_in_their_order(
-    sets: list[list[int]], data: st.DataObject
-) -> None:
+def test_take_gives_the_rows_of_the_chosen_in_their_order(sets: list[list[int]], data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.integers(0, len(sets) - 1), min_size=1, max_size=10))
     taken = build(sets).take(np.array(chosen))
     assert written(taken) == [sets[place] for place in chosen]

@@ -113,7 +113,9 @@ class TruthTables:
                 names[arg] if isinstance(arg, Variable) else 0 if atom.is_builtin else place.get(arg)
                 for arg in atom.args
             ]
-            where = _Where(tuple(args), tuple(isinstance(arg, Variable) for arg in atom.args), literal.negated)
+            where = _Where(
+                tuple(args), tuple(isinstance(arg, Variable) for arg in atom.args), literal.negated
+            )
             if (atom.predicate, atom.arity) == target:
                 open_.append(where)
             else:

@@ -67,7 +67,9 @@ class Definer:
         for _ in range(self.config.max_rules - 2):
             if self._late or self._flawless(best[1]):
                 break
-            tried = {_sorted((*program, rule)) for _, program in grown for rule in self._adding(program, numbers)}
+            tried = {
+                _sorted((*program, rule)) for _, program in grown for rule in self._adding(program, numbers)
+            }
             grown = _best(self._ranked(sorted(tried), codes), self.config.beam)
             if not grown or grown[0][0] >= best[0] - 1e-9:
                 break

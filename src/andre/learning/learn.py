@@ -92,12 +92,13 @@ def learn(
     definitions: dict[str, Definition] = {}
     for made in _definitions(facts, named, plan, tuple(callbacks), folder, executor):
         definitions[made.target] = made
+        stopped = made.result.stopped == "interrupted"
+        if folder is not None and not stopped:
+            folder.keep(made)
         for callback in callbacks:
             callback.on_target(made.target, made.program, made.seconds)
-        if made.result.stopped == "interrupted":
+        if stopped:
             break
-        if folder is not None:
-            folder.keep(made)
     ordered = [definitions[name] for name in named if name in definitions]
     theory = Theory(tuple(ordered), plan)
     if folder is not None:

@@ -15,7 +15,7 @@ from andre.learning.config import Config
 __all__ = ["Plan"]
 
 #: Formats in which knowledge bases come, to be completed rather than defined.
-_KNOWLEDGE_BASES = frozenset({"nl", "triples"})
+_KNOWLEDGE_BASES = frozenset({"nl", "tsv", "tsv-splits"})
 
 
 @dataclass(frozen=True)

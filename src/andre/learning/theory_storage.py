@@ -173,7 +173,9 @@ class RunFolder:
     def _place(self, target: str) -> Path:
         """The folder of a target, its name made fit for any file system and still unique."""
         plain = re.sub(r"[^A-Za-z0-9_-]", "_", target)
-        mark = "" if plain.replace("_", "/") == target else "-" + hashlib.sha256(target.encode()).hexdigest()[:8]
+        mark = (
+            "" if plain.replace("_", "/") == target else "-" + hashlib.sha256(target.encode()).hexdigest()[:8]
+        )
         return self.folder / "targets" / (plain + mark)
 
 

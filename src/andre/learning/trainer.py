@@ -24,6 +24,7 @@ from andre.model import Inputs, Network, Objective, Pooling, Terms, row_weights
 
 __all__ = ["Trainer", "tell"]
 
+
 class Trainer:
     """Trains rounds of runs on a sample.
 

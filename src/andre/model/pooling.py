@@ -74,8 +74,5 @@ class _Pool(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
         pooling = ctx.pooling
-        grads = embedding_bag(
-            pooling.examples, grad_outputs[0].contiguous(), pooling.row_starts, mode="sum"
-        )
+        grads = embedding_bag(pooling.examples, grad_outputs[0].contiguous(), pooling.row_starts, mode="sum")
         return grads, None
-
