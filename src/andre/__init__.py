@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from andre.facts import FactBase, read_facts, write_facts
     from andre.grounding import Language, RuleSpace, Sample, take_census
     from andre.inference import explain, infer
-    from andre.learning import Config, Result, fit, load_result, save_result
+    from andre.learning import Config, Plan, Result, Theory, fit, learn, load_result, save_result
     from andre.nn import RuleLayer
 
 __version__ = "0.1.0"
@@ -35,6 +35,9 @@ _LAZY = {
     "Sample": "andre.grounding",
     "take_census": "andre.grounding",
     "Config": "andre.learning",
+    "Plan": "andre.learning",
+    "Theory": "andre.learning",
+    "learn": "andre.learning",
     "Result": "andre.learning",
     "fit": "andre.learning",
     "load_result": "andre.learning",
@@ -50,17 +53,20 @@ __all__ = [
     "FactBase",
     "Language",
     "Literal",
+    "Plan",
     "Program",
     "Result",
     "Rule",
     "RuleLayer",
     "RuleSpace",
     "Sample",
+    "Theory",
     "Variable",
     "datasets",
     "explain",
     "fit",
     "infer",
+    "learn",
     "load_result",
     "parse_program",
     "read_facts",

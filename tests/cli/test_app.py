@@ -1,5 +1,6 @@
 """The application: help that teaches and starts at once, errors that are sentences."""
 
+import os
 import subprocess
 import sys
 
@@ -35,6 +36,24 @@ def test_version(monkeypatch, capsys):
         main()
     assert not caught.value.code
     assert capsys.readouterr().out == f"andre {andre.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [("andre re", "report"), ("andre fit --val", "--validation"), ("andre bench w", "wide")],
+)
+def test_a_shell_completes_commands_and_options(words, wanted):
+    asked = {"_ANDRE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    script = "import sys; from andre.cli import main; sys.argv = ['andre']; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **asked},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.split() == [wanted], done.stderr
 
 
 @pytest.mark.parametrize(

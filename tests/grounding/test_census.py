@@ -13,7 +13,7 @@ from scipy.stats import hypergeom
 from tests.grounding.oracle import Brute, told
 from tests.grounding.strategies import fact_bases
 
-from andre.errors import AndreError, ConfigError, DataError
+from andre.errors import AndreError, DataError
 from andre.facts import FactBase, Relation, read_facts
 from andre.grounding import Language, take_census
 from andre.grounding.split import draw_cells, draw_marked
@@ -212,7 +212,8 @@ def test_bags_are_a_sample_of_sets_of_rows() -> None:
     for mode in ("define", "complete"):
         census = take_census(facts, Language("p/2"), mode=mode)  # type: ignore[arg-type]
         sample = census.to_sample()
-        assert sample.members is not None and len(sample.members) == sample.n_examples
+        assert sample.members is not None
+        assert len(sample.members) == sample.n_examples
         assert sample.counted[0].sum() + sample.counted[1].sum() == census.n_examples
         assert (sample.heads is not None) == (mode == "complete")
 

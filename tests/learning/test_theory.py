@@ -98,7 +98,7 @@ def test_a_saved_theory_is_the_same(theory: Theory, tmp_path: Path) -> None:
         {"mode": "complete", "memory_limit": 1 << 28, "max_body": 2, "short_bodies": False},
         {"preset": "paper", "order": True},
     ],
-    ids=lambda options: ",".join(options),
+    ids=",".join,
 )
 def test_every_plan_survives_saving(options: dict[str, Any], theory: Theory, tmp_path: Path) -> None:
     plan = Plan.of(TASK.train(), TASK.target, **options)

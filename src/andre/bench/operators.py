@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 
 from andre.bench.output import Figure, Report, Table, figure_folder
+from andre.learning.plots import save_figure
 from andre.model.operators import Operator, aggregate, conjunctions, disjunctions
 from andre.report.operator_plot import Curves, plot_operators
-from andre.report.plots import save_figure
 
 __all__ = ["MEMBERSHIPS", "bench_operators", "memberships", "operator_curves"]
 

@@ -8,17 +8,14 @@ without the others.
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import andre
 from andre.errors import DataError
 from andre.files import write_whole
+from andre.learning.origin import versions
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -60,23 +57,6 @@ measures everything and writes it anew. `andre bench NAME --out docs` measures o
 `./dev bench --out docs` the speed ratios, and `andre bench page docs` puts the page together
 from the results in `docs/benchmarks/` without measuring.
 """
-
-
-def versions() -> dict[str, str]:
-    """What the numbers were measured with.
-
-    Examples
-    --------
-    >>> sorted(versions())
-    ['andre', 'cores', 'numpy', 'python', 'torch']
-    """
-    return {
-        "andre": andre.__version__,
-        "python": platform.python_version(),
-        "torch": version("torch"),
-        "numpy": version("numpy"),
-        "cores": f"{os.cpu_count()} ({platform.machine()})",
-    }
 
 
 @dataclass(frozen=True)

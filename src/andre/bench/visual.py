@@ -12,8 +12,8 @@ from andre.evaluation.crisp import CrispSample
 from andre.grounding import Sample
 from andre.grounding.synthetic import TASKS
 from andre.learning import Config, Result, fit
+from andre.learning.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
 from andre.logic import Atom, Evidence, Literal, Program, Rule
-from andre.report.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
 
 __all__ = ["bench_visual", "learn_four", "learn_grandparent"]
 

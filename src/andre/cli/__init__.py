@@ -1,6 +1,33 @@
 """The command line: `andre COMMAND`."""
 
-from andre.cli import bench, census, datasets, facts, predict, programs, tables, tasks
+from andre.cli import (
+    bench,
+    census,
+    datasets,
+    facts,
+    learn,
+    predict,
+    programs,
+    report,
+    reuse,
+    show,
+    tables,
+    tasks,
+)
 from andre.cli.app import main
 
-__all__ = ["bench", "census", "datasets", "facts", "main", "predict", "programs", "tables", "tasks"]
+__all__ = [
+    "bench",
+    "census",
+    "datasets",
+    "facts",
+    "learn",
+    "main",
+    "predict",
+    "programs",
+    "report",
+    "reuse",
+    "show",
+    "tables",
+    "tasks",
+]

@@ -139,6 +139,17 @@ def everything(
 
 
 @bench.command()
+def figures(
+    folder: Annotated[Path, typer.Argument(help="Where to write them.", file_okay=False)],
+) -> None:
+    """Draw the figures of the documentation's concept pages into FOLDER, as SVG."""
+    from andre.bench.figures import draw_figures
+
+    for path in draw_figures(folder):
+        typer.echo(path)
+
+
+@bench.command()
 def page(
     folder: Annotated[Path, typer.Argument(help="Where `--out` pointed to.", exists=True, file_okay=False)],
 ) -> None:

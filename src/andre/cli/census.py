@@ -41,6 +41,7 @@ def census(
     """Count the rows of a target without listing its groundings."""
     from andre.facts import read_source
     from andre.grounding import take_census
+    from andre.report.memory import peak_megabytes
 
     began = time.perf_counter()
     facts = read_source(source, format)
@@ -61,7 +62,7 @@ def census(
     for name, value in summary.items():
         typer.echo(f"{name:<12} {value:,}" if isinstance(value, int | float) else f"{name:<12} {value}")
     typer.echo(f"{'time':<12} {time.perf_counter() - began:.2f} s")
-    if (peak := _peak_megabytes()) is not None:
+    if (peak := peak_megabytes()) is not None:
         typer.echo(f"{'peak memory':<12} {peak:,.0f} MB")
 
 
@@ -99,15 +100,3 @@ def _summary(found: Census) -> dict[str, Any]:
         name: int(value) if isinstance(value, float) and value.is_integer() else value
         for name, value in whole.items()
     }
-
-
-def _peak_megabytes() -> float | None:
-    """The most memory this process has taken, where the system tells."""
-    try:
-        import resource
-    except ImportError:  # Windows does not
-        return None
-    import sys
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10

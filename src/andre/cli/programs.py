@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "Format", "Json", "Memory", "evaluate", "explain", "predict_facts"]
 
 _Program = Annotated[
-    Path, typer.Argument(help="Rules in Prolog, ProbLog, AnyBURL, JSON or CSV.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="RUN|PROGRAM",
+        help="A folder that `andre learn --out` wrote, or rules in Prolog, ProbLog, AnyBURL, JSON or CSV.",
+        show_default=False,
+    ),
 ]
 _Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts.", show_default=False)]
 Format = Annotated[
@@ -47,7 +52,7 @@ def predict_facts(
     from andre.logic.writers import read_program
 
     rules = read_program(program)
-    evidence = _evidence(_read(source, format))
+    evidence = _evidence(program, _read(source, format))
     model = infer(rules, evidence, engine=engine, memory_limit=memory_limit)
     if out is not None:
         write_facts(model.derived, out)
@@ -85,10 +90,13 @@ def evaluate(
         _print_json({"program": str(program), "source": str(source), **result.as_dict()})
         return
     typer.echo(f"judged: {result.protocol}", err=True)
-    typer.echo("\t".join(["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"]))
     rows = [(f"{name}/{arity}", counts) for (name, arity), counts in result.heads.items()]
-    for name, counts in [*rows, ("all", result.overall)] if len(rows) > 1 else rows:
-        typer.echo("\t".join([name, *_figures(counts)]))
+    if len(rows) > 1:
+        rows.append(("all", result.overall))
+    _print_lines(
+        ["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"],
+        [[name, *_figures(counts)] for name, counts in rows],
+    )
 
 
 @app.command()
@@ -109,7 +117,7 @@ def explain(
 
     asked = parse_atom(atom, source="the atom")
     rules = read_program(program)
-    explainer = Explainer(rules, _evidence(_read(source, format)))
+    explainer = Explainer(rules, _evidence(program, _read(source, format)))
     explanation = explainer.explain(asked, limit=limit, depth=depth)
     if as_json:
         _print_json(explanation.as_dict())
@@ -126,9 +134,14 @@ def _read(source: Path, format: str | None) -> FactBase:
     return facts
 
 
-def _evidence(facts: FactBase) -> FactBase:
+def _evidence(program: Path, facts: FactBase) -> FactBase:
     """What a program may read: training facts, less the examples of what is to be learned."""
     from dataclasses import replace
+
+    if (program / "theory.json").is_file():
+        from andre.learning import load_theory
+
+        return load_theory(program).evidence(facts)
 
     training = facts.select("train")
     examples = training.bias.head if training.bias else ()
@@ -158,6 +171,24 @@ def _figures(counts: Confusion) -> list[str]:
     shares = (counts.accuracy, counts.precision, counts.recall)
     whole = (counts.true_positives, counts.false_positives, counts.false_negatives, counts.true_negatives)
     return ["-" if share is None else f"{share:.4f}" for share in shares] + list(map(str, whole))
+
+
+def _print_lines(columns: list[str], lines: list[list[str]]) -> None:
+    """A table on a terminal, and cells between tabs elsewhere."""
+    if not sys.stdout.isatty():
+        for line in (columns, *lines):
+            typer.echo("\t".join(line))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if place else "left", overflow="fold")
+    for line in lines:
+        table.add_row(*map(Text, line))
+    Console().print(table)
 
 
 def _print_json(value: object) -> None:

@@ -16,11 +16,23 @@ from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from andre.grounding import Sample
-    from andre.grounding.table import Table
-    from andre.learning import Config, Result
+    from andre.learning import Callback, Config, Result
+    from andre.learning.origin import TableSource
     from andre.logic import Rule
+    from andre.report.gather import Rows
 
-__all__ = ["predict_rows", "predict_table"]
+__all__ = [
+    "AsJson",
+    "Quiet",
+    "Run",
+    "check_folder",
+    "config_options",
+    "predict_rows",
+    "predict_table",
+    "read_rows",
+    "say",
+    "show_result",
+]
 
 _EXAMPLES = "\n\n".join  # a blank line between examples, or the help would run them together
 
@@ -61,6 +73,12 @@ def fit(
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep progress here, and take it up again.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report here, as one HTML file.")
+    ] = None,
+    tensorboard: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write training curves here, for TensorBoard.")
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -71,17 +89,17 @@ def fit(
     standard error. Ctrl-C stops learning and gives the best program so far.
     """
     if out is not None:
-        _check_folder(out)
+        check_folder(out)
+    if report is not None and not report.parent.is_dir():
+        raise AndreError(f"there is no folder {report.parent} to write {report.name} to: make it first")
     chosen = _config(preset, settings or [], seed=seed, time_limit=time_limit, device=device)
-    train, held = _samples(table, validation, seed, (label, weight, ignore or []), quiet)
-    result = _learn(train, chosen, held, checkpoint, quiet)
-    if out is not None:
-        from andre.learning import save_result
-
-        save_result(result, out)
-    _show(result, as_json)
+    source = _source(table, label, weight, tuple(ignore or ()), (validation, seed))
+    rows, held = _read(source, quiet)
+    result = _learn(rows.train, chosen, held, checkpoint, quiet, tensorboard)
+    _keep(result, source, rows, out, report)
+    show_result(result, as_json)
     if not quiet:
-        _say_how_it_went(result, out)
+        _say_how_it_went(result, out, report)
 
 
 def predict_rows(run: Path, table: Path, *, proba: bool = False, out: Path | None = None) -> None:
@@ -132,36 +150,6 @@ def predict_table(result: Result, path: Path, proba: bool = False) -> str:
 
 
 @app.command()
-def show(
-    run: Run,
-    runs: Annotated[bool, typer.Option("--runs", help="List the best of the runs it came from.")] = False,
-    plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write figures of the training here, as SVG.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print a saved model: the program with its evidence."""
-    from andre.learning import load_result
-
-    result = load_result(run)
-    if plots is not None:
-        from andre.report.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
-
-        _check_folder(plots)
-        for name, draw in (("losses", plot_losses), ("accuracy", plot_accuracy)):
-            save_figure(draw(result), plots / f"{name}.svg")
-        save_figure(plot_probabilities(result), plots / "probabilities.svg")
-    if runs and not as_json:
-        from rich.console import Console
-
-        from andre.report.terminal import run_table
-
-        Console().print(run_table(result))
-        return
-    _show(result, as_json)
-
-
-@app.command()
 def demo(
     seed: Annotated[int, typer.Option(min=0, help="Draws the rows and the first weights.")] = 0,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the rows as CSV.")] = None,
@@ -199,29 +187,68 @@ def _input(path: Path) -> Path:
     return Path("/dev/stdin") if str(path) == "-" else path
 
 
-def _check_folder(path: Path) -> None:
+def check_folder(path: Path) -> None:
+    """Refuse a folder to write to that is a file."""
     if path.exists() and not path.is_dir():
         raise AndreError(f"{path} is a file: name a folder, or a new one")
 
 
-def _samples(
-    path: Path, validation: str | None, seed: int, roles: tuple[str, str | None, list[str]], quiet: bool
-) -> tuple[Sample, Sample | None]:
+def _source(
+    path: Path,
+    label: str,
+    weight: str | None,
+    ignore: tuple[str, ...],
+    held: tuple[str | None, int],
+) -> TableSource:
+    """What is to be read, and as what; a pipe cannot be read twice, so it has no digest."""
+    from andre.learning.origin import TableSource, digest
+
+    path = _input(path)
+    known = digest(path) if path.is_file() else ""
+    return TableSource(str(path), known, label, weight, ignore, *held)
+
+
+def read_rows(source: TableSource) -> Rows:
+    """The rows that a model was learned from."""
+    return _read(source, quiet=True)[0]
+
+
+def _read(source: TableSource, quiet: bool) -> tuple[Rows, Sample | None]:
     """The rows to learn from, and those held out."""
     from andre.grounding.table import read_table
+    from andre.report.gather import Rows
 
-    label, weight, ignore = roles
-    table = read_table(_input(path), label, weight, ignore=ignore).require_both_classes()
+    table = read_table(source.path, source.label, source.weight, ignore=source.ignore).require_both_classes()
     if (constant := table.constant) and not quiet:
-        _say(f"left out, because the same on every row: {', '.join(constant)}")
+        say(f"left out, because the same on every row: {', '.join(constant)}")
     table = table.without_constant()
-    if validation is None:
-        return table.sample(), None
-    share = _share(validation)
+    if source.validation is None:
+        return Rows(table.sample(), table), None
+    share = _share(source.validation)
     if share is not None:
-        return table.split(share, seed)
-    second: Table = read_table(_input(Path(validation)), label, weight, columns=table.names)
-    return table.sample(), second.sample()
+        train, held = table.split(share, source.seed)
+        return Rows(train, table), held
+    second = read_table(_input(Path(source.validation)), source.label, source.weight, columns=table.names)
+    return Rows(table.sample(), table), second.sample()
+
+
+def _keep(result: Result, source: TableSource, rows: Rows, out: Path | None, report: Path | None) -> None:
+    """Save the model with its origin, and write its report, where asked."""
+    from dataclasses import replace
+
+    from andre.learning import save_result
+    from andre.learning.origin import Origin, save_origin
+
+    found = replace(source, path=str(Path(source.path).resolve())) if source.sha256 else None
+    origin = Origin(command=("andre", *sys.argv[1:]), table=found)
+    if out is not None:
+        save_result(result, out)
+        save_origin(origin, out)
+    if report is not None:
+        from andre.report.gather import gather
+        from andre.report.html import write_report
+
+        write_report(gather(result, origin, rows), report)
 
 
 def _share(text: str) -> float | None:
@@ -235,12 +262,17 @@ def _share(text: str) -> float | None:
 def _config(preset: str, settings: list[str], **options: Any) -> Config:
     from andre.learning import Config
 
+    return Config.preset(preset, **config_options(settings, **options))
+
+
+def config_options(settings: list[str], **options: Any) -> dict[str, Any]:
+    """Options by name, with those that `--set NAME=VALUE` gave."""
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
             raise AndreError(f"--set {setting} sets nothing: write NAME=VALUE, e.g. --set steps=300")
         options[name.strip().replace("-", "_")] = _value(name.strip(), text.strip())
-    return Config.preset(preset, **options)
+    return options
 
 
 def _value(name: str, text: str) -> Any:
@@ -254,20 +286,32 @@ def _value(name: str, text: str) -> Any:
 
 
 def _learn(
-    train: Sample, config: Config, held: Sample | None, checkpoint: Path | None, quiet: bool
+    train: Sample,
+    config: Config,
+    held: Sample | None,
+    checkpoint: Path | None,
+    quiet: bool,
+    tensorboard: Path | None = None,
 ) -> Result:
     """Learn, with a live view on stderr where that is a terminal."""
+    from contextlib import ExitStack
+
     from andre.learning import fit as learn
 
-    if quiet or not sys.stderr.isatty():
-        return learn(train, config, validation=held, checkpoint=checkpoint)
-    from andre.report.progress import LiveProgress
+    with ExitStack() as stack:
+        watchers: list[Callback] = []
+        if not quiet and sys.stderr.isatty():
+            from andre.report.progress import LiveProgress
 
-    with LiveProgress() as progress:
-        return learn(train, config, validation=held, callbacks=[progress], checkpoint=checkpoint)
+            watchers.append(stack.enter_context(LiveProgress()))
+        if tensorboard is not None:
+            from andre.report.tensorboard import TensorBoard
+
+            watchers.append(stack.enter_context(TensorBoard(tensorboard)))
+        return learn(train, config, validation=held, callbacks=watchers, checkpoint=checkpoint)
 
 
-def _show(result: Result, as_json: bool) -> None:
+def show_result(result: Result, as_json: bool) -> None:
     """Print the program: for machines, for a terminal, or as plain Prolog."""
     if as_json:
         from andre.report.summary import document
@@ -285,21 +329,24 @@ def _show(result: Result, as_json: bool) -> None:
         typer.echo(prolog(result), nl=False)
 
 
-def _say_how_it_went(result: Result, out: Path | None) -> None:
+def _say_how_it_went(result: Result, out: Path | None, report: Path | None = None) -> None:
     from andre.report.summary import outcome, why_no_rule
 
     if result.stopped == "interrupted":
-        _say("stopped by Ctrl-C: this is the best program so far")
+        say("stopped by Ctrl-C: this is the best program so far")
     elif result.stopped == "time":
-        _say(f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far")
+        say(f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far")
     if why := why_no_rule(result):
-        _say(why)
-    _say(outcome(result))
+        say(why)
+    say(outcome(result))
     if out is not None:
-        _say(f"saved in {out}: andre show {out}, andre predict {out} TABLE")
+        say(f"saved in {out}: andre show {out}, andre report {out}, andre predict {out} TABLE")
+    if report is not None:
+        say(f"report written to {report}")
 
 
-def _say(message: str) -> None:
+def say(message: str) -> None:
+    """Say something on stderr."""
     typer.echo(f"andre: {message}", err=True)
 
 

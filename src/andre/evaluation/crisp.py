@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from andre.grounding import Codes, Membership, RuleSpace, Sample
+from andre.grounding.sample import sums_of
 from andre.logic import Evidence, Program
 
 __all__ = ["CrispSample", "covers", "literal_truth"]
@@ -92,7 +93,7 @@ class CrispSample:
         if sample.members is not None:
             members, number = sample.members.merged(number, len(first))
         n = len(first) if members is None else len(members)
-        positives, negatives = (np.bincount(number, weight, n) for weight in sample.counted)
+        positives, negatives = (sums_of(number, weight, n) for weight in sample.counted)
         return cls(sample.space, literals[first], positives, negatives, members)
 
     @cached_property
@@ -105,6 +106,11 @@ class CrispSample:
         """The weight of all positives and of all negatives, [2]."""
         totals: Floats = self.labels.sum(axis=1)
         return totals
+
+    def settled(self, codes: Codes) -> CrispSample:
+        """The same examples, those that these bodies cover weighing nothing: nothing can be added there."""
+        left = ~self.predicts(codes)
+        return replace(self, positives=self.positives * left, negatives=self.negatives * left)
 
     def row_covers(self, codes: Codes) -> Bools:
         """Which rows satisfy which bodies, [rules, U]."""

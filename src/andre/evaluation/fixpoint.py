@@ -108,7 +108,7 @@ class RuleBase:
         if not undecided.any():
             return must, total
         chosen = np.flatnonzero(undecided)
-        some = [programs[place] for place in chosen]
+        some = [programs[place] for place in chosen.tolist()]
         lower = torch.zeros((len(some), *self.shape), dtype=torch.bool)
         while True:
             upper = self._least(some, ~lower)
@@ -137,8 +137,8 @@ class RuleBase:
         moving = torch.ones(len(programs), dtype=torch.bool)
         while bool(moving.any()) and again:
             before = model.clone()
-            for rule, places in again.items():
-                index = places[moving[places]]
+            for rule, whose in again.items():
+                index = whose[moving[whose]]
                 if len(index):
                     denied = torch.zeros_like(model[index]) if false is None else false[index]
                     model[index] |= self._derive(rule, model[index].float(), denied.float())

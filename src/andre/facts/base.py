@@ -317,6 +317,12 @@ class FactBase:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from andre.facts.notebook import facts_html  # noqa: PLC0415  (it imports this module)
+
+        return facts_html(self)
+
     def __repr__(self) -> str:
         rules = f", {len(self.rules)} rules" if len(self.rules) else ""
         return (

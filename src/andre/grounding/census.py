@@ -19,8 +19,8 @@ from andre.grounding.inner import is_shorter, join_inner
 from andre.grounding.labelling import build_graph, seen_constants
 from andre.grounding.language import Language
 from andre.grounding.listing import list_classes
-from andre.grounding.place import key_text
 from andre.grounding.membership import Membership
+from andre.grounding.place import key_text
 from andre.grounding.sample import Sample
 from andre.grounding.sets import Counts, Ints, number_keys
 from andre.grounding.space import RuleSpace

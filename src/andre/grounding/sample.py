@@ -12,7 +12,7 @@ from andre.errors import DataError
 from andre.grounding.membership import Membership
 from andre.grounding.space import RuleSpace
 
-__all__ = ["Sample", "check_labels", "check_valuations", "check_weights"]
+__all__ = ["Sample", "check_labels", "check_valuations", "check_weights", "sums_of"]
 
 Floats = NDArray[np.float64]
 
@@ -119,10 +119,9 @@ class Sample:
         else:
             members, number = self.members.merged(group.astype(np.int64), len(rows))
         n = len(rows) if members is None else len(members)
-        weights = (self.positives, self.negatives, self.heads)
-        merged = [None if weight is None else np.bincount(number, weight, n) for weight in weights]
-        assert merged[0] is not None and merged[1] is not None
-        return Sample(space, rows, merged[0], merged[1], members, merged[2])
+        positives, negatives = (sums_of(number, weight, n) for weight in (self.positives, self.negatives))
+        heads = None if self.heads is None else sums_of(number, self.heads, n)
+        return Sample(space, rows, positives, negatives, members, heads)
 
     def thinned(self, most: int, seed: int) -> Sample:
         """A random part of the examples with at most so many rows in all, both classes alike.
@@ -162,6 +161,11 @@ class Sample:
                     "add rows of the other class"
                 )
         return self
+
+
+def sums_of(number: NDArray[np.int64], weight: Floats, count: int) -> Floats:
+    """The weight of each of `count` numbers, [count]."""
+    return np.bincount(number, weight, count).astype(np.float64)
 
 
 def check_valuations(valuations: ArrayLike) -> Floats:

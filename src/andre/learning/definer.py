@@ -41,6 +41,7 @@ class Definer:
     form: Form  #: what bodies must look like, over the rule space of the pool
     config: SelectionConfig
     deadline: Deadline | None = None
+    fixed: Numbers = ()  #: known rules, which every program has
 
     def define(self, pool: Codes) -> tuple[Codes, float]:
         """Choose among pooled bodies, and refine the choice.
@@ -94,7 +95,7 @@ class Definer:
 
     def _counts(self, programs: Sequence[Numbers]) -> Floats:
         """What programs cover, [P, 2]; not a number where a model leaves an atom undefined."""
-        models, total = self.rules.models(programs)
+        models, total = self.rules.models([self.fixed + program for program in programs])
         counts = self.labels.counts(models)
         counts[~total] = math.nan
         return counts
@@ -124,7 +125,7 @@ class Definer:
 
     def _adding(self, program: Numbers, numbers: Sequence[int]) -> Iterator[int]:
         """The rules that derive most of what is missing in one step from a program's model."""
-        model = self.rules.models([program])[0][0]
+        model = self.rules.models([self.fixed + program])[0][0]
         others = tuple(number for number in numbers if number not in program)
         new = self.rules.steps(others, model) & ~model
         counts = self.labels.counts(new)
@@ -166,11 +167,12 @@ class Definer:
                     longer[:, column] = sign
                     found.append(longer)
         bodies = np.unique(np.concatenate(found), axis=0)
-        return bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)]
+        kept: Codes = bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)]
+        return kept
 
     def _by_support(self, program: Numbers) -> list[int]:
         """The rules of a program, those that derive most of the true atoms first."""
-        model = self.rules.models([program])[0][0]
+        model = self.rules.models([self.fixed + program])[0][0]
         support = self.labels.counts(self.rules.steps(program, model))[:, 0]
         return [program[place] for place in np.argsort(-support, kind="stable")]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,6 +11,7 @@ from andre.facts import FactBase
 from andre.grounding import Language
 from andre.grounding.census import Mode, Semantics
 from andre.learning.config import Config
+from andre.logic import Program
 
 __all__ = ["Plan"]
 
@@ -36,6 +37,7 @@ class Plan:
     semantics: Semantics  #: what an example is: a grounding (rows) or a head atom (exists)
     identity: bool  #: whether all variables of a rule stand for different constants
     memory_limit: int = 4 << 30  #: bytes that the census may take
+    known: Program = field(default=Program())  #: rules that stay as they are, to be added to
     short_bodies: bool = True  #: whether all bodies of one or two literals are pooled with those of the runs
 
     @classmethod

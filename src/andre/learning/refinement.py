@@ -64,6 +64,7 @@ def refine(
     min_confidence: float = 0.5,
     deadline: Deadline | None = None,
     form: Form | None = None,
+    *,
     max_rules: int | None = None,
 ) -> tuple[Codes, float]:
     """Take the best edit again and again, while the description length falls.

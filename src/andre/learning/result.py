@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,10 @@ from andre.grounding.sample import check_valuations
 from andre.learning.config import Config
 from andre.learning.state import LOSSES, Look
 from andre.logic import Program
+from andre.logic.writers.html import program_html
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["LOSSES", "Result", "RunSummary", "Score"]
 
@@ -104,6 +109,33 @@ class Result:
             if evidence is not None:
                 proba[rows] = np.maximum(proba[rows], (evidence.n_r + 1) / (evidence.n_b + 2))
         return proba
+
+    def plot_losses(self, **options: Any) -> Axes:
+        """Draw the losses over training; see `andre.learning.plots.plot_losses`."""
+        from andre.learning.plots import plot_losses  # noqa: PLC0415  (it imports this module)
+
+        return plot_losses(self, **options)
+
+    def plot_accuracy(self, **options: Any) -> Axes:
+        """Draw the accuracy over training; see `andre.learning.plots.plot_accuracy`."""
+        from andre.learning.plots import plot_accuracy  # noqa: PLC0415
+
+        return plot_accuracy(self, **options)
+
+    def plot_probabilities(self, **options: Any) -> Axes:
+        """Draw what every subrule includes; see `andre.learning.plots.plot_probabilities`."""
+        from andre.learning.plots import plot_probabilities  # noqa: PLC0415
+
+        return plot_probabilities(self, **options)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        scores = ", ".join(
+            f"{score.split} {score.accuracy:.4f} on {score.rows:g} rows" for score in self.scores
+        )
+        early = "" if self.stopped is None else f" Stopped early: {self.stopped}."
+        caption = f"Accuracy: {scores}. {len(self.runs)} runs, {self.seconds:.2f} s.{early}"
+        return program_html(self.program, caption)
 
     def _fires(self, valuations: ArrayLike) -> NDArray[np.bool_]:
         table = check_valuations(valuations)

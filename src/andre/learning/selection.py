@@ -102,7 +102,7 @@ def select(
             if deadline and deadline.passed:
                 break
             floor, most = config.min_confidence, config.max_rules
-            refined = Candidate(*refine(sample, start.codes, pool, floor, deadline, form, most))
+            refined = Candidate(*refine(sample, start.codes, pool, floor, deadline, form, max_rules=most))
             best = min(best, refined, key=lambda candidate: candidate.rank)
     codes = _by_support(sample, prune(sample, best.codes, config.min_confidence))
     return Candidate(codes, program_length(sample, codes))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 from andre.errors import DataError
 from andre.evaluation.entailment import Confusion, Entailment, entailment
@@ -60,6 +59,7 @@ class Definition:
     result: Result  #: of the runs that proposed the rules
     rejected: tuple[Rejected, ...] = ()
     reason: str | None = None  #: why there is no rule
+    notes: tuple[str, ...] = ()  #: what else should be known
     seconds: float = 0.0
 
     @property
@@ -97,6 +97,10 @@ class Theory:
                 return definition
         raise DataError(f"{target} was not learned: there is {', '.join(d.target for d in self.definitions)}")
 
+    def only(self, target: str) -> Theory:
+        """The theory of one target."""
+        return replace(self, definitions=(self[target],))
+
     @cached_property
     def program(self) -> Program:
         """The rules of all targets."""
@@ -121,16 +125,3 @@ class Theory:
     def explain(self, atom: Atom, facts: FactBase) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""
         return explain(self.program, self.evidence(facts), atom)
-
-    def save(self, folder: Path | str) -> None:
-        """Write everything into a folder, whole or not at all."""
-        from andre.learning.theory_storage import save_theory  # it knows this class
-
-        save_theory(self, folder)
-
-    @staticmethod
-    def load(folder: Path | str) -> Theory:
-        """Read back what `save` wrote."""
-        from andre.learning.theory_storage import load_theory
-
-        return load_theory(folder)

@@ -46,7 +46,7 @@ def save_theory(theory: Theory, folder: Path | str) -> None:
     >>> from andre.facts.tasks import TASKS
     >>> from andre.learning import learn
     >>> folder = tempfile.mkdtemp()
-    >>> learn(TASKS["predecessor"].train(), "predecessor/2", variables=2).save(folder)
+    >>> save_theory(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2), folder)
     >>> print(load_theory(folder).program)
     predecessor(X1, X2) :- successor(X2, X1).
     """
@@ -97,8 +97,9 @@ class RunFolder:
         """The folder for learning from these facts by this plan."""
         plain = _plain_plan(plan)
         plain["language"]["target"] = None  # every target has its own place
-        digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
-        digest.update(repr((facts.world, facts.constants)).encode())
+        told = {"andre": andre.__version__, "world": facts.world, "plan": plain}
+        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+        digest.update(repr(facts.constants).encode())
         for key, relation in sorted(facts.relations.items()):
             digest.update(repr(key).encode())
             for column in (relation.codes, relation.probability, relation.mark, relation.negative):
@@ -134,6 +135,7 @@ class RunFolder:
                 "reasons": [item.reason for item in definition.rejected],
             },
             "reason": definition.reason,
+            "notes": list(definition.notes),
             "seconds": definition.seconds,
         }
         write_whole(place / "program.pl", to_prolog(definition.program))
@@ -155,6 +157,7 @@ class RunFolder:
             result=load_result(place),
             rejected=tuple(Rejected(rule, why) for rule, why in zip(left_out, reasons, strict=True)),
             reason=index["reason"],
+            notes=tuple(index["notes"]),
             seconds=index["seconds"],
         )
 
@@ -182,6 +185,7 @@ class RunFolder:
 def _plain_plan(plan: Plan) -> dict[str, Any]:
     own = {field.name: getattr(plan, field.name) for field in fields(Plan)}
     own["language"] = asdict(plan.language)
+    own["known"] = json.loads(to_json(plan.known))
     own["config"] = json.loads(plan.config.model_dump_json(exclude={"time_limit", "device"}))
     return own
 
@@ -190,4 +194,6 @@ def _plan(index: dict[str, Any]) -> Plan:
     language = dict(index["language"])
     if isinstance(language["types"], list):
         language["types"] = tuple((name, tuple(kinds)) for name, kinds in language["types"])
-    return Plan(**{**index, "language": Language(**language), "config": Config.read(index["config"])})
+    known = from_json(json.dumps(index["known"]))
+    config = Config.read(index["config"])
+    return Plan(**{**index, "language": Language(**language), "config": config, "known": known})

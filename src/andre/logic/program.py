@@ -49,6 +49,12 @@ class Program:
 
         return to_frame(self)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from andre.logic.writers.html import program_html  # noqa: PLC0415  (it imports this module)
+
+        return program_html(self)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):
             return NotImplemented

@@ -6,16 +6,22 @@ import time
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+import torch
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from andre.grounding import Census
 from andre.learning import Callback, State
+from andre.learning.state import LOSSES
+from andre.logic import Program
+from andre.report.memory import peak_megabytes
 from andre.report.terminal import rule_text
 
-__all__ = ["LiveProgress"]
+__all__ = ["LiveProgress", "TargetLines"]
 
 #: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
 _PAUSE = 0.1
@@ -24,7 +30,7 @@ _SHOWN = 8
 
 
 class LiveProgress(Callback):
-    """Shows the round, the speed and the best program so far; silent where there is no terminal.
+    """Shows the round, the losses, the speed and the best program so far; silent where there is no terminal.
 
     Parameters
     ----------
@@ -64,7 +70,7 @@ class LiveProgress(Callback):
             self._live.update(self.render(state), refresh=True)
 
     def render(self, state: State) -> RenderableType:
-        """The picture: a bar, a line of figures, the best program."""
+        """The picture: a bar, the losses and the memory, the speed, the best program."""
         runs = state.runs
         step, moving, everyone = (
             (0, 0, 0) if runs is None else (runs.step, len(runs.moving), len(runs.weights))
@@ -80,7 +86,29 @@ class LiveProgress(Callback):
             f"{moving} of {everyone} runs moving   {speed:,.0f} steps/s   "
             f"description {state.best.length:.1f} nats   best so far:"
         )
-        return Group(bar, Text(figures, style="dim"), *_best(state))
+        return Group(bar, Text(_terms(state), style="dim"), Text(figures, style="dim"), *_best(state))
+
+
+def _terms(state: State) -> str:
+    """The losses at the last look, each the mean over the runs that moved, and the memory in use."""
+    said = []
+    if state.history:
+        for name, line in zip(LOSSES, state.history[-1].losses, strict=True):
+            known = line[~np.isnan(line)]
+            if len(known) and (value := float(known.mean())):
+                said.append(f"{name.replace('_', ' ')} {value:.3f}")
+    memory = _memory()
+    return "   ".join([*(said or ["losses come at the first look"]), *([memory] if memory else [])])
+
+
+def _memory() -> str:
+    """The most memory that learning has taken: of the CUDA device where it uses one, and of the process."""
+    said = []
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        said.append(f"{torch.cuda.max_memory_allocated() / 2**20:,.0f} MB on the device")
+    if (peak := peak_megabytes()) is not None:
+        said.append(f"{peak:,.0f} MB")
+    return ", ".join(said)
 
 
 def _best(state: State) -> list[Text]:
@@ -90,3 +118,36 @@ def _best(state: State) -> list[Text]:
         return [Text("  no rule yet", style="dim")]
     hidden = len(rules) - _SHOWN
     return rules if hidden <= 0 else [*rules[:_SHOWN], Text(f"  and {hidden} more", style="dim")]
+
+
+class TargetLines(Callback):
+    """Says a line on stderr when a target is counted and when it is done.
+
+    Parameters
+    ----------
+    targets
+        How many there will be.
+    """
+
+    def __init__(self, targets: int = 1) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self._targets, self._done = targets, 0
+
+    def on_census(self, census: Census) -> None:
+        """How large the task is."""
+        self.console.print(
+            Text(
+                f"andre: {census.space.head}: {census.groundings:,} groundings, {census.distinct:,} distinct "
+                f"rows, {census.positive:g} positive and {census.negative:g} negative examples"
+            ),
+            soft_wrap=True,
+        )
+
+    def on_target(self, target: str, program: Program, seconds: float) -> None:
+        """What became of it."""
+        self._done += 1
+        rules = f"{len(program)} rule{'' if len(program) == 1 else 's'}"
+        self.console.print(
+            Text(f"andre: {self._done} of {self._targets}: {target}, {rules} in {seconds:.1f} s"),
+            soft_wrap=True,
+        )

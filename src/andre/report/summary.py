@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from andre.learning import Result
+from andre.learning import Result, Theory
+from andre.logic import Rule
 
-__all__ = ["document", "outcome", "why_no_rule"]
+__all__ = ["document", "outcome", "theory_document", "why_no_rule"]
 
 
 def outcome(result: Result) -> str:
@@ -57,17 +58,7 @@ def document(result: Result) -> dict[str, Any]:
     >>> learned["rules"][0]["rule"], learned["accuracy"]
     ('h :- b1, \\\\+ b3.', {'train': 1.0})
     """
-    rules = [
-        {
-            "rule": str(rule),
-            "body": [{"atom": str(lit.atom), "negated": lit.negated} for lit in rule.body],
-            "evidence": {
-                item.split: {"n_b": item.n_b, "n_r": item.n_r, "confidence": item.confidence}
-                for item in rule.evidence
-            },
-        }
-        for rule in result.program
-    ]
+    rules = list(map(_rule, result.program))
     return {
         "head": str(result.space.head),
         "candidates": list(result.space.names),
@@ -86,3 +77,46 @@ def document(result: Result) -> dict[str, Any]:
 
 def _count(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def theory_document(theory: Theory) -> dict[str, Any]:
+    """What was learned from facts as values that JSON can hold.
+
+    Examples
+    --------
+    >>> from andre.facts import TASKS
+    >>> from andre.learning import learn
+    >>> learned = theory_document(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2))
+    >>> learned["targets"][0]["rules"][0]["rule"]
+    'predecessor(X1, X2) :- successor(X2, X1).'
+    """
+    return {
+        "mode": theory.plan.mode,
+        "semantics": theory.plan.semantics,
+        "seed": theory.plan.config.seed,
+        "targets": [
+            {
+                "target": definition.target,
+                "rules": list(map(_rule, definition.program)),
+                "reason": definition.reason,
+                "notes": list(definition.notes),
+                "census": asdict(definition.counts),
+                "confusion": asdict(definition.confusion),
+                "description": {"length": definition.length, "empty": definition.empty_length},
+                "seconds": definition.seconds,
+                "stopped": definition.result.stopped,
+            }
+            for definition in theory
+        ],
+    }
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "rule": str(rule),
+        "body": [{"atom": str(lit.atom), "negated": lit.negated} for lit in rule.body],
+        "evidence": {
+            item.split: {"n_b": item.n_b, "n_r": item.n_r, "confidence": item.confidence}
+            for item in rule.evidence
+        },
+    }

@@ -16,7 +16,7 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.figure import Figure
 
-from andre.report.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
+from andre.learning.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
 
 TASK = TASKS["grandparent"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 from andre.errors import AndreError, DataError
 from andre.files import write_whole
 from andre.grounding import RuleSpace
-from andre.learning import Look, Result
-from andre.learning.result import LOSSES
+from andre.learning.curves import Which, read_curves, readings
+from andre.learning.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["plot_accuracy", "plot_losses", "plot_probabilities", "save_figure"]
-
-Floats = NDArray[np.float32]
 
 # Colours that all eyes can tell apart (after Okabe and Ito); shapes and hatches say the same in print.
 _INK = "#222222"
@@ -38,7 +36,7 @@ _READINGS = (("included", "#009E73", ""), ("negated", "#D55E00", "////"), ("excl
 _MOST_ATOMS = 30
 
 
-def plot_losses(result: Result, *, runs: Literal["best", "mean"] = "best", ax: Axes | None = None) -> Axes:
+def plot_losses(result: Result, *, runs: Which = "best", ax: Axes | None = None) -> Axes:
     """The weighted losses over training, each that is not always 0, and their sum.
 
     Parameters
@@ -58,15 +56,15 @@ def plot_losses(result: Result, *, runs: Literal["best", "mean"] = "best", ax: A
     >>> plot_losses(result).get_xlabel()
     'step'
     """
-    steps, looks = _curves(result, runs)
-    losses = np.stack([look[:6] for look in looks], axis=1)  # [6, looks]
+    curves = read_curves(result, runs)
     ax = ax or _axes()
-    ax.plot(steps, losses.sum(axis=0), color=_INK, linewidth=2.2, label="total")
-    for name, line, (colour, dashes) in zip(LOSSES, losses, _LINES, strict=True):
+    ax.plot(curves.steps, curves.total, color=_INK, linewidth=2.2, label="total")
+    for (name, line), (colour, dashes) in zip(curves.losses.items(), _LINES, strict=True):
         if np.any(line != 0):
-            ax.plot(steps, line, color=colour, linestyle=dashes, linewidth=1.6, label=name.replace("_", " "))
-    ax.set(xlabel="step", ylabel="weighted loss", xlim=(0, steps[-1]))
-    if losses.min() < 0:
+            label = name.replace("_", " ")
+            ax.plot(curves.steps, line, color=colour, linestyle=dashes, linewidth=1.6, label=label)
+    ax.set(xlabel="step", ylabel="weighted loss", xlim=(0, curves.steps[-1]))
+    if min(line.min() for line in curves.losses.values()) < 0:
         ax.axhline(0, color=_INK, linewidth=0.8)
     else:
         ax.set_ylim(bottom=0)
@@ -75,7 +73,7 @@ def plot_losses(result: Result, *, runs: Literal["best", "mean"] = "best", ax: A
     return ax
 
 
-def plot_accuracy(result: Result, *, runs: Literal["best", "mean"] = "best", ax: Axes | None = None) -> Axes:
+def plot_accuracy(result: Result, *, runs: Which = "best", ax: Axes | None = None) -> Axes:
     """The soft accuracy on training and validation rows over training.
 
     Parameters
@@ -87,14 +85,13 @@ def plot_accuracy(result: Result, *, runs: Literal["best", "mean"] = "best", ax:
     ax
         Where to draw; a new figure by default.
     """
-    steps, looks = _curves(result, runs)
-    train, validation = np.stack([look[6:] for look in looks], axis=1)  # [looks] each
+    curves = read_curves(result, runs)
     ax = ax or _axes()
-    ax.plot(steps, train, color=_LINES[0][0], linewidth=2, label="train")
-    if not np.isnan(validation).all():
-        ax.plot(steps, validation, color=_LINES[1][0], linestyle="--", linewidth=2, label="validation")
-    lowest = min(0.5, float(np.nanmin([train, validation])))
-    ax.set(xlabel="step", ylabel="accuracy", xlim=(0, steps[-1]), ylim=(lowest - 0.02, 1.02))
+    for place, (name, line) in enumerate(curves.accuracy.items()):
+        colour, dashes = _LINES[place]
+        ax.plot(curves.steps, line, color=colour, linestyle=dashes, linewidth=2, label=name)
+    lowest = min(0.5, *(float(np.nanmin(line)) for line in curves.accuracy.values()))
+    ax.set(xlabel="step", ylabel="accuracy", xlim=(0, curves.steps[-1]), ylim=(lowest - 0.02, 1.02))
     _dress(ax)
     ax.legend(loc="lower right", frameon=False, fontsize="small")
     return ax
@@ -130,10 +127,7 @@ def plot_probabilities(
         raise DataError(
             f"weights of shape {weights.shape} do not fit subrules over {space.m} atoms: [n, m, 3]"
         )
-    p = np.exp(weights - weights.max(axis=2, keepdims=True))
-    p /= p.sum(axis=2, keepdims=True)
-    # Of many atoms, those that some subrule is least sure to leave out, in column order.
-    shown = np.sort(np.argsort(p[:, :, 2].min(axis=0), kind="stable")[:_MOST_ATOMS])
+    p, shown = readings(weights, _MOST_ATOMS)
     names = [space.names[column] for column in shown]
     ax = ax or _axes((1.9 + 1.9 * len(p), 1.3 + 0.27 * len(names)))
     ax.set_axis_off()
@@ -148,10 +142,10 @@ def _panels(ax: Axes, p: NDArray[np.float64], names: list[str]) -> None:
     """Draw stacked bars for every subrule, side by side within an axes."""
     n, gap = len(p), 0.06
     width = (1 - gap * (n - 1)) / n
-    for subrule, readings in enumerate(p):
+    for subrule, shares in enumerate(p):
         panel = ax.inset_axes((subrule * (width + gap), 0, width, 1))
         left = np.zeros(len(names))
-        for share, (label, colour, hatch) in zip(readings.T, _READINGS, strict=True):
+        for share, (label, colour, hatch) in zip(shares.T, _READINGS, strict=True):
             panel.barh(
                 range(len(names)),
                 share,
@@ -202,45 +196,6 @@ def save_figure(figure: Figure | Axes, path: Path | str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, buffer.getvalue())
     return path
-
-
-def _curves(result: Result, runs: Literal["best", "mean"]) -> tuple[list[int], list[Floats]]:
-    """Steps, and at each the six losses and two accuracies of the best run or the mean, [8] each."""
-    if not result.history:
-        raise DataError("the result has no history to plot: it ended before the first look at its runs")
-    if runs == "best":
-        round_, place = _best_run(result)
-        picked = [(look.step, _figures(look)[:, place]) for look in result.history if look.round == round_]
-        picked = [(step, figures) for step, figures in picked if not np.isnan(figures[0])]
-    else:
-        steps = sorted({look.step for look in result.history})
-        together = {
-            step: np.concatenate([_figures(look) for look in result.history if look.step == step], axis=1)
-            for step in steps
-        }
-        picked = [(step, _mean(figures)) for step, figures in together.items()]
-    if not picked:
-        raise DataError("the best run ended before the first look at it, so there is nothing to plot")
-    return [step for step, _ in picked], [figures for _, figures in picked]
-
-
-def _figures(look: Look) -> Floats:
-    """All that was noted at a look, [8, K]."""
-    return np.concatenate((look.losses, look.train[None], look.validation[None]))
-
-
-def _mean(figures: Floats) -> Floats:
-    """The mean over the runs that were still moving, [8]; NaN where nothing was noted."""
-    known = ~np.isnan(figures)
-    count = known.sum(axis=1)
-    total = np.where(known, figures, 0).sum(axis=1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan).astype(np.float32)
-
-
-def _best_run(result: Result) -> tuple[int, int]:
-    """The round of the run whose program is the best, and its place in the round."""
-    best = min(result.runs, key=lambda run: (round(run.length, 9), run.program.n_literals))
-    return best.round, [run for run in result.runs if run.round == best.round].index(best)
 
 
 def _axes(size: tuple[float, float] = (5.6, 3.4)) -> Axes:

@@ -1,0 +1,136 @@
+"""Figures of the documentation's concept pages, drawn by the code that they explain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from andre.bench.visual import learn_four
+from andre.evaluation.crisp import CrispSample
+from andre.evaluation.description import program_length
+from andre.facts import FactBase
+from andre.grounding import Language, take_census
+from andre.grounding.synthetic import TASKS
+from andre.learning import Config, fit
+from andre.learning.plots import plot_probabilities, save_figure
+from andre.logic import Atom, Constant
+from andre.model import losses
+from andre.model.config import LossConfig
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["FIGURES", "draw_figures"]
+
+_BLUE, _ORANGE, _GREEN, _PINK, _SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
+
+
+def draw_figures(folder: Path) -> list[Path]:
+    """Write every figure into a folder, as SVG.
+
+    Examples
+    --------
+    >>> sorted(FIGURES)
+    ['census', 'loss-shapes', 'rule-space', 'schedule', 'selection']
+    """
+    return [save_figure(draw(), folder / f"{name}.svg") for name, draw in FIGURES.items()]
+
+
+def rule_space() -> Axes:
+    """What the subrules of a learned network include, negate and exclude."""
+    return plot_probabilities(learn_four(seed=0))
+
+
+def loss_shapes() -> Figure:
+    """The three losses of structure, by how often a variable is expected to occur in a body."""
+    usage = torch.linspace(0, 4, 401)
+    each, mask = usage[:, None, None], torch.ones(len(usage), 1)  # one run, subrule and variable per point
+    config = LossConfig()
+    curves = {
+        "range-restricted": losses.range_restricted(each, mask, config.surplus),
+        "connected": losses.connected(each, mask, config),
+        "digitization": losses.digitization(each, mask),
+    }
+    figure, panels = _panels(3)
+    for axes, (name, line), colour in zip(panels, curves.items(), (_BLUE, _ORANGE, _GREEN), strict=True):
+        axes.plot(usage, line, color=colour, linewidth=2)
+        axes.set(title=name, xlabel="expected occurrences", xticks=range(5))
+    panels[0].set_ylabel("loss")
+    return figure
+
+
+def schedule() -> Figure:
+    """How much every loss weighs over training, as a share of its largest weight."""
+    progress = np.linspace(0, 1, 101)
+    weights = [vars(losses.schedule(float(share), LossConfig())) for share in progress]
+    figure, (axes,) = _panels(1)
+    styles = ((_BLUE, "-"), (_ORANGE, "--"), (_GREEN, "-"), (_PINK, "--"), (_SKY, ":"))
+    for name, (colour, dashes) in zip(weights[0], styles, strict=True):
+        line = np.array([at[name] for at in weights])
+        label = f"{name.replace('_', ' ')}, at most {line.max():g}"
+        axes.plot(progress, line / line.max(), color=colour, linestyle=dashes, linewidth=2, label=label)
+    axes.set(xlabel="share of training", ylabel="share of largest weight")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def census() -> Figure:
+    """Groundings and distinct rows of a family of chains that grows."""
+    sizes = (4, 6, 9, 14, 20, 30, 45)
+    counted = []
+    for size in sizes:
+        people = [Constant(f"p{number}") for number in range(size)]
+        facts = FactBase.from_facts(Atom("parent", pair) for pair in pairwise(people))
+        found = take_census(facts, Language.preset("paper", "parent/2"), semantics="rows")
+        counted.append((found.groundings, found.distinct))
+    groundings, distinct = zip(*counted, strict=True)
+    figure, (axes,) = _panels(1)
+    axes.plot(sizes, groundings, "o-", color=_ORANGE, label="groundings of three variables")
+    axes.plot(sizes, distinct, "s-", color=_BLUE, label="distinct rows")
+    axes.set(xlabel="people in a chain of parents", yscale="log")
+    axes.legend(frameon=False)
+    return figure
+
+
+def selection() -> Figure:
+    """Descriptions of what single runs found, of the chosen program, and of no rule at all."""
+    task = TASKS["R6"]
+    sample = task.sample(1000, noise=0.2, seed=0)
+    result = fit(sample, Config.preset(restarts=4, rounds=2))
+    figure, (axes,) = _panels(1)
+    sizes = [run.program.n_literals for run in result.runs]
+    axes.plot(sizes, [run.length for run in result.runs], "o", color=_SKY, alpha=0.7, label="single runs")
+    axes.plot([0], [result.empty_length], "s", color="0.4", label="no rule")
+    target = program_length(CrispSample.of(sample), task.space.encode(task.program))
+    axes.plot([task.program.n_literals], [target], "D", color=_GREEN, markersize=11, label="the true program")
+    axes.plot([result.program.n_literals], [result.length], "x", color="black", markersize=9, label="chosen")
+    axes.set(xlabel="literals", ylabel="description length, nats")
+    axes.legend(frameon=False)
+    return figure
+
+
+def _panels(count: int) -> tuple[Figure, list[Axes]]:
+    from matplotlib.figure import Figure  # noqa: PLC0415  # an extra
+
+    figure = Figure(figsize=(3.4 * count if count > 1 else 6.4, 3.2), layout="constrained")
+    panels = [figure.add_subplot(1, count, place + 1) for place in range(count)]
+    for axes in panels:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color="0.9", linewidth=0.8)
+        axes.set_axisbelow(True)
+    return figure, panels
+
+
+FIGURES: dict[str, Callable[[], Axes | Figure]] = {
+    "rule-space": rule_space,
+    "loss-shapes": loss_shapes,
+    "schedule": schedule,
+    "census": census,
+    "selection": selection,
+}

@@ -1,0 +1,230 @@
+"""`andre learn`: rules for one relation, several or all, from facts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from andre.cli.app import app
+from andre.cli.tables import AsJson, Quiet, check_folder, config_options, say
+from andre.errors import AndreError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+
+    from andre.facts import FactBase
+    from andre.learning import Plan, Theory
+    from andre.logic import Program
+
+__all__ = ["learn", "print_theory"]
+
+
+@app.command(
+    epilog="\n\n".join(
+        (
+            "andre learn family.pl --target grandparent/2",
+            "andre learn connectedness                          a built-in task; see andre tasks",
+            "andre learn graph.tsv --target locatedIn/2 --out run --time-limit 60",
+            "andre learn graph.tsv --all --jobs 2 --out run     every relation",
+            "andre learn sport.popper --set negation=true       the bias names the target",
+        )
+    )
+)
+def learn(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A file, folder or database of facts, or a built-in task.")
+    ],
+    *,
+    target: Annotated[
+        list[str] | None, typer.Option(help="The relation to learn, as p/2; repeatable.")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Learn every relation.")] = False,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            help="define: from the background alone; complete: from all known facts. "
+            "By default complete for triples and .nl, else define."
+        ),
+    ] = None,
+    semantics: Annotated[
+        str | None,
+        typer.Option(help="What an example is: a head atom (exists, the default) or a grounding (rows)."),
+    ] = None,
+    variables: Annotated[int | None, typer.Option(help="How many variables a rule may have [3].")] = None,
+    language: Annotated[
+        Path | None, typer.Option(metavar="TOML", help="A file that says what bodies may hold.")
+    ] = None,
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            "--with",
+            metavar="PROGRAM",
+            help="Known rules: those of a target stay as they are and are added to, others are background.",
+        ),
+    ] = None,
+    preset: Annotated[str, typer.Option(help="default works best; paper follows the paper.")] = "default",
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same program.")] = 0,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds for each target.")] = None,
+    memory_limit: Annotated[float, typer.Option(help="Gigabytes that the census may take.")] = 4.0,
+    jobs: Annotated[int, typer.Option(min=1, help="Targets learned at once, by processes.")] = 1,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting, of bodies or runs; repeatable."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Save everything here, target by target; a second call goes on."),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--format", help="Of the program: prolog, problog, anyburl, json or csv."),
+    ] = None,
+    reads: Annotated[
+        str | None, typer.Option("--reads", metavar="FORMAT", help="Of the facts, where it cannot be seen.")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn the rules of a relation from facts.
+
+    The program goes to standard output as Prolog with the evidence of every
+    rule, everything else to standard error. In `define` a program is judged by
+    what it derives from the other relations alone, to its fixpoint; in
+    `complete` it may read the known facts of its target. Ctrl-C stops and
+    gives the best program so far.
+    """
+    from andre.facts import read_source
+    from andre.learning import Plan, learnable
+    from andre.learning.origin import FactSource, Origin, save_origin
+    from andre.logic.writers import FORMATS
+
+    if out is not None:
+        check_folder(out)
+    if to is not None and to not in FORMATS:
+        raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(FORMATS)}")
+    facts = read_source(source, reads)
+    targets = _targets(source, facts, target, language)
+    if all_:
+        targets, skipped = learnable(facts)
+        for reason in () if quiet else skipped:
+            say(f"left out: {reason}")
+    if not quiet:
+        for note in facts.notes:
+            say(f"note: {note}")
+    options = config_options(settings or [], seed=seed, time_limit=time_limit)
+    given = {"mode": mode, "semantics": semantics, "variables": variables, **_task_options(source, variables)}
+    plan = Plan.of(
+        facts,
+        targets[0] if targets else None,
+        preset=preset,
+        language=language,
+        memory_limit=int(memory_limit * 2**30),
+        known=_known(known),
+        **{name: value for name, value in given.items() if value is not None},
+        **options,
+    )
+    if not quiet:
+        say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables")
+    theory = _learn(facts, targets, plan, out, jobs=jobs, quiet=quiet)
+    if out is not None:
+        save_origin(Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, reads)), out)
+    print_theory(theory, to, as_json)
+    if not quiet:
+        _say_how_it_went(theory, out)
+
+
+def _known(path: Path | None) -> Program:
+    from andre.logic import Program
+    from andre.logic.writers import read_program
+
+    return Program() if path is None else read_program(path)
+
+
+def _targets(source: str, facts: FactBase, given: list[str] | None, language: Path | None) -> list[str]:
+    """The targets asked for; a built-in task has its own, a language or a bias may name one."""
+    from andre.facts import TASKS
+
+    if given:
+        return given
+    if source in TASKS and not Path(source).exists():
+        return [TASKS[source].target]
+    if language is None and facts.bias is None:
+        names = ", ".join(f"{name}/{arity}" for name, arity in facts.relations)
+        raise AndreError(f"there is no target: name one by --target, or take --all; there are {names}")
+    return []
+
+
+def _task_options(source: str, variables: int | None) -> dict[str, Any]:
+    from andre.facts import TASKS
+
+    if variables is None and source in TASKS and not Path(source).exists():
+        return {"variables": TASKS[source].variables}
+    return {}
+
+
+def _learn(
+    facts: FactBase, targets: list[str], plan: Plan, out: Path | None, *, jobs: int, quiet: bool
+) -> Theory:
+    """Learn, with a live view on stderr where that is a terminal and a line per target elsewhere."""
+    from andre.learning import learn as learn_targets
+    from andre.report.progress import LiveProgress, TargetLines
+
+    names = targets or None
+    with _pool(jobs) as executor:
+        if quiet:
+            return learn_targets(facts, names, plan, out=out, executor=executor)
+        lines = TargetLines(len(targets) or 1)
+        if not sys.stderr.isatty() or executor is not None:
+            return learn_targets(facts, names, plan, callbacks=[lines], out=out, executor=executor)
+        with LiveProgress() as progress:
+            lines.console = progress.console
+            return learn_targets(facts, names, plan, callbacks=[progress, lines], out=out)
+
+
+def _pool(jobs: int) -> AbstractContextManager[Executor | None]:
+    from concurrent.futures import ProcessPoolExecutor
+    from contextlib import nullcontext
+    from multiprocessing import get_context
+
+    # A forked process would inherit torch's threads in an unusable state.
+    return nullcontext() if jobs == 1 else ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+
+
+def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -> None:
+    """Print the program: for machines, for a terminal, or as plain Prolog."""
+    from andre.logic.writers import FORMATS
+
+    if as_json:
+        from andre.report.summary import theory_document
+
+        typer.echo(json.dumps(theory_document(theory), indent=2))
+    elif to is None and sys.stdout.isatty():
+        from rich.console import Console
+
+        from andre.report.terminal import rule_table, target_table
+
+        console = Console(highlight=False)
+        console.print(rule_table(theory.program))
+        if len(theory.definitions) > 1:
+            console.print("", target_table(theory))
+    else:
+        typer.echo(FORMATS[to or "prolog"].write(theory.program), nl=False)
+
+
+def _say_how_it_went(theory: Theory, out: Path | None) -> None:
+    for definition in theory:
+        for note in definition.notes:
+            say(f"{definition.target}: {note}")
+        if definition.reason:
+            say(f"{definition.target}: no rule, because {definition.reason}")
+        if definition.result.stopped == "time" and len(definition.program):
+            say(f"{definition.target}: the time limit was reached, so this is the best so far")
+        if definition.result.stopped == "interrupted":
+            say("stopped by Ctrl-C: this is the best so far")
+    if out is not None:
+        say(f"saved in {out}: andre show {out}, andre predict {out} FACTS, andre report {out}")

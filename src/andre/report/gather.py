@@ -1,0 +1,266 @@
+"""From a result, and the rows it was learned from where they are at hand, to a report's values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import DataError
+from andre.evaluation.crisp import CrispSample, covers, literal_truth
+from andre.grounding import Sample
+from andre.grounding.table import Table
+from andre.learning import Result
+from andre.learning.curves import read_curves, readings
+from andre.learning.origin import Origin
+from andre.logic import Atom, Program, Rule
+from andre.model.losses import schedule
+from andre.report.page import (
+    Bars,
+    CensusCounts,
+    Chart,
+    ConfusionCounts,
+    Prediction,
+    Provenance,
+    ReportData,
+    RuleRow,
+    RunRow,
+    TargetReport,
+)
+from andre.report.rejected import rejected_rules
+from andre.report.summary import outcome, why_no_rule
+
+__all__ = ["Rows", "gather", "target_report"]
+
+#: Most atoms and predictions of a rule that are gathered; a page may list fewer.
+_ATOMS, _PREDICTIONS = 30, 200
+#: Points at which the schedule is drawn.
+_POINTS = 21
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What a program was learned from."""
+
+    train: Sample
+    table: Table | None = None  #: the same rows one by one, those held out among them
+
+
+def gather(
+    result: Result, origin: Origin | None = None, rows: Rows | None = None, title: str | None = None
+) -> ReportData:
+    """A report of one result.
+
+    Parameters
+    ----------
+    result
+        What was learned.
+    origin
+        How it came to be, where that was kept.
+    rows
+        What it was learned from; without it, sections that need rows are left out and say so.
+    title
+        What the report is called; the head by default.
+
+    Examples
+    --------
+    >>> from andre.grounding.synthetic import TASKS
+    >>> from andre.learning import fit
+    >>> sample = TASKS["four"].sample(100, seed=0)
+    >>> data = gather(fit(sample), rows=Rows(sample))
+    >>> [round(row.alone, 2) for row in data.targets[0].rules]
+    [0.47, 0.4]
+    """
+    known = Provenance() if origin is None else Provenance(origin.line, origin.versions, None, origin.started)
+    provenance = Provenance(
+        command=known.command,
+        versions=known.versions,
+        seed=result.config.seed,
+        started=known.started,
+        times={"learning": result.seconds},
+        settings=result.config.model_dump(mode="json"),
+    )
+    target = target_report(result, rows)
+    return ReportData(title or f"Rules for {target.head}", (target,), provenance)
+
+
+def target_report(result: Result, rows: Rows | None = None) -> TargetReport:
+    """All sections that one result can fill."""
+    crisp = None if rows is None else CrispSample.of(rows.train)
+    notes = [note for note in (why_no_rule(result),) if note]
+    if rows is None:
+        notes.append(
+            "The rows it was learned from were not at hand, so that predictions, rejected rules and what "
+            "each rule alone explains are missing: name them by --data."
+        )
+    return TargetReport(
+        head=str(result.space.head),
+        summary=outcome(result),
+        rules=_rules(result, crisp, None if rows is None else rows.table),
+        bars=_bars(result),
+        charts=_charts(result),
+        census=_census(result, rows, crisp),
+        runs=_runs(result),
+        confusions=_confusions(result),
+        rejected=() if crisp is None else rejected_rules(result, crisp),
+        notes=tuple(notes),
+    )
+
+
+def _rules(result: Result, crisp: CrispSample | None, table: Table | None) -> tuple[RuleRow, ...]:
+    found = [sum(rule in run.program.rules for run in result.runs) for rule in result.program]
+    alone = _alone(result, crisp)
+    if table is None:
+        return tuple(map(RuleRow, result.program, alone, found))
+    table = table.select(_columns(result, table))
+    fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
+    rows = []
+    for place, rule in enumerate(result.program):
+        chosen, left = _predictions(rule, result, table, np.flatnonzero(fires[place]))
+        rows.append(RuleRow(rule, alone[place], found[place], chosen, left))
+    return tuple(rows)
+
+
+def _alone(result: Result, crisp: CrispSample | None) -> list[float | None]:
+    """The share of all positives that each rule covers and no other does."""
+    if crisp is None or not crisp.totals[0] > 0:
+        return [None] * len(result.program)
+    fires = crisp.covers(result.codes)  # [rules, U]
+    only = fires & (fires.sum(axis=0) == 1)
+    return [float(count / crisp.totals[0]) for count in crisp.counts(only)[:, 0]]
+
+
+def _columns(result: Result, table: Table) -> list[str]:
+    """The table's names of the candidates, in their order."""
+    named = {Atom.parse(name): name for name in table.names}
+    missing = [str(atom) for atom in result.space.atoms if atom not in named]
+    if missing:
+        raise DataError(
+            f"{table.path or 'the table'} has no column {missing[0]}: give the table that was learned from"
+        )
+    return [named[atom] for atom in result.space.atoms]
+
+
+def _predictions(
+    rule: Rule, result: Result, table: Table, places: NDArray[np.intp]
+) -> tuple[tuple[Prediction, ...], int]:
+    """The rows where a rule fires, those it is wrong on first, and how many more there are."""
+    labels = table.labels
+    order = places if labels is None else places[np.argsort(labels[places], kind="stable")]
+    column = {atom: place for place, atom in enumerate(result.space.atoms)}
+    read = [column[literal.atom] for literal in rule.body]
+    shown = order[:_PREDICTIONS]
+    chances = result.predict_proba(table.valuations[shown]) if len(shown) else np.zeros(0)
+    made = tuple(
+        Prediction(
+            text=f"row {row + 1}",
+            holds=None if labels is None else bool(labels[row]),
+            probability=float(chance),
+            values=tuple(None if np.isnan(value) else float(value) for value in table.valuations[row, read]),
+        )
+        for row, chance in zip(shown.tolist(), chances, strict=True)
+    )
+    return made, len(order) - len(shown)
+
+
+def _bars(result: Result) -> Bars | None:
+    if not result.weights.size:
+        return None
+    p, shown = readings(result.weights, _ATOMS)
+    names = tuple(result.space.names[place] for place in shown)
+    subrules = tuple(tuple((float(a), float(b), float(c)) for a, b, c in subrule[shown]) for subrule in p)
+    return Bars(names, subrules, result.space.m - len(names))
+
+
+def _charts(result: Result) -> tuple[Chart, ...]:
+    """Losses and accuracy of the best run, and the schedule of the loss weights."""
+    try:
+        curves = read_curves(result)
+    except DataError:  # learning ended before anything was noted
+        return ()
+    losses = {"total": _line(curves.total)}
+    losses |= {
+        name.replace("_", " "): _line(line) for name, line in curves.losses.items() if np.any(line != 0)
+    }
+    accuracy = {name: _line(line) for name, line in curves.accuracy.items()}
+    steps = tuple(map(float, curves.steps))
+    return (
+        Chart("Weighted losses", steps, losses, "of the run whose own program is the best"),
+        Chart("Accuracy", steps, accuracy, "of the same run's soft program", unit=True),
+        _schedule(result),
+    )
+
+
+def _schedule(result: Result) -> Chart:
+    """How much each loss weighs over training, as a share of its largest weight."""
+    shares = [point / (_POINTS - 1) for point in range(_POINTS)]
+    weights = [vars(schedule(share, result.config.loss)) for share in shares]
+    lines: dict[str, tuple[float | None, ...]] = {}
+    relational = {"range_restricted", "connected", "digitization"}  # nothing to weigh without variables
+    for name in weights[0]:
+        if name in relational and not result.space.variables:
+            continue
+        values = [at[name] for at in weights]
+        if (largest := max(values)) > 0:
+            lines[f"{name.replace('_', ' ')} (at most {largest:g})"] = tuple(v / largest for v in values)
+    note = "weights of the losses over the per cent of training, each as a share of its largest"
+    return Chart("Schedule", tuple(share * 100 for share in shares), lines, note, unit=True)
+
+
+def _line(values: NDArray[np.floating]) -> tuple[float | None, ...]:
+    return tuple(None if np.isnan(value) else float(value) for value in values)
+
+
+def _census(result: Result, rows: Rows | None, crisp: CrispSample | None) -> CensusCounts | None:
+    if not result.scores:
+        return None
+    train = result.scores[0]
+    confusion = _confusions(result)[0]
+    positive = confusion.true_positives + confusion.false_negatives
+    steps = {"rows": train.rows}
+    if rows is not None and crisp is not None:
+        steps["distinct rows"] = float(rows.train.n_rows)
+        steps["distinct when cut at one half"] = float(len(crisp.literals))
+    return CensusCounts(steps, positive, train.rows - positive, result.space.m, "training rows, by weight")
+
+
+def _runs(result: Result) -> tuple[RunRow, ...]:
+    """The programs that runs came to, the shortest description first."""
+    groups: dict[Program, list[int]] = {}
+    for place, run in enumerate(result.runs):
+        groups.setdefault(run.program, []).append(place)
+    rows = []
+    for program, places in groups.items():
+        runs = [result.runs[place] for place in places]
+        losses = [run.loss for run in runs if not np.isnan(run.loss)]
+        rows.append(
+            RunRow(
+                program=str(program),
+                runs=len(runs),
+                rounds=tuple(sorted({run.round + 1 for run in runs})),
+                subrules=tuple(sorted({run.n_rules for run in runs})),
+                length=runs[0].length,
+                loss=min(losses, default=None),
+                is_result=program == result.program,
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: (row.length, -row.runs)))
+
+
+def _confusions(result: Result) -> tuple[ConfusionCounts, ...]:
+    """The confusion on every split, from what its score counts."""
+    made = []
+    for score in result.scores:
+        wrong = (1 - score.accuracy) * score.rows
+        false_positives = max(0.0, wrong - score.missed)
+        counts: Mapping[str, float] = {
+            "true_positives": score.rows - score.uncovered - false_positives,
+            "false_positives": false_positives,
+            "false_negatives": score.missed,
+            "true_negatives": score.uncovered - score.missed,
+        }
+        # Accuracy is a rounded quotient; weights of rows are rarely finer than this.
+        made.append(ConfusionCounts(score.split, **{name: round(n, 6) + 0.0 for name, n in counts.items()}))
+    return tuple(made)

@@ -1,0 +1,130 @@
+"""A report as one HTML file that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from andre.files import write_whole
+from andre.logic import Atom, Variable
+from andre.report.draw import bars_svg, census_svg, chart_svg
+from andre.report.page import Prediction, ReportData, RuleRow
+from andre.report.trim import Limits, trim
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+__all__ = ["as_values", "render", "write_report"]
+
+#: Characters that a page may take; its lists are halved until it fits.
+_ROOM = 4_000_000
+
+
+def write_report(data: ReportData, path: Path | str) -> Path:
+    """Write a report, whole or not at all."""
+    path = Path(path)
+    write_whole(path, render(data))
+    return path
+
+
+def render(data: ReportData) -> str:
+    """A report as HTML.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_rule
+    >>> from andre.report.page import TargetReport
+    >>> row = RuleRow(parse_rule("bird :- wings, \\\\+ motor."))
+    >>> page = render(ReportData("birds", (TargetReport("bird", rules=(row,)),)))
+    >>> page.startswith("<!doctype html>"), "bird :- wings" in page
+    (True, True)
+    """
+    template = _environment().get_template("report.html")
+    limits = Limits()
+    while True:
+        page = _page(template, trim(data, limits))
+        if len(page) <= _ROOM or limits == limits.halved():
+            return page
+        limits = limits.halved()
+
+
+def as_values(data: ReportData) -> dict[str, Any]:
+    """A report as values that JSON can hold, rules as text with their evidence.
+
+    Examples
+    --------
+    >>> as_values(ReportData("birds", ()))["title"]
+    'birds'
+    """
+    values = asdict(data)
+    for target, made in zip(data.targets, values["targets"], strict=True):
+        rules = [row.rule for row in target.rules], [item.rule for item in target.rejected]
+        for rows, given in zip((made["rules"], made["rejected"]), rules, strict=True):
+            for row, rule in zip(rows, given, strict=True):
+                row["rule"] = str(rule)
+                row["evidence"] = [asdict(evidence) for evidence in rule.evidence]
+    return values
+
+
+def _page(template: Template, data: ReportData) -> str:
+    return template.render(
+        data=data,
+        embedded=[[_rule(row) for row in target.rules] for target in data.targets],
+        settings=json.dumps(data.provenance.settings, indent=2),
+    )
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  # only reports need it
+    from markupsafe import Markup  # noqa: PLC0415
+
+    made = Environment(
+        loader=PackageLoader("andre.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        count=_count,
+        share=lambda value: "–" if value is None else f"{value:.4f}",
+        percent=lambda value: "–" if value is None else f"{100 * value:.1f}%",
+        rule=lambda text: Markup(str(Markup.escape(text)).replace("\\+", '<b class="not">\\+</b>')),
+        chart=lambda chart: Markup(chart_svg(chart)),
+        census=lambda census: Markup(census_svg(census)),
+        bars=lambda bars, subrule: Markup(bars_svg(bars, subrule)),
+    )
+    return made
+
+
+def _count(value: float) -> str:
+    """A count or a weight, whole where it is whole."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
+
+
+def _rule(row: RuleRow) -> dict[str, Any]:
+    rule = row.rule
+    places = {variable: place for place, variable in enumerate(rule.variables)}
+    return {
+        "head": _atom(rule.head, places),
+        "body": [[*_atom(literal.atom, places), literal.negated] for literal in rule.body],
+        "variables": [str(variable) for variable in rule.variables],
+        "rows": [_prediction(prediction) for prediction in row.predictions],
+        "left": row.left_out,
+    }
+
+
+def _atom(atom: Atom, places: dict[Variable, int]) -> list[Any]:
+    """A predicate, and per argument the place of a variable or the text of a constant."""
+    args = [places[arg] if isinstance(arg, Variable) else str(arg) for arg in atom.args]
+    return [atom.predicate, args]
+
+
+def _prediction(prediction: Prediction) -> list[Any]:
+    """Text, truth, probability, split, terms and values, as short as they can be written."""
+    chance = None if prediction.probability is None else round(prediction.probability, 4)
+    values = [None if value is None else round(value, 4) for value in prediction.values]
+    holds = None if prediction.holds is None else int(prediction.holds)
+    return [prediction.text, holds, chance, prediction.split, list(prediction.terms), values]

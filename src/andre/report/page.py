@@ -1,0 +1,200 @@
+"""What a report shows, as plain values: every section may be missing.
+
+A face of learning fills these in; `andre.report.html` draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from andre.logic import Rule
+
+__all__ = [
+    "Bars",
+    "CensusCounts",
+    "Chart",
+    "ConfusionCounts",
+    "Prediction",
+    "Provenance",
+    "Ranking",
+    "Rejected",
+    "ReportData",
+    "RuleRow",
+    "RunRow",
+    "TargetReport",
+]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """An example that a rule derives, with what the rule read there."""
+
+    text: str  #: the head atom, or the row
+    holds: bool | None = None  #: whether it is true; None where nobody knows
+    probability: float | None = None
+    split: str = ""
+    terms: tuple[str, ...] = ()  #: what the rule's variables stand for, in their order
+    values: tuple[float | None, ...] = ()  #: truth values of the atoms of the body, in its order
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """A rule of the program, with its evidence and what it derives."""
+
+    rule: Rule
+    alone: float | None = None  #: share of all positives that no other rule covers
+    found_by: int | None = None  #: runs whose own program has the rule
+    predictions: tuple[Prediction, ...] = ()
+    left_out: int = 0  #: predictions that are not listed
+
+
+@dataclass(frozen=True)
+class Bars:
+    """How likely every subrule includes, negates and excludes every atom."""
+
+    names: tuple[str, ...]
+    subrules: tuple[tuple[tuple[float, float, float], ...], ...]  #: [n][m] of three shares
+    left_out: int = 0  #: atoms that are not shown
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Lines over the steps of training."""
+
+    title: str
+    x: tuple[float, ...]
+    lines: Mapping[str, tuple[float | None, ...]]
+    note: str = ""
+    unit: bool = False  #: whether the scale ends at 1
+
+
+@dataclass(frozen=True)
+class CensusCounts:
+    """What was counted, from groundings to distinct rows."""
+
+    steps: Mapping[str, float]  #: each a part or a merging of the one before
+    positive: float
+    negative: float
+    candidates: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A program, and the runs that came to it by themselves."""
+
+    program: str
+    runs: int
+    rounds: tuple[int, ...]  #: from 1
+    subrules: tuple[int, ...]
+    length: float
+    loss: float | None = None  #: the lowest of its runs
+    is_result: bool = False  #: whether it is the learned program
+
+
+@dataclass(frozen=True)
+class ConfusionCounts:
+    """Examples by what they are and what the program says.
+
+    Examples
+    --------
+    >>> ConfusionCounts("test", 6, 2, 0, 2).accuracy
+    0.8
+    """
+
+    split: str
+    true_positives: float
+    false_positives: float
+    false_negatives: float
+    true_negatives: float
+
+    @property
+    def total(self) -> float:
+        """How many examples were judged."""
+        return self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share judged rightly."""
+        return _share(self.true_positives + self.true_negatives, self.total)
+
+    @property
+    def precision(self) -> float | None:
+        """The share of true ones among the derived."""
+        return _share(self.true_positives, self.true_positives + self.false_positives)
+
+    @property
+    def recall(self) -> float | None:
+        """The share of derived ones among the true."""
+        return _share(self.true_positives, self.true_positives + self.false_negatives)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Ranking figures under every tie policy."""
+
+    protocol: str
+    columns: tuple[str, ...]  #: such as MRR, Hits@1
+    rows: Mapping[str, tuple[float, ...]]  #: by tie policy
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A rule that some run proposed and the program does without."""
+
+    rule: Rule
+    why: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """All that is needed to do it again."""
+
+    command: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    started: str = ""
+    times: Mapping[str, float] = field(default_factory=dict)  #: seconds by stage
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TargetReport:
+    """Everything about one head."""
+
+    head: str
+    summary: str = ""  #: one sentence
+    rules: tuple[RuleRow, ...] = ()
+    bars: Bars | None = None
+    charts: tuple[Chart, ...] = ()
+    census: CensusCounts | None = None
+    runs: tuple[RunRow, ...] = ()
+    runs_left_out: int = 0  #: programs of runs that are not listed
+    confusions: tuple[ConfusionCounts, ...] = ()
+    ranking: Ranking | None = None
+    rejected: tuple[Rejected, ...] = ()
+    rejected_left_out: int = 0
+    notes: tuple[str, ...] = ()  #: what is missing, and why
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """A whole report: one target or many.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_rule
+    >>> data = ReportData("birds", (TargetReport("bird", rules=(RuleRow(parse_rule("bird :- wings.")),)),))
+    >>> [str(row.rule) for row in data.targets[0].rules]
+    ['bird :- wings.']
+    """
+
+    title: str
+    targets: tuple[TargetReport, ...]
+    provenance: Provenance = Provenance()
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,230 @@
+"""The report in a real browser: it opens, answers clicks and keys, and fits a phone, the dark and paper."""
+
+import base64
+import shutil
+import tempfile
+
+import pytest
+from tests.report import pages
+
+from andre.grounding.synthetic import TASKS
+from andre.grounding.table import Table
+from andre.learning import Config, fit
+from andre.report.gather import Rows, gather
+from andre.report.html import write_report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1200,900",
+)
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None or DRIVER is None,
+    reason="no browser: install Debian's chromium and chromium-driver, as .ci/run does",
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    selenium = pytest.importorskip("selenium.webdriver")
+    options = selenium.ChromeOptions()
+    options.binary_location = CHROMIUM
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        for flag in (*FLAGS, f"--user-data-dir={folder}"):
+            options.add_argument(flag)
+        driver = selenium.Chrome(options=options, service=selenium.ChromeService(DRIVER))
+        yield driver
+        driver.quit()
+
+
+@pytest.fixture(scope="module")
+def table_page(tmp_path_factory):
+    """The report of a table, and what it was made of."""
+    task = TASKS["R3"]
+    valuations, labels = task.draw(300, seed=1)
+    table = Table(task.space.names, valuations, "h", labels)
+    data = gather(fit(table.sample(), Config.preset(restarts=2, rounds=1)), rows=Rows(table.sample(), table))
+    return data, write_report(data, tmp_path_factory.mktemp("page") / "table.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def family_page(tmp_path_factory):
+    return write_report(pages.family(), tmp_path_factory.mktemp("page") / "family.html").as_uri()
+
+
+@pytest.fixture(autouse=True)
+def _no_complaint(browser):
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    browser.get_log("browser")
+    yield
+    assert browser.get_log("browser") == []
+
+
+def find(browser, selector):
+    return browser.find_elements("css selector", selector)
+
+
+def chosen(browser):
+    return [button.get_attribute("data-rule") for button in find(browser, 'button.rule[aria-pressed="true"]')]
+
+
+def listed(browser):
+    return [code.text for code in find(browser, ".rows code")]
+
+
+def test_a_click_on_a_rule_selects_its_predictions(browser, table_page):
+    data, url = table_page
+    browser.get(url)
+    rules = data.targets[0].rules
+    buttons = find(browser, "button.rule")
+    assert [button.text.split("\n")[-1] for button in buttons] == [str(row.rule) for row in rules]
+    assert chosen(browser) == ["0"]
+    for place in (1, 0):
+        buttons[place].click()
+        assert chosen(browser) == [str(place)]
+        wanted = [prediction.text for prediction in rules[place].predictions]
+        assert listed(browser) == wanted[: len(listed(browser))]
+        assert len(listed(browser)) == min(60, len(wanted))
+    chips = [chip.text.split("\n") for chip in find(browser, ".chip")]
+    first = rules[0].predictions[0]
+    assert [text for text, _ in chips] == [str(literal) for literal in rules[0].rule.body]
+    assert [float(value) for _, value in chips] == pytest.approx(first.values, abs=1e-4)
+
+
+def test_it_can_be_used_by_keyboard_alone(browser, table_page):
+    keys = pytest.importorskip("selenium.webdriver").Keys
+    actions = pytest.importorskip("selenium.webdriver").ActionChains
+    browser.get(table_page[1])
+    for _ in range(2):  # past the link that skips to the rules
+        actions(browser).send_keys(keys.TAB).perform()
+    active = browser.switch_to.active_element
+    assert active.get_attribute("data-rule") == "0"
+    actions(browser).send_keys(keys.ARROW_DOWN).perform()
+    assert chosen(browser) == ["0"]  # the arrow moves, and does not choose
+    actions(browser).send_keys(keys.ENTER).perform()
+    assert chosen(browser) == ["1"]
+    actions(browser).send_keys(keys.HOME, keys.SPACE).perform()
+    assert chosen(browser) == ["0"]
+    actions(browser).send_keys(keys.END).perform()
+    rules = find(browser, "button.rule")
+    assert browser.switch_to.active_element == rules[-1]
+    find(browser, ".rows button")[0].send_keys(keys.ARROW_DOWN, keys.ENTER)
+    pressed = find(browser, '.rows button[aria-pressed="true"]')
+    assert [button.find_element("css selector", "code").text for button in pressed] == [listed(browser)[1]]
+
+
+def test_a_grounding_is_drawn_as_a_graph(browser, family_page):
+    browser.get(family_page)
+    picture = find(browser, ".graph")[0]
+    told = picture.get_attribute("aria-label")
+    assert told == "Grounding: grandparent(ann, carl), parent(ann, bob), parent(bob, carl)"
+    texts = [text.text for text in picture.find_elements("css selector", "text")]
+    assert set(texts) == {"X: ann", "Y: carl", "Z: bob", "grandparent", "parent"}
+    assert len(picture.find_elements("css selector", "path.edge")) == 3
+    find(browser, ".rows button")[1].click()
+    assert "parent(bob, dora)" in find(browser, ".graph")[0].get_attribute("aria-label")
+
+
+def test_a_link_opens_its_target(browser, family_page):
+    browser.get(family_page)
+    second = find(browser, "details.target")[1]
+    assert second.get_attribute("open") is None
+    find(browser, 'a[href="#t1"]')[0].click()
+    assert second.get_attribute("open") is not None
+    second.find_element("css selector", "button.rule").click()
+    picture = second.find_element("css selector", ".graph")
+    assert len(picture.find_elements("css selector", "path.edge.no")) == 0  # its negated literal has one term
+    assert "not male" in [text.text for text in picture.find_elements("css selector", "text")]
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_it_fits_the_width_of_the_screen(browser, table_page, family_page, width):
+    metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    for url in (table_page[1], family_page):
+        browser.get(url)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+CONTRAST = """
+const light = (c) => c.map((v) => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+  .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+const read = (text) => (text.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+const behind = (e) => { for (; e; e = e.parentElement) { const c = read(getComputedStyle(e).backgroundColor);
+  if (c.length === 3 || c[3] === 1) return c.slice(0, 3); } return [255, 255, 255]; };
+return [...document.querySelectorAll('main *, header *')]
+  .filter((e) => e.getClientRects().length)
+  .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+  .map((e) => { const svg = e instanceof SVGElement, s = getComputedStyle(e);
+    const [a, b] = [light(read(svg ? s.fill : s.color).slice(0, 3)), light(behind(e))];
+    const name = e.tagName + '.' + (e.className.baseVal ?? e.className);
+    return [name, (Math.max(a, b) + .05) / (Math.min(a, b) + .05)]; })
+  .filter(([, ratio]) => ratio < 4.5);
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_told_from_its_ground(browser, table_page, family_page, scheme):
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    for url in (table_page[1], family_page):
+        browser.get(url)
+        assert browser.execute_script(CONTRAST) == []
+        ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, ground[4:-1].split(","))) < 384) == (scheme == "dark")
+
+
+def test_everything_that_acts_or_shows_has_a_name(browser, table_page):
+    browser.get(table_page[1])
+    nameless = """
+    return [...document.querySelectorAll('button, a, summary, svg[role=img], [role=region]')]
+      .filter((e) => !(e.textContent.trim() || e.ariaLabel || e.getAttribute('aria-labelledby')))
+      .map((e) => e.outerHTML.slice(0, 80));"""
+    assert browser.execute_script(nameless) == []
+    missing = """
+    return [...document.querySelectorAll('[aria-labelledby], [aria-controls]')]
+      .flatMap((e) => [e.getAttribute('aria-labelledby'), e.getAttribute('aria-controls')])
+      .filter((id) => id && !document.getElementById(id));"""
+    assert browser.execute_script(missing) == []
+    assert browser.execute_script("return document.documentElement.lang") == "en"
+    levels = browser.execute_script("return [...document.querySelectorAll('h1,h2,h3')].map((h) => h.tagName)")
+    assert levels[0] == "H1"
+    assert levels.count("H1") == 1
+
+
+def test_it_prints(browser, table_page):
+    browser.get(table_page[1])
+    printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    assert printed.startswith(b"%PDF")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert not find(browser, ".hint.screen")[0].is_displayed()
+    cut = "return [...document.querySelectorAll('button.rule code')].filter((c) => c.clientWidth < 60).length"
+    assert browser.execute_script(cut) == 0
+
+
+def test_nothing_is_fetched(browser, table_page, family_page):
+    for url in (table_page[1], family_page):
+        browser.get(url)
+        assert (
+            browser.execute_script("return performance.getEntriesByType('resource').map((r) => r.name)") == []
+        )
+
+
+def test_a_page_as_large_as_a_knowledge_base_opens_and_answers(browser, tmp_path):
+    browser.get(write_report(pages.large(), tmp_path / "large.html").as_uri())
+    assert len(find(browser, "details.target")) == 46
+    find(browser, "button.rule")[3].click()
+    assert chosen(browser) == ["3"]
+    assert find(browser, ".graph")

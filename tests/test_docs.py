@@ -1,0 +1,105 @@
+"""Every code block of the documentation runs, page by page, in order, in a folder of its own.
+
+A block of `python` is a doctest, one of `bash` is run line by line, and a block with a
+`title` is written to the file of that name. A block of another language right after one of
+`bash` shows lines that its last command prints.
+"""
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from andre.cli import main
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.name != "benchmarks.md")
+RUN = {"python", "bash"}
+SHOWN = {"prolog", "text", "csv", "toml", "json"}
+
+_FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    language: str
+    title: str | None
+    code: str
+    line: int
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    text = path.read_text()
+    for found in _FENCE.finditer(text):
+        language, _, rest = found["info"].strip().partition(" ")
+        title = re.search(r'title="([^"]+)"', rest)
+        yield Block(language, title and title[1], found["code"], text.count("\n", 0, found.start("code")))
+
+
+def run_python(block: Block, names: dict, page: Path) -> None:
+    test = doctest.DocTestParser().get_doctest(block.code, names, page.name, str(page), block.line)
+    assert test.examples, f"{page.name}:{block.line} has no example"
+    test.globs = names  # the names of one block are known to the next
+    said = io.StringIO()
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    found = doctest.DocTestRunner(optionflags=flags).run(test, out=said.write, clear_globs=False)
+    assert not found.failed, said.getvalue()
+
+
+def run_bash(block: Block, monkeypatch) -> str:
+    """Run `andre` in this process, where torch is loaded already, and all else in a shell.
+
+    Gives what the last command printed.
+    """
+    printed = ""
+    if "<<" in block.code:
+        script, _, rest = block.code.partition("\nandre ")
+        subprocess.run(["bash", "-euo", "pipefail", "-c", script], check=True, timeout=60)
+        lines = [f"andre {rest}"] if rest else []
+    else:
+        lines = block.code.splitlines()
+    for line in filter(None, map(str.strip, lines)):
+        command, _, file = line.partition(" > ")
+        words = shlex.split(command)
+        assert words[0] == "andre", f"only andre is run, not {words[0]}"
+        monkeypatch.setattr(sys, "argv", words)
+        out, err = io.StringIO(), io.StringIO()
+        quiet = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
+        with quiet[0], quiet[1], pytest.raises(SystemExit) as end:
+            main()
+        assert not end.value.code, f"{line}: {err.getvalue()}"
+        printed = out.getvalue()
+        if file:
+            Path(file.strip()).write_text(printed)
+    return printed
+
+
+def test_there_are_pages():
+    assert len(PAGES) > 15
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(path.relative_to(DOCS)) for path in PAGES])
+def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    printed: str | None = None
+    for block in blocks(page):
+        before, printed = printed, None
+        if block.title:
+            Path(block.title).write_text(block.code)
+        elif block.language == "python":
+            run_python(block, names, page)
+        elif block.language == "bash":
+            printed = run_bash(block, monkeypatch)
+        else:
+            assert block.language in SHOWN, f"{page.name}:{block.line}: no language in {sorted(RUN | SHOWN)}"
+            if before is not None:
+                assert set(block.code.splitlines()) <= set(before.splitlines()), before
