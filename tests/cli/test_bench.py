@@ -49,6 +49,9 @@ def test_mistakes_are_told_before_anything_is_measured(tmp_path):
         _run("synthetic", "--cells", "R9")
     with pytest.raises(ConfigError, match="there is no preset 'papyrus'"):
         _run("synthetic", "--cells", "R1:20", "--preset", "papyrus")
+    for name in ("classical", "noise"):
+        with pytest.raises(ConfigError, match="there is no task 'evn'"):
+            _run(name, "--tasks", "evn")
     with pytest.raises(DataError, match="there are no reports"):
         _run("page", str(tmp_path))
     assert _run("synthetic", "--seeds", "0").exit_code == 2
