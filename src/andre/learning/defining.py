@@ -68,9 +68,7 @@ def define(
     labels = _labels(facts, language)
     for count, kind in zip(labels.totals, ("true", "false"), strict=True):
         if not count:
-            raise DataError(
-                f"no atom of {key_text(key)} is {kind} with more than one half: give examples of both kinds"
-            )
+            raise DataError(f"no atom of {key_text(key)} is more likely {kind} than not: give some that are")
     deadline = Deadline.after(config.time_limit)
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)

@@ -16,7 +16,7 @@ from andre.logic import Program
 __all__ = ["Plan"]
 
 #: Formats in which knowledge bases come, to be completed rather than defined.
-_KNOWLEDGE_BASES = frozenset({"nl", "triples"})
+_KNOWLEDGE_BASES = frozenset({"nl", "tsv", "tsv-splits"})
 
 
 @dataclass(frozen=True)

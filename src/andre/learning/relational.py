@@ -91,12 +91,13 @@ def learn(
             skipped[made.target] = made.reason
             continue
         definitions[made.target] = made
+        stopped = made.result.stopped == "interrupted"
+        if folder is not None and not stopped:
+            folder.keep(made)
         for callback in callbacks:
             callback.on_target(made.target, made.program, made.seconds)
-        if made.result.stopped == "interrupted":
+        if stopped:
             break
-        if folder is not None:
-            folder.keep(made)
     ordered = [definitions[name] for name in named if name in definitions]
     theory = Theory(tuple(ordered), plan, skipped)
     if folder is not None:
