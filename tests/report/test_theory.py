@@ -79,6 +79,16 @@ def test_the_command_finds_the_facts_again(theory, facts, tmp_path, monkeypatch,
     assert (run / "report.html").stat().st_size > 10_000
 
 
+def test_a_run_that_has_not_ended_says_how_to_go_on(theory, tmp_path, monkeypatch, capsys):
+    save_theory(theory, tmp_path / "run")
+    (tmp_path / "run" / "theory.json").unlink()
+    monkeypatch.setattr(sys, "argv", ["andre", "report", str(tmp_path / "run")])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert "andre learn" in capsys.readouterr().err
+
+
 def test_a_theory_saved_without_its_origin_has_a_report(theory, tmp_path, monkeypatch, capsys):
     save_theory(theory, tmp_path / "run")
     monkeypatch.setattr(sys, "argv", ["andre", "report", str(tmp_path / "run")])

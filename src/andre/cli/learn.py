@@ -226,5 +226,7 @@ def _say_how_it_went(theory: Theory, out: Path | None) -> None:
             say(f"{definition.target}: the time limit was reached, so this is the best so far")
         if definition.result.stopped == "interrupted":
             say("stopped by Ctrl-C: this is the best so far")
+    for name, reason in theory.skipped.items():
+        say(f"{name} was left out: {reason}")
     if out is not None:
         say(f"saved in {out}: andre show {out}, andre predict {out} FACTS, andre report {out}")

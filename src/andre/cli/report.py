@@ -57,6 +57,10 @@ def report(
     path = out or run / "report.html"
     if not path.parent.is_dir() and path.parent != run:
         raise AndreError(f"there is no folder {path.parent} to write {path.name} to: make it first")
+    if (run / "targets").is_dir() and not (run / "theory.json").is_file():
+        raise AndreError(
+            f"learning into {run} has not ended: give the same `andre learn` again, and it goes on"
+        )
     of = _of_theory if (run / "theory.json").is_file() else _of_result
     made = of(run, load_origin(run), data)
     if as_json:

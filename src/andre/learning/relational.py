@@ -5,21 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from andre.errors import ConfigError
+from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.grounding import Language, take_census
 from andre.grounding.place import key_text
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
-from andre.learning.completing import complete
 from andre.learning.defining import define, fits_tables
 from andre.learning.known import with_background
+from andre.learning.one_step import describe
 from andre.learning.plan import Plan
 from andre.learning.theory import Definition, Theory
 from andre.learning.theory_storage import RunFolder
@@ -73,6 +73,7 @@ def learn(
         raise ConfigError("there is no target: name at least one relation")
     if plan is not None and options:
         raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
+    facts = materialise(facts)
     plan = plan or Plan.of(facts, targets[0], **options)
     languages = [plan.language if name is None else plan.aim(name) for name in targets]
     facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
@@ -82,7 +83,13 @@ def learn(
         named.setdefault(key_text(language.key(facts)), language)
     folder = None if out is None else RunFolder.of(out, facts, plan)
     definitions: dict[str, Definition] = {}
+    skipped: dict[str, str] = {}
     for made in _definitions(facts, named, plan, tuple(callbacks), folder, executor):
+        if isinstance(made, _Refused):
+            if len(named) == 1:
+                raise DataError(made.reason)
+            skipped[made.target] = made.reason
+            continue
         definitions[made.target] = made
         stopped = made.result.stopped == "interrupted"
         if folder is not None and not stopped:
@@ -92,7 +99,7 @@ def learn(
         if stopped:
             break
     ordered = [definitions[name] for name in named if name in definitions]
-    theory = Theory(tuple(ordered), plan)
+    theory = Theory(tuple(ordered), plan, skipped)
     if folder is not None:
         folder.close(theory)
     return theory
@@ -132,25 +139,42 @@ def _definitions(
     callbacks: tuple[Callback, ...],
     folder: RunFolder | None,
     executor: Executor | None,
-) -> Iterator[Definition]:
+) -> Iterator[Definition | _Refused]:
     """Definitions as they come: those kept in the folder first."""
     left = []
     for name, language in languages.items():
         known = None if folder is None else folder.known(name)
         if known is None:
-            left.append(language)
+            left.append((name, language))
         else:
             yield known
     if executor is None:
-        yield from (_learn_one(facts, language, plan, callbacks) for language in left)
+        yield from (_attempt(name, facts, language, plan, callbacks) for name, language in left)
         return
-    waiting = [executor.submit(_learn_one, facts, language, plan) for language in left]
+    waiting = [executor.submit(_attempt, name, facts, language, plan) for name, language in left]
     for future in as_completed(waiting):
         yield future.result()
 
 
+@dataclass(frozen=True)
+class _Refused:
+    """A target that cannot be learned, and why."""
+
+    target: str
+    reason: str
+
+
+def _attempt(
+    name: str, facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...] = ()
+) -> Definition | _Refused:
+    try:
+        return _learn_one(facts, language, plan, callbacks)
+    except DataError as error:
+        return _Refused(name, str(error))
+
+
 def _learn_one(
-    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...] = ()
+    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
 ) -> Definition:
     began = time.monotonic()
     at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
@@ -174,5 +198,5 @@ def _learn_one(
         if at_fixpoint:
             made = define(facts, language, census, plan, callbacks)
         else:
-            made = complete(census, language, plan, callbacks)
+            made = describe(census, language, plan, callbacks)
     return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))

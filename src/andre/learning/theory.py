@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from andre.errors import DataError
@@ -87,6 +87,7 @@ class Theory:
 
     definitions: tuple[Definition, ...]
     plan: Plan
+    skipped: Mapping[str, str] = field(default_factory=dict)  #: targets that cannot be learned, and why
 
     def __iter__(self) -> Iterator[Definition]:
         return iter(self.definitions)

@@ -69,7 +69,8 @@ def load_theory(folder: Path | str) -> Theory:
                 f"use andre {index['andre']}"
             )
         run = RunFolder(folder)
-        return Theory(tuple(run.load(target) for target in index["targets"]), _plan(index["plan"]))
+        definitions = tuple(run.load(target) for target in index["targets"])
+        return Theory(definitions, _plan(index["plan"]), index["skipped"])
     except CheckpointError:
         raise
     except (AndreError, AttributeError, KeyError, TypeError, ValueError, OSError) as error:
@@ -168,6 +169,7 @@ class RunFolder:
             "andre": andre.__version__,
             "plan": _plain_plan(theory.plan),
             "targets": [definition.target for definition in theory],
+            "skipped": dict(theory.skipped),
         }
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.folder / "program.pl", to_prolog(theory.program))

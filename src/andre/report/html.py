@@ -109,7 +109,7 @@ def _rule(row: RuleRow) -> dict[str, Any]:
     places = {variable: place for place, variable in enumerate(rule.variables)}
     return {
         "head": _atom(rule.head, places),
-        "body": [[*_atom(literal.atom, places), literal.negated] for literal in rule.body],
+        "body": [[*_atom(lit.atom, places), lit.negated, lit.is_builtin] for lit in rule.body],
         "variables": [str(variable) for variable in rule.variables],
         "rows": [_prediction(prediction) for prediction in row.predictions],
         "left": row.left_out,
