@@ -35,9 +35,10 @@ class CompletionConfig(Settings):
     aggregators: Annotated[tuple[Aggregator, ...], Field(min_length=1)] = ("maximum", "noisy-or", "weights")
     smoothing: Annotated[tuple[NonNegative, ...], Field(min_length=1)] = (1.0, 5.0, 20.0)  #: c of N_r/(N_b+c)
     #: The price of a squared weight, the dearest first: each fit starts from the one before.
-    penalties: Annotated[tuple[Positive, ...], Field(min_length=1)] = (100.0, 30.0, 10.0)
-    bodies: Count = 150  #: bodies per relation and side, by significance, and as many by confidence
-    constants: Annotated[int, Field(ge=0)] = 100  #: rules with constants per relation and side
+    penalties: Annotated[tuple[Positive, ...], Field(min_length=1)] = (30.0, 10.0)
+    bodies: Count = 100  #: bodies per relation and side, by significance
+    confident: Annotated[int, Field(ge=0)] = 100  #: and by confidence
+    constants: Annotated[int, Field(ge=0)] = 30  #: rules with constants per relation and side
     support: Count = 2  #: facts that a body with positive evidence is right about
     depth: Count = 5  #: rules that the maximum and noisy-or look at, the best first
     non_negative: bool = False  #: no rule may speak against its head

@@ -10,12 +10,13 @@ from dataclasses import replace
 import numpy as np
 
 from andre.facts import FactBase, Relation
+from andre.learning.completion.choose import choose_features
 from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies
 from andre.learning.completion.scorer import Scorer, learn_weights, rank_facts
-from andre.learning.completion.tables import Features, choose_features
+from andre.learning.completion.tables import Features
 from andre.evaluation.ranks import RankReport, Ranks
 from andre.logic import Rule
 

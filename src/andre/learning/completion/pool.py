@@ -140,6 +140,7 @@ def _stack(
     for keys, values in found:
         at = np.searchsorted(pairs, keys)
         rows.append(csr_matrix((values, at, np.array([0, len(at)])), shape=(1, len(pairs))))
+        rows[-1].sort_indices()
     if not rows:
         return csr_matrix((0, len(pairs)), dtype=np.float32)
     return vstack(rows, format="csr")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,14 @@ from scipy.sparse import csr_matrix, vstack
 
 from andre.evaluation.coverage import covered_heads
 from andre.facts import FactBase
-from andre.learning.completion.bodies import Body, to_rule
-from andre.learning.completion.config import CompletionConfig
-from andre.learning.completion.constants import constant_bodies
+from andre.learning.completion.bodies import Body
 from andre.learning.completion.graph import Graph
-from andre.learning.completion.pool import Counts, Pool, significance
 from andre.logic import Rule
 
-__all__ = ["Features", "Table", "choose_features"]
+__all__ = ["Covered", "Features", "Table", "covered_pairs", "features_of"]
+
+#: The pairs that a body covers, as ascending keys, and in how many ways each.
+Covered: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,69 +72,88 @@ class Features:
         return self.n_r / np.maximum(self.n_b + smoothing, 1e-9)
 
 
-def choose_features(
-    pool: Pool, counts: Counts, step: int, config: CompletionConfig, facts: FactBase, extra: Sequence[Rule]
-) -> Features:
-    """Take the bodies that say most about a target: by significance, by confidence, and those given."""
-    graph = pool.graph
-    pairs = graph.pairs(step, "train")
-    rate = len(pairs) / max(1, len(np.unique(pairs[:, 0])) * graph.n)
-    n_b, n_r = counts.n_b[:, step], counts.n_r[:, step]
-    gain = significance(n_b, n_r, rate)
-    sure = n_r / (n_b + 5)
-    usable = ~counts.own[:, step] & (n_b > 0) & ((n_r >= config.support) | (n_r < rate * n_b))
-    gain[~usable], sure[~usable] = -1, -1
-    sure[n_r < config.support] = -1
-    ids = np.union1d(_top(gain, config.bodies), _top(sure, config.bodies))
-    own = _own(graph, step, config, facts, extra)
-    starts = np.zeros(graph.n, dtype=np.bool_)
-    starts[pairs[:, 0]] = True
-    true = np.sort(pairs[:, 0] * graph.n + pairs[:, 1])
-    own_b = [float(starts[keys // graph.n].sum()) for _, keys in own]
-    own_r = [float(np.isin(keys, true).sum()) for _, keys in own]
-    all_b, all_r = np.append(n_b[ids].astype(float), own_b), np.append(n_r[ids].astype(float), own_r)
-    order = np.argsort(-all_r / (all_b + 5), kind="stable")
-    keys = np.unique(np.concatenate([pool.pairs, *(found for _, found in own)])) if own else pool.pairs
-    shared = pool.groundings[ids]
-    rows = [csr_matrix((shared.data, np.searchsorted(keys, pool.pairs)[shared.indices], shared.indptr),
-                       shape=(len(ids), len(keys)))]  # fmt: skip
-    for _, found in own:
-        at = np.searchsorted(keys, found)
-        rows.append(csr_matrix((np.ones(len(at), dtype=np.float32), at, [0, len(at)]), shape=(1, len(keys))))
-    bodies = [*(pool.bodies[at] for at in ids.tolist()), *(body for body, _ in own)]
-    answers = np.bincount(pairs[:, 1], minlength=graph.n).astype(float)
-    return Features(
-        step, graph.n, tuple(bodies[at] for at in order.tolist()), all_b[order], all_r[order], keys,
-        vstack(rows, format="csr")[order], answers,
-    )  # fmt: skip
+def covered_pairs(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -> Covered:
+    """What a body covers, seen from the side that a step asks from.
 
-
-def _top(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    order = np.argsort(-values, kind="stable")[:most]
-    return order[values[order] > 0]
-
-
-def _own(
-    graph: Graph, step: int, config: CompletionConfig, facts: FactBase, extra: Sequence[Rule]
-) -> list[tuple[Body | Rule, NDArray[np.int64]]]:
-    """Bodies of this target alone, with the pairs that each covers, seen from the query."""
-    found: list[tuple[Body | Rule, NDArray[np.int64]]] = []
+    Parameters
+    ----------
+    body
+        Seen from that side already; a rule is turned to it.
+    graph, facts
+        The same training facts, as steps and as relations.
+    step
+        The target.
+    """
     n = graph.n
-    for body in constant_bodies(graph, step, config):
+    if isinstance(body, Rule):
+        one, two = covered_heads(body, facts).T
+        keys = one * n + two if step < len(graph.relations) else two * n + one
+        return np.sort(keys), np.ones(len(keys), dtype=np.float32)
+    if body.shape in {"to", "from"}:
         by, end, c = body.steps
-        x = graph.steps[graph.inverse(by)][end].indices.astype(np.int64)
-        found.append((body, np.sort(x[x != c] * n + c)))
-    for body in constant_bodies(graph, graph.inverse(step), config):
-        by, end, c = body.steps
-        x = graph.steps[graph.inverse(by)][end].indices.astype(np.int64)
-        found.append((Body("from", body.steps), np.sort(c * n + x[x != c])))
-    known = {to_rule(body, graph.relations[step % len(graph.relations)], graph, facts) for body, _ in found
-             if isinstance(body, Body)}  # fmt: skip
-    for rule in extra:
-        if rule.head.predicate != graph.relations[step % len(graph.relations)] or rule in known:
-            continue
-        heads = covered_heads(rule, facts)
-        if len(heads):
-            one, two = heads.T if step < len(graph.relations) else heads.T[::-1]
-            found.append((rule, np.unique(one * n + two)))
-    return found
+        other = graph.steps[graph.inverse(by)][end].indices.astype(np.int64)
+        other = other[other != c]
+        keys = np.sort(other * n + c if body.shape == "to" else c * n + other)
+        return keys, np.ones(len(keys), dtype=np.float32)
+    matrix = graph.steps[body.steps[0]]
+    for following in body.steps[1:]:
+        other_ = graph.steps[following]
+        matrix = matrix.multiply(other_).tocsr() if body.shape == "both" else matrix @ other_
+    coo = matrix.tocoo()
+    apart = coo.row != coo.col
+    keys = coo.row[apart].astype(np.int64) * n + coo.col[apart]
+    order = np.argsort(keys)
+    return keys[order], coo.data[apart][order].astype(np.float32)
+
+
+def features_of(
+    bodies: Sequence[Body | Rule],
+    graph: Graph,
+    step: int,
+    facts: FactBase,
+    covered: Sequence[Covered] | None = None,
+) -> Features:
+    """Count bodies for a target and put the most confident first.
+
+    Parameters
+    ----------
+    bodies
+        Seen from the side that the step asks from.
+    graph, facts
+        The training facts.
+    step
+        The target.
+    covered
+        What each body covers, where that is known.
+    """
+    n = graph.n
+    found = [covered_pairs(body, graph, step, facts) for body in bodies] if covered is None else covered
+    keys = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(pairs for pairs, _ in found)]))
+    ends = np.cumsum([0, *(len(pairs) for pairs, _ in found)])
+    column = [np.searchsorted(keys, pairs) for pairs, _ in found]
+    groundings = csr_matrix(
+        (_joined([values for _, values in found], np.float32), _joined(column, np.int64), ends),
+        shape=(len(bodies), len(keys)),
+    )
+    pairs = graph.pairs(step, "train")
+    is_start = np.zeros(n, dtype=np.float64)
+    is_start[pairs[:, 0]] = 1
+    ones = groundings.copy()
+    ones.data = np.ones(len(ones.data))
+    n_b = ones @ is_start[keys // n]
+    n_r = ones @ np.isin(keys, pairs[:, 0] * n + pairs[:, 1]).astype(np.float64)
+    order = np.argsort(-n_r / (n_b + 5), kind="stable")
+    return Features(
+        step=step,
+        n=n,
+        bodies=tuple(bodies[at] for at in order.tolist()),
+        n_b=n_b[order],
+        n_r=n_r[order],
+        keys=keys,
+        groundings=groundings[order],
+        answers=np.bincount(pairs[:, 1], minlength=n).astype(np.float64),
+    )
+
+
+def _joined(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype=kind), *parts])
