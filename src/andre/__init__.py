@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from andre.grounding import Language, RuleSpace, Sample, take_census
     from andre.inference import explain, infer
     from andre.learning import Config, Result, fit, load_result, save_result
+    from andre.learning.completion import Completion, CompletionConfig, complete
     from andre.nn import RuleLayer
 
 __version__ = "0.1.0"
@@ -30,6 +31,9 @@ _LAZY = {
     "RuleSpace": "andre.grounding",
     "Sample": "andre.grounding",
     "take_census": "andre.grounding",
+    "Completion": "andre.learning.completion",
+    "CompletionConfig": "andre.learning.completion",
+    "complete": "andre.learning.completion",
     "Config": "andre.learning",
     "Result": "andre.learning",
     "fit": "andre.learning",
@@ -42,6 +46,8 @@ _LAZY = {
 __all__ = [
     "AndreError",
     "Atom",
+    "Completion",
+    "CompletionConfig",
     "Config",
     "FactBase",
     "Language",
@@ -53,6 +59,7 @@ __all__ = [
     "RuleSpace",
     "Sample",
     "Variable",
+    "complete",
     "explain",
     "fit",
     "infer",

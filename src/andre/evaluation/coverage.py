@@ -226,9 +226,7 @@ def _instances(atom: Atom, names: Sequence[Variable], table: Table, facts: FactB
 
 def _stated(atom: Atom, names: Sequence[Variable], table: Table, facts: FactBase) -> NDArray[np.bool_]:
     size = len(facts.constants) + 1
-    return np.isin(
-        _keys(_instances(atom, names, table, facts), size), _keys(_codes(atom, facts), size)
-    )
+    return np.isin(_keys(_instances(atom, names, table, facts), size), _keys(_codes(atom, facts), size))
 
 
 def _keys(columns: Table, size: int) -> NDArray[np.int64]:

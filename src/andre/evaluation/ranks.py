@@ -34,7 +34,7 @@ class Ranks:
 
     greater: NDArray[np.int64]  #: [Q], candidates with a better score
     equal: NDArray[np.int64]  #: [Q], other candidates with the same score
-    levels: NDArray[np.int64]  #: [Q], distinct better scores
+    levels: NDArray[np.int64] | None  #: [Q], distinct better scores; None where they were not asked for
 
     def of(self, policy: Policy) -> NDArray[np.float64]:
         """The ranks under one policy, from 1.
@@ -43,6 +43,8 @@ class Ranks:
         them, pessimistic the worst; dense gives a whole tie one place.
         """
         if policy == "dense":
+            if self.levels is None:
+                raise DataError("distinct scores were not counted: ask for them with levels=True")
             return self.levels + 1.0
         ties = {"optimistic": 0.0, "realistic": 0.5, "pessimistic": 1.0}
         if policy not in ties:
@@ -56,14 +58,24 @@ class Ranks:
         if not listed:
             nothing = np.zeros(0, dtype=np.int64)
             return cls(nothing, nothing, nothing)
-        return cls(*(np.concatenate([getattr(p, f) for p in listed]) for f in ("greater", "equal", "levels")))
+        levels = [part.levels for part in listed if part.levels is not None]
+        return cls(
+            np.concatenate([part.greater for part in listed]),
+            np.concatenate([part.equal for part in listed]),
+            np.concatenate(levels) if len(levels) == len(listed) else None,
+        )
+
+    @property
+    def mrr(self) -> float:
+        """The mean of 1/rank under the realistic policy; 0 of no query."""
+        return float((1 / self.of("realistic")).mean()) if len(self) else 0.0
 
     def __len__(self) -> int:
         return len(self.greater)
 
 
 def filtered_ranks(
-    scores: NDArray[Any], true: NDArray[Any], known: NDArray[np.bool_] | None = None
+    scores: NDArray[Any], true: NDArray[Any], known: NDArray[np.bool_] | None = None, *, levels: bool = True
 ) -> Ranks:
     """Rank the true candidate of each query by score, the highest first.
 
@@ -76,6 +88,8 @@ def filtered_ranks(
     known
         [Q, C], candidates to leave out, because they are known to be true too.
         The true candidate itself is never left out.
+    levels
+        Whether to count distinct scores, which the dense policy needs and which takes a sort.
 
     Examples
     --------
@@ -91,7 +105,9 @@ def filtered_ranks(
     stays[rows, true] = False
     above = (scores > own) & stays  # [Q, C]
     return Ranks(
-        above.sum(axis=1), ((scores == own) & stays).sum(axis=1), _distinct_per_row(scores, above)
+        above.sum(axis=1),
+        ((scores == own) & stays).sum(axis=1),
+        _distinct_per_row(scores, above) if levels else None,
     )
 
 

@@ -7,11 +7,17 @@ from itertools import combinations, pairwise
 from typing import Literal as OneOf
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from andre.facts import FactBase
 from andre.learning.completion.graph import Graph
 from andre.logic import Atom, Constant, Literal, Rule, Variable
 
-__all__ = ["Body", "Shape", "to_rule"]
+__all__ = ["Body", "Covered", "Shape", "to_rule"]
+
+#: The pairs that a body covers, as ascending keys x * n + y, and in how many ways each.
+Covered: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 #: A walk from X to Y; two steps from X straight to Y; a constant at Y, or at X.
 Shape: TypeAlias = OneOf["path", "both", "to", "from"]
@@ -68,7 +74,9 @@ def to_rule(body: Body, relation: str, graph: Graph, facts: FactBase) -> Rule:
         variables: tuple[Variable, ...] = (_X, _Y)
     else:
         route = _ROUTES[len(body.steps)]
-        literals = [_literal(graph, step, *ends) for step, ends in zip(body.steps, pairwise(route), strict=True)]
+        literals = [
+            _literal(graph, step, *ends) for step, ends in zip(body.steps, pairwise(route), strict=True)
+        ]
         variables = tuple(sorted(route, key=(_X, _Y, _Z, _W).index))
     distinct = [Literal(Atom("\\=", two)) for two in combinations(variables, 2)]
     return Rule(Atom(relation, (_X, _Y)), (*literals, *distinct))

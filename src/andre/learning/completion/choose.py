@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.facts import FactBase
-from andre.learning.completion.bodies import Body, to_rule
+from andre.learning.completion.bodies import Body, Covered, to_rule
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.constants import constant_bodies
 from andre.learning.completion.pool import Counts, Pool, significance
-from andre.learning.completion.tables import Covered, Features, covered_pairs, features_of
+from andre.learning.completion.tables import Features, covered_pairs, features_of
 from andre.logic import Rule
 
 __all__ = ["choose_features"]
@@ -50,14 +50,19 @@ def choose_features(
     relation = graph.relations[step % len(graph.relations)]
     known = {_rule(body, pool, step, relation, facts) for body in (*bodies, *own)} if extra else set()
     own += [
-        rule for rule in extra if (rule.head.predicate, rule.head.arity) == (relation, 2) and rule not in known
+        rule
+        for rule in extra
+        if (rule.head.predicate, rule.head.arity) == (relation, 2) and rule not in known
     ]
+    keys = pool.pairs
     for body in own:
         found = covered_pairs(body, graph, step, facts)
         if len(found[0]):
             bodies.append(body)
             covered.append(found)
-    return features_of(bodies, graph, step, facts, covered)
+    if new := [pairs for pairs, _ in covered[len(ids) :]]:
+        keys = np.union1d(keys, np.concatenate(new))
+    return features_of(bodies, graph, step, facts, covered, keys)
 
 
 def _chosen(pool: Pool, counts: Counts, step: int, config: CompletionConfig) -> NDArray[np.int64]:
@@ -70,7 +75,7 @@ def _chosen(pool: Pool, counts: Counts, step: int, config: CompletionConfig) -> 
     gain[~usable] = -1
     sure[~usable | (n_r < config.support)] = -1
     # One literal costs little and may rule out most candidates, so all of those stay.
-    short = np.flatnonzero(usable & np.array([len(body.steps) == 1 for body in pool.bodies], dtype=np.bool_))
+    short = np.flatnonzero(usable[: pool.n_short])
     return np.unique(np.concatenate([short, _top(gain, config.bodies), _top(sure, config.confident)]))
 
 

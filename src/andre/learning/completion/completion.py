@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from andre.errors import DataError
 from andre.evaluation.ranks import RankReport, Ranks
 from andre.facts import FactBase
+from andre.inference import infer
+from andre.inference.groundings import FactIndex, Search
 from andre.learning.completion.bodies import Body, to_rule
 from andre.learning.completion.calibration import Reliability
 from andre.learning.completion.config import Aggregator, CompletionConfig
@@ -19,7 +22,7 @@ from andre.learning.completion.graph import Graph
 from andre.learning.completion.scorer import Scorer, rank_facts
 from andre.learning.completion.scores import best_confidences
 from andre.learning.completion.tables import Features
-from andre.logic import Atom, Constant, Evidence, Program, Rule, Variable
+from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable
 
 __all__ = ["Choice", "Completion", "Prediction"]
 
@@ -74,8 +77,7 @@ class Completion:
 
     def ranks(self, mark: str = "test") -> dict[int, Ranks]:
         """The same by step: steps below the number of relations ask for the second argument."""
-        known = ("train", "valid", "test") if mark == "test" else ("train", "valid")
-        return rank_facts(self.graph, self.features, self.scorer, mark, known)
+        return rank_facts(self.graph, self.features, self.scorer, mark)
 
     def rule(self, step: int, body: Body | Rule) -> Rule:
         """A body of a step as a rule."""
@@ -101,9 +103,7 @@ class Completion:
                     train = Evidence("train", float(n_b[place]), float(n_r[place]))
                     valid = Evidence("valid", float(n_b[place] - n_r[place]), float(new[place]))
                     found[rule] = rule.with_evidence(train, valid)
-        ordered = sorted(
-            found.values(), key=lambda rule: -rule.evidence[0].n_r / (rule.evidence[0].n_b + 5)
-        )
+        ordered = sorted(found.values(), key=lambda rule: -rule.evidence[0].n_r / (rule.evidence[0].n_b + 5))
         return Program(tuple(ordered))
 
     def _stated(self, features: Features, mark: str) -> NDArray[np.float64]:
@@ -128,7 +128,9 @@ class Completion:
             truths.append(np.isin(keys[new], valid[:, 0] * features.n + valid[:, 1]))
         return Reliability.of(np.concatenate(confidences), np.concatenate(truths))
 
-    def rank(self, pattern: Atom, limit: int = 10, *, known: bool = False, rules: int = 3) -> list[Prediction]:
+    def rank(
+        self, pattern: Atom, limit: int = 10, *, known: bool = False, rules: int = 3
+    ) -> list[Prediction]:
         """The best candidates for the variable of a pattern, with the rules that fire for them.
 
         Parameters
@@ -165,9 +167,26 @@ class Completion:
                 fired = tuple(self._with_counts(step, features, place) for place in chosen)
                 chance = float(chances[cell])
             end = Constant(self.facts.constants[candidate])
-            atom = pattern.substitute({variable: end for variable in pattern.variables})
+            atom = pattern.substitute(dict.fromkeys(pattern.variables, end))
             found.append(Prediction(atom, float(scores[candidate]), chance, fired))
         return found
+
+    def groundings(self, rule: Rule, atom: Atom, limit: int = 3) -> list[tuple[Literal, ...]]:
+        """Ways in which the training facts satisfy the body of a rule that derives an atom, comparisons left out."""
+        bindings: dict[Variable, Constant] = {}
+        for arg, constant in zip(rule.head.args, atom.args, strict=True):
+            if isinstance(arg, Variable) and isinstance(constant, Constant):
+                bindings[arg] = constant
+        found = islice(self._search.groundings(rule, bindings, []), limit)
+        return [
+            tuple(literal for literal in rule.substitute(dict(values)).body if not literal.is_builtin)
+            for values in found
+        ]
+
+    @cached_property
+    def _search(self) -> Search:
+        known = self.facts.select("train")
+        return Search(FactIndex(known), infer(Program(), known))
 
     def _with_counts(self, step: int, features: Features, place: int) -> Rule:
         evidence = Evidence("train", float(features.n_b[place]), float(features.n_r[place]))

@@ -50,6 +50,4 @@ def constant_bodies(graph: Graph, step: int, config: CompletionConfig) -> list[B
     gain[n_r <= rate * n_b] = -1  # against its head, a constant says what others say better
     order = np.argsort(-gain, kind="stable")[: config.constants]
     order = order[gain[order] > 0]
-    return [
-        Body("to", (int(column[at] // n), int(column[at] % n), int(c[at]))) for at in order.tolist()
-    ]
+    return [Body("to", (int(column[at] // n), int(column[at] % n), int(c[at]))) for at in order.tolist()]

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from andre.facts import FactBase, Relation
+from andre.evaluation.ranks import Ranks
+from andre.facts import FactBase
 from andre.learning.completion.choose import choose_features
 from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
@@ -17,7 +18,6 @@ from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies
 from andre.learning.completion.scorer import Scorer, learn_weights, rank_facts
 from andre.learning.completion.tables import Features
-from andre.evaluation.ranks import RankReport, Ranks
 from andre.logic import Rule
 
 __all__ = ["complete", "with_validation"]
@@ -75,11 +75,9 @@ def _choose(
     tried: list[tuple[Scorer, Choice]] = []
 
     def consider(scorer: Scorer) -> None:
-        ranks = rank_facts(graph, features, scorer, "valid", ("train", "valid"))
-        report = RankReport.from_ranks(Ranks.concat(ranks.values()))
-        tried.append(
-            (scorer, Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, report.mrr["realistic"]))
-        )
+        ranks = rank_facts(graph, features, scorer, "valid", levels=False)
+        mrr = Ranks.concat(ranks.values()).mrr
+        tried.append((scorer, Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, mrr)))
 
     for aggregator in config.aggregators:
         if aggregator == "weights":

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix
 
-from andre.learning.completion.bodies import Body
+from andre.learning.completion.bodies import Body, Covered, Shape
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.graph import Graph
 
 __all__ = ["Counts", "Pool", "enumerate_bodies", "significance"]
+
+_DENSE = 10_000_000  # entries of all steps as whole matrices, up to which products are taken so
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +33,11 @@ class Pool:
     pairs: NDArray[np.int64]  #: [U], x * n + y of every pair that a body covers, ascending
     groundings: csr_matrix  #: [F, U], in how many ways a body covers a pair
     left_out: int  #: chains that did not fit
+
+    @cached_property
+    def n_short(self) -> int:
+        """How many bodies have one literal; they come first."""
+        return sum(len(body.steps) == 1 for body in self.bodies)
 
     def counts(self) -> Counts:
         """N_b and N_r of every body for every step."""
@@ -55,17 +64,13 @@ class Pool:
             (np.ones(len(row), dtype=np.float32), (row, column)), shape=(len(self.pairs), graph.n_steps)
         )
         everywhere = np.asarray(per_x.sum(axis=1)).ravel()
-        own = np.array(
-            [[step in body.steps and _is_direct(body) for step in range(graph.n_steps)] for body in self.bodies]
-        )
+        own = np.zeros((len(self.bodies), graph.n_steps), dtype=np.bool_)
+        for place, body in enumerate(self.bodies):
+            if body.shape == "both" or len(body.steps) == 1:
+                own[place, list(body.steps)] = True
         return Counts(
             n_b=np.asarray(per_x @ starts), n_r=(covered @ facts).toarray(), everywhere=everywhere, own=own
         )
-
-
-def _is_direct(body: Body) -> bool:
-    """Whether the body may hold the head atom itself."""
-    return body.shape == "both" or len(body.steps) == 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,50 +102,78 @@ def significance(n_b: NDArray[np.float32], n_r: NDArray[np.float32], rate: float
 
 def enumerate_bodies(graph: Graph, config: CompletionConfig) -> Pool:
     """All bodies of one and two literals over distinct variables, as far as memory goes."""
-    steps, n = graph.steps, graph.n
-    bodies: list[Body] = []
-    found: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
+    n, count = graph.n, graph.n_steps
+    listed = list(_dense_bodies(graph) if n * n * count <= _DENSE else _sparse_bodies(graph, config))
+    left_out = sum(covered is None for _, covered in listed)
+    found = [(body, covered) for body, covered in listed if covered is not None and len(covered[0])]
+    facts = [graph.pairs(step, "train") for step in range(count)]
+    keys = [pairs for _, (pairs, _) in found] + [pairs[:, 0] * n + pairs[:, 1] for pairs in facts]
+    if n * n <= _DENSE:
+        seen = np.zeros(n * n, dtype=np.bool_)
+        for some in keys:
+            seen[some] = True
+        pairs = np.flatnonzero(seen)
+        place = np.cumsum(seen) - 1
+        columns = [place[some] for some in keys[: len(found)]]
+    else:
+        pairs = np.unique(np.concatenate(keys))
+        columns = [np.searchsorted(pairs, some) for some in keys[: len(found)]]
+    groundings = csr_matrix(
+        (
+            np.concatenate([np.zeros(0, dtype=np.float32), *(values for _, (_, values) in found)]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *columns]),
+            np.cumsum([0, *map(len, columns)]),
+        ),
+        shape=(len(found), len(pairs)),
+    )
+    return Pool(graph, tuple(body for body, _ in found), pairs, groundings, left_out)
 
-    def keep(body: Body, matrix: csr_matrix) -> None:
+
+def _dense_bodies(graph: Graph) -> Iterator[tuple[Body, Covered | None]]:
+    """By whole matrices: in a small base most of a product is not zero."""
+    count, n = graph.n_steps, graph.n
+    steps = np.stack([step.toarray() for step in graph.steps])  # [S, n, n]
+
+    def split(shape: Shape, firsts: Sequence[tuple[int, ...]], found: NDArray[np.float32]) -> Iterator[Any]:
+        found[:, range(n), range(n)] = 0  # X and Y are distinct
+        flat = found.reshape(len(found), n * n)
+        body, key = flat.nonzero()
+        values = flat[body, key]
+        ends = np.searchsorted(body, np.arange(len(flat) + 1))
+        for place, numbers in enumerate(firsts):
+            inside = slice(ends[place], ends[place + 1])
+            yield Body(shape, numbers), (key[inside], values[inside])
+
+    yield from split("path", [(step,) for step in range(count)], steps.copy())
+    for first in range(count):
+        after = range(first + 1, count)
+        yield from split("both", [(first, second) for second in after], steps[first] * steps[first + 1 :])
+        yield from split("path", [(first, second) for second in range(count)], steps[first] @ steps)
+
+
+def _sparse_bodies(graph: Graph, config: CompletionConfig) -> Iterator[tuple[Body, Covered | None]]:
+    """By products of sparse matrices, the cheapest first; None for those that do not fit."""
+    steps, n = graph.steps, graph.n
+
+    def covered(matrix: csr_matrix) -> Covered:
+        matrix.sort_indices()
         coo = matrix.tocoo()
         apart = coo.row != coo.col
-        if apart.any():
-            bodies.append(body)
-            found.append(
-                (coo.row[apart].astype(np.int64) * n + coo.col[apart], coo.data[apart].astype(np.float32))
-            )
+        return coo.row[apart].astype(np.int64) * n + coo.col[apart], coo.data[apart].astype(np.float32)
 
     for step, matrix in enumerate(steps):
-        keep(Body("path", (step,)), matrix)
+        yield Body("path", (step,)), covered(matrix)
     for one, two in combinations(range(graph.n_steps), 2):
-        keep(Body("both", (one, two)), steps[one].multiply(steps[two]).tocsr())
-    into = [np.asarray(step.sum(axis=0)).ravel() for step in steps]
-    out = [np.asarray(step.sum(axis=1)).ravel() for step in steps]
-    price = np.array([[float(i @ o) for o in out] for i in into])  # [S, S], walks of two steps
-    taken, left_out = sum(len(pairs) for pairs, _ in found), 0
-    for place in np.argsort(price, axis=None, kind="stable").tolist():
+        yield Body("both", (one, two)), covered(steps[one].multiply(steps[two]).tocsr())
+    into = np.stack([np.asarray(step.sum(axis=0)).ravel() for step in steps])  # [S, n]
+    out = np.stack([np.asarray(step.sum(axis=1)).ravel() for step in steps])  # [S, n]
+    walks = into @ out.T  # [S, S]
+    room = float(config.cells)
+    for place in np.argsort(walks, axis=None, kind="stable").tolist():
         first, second = divmod(place, graph.n_steps)
-        if not price[first, second]:
-            continue
-        if taken + price[first, second] > config.cells:
-            left_out += 1
-            continue
-        keep(Body("path", (first, second)), steps[first] @ steps[second])
-        taken += len(found[-1][0])
-    facts = [graph.pairs(step, "train") for step in range(graph.n_steps)]
-    flat = [pairs[:, 0] * n + pairs[:, 1] for pairs in facts]
-    pairs = np.unique(np.concatenate([*(keys for keys, _ in found), *flat]))
-    return Pool(graph, tuple(bodies), pairs, _stack(found, pairs), left_out)
-
-
-def _stack(
-    found: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]], pairs: NDArray[np.int64]
-) -> csr_matrix:
-    rows = []
-    for keys, values in found:
-        at = np.searchsorted(pairs, keys)
-        rows.append(csr_matrix((values, at, np.array([0, len(at)])), shape=(1, len(pairs))))
-        rows[-1].sort_indices()
-    if not rows:
-        return csr_matrix((0, len(pairs)), dtype=np.float32)
-    return vstack(rows, format="csr")
+        if walks[first, second] > room:
+            yield Body("path", (first, second)), None
+        elif walks[first, second]:
+            found = covered(steps[first] @ steps[second])
+            room -= len(found[0])
+            yield Body("path", (first, second)), found

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.evaluation.ranks import Ranks, filtered_ranks
+from andre.facts import MARKS
 from andre.learning.completion.config import Aggregator, CompletionConfig
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.scores import best_confidences, maximum_keys, noisy_or
@@ -60,9 +61,10 @@ def _all_keys(features: Features, starts: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def rank_facts(
-    graph: Graph, features: Mapping[int, Features], scorer: Scorer, mark: str, known: tuple[str, ...]
+    graph: Graph, features: Mapping[int, Features], scorer: Scorer, mark: str, *, levels: bool = True
 ) -> dict[int, Ranks]:
-    """Rank the facts of one mark for each step, less what is known from these marks."""
+    """Rank the facts of one mark for each step; test facts are filtered from test queries only."""
+    known = MARKS if mark == "test" else ("train", "valid")
     found = {}
     for step in range(graph.n_steps):
         pairs = graph.pairs(step, mark)
@@ -75,15 +77,13 @@ def rank_facts(
         for first in range(0, len(starts), block):
             asked = starts[first : first + block]
             scores = (
-                scorer.scores(features[step], asked)
-                if step in features
-                else np.zeros((len(asked), graph.n))
+                scorer.scores(features[step], asked) if step in features else np.zeros((len(asked), graph.n))
             )
             inside = np.flatnonzero((query >= first) & (query < first + block))
             row = query[inside] - first
             for some in np.array_split(np.arange(len(inside)), max(1, len(inside) * graph.n // _ROWS)):
                 mask = filters[pairs[inside[some], 0]].toarray()
-                parts.append(filtered_ranks(scores[row[some]], pairs[inside[some], 1], mask))
+                parts.append(filtered_ranks(scores[row[some]], pairs[inside[some], 1], mask, levels=levels))
         found[step] = Ranks.concat(parts)
     return found
 
@@ -115,7 +115,9 @@ def learn_weights(
     weights[-2] = 1
     found = []
     for penalty in penalties:
-        price = penalty * np.array([0.1 if _is_short(body) else 1.0 for body in features.bodies] + [0.0, 0.01])
+        price = penalty * np.array(
+            [0.1 if _is_short(body) else 1.0 for body in features.bodies] + [0.0, 0.01]
+        )
         weights = fit_weights(loss, price, weights, config.non_negative)
         found.append(weights)
     return found

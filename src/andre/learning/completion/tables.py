@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,11 @@ from scipy.sparse import csr_matrix, vstack
 
 from andre.evaluation.coverage import covered_heads
 from andre.facts import FactBase
-from andre.learning.completion.bodies import Body
+from andre.learning.completion.bodies import Body, Covered
 from andre.learning.completion.graph import Graph
 from andre.logic import Rule
 
-__all__ = ["Covered", "Features", "Table", "covered_pairs", "features_of"]
-
-#: The pairs that a body covers, as ascending keys, and in how many ways each.
-Covered: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
+__all__ = ["Features", "Table", "covered_pairs", "features_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +109,7 @@ def features_of(
     step: int,
     facts: FactBase,
     covered: Sequence[Covered] | None = None,
+    keys: NDArray[np.int64] | None = None,
 ) -> Features:
     """Count bodies for a target and put the most confident first.
 
@@ -125,10 +123,13 @@ def features_of(
         The target.
     covered
         What each body covers, where that is known.
+    keys
+        All pairs that any body covers, ascending, where they are known.
     """
     n = graph.n
     found = [covered_pairs(body, graph, step, facts) for body in bodies] if covered is None else covered
-    keys = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(pairs for pairs, _ in found)]))
+    if keys is None:
+        keys = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(pairs for pairs, _ in found)]))
     ends = np.cumsum([0, *(len(pairs) for pairs, _ in found)])
     column = [np.searchsorted(keys, pairs) for pairs, _ in found]
     groundings = csr_matrix(
