@@ -45,11 +45,11 @@ class Ranks:
         if policy == "dense":
             if self.levels is None:
                 raise DataError("distinct scores were not counted: ask for them with levels=True")
-            return self.levels + 1.0
+            return (self.levels + 1).astype(np.float64)
         ties = {"optimistic": 0.0, "realistic": 0.5, "pessimistic": 1.0}
         if policy not in ties:
             raise DataError(f"there is no tie policy {policy!r}: choose from {', '.join(POLICIES)}")
-        return self.greater + 1.0 + ties[policy] * self.equal
+        return (self.greater + 1 + ties[policy] * self.equal).astype(np.float64)
 
     @classmethod
     def concat(cls, parts: Iterable[Ranks]) -> Ranks:

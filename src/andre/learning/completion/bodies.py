@@ -66,8 +66,12 @@ def to_rule(body: Body, relation: str, graph: Graph, facts: FactBase) -> Rule:
         end_, head_end_ = Constant(facts.constants[end]), Constant(facts.constants[head_end])
         free = _X if body.shape == "to" else _Y
         args = (_X, head_end_) if body.shape == "to" else (head_end_, _Y)
-        # X is another constant than c; that is said only where it makes a difference.
-        apart = [Literal(Atom("\\=", (free, head_end_)))] if graph.steps[step][head_end, end] else []
+        # The free variable is another constant than both; that is said only where it makes a difference.
+        apart = []
+        if graph.steps[step][head_end, end]:
+            apart.append(Literal(Atom("\\=", (free, head_end_))))
+        if (step % len(graph.relations), end) in graph.loops:
+            apart.append(Literal(Atom("\\=", (free, end_))))
         return Rule(Atom(relation, args), (_literal(graph, step, free, end_), *apart))
     if body.shape == "both":
         literals = [_literal(graph, step, _X, _Y) for step in body.steps]

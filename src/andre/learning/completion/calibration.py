@@ -51,7 +51,8 @@ class Reliability:
 
     Examples
     --------
-    >>> found = Reliability.of(np.array([0.2, 0.2, 0.9, 0.9]), np.array([False, False, True, False]), n_bins=2)
+    >>> confidence, true = np.array([0.2, 0.2, 0.9, 0.9]), np.array([False, False, True, False])
+    >>> found = Reliability.of(confidence, true, n_bins=2)
     >>> [(bin.confidence, bin.share, bin.count) for bin in found.bins]
     [(0.2, 0.0, 2), (0.9, 0.5, 2)]
     >>> found.chance(np.array([0.1, 0.95]))

@@ -55,8 +55,8 @@ class Completion:
     --------
     >>> from andre.learning.completion import CompletionConfig, complete
     >>> from andre.logic import parse_atom
-    >>> rows = [f"{r}({a}{i}, {b}{i})" for i in range(9) for r, a, b in (("likes", "x", "y"), ("knows", "y", "x"))]
-    >>> facts = FactBase.from_facts(map(parse_atom, [*rows, "knows(y9, x9)"]))
+    >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(10)]
+    >>> facts = FactBase.from_facts(map(parse_atom, rows))
     >>> done = complete(facts, CompletionConfig(aggregators=("maximum",), constants=0))
     >>> found = done.rank(parse_atom("likes(x9, Y)"))[0]
     >>> print(found.atom, "by", found.rules[0])
@@ -172,7 +172,7 @@ class Completion:
         return found
 
     def groundings(self, rule: Rule, atom: Atom, limit: int = 3) -> list[tuple[Literal, ...]]:
-        """Ways in which the training facts satisfy the body of a rule that derives an atom, comparisons left out."""
+        """Ways in which training facts satisfy the body of a rule for an atom, comparisons left out."""
         bindings: dict[Variable, Constant] = {}
         for arg, constant in zip(rule.head.args, atom.args, strict=True):
             if isinstance(arg, Variable) and isinstance(constant, Constant):

@@ -46,6 +46,7 @@ class CompletionConfig(Settings):
     cells: Count = 60_000_000  #: entries that all bodies may have together; longer chains stay out first
     seed: Annotated[int, Field(ge=0)] = 0
     valid_share: Annotated[float, Field(ge=0, lt=1)] = 0.1  #: split off where no fact is marked valid
+    valid_most: Count = 3_000  #: facts that are split off, at most
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:

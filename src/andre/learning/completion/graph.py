@@ -60,8 +60,8 @@ class Graph:
         graph = cls(tuple(relation.name for relation in binary), len(facts.constants), **parts)
         if facts.notes.overlaps:
             warnings.warn(
-                f"{facts.notes.overlaps} facts stand in more than one of train, valid and test: "
-                "they count for the last of these only",
+                f"{facts.notes.overlaps} of the facts stand in more than one of train, valid and test: "
+                "such a fact counts for the last of these only",
                 stacklevel=3,
             )
         return graph
@@ -95,6 +95,12 @@ class Graph:
             x, y = pairs[pairs[:, 0] != pairs[:, 1]].T
             made.append(csr_matrix((np.ones(len(x), dtype=np.float32), (x, y)), shape=(self.n, self.n)))
         return tuple(made)
+
+    @cached_property
+    def loops(self) -> frozenset[tuple[int, int]]:
+        """Relation and constant of the training facts that lead nowhere else: p(a, a)."""
+        looping = self.train[self.train[:, 1] == self.train[:, 2], :2]
+        return frozenset(map(tuple, looping.tolist()))
 
     def pairs(self, step: int, mark: str) -> NDArray[np.int64]:
         """[N, 2], the facts of one mark that a step follows: from, to."""

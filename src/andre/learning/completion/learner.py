@@ -119,6 +119,7 @@ def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
 
     Examples
     --------
+    >>> from andre.facts import Relation
     >>> edge = Relation("edge", np.array([[i, i + 1] for i in range(20)]))
     >>> base = FactBase.from_relations(map(str, range(21)), [edge])
     >>> with_validation(base, CompletionConfig()).relations["edge", 2].count("valid")
@@ -127,11 +128,13 @@ def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
     if any(relation.count("valid") for (_, arity), relation in facts.relations.items() if arity == 2):
         return facts
     rng = np.random.default_rng(config.seed)
+    total = sum(relation.count("train") for (_, arity), relation in facts.relations.items() if arity == 2)
+    share = min(config.valid_share, config.valid_most / max(1, total))
     for (_, arity), relation in list(facts.relations.items()):
         if arity != 2:
             continue
         train = np.flatnonzero(relation.marked("train"))
-        chosen = rng.choice(train, int(len(train) * config.valid_share), replace=False)
+        chosen = rng.choice(train, round(len(train) * share), replace=False)
         mark = np.zeros(len(relation), dtype=np.uint8) if relation.mark is None else relation.mark.copy()
         mark[chosen] = 1
         facts = replace(facts, relations={**facts.relations, relation.key: replace(relation, mark=mark)})

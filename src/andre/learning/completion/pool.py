@@ -107,7 +107,7 @@ def enumerate_bodies(graph: Graph, config: CompletionConfig) -> Pool:
     left_out = sum(covered is None for _, covered in listed)
     found = [(body, covered) for body, covered in listed if covered is not None and len(covered[0])]
     facts = [graph.pairs(step, "train") for step in range(count)]
-    keys = [pairs for _, (pairs, _) in found] + [pairs[:, 0] * n + pairs[:, 1] for pairs in facts]
+    keys = [*(covered[0] for _, covered in found), *(pairs[:, 0] * n + pairs[:, 1] for pairs in facts)]
     if n * n <= _DENSE:
         seen = np.zeros(n * n, dtype=np.bool_)
         for some in keys:
@@ -120,7 +120,7 @@ def enumerate_bodies(graph: Graph, config: CompletionConfig) -> Pool:
         columns = [np.searchsorted(pairs, some) for some in keys[: len(found)]]
     groundings = csr_matrix(
         (
-            np.concatenate([np.zeros(0, dtype=np.float32), *(values for _, (_, values) in found)]),
+            np.concatenate([np.zeros(0, dtype=np.float32), *(covered[1] for _, covered in found)]),
             np.concatenate([np.zeros(0, dtype=np.int64), *columns]),
             np.cumsum([0, *map(len, columns)]),
         ),

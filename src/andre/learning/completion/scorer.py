@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from andre.evaluation.ranks import Ranks, filtered_ranks
 from andre.facts import MARKS
+from andre.learning.completion.bodies import Body
 from andre.learning.completion.config import Aggregator, CompletionConfig
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.scores import best_confidences, maximum_keys, noisy_or
 from andre.learning.completion.tables import Features, Table
 from andre.learning.completion.weights import RankingLoss, fit_weights, inputs_of
+from andre.logic import Rule
 
 __all__ = ["Scorer", "learn_weights", "rank_facts"]
 
@@ -39,13 +41,14 @@ class Scorer:
         popularity = features.answers[table.candidate]
         least = 1e-9 * features.answers / max(1.0, features.answers.max())  # breaks ties, [n]
         if self.aggregator == "maximum":
-            keys = maximum_keys(best, popularity)
-            fires = best[:, 0] > 0
-            return table.spread(np.where(fires, 1.0 + keys, least[table.candidate]), 0.0, features.n) + least
-        if self.aggregator == "noisy-or":
-            return table.spread(noisy_or(best), 0.0, features.n) + least
-        values = inputs_of(table, best, popularity) @ self.weights[features.step].astype(np.float32)
-        return table.spread(values.astype(np.float64), 0.0, features.n) + least
+            values = np.where(best[:, 0] > 0, 1.0 + maximum_keys(best, popularity), 0.0)
+        elif self.aggregator == "noisy-or":
+            values = noisy_or(best)
+        else:
+            weights = self.weights[features.step].astype(np.float32)
+            values = (inputs_of(table, best, popularity) @ weights).astype(np.float64)
+        scores: NDArray[np.float64] = table.spread(values, 0.0, features.n) + least
+        return scores
 
     def _every(self, features: Features, starts: NDArray[np.int64]) -> bool:
         return self.aggregator == "weights" and is_dense(features)
@@ -115,14 +118,12 @@ def learn_weights(
     weights[-2] = 1
     found = []
     for penalty in penalties:
-        price = penalty * np.array(
-            [0.1 if _is_short(body) else 1.0 for body in features.bodies] + [0.0, 0.01]
-        )
+        price = penalty * np.array([*map(_price, features.bodies), 0.0, 0.01])
         weights = fit_weights(loss, price, weights, config.non_negative)
         found.append(weights)
     return found
 
 
-def _is_short(body: object) -> bool:
-    """One literal says much: in many bases a pair of constants stands in one relation at most."""
-    return len(getattr(body, "steps", ())) == 1
+def _price(body: Body | Rule) -> float:
+    """One literal is cheap: in many bases two constants stand in one relation at most, so it says much."""
+    return 0.1 if isinstance(body, Body) and len(body.steps) == 1 else 1.0
