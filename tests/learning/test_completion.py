@@ -50,7 +50,7 @@ small_bases = st.lists(
 @settings(max_examples=25, deadline=None)
 @given(small_bases)
 def test_every_rule_counts_as_its_text_says(facts):
-    config = CompletionConfig(aggregators=("maximum",), valid_share=0.0, bodies=500, support=1)
+    config = CompletionConfig(aggregators=("maximum",), valid_share=0.0, bodies=500, chains=20, support=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         done = complete(facts, config)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from andre.facts import FactBase
 from andre.learning.completion.bodies import Body, Covered, to_rule
+from andre.learning.completion.chains import long_bodies
 from andre.learning.completion.config import CompletionConfig
-from andre.learning.completion.constants import constant_bodies
 from andre.learning.completion.pool import Counts, Pool, significance
 from andre.learning.completion.tables import Features, covered_pairs, features_of
 from andre.logic import Rule
@@ -19,7 +19,14 @@ __all__ = ["choose_features"]
 
 
 def choose_features(
-    pool: Pool, counts: Counts, step: int, config: CompletionConfig, facts: FactBase, extra: Sequence[Rule]
+    pool: Pool,
+    counts: Counts,
+    step: int,
+    config: CompletionConfig,
+    facts: FactBase,
+    *,
+    constants: Mapping[int, Sequence[Body]],
+    extra: Sequence[Rule],
 ) -> Features:
     """Take the bodies that say most about a target.
 
@@ -33,6 +40,8 @@ def choose_features(
         How many bodies of each kind.
     facts
         The training facts.
+    constants
+        Bodies with constants, by step.
     extra
         More rules; those with another head are passed over.
     """
@@ -44,8 +53,9 @@ def choose_features(
         row = slice(*pool.groundings.indptr[at : at + 2])
         covered.append((pool.pairs[pool.groundings.indices[row]], pool.groundings.data[row]))
     own: list[Body | Rule] = [
-        *constant_bodies(graph, step, config),
-        *(Body("from", body.steps) for body in constant_bodies(graph, graph.inverse(step), config)),
+        *constants.get(step, ()),
+        *(Body("from", body.steps) for body in constants.get(graph.inverse(step), ())),
+        *long_bodies(graph, step, config),
     ]
     relation = graph.relations[step % len(graph.relations)]
     known = {_rule(body, pool, step, relation, facts) for body in (*bodies, *own)} if extra else set()

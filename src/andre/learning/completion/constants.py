@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack
+from scipy.sparse import csr_matrix
 
 from andre.learning.completion.bodies import Body
 from andre.learning.completion.config import CompletionConfig
@@ -31,8 +31,7 @@ def constant_bodies(graph: Graph, step: int, config: CompletionConfig) -> list[B
     target, n = graph.steps[step], graph.n
     if not config.constants or not target.nnz:
         return []
-    ends = hstack(graph.steps, format="csr")  # [n, S * n]
-    right = (target.T @ ends).tocoo()  # [n, S * n], c by (b, e)
+    right = (target.T @ graph.ends).tocoo()  # [n, S * n], c by (b, e)
     keep = right.data >= max(config.support, 3)
     # The head atom itself, and its inverse seen from the other side, are no evidence.
     keep &= right.col != step * n + right.row
@@ -40,7 +39,7 @@ def constant_bodies(graph: Graph, step: int, config: CompletionConfig) -> list[B
     if not len(c):
         return []
     has_answer = csr_matrix((np.diff(target.indptr) > 0).astype(np.float32))
-    n_b = (has_answer @ ends).toarray().ravel()[column]
+    n_b = (has_answer @ graph.ends).toarray().ravel()[column]
     known = np.asarray(target.sum(axis=0)).ravel()[c]
     rate = known / has_answer.nnz  # of c among all starts
     gain = np.zeros(len(c))

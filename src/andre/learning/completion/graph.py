@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 
 from andre.errors import DataError
 from andre.facts import MARKS, FactBase
@@ -95,6 +95,11 @@ class Graph:
             x, y = pairs[pairs[:, 0] != pairs[:, 1]].T
             made.append(csr_matrix((np.ones(len(x), dtype=np.float32), (x, y)), shape=(self.n, self.n)))
         return tuple(made)
+
+    @cached_property
+    def ends(self) -> csr_matrix:
+        """[n, S * n], all steps side by side."""
+        return hstack(self.steps, format="csr")
 
     @cached_property
     def loops(self) -> frozenset[tuple[int, int]]:

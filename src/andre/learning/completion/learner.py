@@ -14,6 +14,7 @@ from andre.facts import FactBase
 from andre.learning.completion.choose import choose_features
 from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
+from andre.learning.completion.constants import constant_bodies
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies
 from andre.learning.completion.scorer import Scorer, learn_weights, rank_facts
@@ -53,10 +54,11 @@ def complete(
     pool = enumerate_bodies(graph, config)
     counts = pool.counts()
     known = facts.select("train")
+    targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
+    constants = {step: constant_bodies(graph, step, config) for step in targets}
     features = {
-        step: choose_features(pool, counts, step, config, known, extra)
-        for step in range(graph.n_steps)
-        if len(graph.pairs(step, "train"))
+        step: choose_features(pool, counts, step, config, known, constants=constants, extra=extra)
+        for step in targets
     }
     if pool.left_out:
         warnings.warn(

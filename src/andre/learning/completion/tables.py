@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix, vstack
 from andre.evaluation.coverage import covered_heads
 from andre.facts import FactBase
 from andre.learning.completion.bodies import Body, Covered
+from andre.learning.completion.chains import chain_groundings
 from andre.learning.completion.graph import Graph
 from andre.logic import Rule
 
@@ -92,10 +93,11 @@ def covered_pairs(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -
         other = other[other != c]
         keys = np.sort(other * n + c if body.shape == "to" else c * n + other)
         return keys, np.ones(len(keys), dtype=np.float32)
-    matrix = graph.steps[body.steps[0]]
-    for following in body.steps[1:]:
-        other_ = graph.steps[following]
-        matrix = matrix.multiply(other_).tocsr() if body.shape == "both" else matrix @ other_
+    if body.shape == "both":
+        one, two = (graph.steps[by] for by in body.steps)
+        matrix = one.multiply(two)
+    else:
+        matrix = chain_groundings(graph, body.steps)
     coo = matrix.tocoo()
     apart = coo.row != coo.col
     keys = coo.row[apart].astype(np.int64) * n + coo.col[apart]
