@@ -40,9 +40,9 @@ def long_bodies(graph: Graph, step: int, config: CompletionConfig) -> list[Body]
 
 
 def _without(matrix: csr_matrix, column: int) -> csr_matrix:
-    keep = np.ones(matrix.shape[1], dtype=np.float32)
-    keep[column] = 0
-    return matrix @ diags(keep, format="csr")
+    coo = matrix.tocoo()
+    keep = coo.col != column
+    return csr_matrix((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=matrix.shape)
 
 
 def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
@@ -60,9 +60,8 @@ def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
     if len(steps) < 3:
         return matrices[0] if len(steps) == 1 else matrices[0] @ matrices[1]
     one, two, three = matrices
-    inner = (one @ two).tolil()
-    inner.setdiag(0)  # W is not X
-    walks = inner.tocsr() @ three
+    inner = one @ two
+    walks = (inner - diags(inner.diagonal(), format="csr")) @ three  # W is not X
     # Less those where Z is Y; of these, W = X is gone already.
     closed = np.asarray(two.multiply(three.T).sum(axis=1)).ravel()  # [n], ways from y over w back to y
     walks = walks - one @ diags(closed) + one.multiply(two.T).multiply(three)
