@@ -13,6 +13,7 @@ from andre.cli.app import app
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from andre.evaluation.ranks import RankReport
     from andre.learning.completion import Completion, Prediction
     from andre.logic import Atom
 
@@ -59,7 +60,7 @@ def rank(
 
         save_completion(completion, out)
     found = [] if asked is None else completion.rank(asked, limit, known=known, rules=rules)
-    report = None if evaluate is None else completion.evaluate(evaluate)
+    report = None if evaluate is None else _evaluate(completion, evaluate)
     if as_json:
         import json
         from dataclasses import asdict
@@ -102,7 +103,19 @@ def _completion(source: Path, format: str | None, seed: int) -> Completion:
         made = complete(base, CompletionConfig(seed=seed))
     for note in noticed:
         typer.echo(f"note: {note.message}", err=True)
+    if not len(base.select("valid")):
+        count = len(made.graph.valid)
+        typer.echo(f"note: no fact is marked valid, so {count:,} are split off by seed {seed}", err=True)
     return made
+
+
+def _evaluate(completion: Completion, mark: str) -> RankReport:
+    with warnings.catch_warnings(record=True) as noticed:
+        warnings.simplefilter("always")
+        report = completion.evaluate(mark)
+    for note in noticed:
+        typer.echo(f"note: {note.message}", err=True)
+    return report
 
 
 def _as_values(prediction: Prediction) -> dict[str, Any]:

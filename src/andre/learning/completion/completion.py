@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,7 +73,18 @@ class Completion:
     seconds: float
 
     def evaluate(self, mark: str = "test") -> RankReport:
-        """Filtered ranks of the facts of one mark, both sides."""
+        """Filtered ranks of the facts of one mark, both sides.
+
+        Constants without a training fact are asked about like all others, with
+        a warning: no rule says anything about them.
+        """
+        unseen = len(np.setdiff1d(self.graph.part(mark)[:, 1:], self.graph.train[:, 1:]))
+        if unseen:
+            warnings.warn(
+                f"{unseen} {'constant has' if unseen == 1 else 'constants have'} {mark} facts but no "
+                "training fact: no rule can rank them",
+                stacklevel=2,
+            )
         return RankReport.from_ranks(Ranks.concat(self.ranks(mark).values()))
 
     def ranks(self, mark: str = "test") -> dict[int, Ranks]:
