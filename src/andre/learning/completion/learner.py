@@ -16,7 +16,7 @@ from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.constants import constant_bodies
 from andre.learning.completion.graph import Graph
-from andre.learning.completion.pool import enumerate_bodies
+from andre.learning.completion.pool import enumerate_bodies, is_small
 from andre.learning.completion.scorer import Scorer, learn_weights, rank_facts
 from andre.learning.completion.tables import Features
 from andre.logic import Rule
@@ -51,6 +51,8 @@ def complete(
     facts = with_validation(facts, config)
     graph = Graph.of(facts)
     _warn_thin(graph)
+    if config.chains is None:
+        config = config.model_copy(update={"chains": 0 if is_small(graph) else 40})
     pool = enumerate_bodies(graph, config)
     counts = pool.counts()
     known = facts.select("train")

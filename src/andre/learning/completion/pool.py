@@ -16,7 +16,7 @@ from andre.learning.completion.bodies import Body, Covered, Shape
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.graph import Graph
 
-__all__ = ["Counts", "Pool", "enumerate_bodies", "significance"]
+__all__ = ["Counts", "Pool", "enumerate_bodies", "is_small", "significance"]
 
 _DENSE = 10_000_000  # entries of all steps as whole matrices, up to which products are taken so
 
@@ -100,10 +100,15 @@ def significance(n_b: NDArray[np.float32], n_r: NDArray[np.float32], rate: float
     return np.asarray(r * np.log(share / rate) + (b - r) * np.log((1 - share) / (1 - rate)))
 
 
+def is_small(graph: Graph) -> bool:
+    """Whether all steps fit in memory as whole matrices."""
+    return graph.n**2 * graph.n_steps <= _DENSE
+
+
 def enumerate_bodies(graph: Graph, config: CompletionConfig) -> Pool:
     """All bodies of one and two literals over distinct variables, as far as memory goes."""
     n, count = graph.n, graph.n_steps
-    listed = list(_dense_bodies(graph) if n * n * count <= _DENSE else _sparse_bodies(graph, config))
+    listed = list(_dense_bodies(graph) if is_small(graph) else _sparse_bodies(graph, config))
     left_out = sum(covered is None for _, covered in listed)
     found = [(body, covered) for body, covered in listed if covered is not None and len(covered[0])]
     facts = [graph.pairs(step, "train") for step in range(count)]
