@@ -98,9 +98,9 @@ class RunFolder:
         """The folder for learning from these facts by this plan."""
         plain = _plain_plan(plan)
         plain["language"]["target"] = None  # every target has its own place
-        told = {"andre": andre.__version__, "plan": plain}
+        told = {"andre": andre.__version__, "world": facts.world, "plan": plain}
         digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
-        digest.update(repr((facts.world, facts.constants)).encode())
+        digest.update(repr(facts.constants).encode())
         for key, relation in sorted(facts.relations.items()):
             digest.update(repr(key).encode())
             for column in (relation.codes, relation.probability, relation.mark, relation.negative):
