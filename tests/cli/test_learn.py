@@ -161,6 +161,15 @@ def test_the_bias_of_a_popper_folder_names_the_target(andre):
     assert "3 variables" in err
 
 
+@pytest.mark.parametrize(
+    ("setting", "atoms"), [("exclude=grand", 6), ("exclude=parent(X2,X1),grand/2", 5), ("relations=parent/2", 6)]
+)
+def test_settings_of_bodies_are_lists_of_names(andre, setting, atoms):
+    words = ("learn", "family.pl", "--target", "grand/2", "--set", setting, "--set", "inequality=false")
+    assert andre(*words, "--out", "run", "-q", *FAST)[0] == 0
+    assert load_theory("run").definitions[0].result.space.m == atoms
+
+
 def test_a_language_file_says_what_bodies_may_hold(andre):
     Path("bodies.toml").write_text('target = "grand/2"\nrelations = ["parent/2"]\nmax_body = 2\n')
     assert parse_program(andre("learn", "family.pl", "--language", "bodies.toml", "-q", *FAST)[1]) == GRAND
