@@ -91,7 +91,7 @@ def refine(
     rivals = None if pool is None else (pool, sample.covers(pool))
     while True:
         best, program_next = length, None
-        for edits in neighbours(sample, program, split=True):
+        for edits in neighbours(sample, program, split=True, min_confidence=min_confidence):
             place = _shortest(edits, form, min_confidence, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
@@ -104,13 +104,17 @@ def refine(
         length, program = best, program_next
 
 
-def neighbours(sample: CrispSample, program: Codes, *, split: bool = False) -> Iterator[Edits]:
+def neighbours(
+    sample: CrispSample, program: Codes, *, split: bool = False, min_confidence: float | None = None
+) -> Iterator[Edits]:
     """All programs one edit away: a literal dropped, added, flipped or replaced, a rule dropped.
 
     Parameters
     ----------
     split
         Also replace a rule by two that each have one literal more.
+    min_confidence
+        Leave out splits whose rules are not right more often than this.
     """
     held = sample.row_covers(program)  # [rules, U]
     covers = sample.lift(held)  # [rules, B]
@@ -128,7 +132,7 @@ def neighbours(sample: CrispSample, program: Codes, *, split: bool = False) -> I
             yield judge.longer(body, rows, other_than=rule)
         if split and len(sample.positives) * sample.literals.shape[1] ** 2 <= _SPLIT_COST:
             for body, rows in ((rule, held[place]), *zip(shorter, sample.row_covers(shorter), strict=True)):
-                yield judge.split(body, rows)
+                yield judge.split(body, rows, min_confidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,13 +184,16 @@ class _Judge:
         new = ((labels[:, here] * ~self.rest[here]) @ truth).T
         return self._edits(body, free[:, None], new, own)
 
-    def split(self, body: Codes, rows: Bools) -> Edits:
+    def split(self, body: Codes, rows: Bools, min_confidence: float | None = None) -> Edits:
         """The body becomes two, each with one more literal; what both cover is counted once."""
         free = np.flatnonzero(np.tile(body == 0, 2))
-        first, second = np.triu_indices(len(free), k=1)
         labels = self.sample.labels
         here, truth = self.sample.satisfying(rows, free)
         own = (labels[:, here] @ truth).T  # [literals, 2]
+        if min_confidence is not None:  # few literals pass, and pairs are their number squared
+            sure = own[:, 0] > min_confidence * own.sum(axis=1)
+            free, truth, own = free[sure], truth[:, sure], own[sure]
+        first, second = np.triu_indices(len(free), k=1)
         fresh = labels[:, here] * ~self.rest[here]
         single = (fresh @ truth).T
         both = np.stack([(truth * weight[:, None]).T @ truth for weight in fresh], axis=-1)
