@@ -56,7 +56,7 @@ def test_mistakes_are_told_before_anything_is_measured(tmp_path):
 
 def test_every_table_has_a_command():
     names = {command.name or command.callback.__name__ for command in bench.registered_commands}
-    assert names == {"synthetic", "ablation", "operators", "visual", "wide", "all", "page"}
+    assert names == {"synthetic", "ablation", "operators", "visual", "wide", "all", "figures", "page"}
 
 
 def test_help_imports_no_torch():

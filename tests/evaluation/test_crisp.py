@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from andre.evaluation import crisp as module
 from andre.evaluation.crisp import CrispSample, covers, literal_truth
-from andre.grounding import Sample
+from andre.grounding import Membership, RuleSpace, Sample
 from andre.logic import Evidence
 
 M = 4
@@ -86,3 +86,74 @@ def test_the_program_without_rules_covers_nothing_and_the_empty_body_everything(
     assert not sample.predicts(none).any()
     assert sample.predicts(always).all()
     assert sample.accuracy(none) == sample.accuracy(always) == 0.5
+
+
+@st.composite
+def bagged(draw) -> tuple[Sample, list[tuple[np.ndarray, float, float]]]:
+    """A sample of sets of rows, and the same examples written out: rows, positives, negatives."""
+    table = np.unique(draw(tables), axis=0)
+    sets = draw(st.lists(st.sets(st.integers(0, len(table) - 1), min_size=1), min_size=1, max_size=6))
+    weights = draw(hnp.arrays(np.float64, (2, len(sets)), elements=st.sampled_from([0.0, 0.25, 1.0, 3.0])))
+    starts = np.concatenate([[0], np.cumsum([len(rows) for rows in sets])]).astype(np.int64)
+    members = Membership(starts, np.array([row for rows in sets for row in sorted(rows)], dtype=np.int64))
+    space = RuleSpace.from_names([f"b{column}" for column in range(M)])
+    examples = [(table[sorted(rows)], *weights[:, place]) for place, rows in enumerate(sets)]
+    return Sample(space, table, weights[0], weights[1], members), examples
+
+
+@settings(max_examples=80)
+@given(bagged(), programs)
+def test_bags_are_covered_where_one_of_their_rows_is(drawn, codes: np.ndarray) -> None:
+    sample, examples = drawn
+    crisp = CrispSample.of(sample)
+    truth = np.array(
+        [[any(fires(row, code) for row in rows) for rows, _, _ in examples] for code in codes], dtype=bool
+    ).reshape(len(codes), len(examples))
+    positives, negatives = np.array([weights for _, *weights in examples]).T
+    wanted = np.stack((truth @ positives, truth @ negatives), axis=1)
+    assert np.array_equal(crisp.body_counts(codes), wanted)
+    assert np.array_equal(crisp.counts(crisp.covers(codes)), wanted)
+    assert crisp.totals.tolist() == [positives.sum(), negatives.sum()]
+    fired = truth.any(axis=0)
+    assert crisp.labels @ crisp.predicts(codes) == pytest.approx([positives @ fired, negatives @ fired])
+    if crisp.totals.any():
+        right = (positives @ fired + negatives @ ~fired) / crisp.totals.sum()
+        assert crisp.accuracy(codes) == pytest.approx(right, abs=1e-15)
+
+
+@given(bagged())
+def test_bags_that_read_the_same_are_merged(drawn) -> None:
+    crisp = CrispSample.of(drawn[0])
+    bags = [
+        frozenset(crisp.literals[row].tobytes() for row in part)
+        for part in np.split(crisp.members.rows, crisp.members.starts[1:-1])
+    ]
+    assert len(set(bags)) == len(bags) == len(crisp.positives)
+
+
+@settings(max_examples=60)
+@given(bagged(), hnp.arrays(np.int8, M, elements=st.integers(-1, 1)), st.sampled_from([1, 1 << 24]))
+def test_what_single_literals_cover_among_the_rows_of_a_body(drawn, body: np.ndarray, block: int) -> None:
+    crisp = CrispSample.of(drawn[0])
+    literals = np.arange(2 * M)
+    before, module._BLOCK = module._BLOCK, block
+    try:
+        here, found = crisp.satisfying(crisp.row_covers(body[None])[0], literals)
+    finally:
+        module._BLOCK = before
+    assert here.tolist() == np.flatnonzero(crisp.covers(body[None])[0]).tolist()
+    rows = np.split(crisp.members.rows, crisp.members.starts[1:-1])
+    held = crisp.row_covers(body[None])[0]
+    for place, example in enumerate(here):
+        own = [row for row in rows[example] if held[row]]
+        assert found[place].tolist() == [float(crisp.literals[own, literal].any()) for literal in literals]
+
+
+def test_an_atom_counts_once_however_much_its_negatives_weigh_in_training() -> None:
+    space = RuleSpace.from_names(["b1"])
+    members = Membership(np.array([0, 1, 3]), np.array([0, 0, 1]))
+    heads = np.array([4.0, 5.0])
+    sample = Sample(
+        space, np.array([[1.0], [0.0]]), np.array([1.0, 2.0]), np.array([30.0, 70.0]), members, heads
+    )
+    assert CrispSample.of(sample).totals.tolist() == [3, 6]

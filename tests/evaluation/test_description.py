@@ -2,10 +2,12 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import gammaln
 
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import description_length, program_length, subset_cost
@@ -25,6 +27,35 @@ def test_weights_that_are_not_whole_lie_between_whole_ones(n: float, share: floa
     assert cost >= math.log(n + 1) - 1e-7
     gamma = math.lgamma(n + 1) - math.lgamma(share * n + 1) - math.lgamma(n - share * n + 1)
     assert cost == pytest.approx(gamma + math.log(n + 1), abs=1e-7)
+
+
+@pytest.mark.parametrize("n", [10**6, 10**9, 10**12, 10**15])
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 17, 40])
+def test_few_of_very_many_are_told_exactly(n: int, k: int) -> None:
+    for chosen in (k, n - k):
+        cost = float(subset_cost(n, chosen))
+        assert cost == pytest.approx(math.log(math.comb(n, k)) + math.log(n + 1), rel=1e-12, abs=1e-9)
+
+
+@given(st.integers(1, 10**15), st.floats(0, 1))
+def test_any_part_of_very_many_is_told_to_many_digits(n: int, share: float) -> None:
+    k = round(share * n)
+    with mpmath.workdps(50):
+        parts = mpmath.loggamma(n + 1) - mpmath.loggamma(k + 1) - mpmath.loggamma(n - k + 1)
+        wanted = float(parts + mpmath.log(n + 1))
+    assert float(subset_cost(n, k)) == pytest.approx(wanted, rel=1e-12, abs=1e-9)
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1))
+def test_weights_that_are_not_whole_follow_the_gamma_function(n: float, share: float) -> None:
+    k = share * n
+    wanted = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + math.log(n + 1)
+    assert float(subset_cost(n, k)) == pytest.approx(float(wanted), rel=1e-9, abs=1e-6)
+
+
+def test_one_more_of_very_many_costs_more() -> None:
+    costs = subset_cost(np.full(50, 1e15), np.arange(50.0))
+    assert (np.diff(costs) > 0).all()
 
 
 def test_by_hand() -> None:

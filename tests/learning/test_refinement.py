@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import program_length
-from andre.grounding import RuleSpace, Sample
+from andre.grounding import Membership, RuleSpace, Sample
 from andre.grounding.synthetic import TASKS
 from andre.learning.deadline import Deadline
 from andre.learning.refinement import neighbours, refine
@@ -26,13 +26,27 @@ def samples(draw) -> CrispSample:
     return CrispSample.of(Sample.from_arrays(table, labels, weights))
 
 
+@st.composite
+def bagged(draw) -> CrispSample:
+    """Examples that are sets of rows."""
+    table = np.unique(
+        draw(hnp.arrays(np.float64, st.tuples(st.integers(2, 8), st.just(M)), elements=cells)), axis=0
+    )
+    sets = draw(st.lists(st.sets(st.integers(0, len(table) - 1), min_size=1), min_size=2, max_size=8))
+    labels = draw(hnp.arrays(np.float64, (2, len(sets)), elements=st.sampled_from([0.0, 1.0, 2.5])))
+    starts = np.concatenate([[0], np.cumsum([len(rows) for rows in sets])]).astype(np.int64)
+    members = Membership(starts, np.array([row for rows in sets for row in sorted(rows)], dtype=np.int64))
+    space = RuleSpace.from_names([f"b{column}" for column in range(M)])
+    return CrispSample.of(Sample(space, table, labels[0], labels[1], members))
+
+
 def confidence(sample: CrispSample, body: np.ndarray) -> float:
     (evidence,) = sample.evidence(body[None], "train")
     return evidence.confidence
 
 
-@settings(max_examples=40)
-@given(samples(), programs)
+@settings(max_examples=60)
+@given(st.one_of(samples(), bagged()), programs)
 def test_every_edit_is_judged_as_by_brute_force(sample: CrispSample, program: np.ndarray) -> None:
     for edits in neighbours(sample, program, split=True):
         for place, length in enumerate(edits.lengths):
@@ -86,8 +100,8 @@ def test_no_neighbour_is_the_program_itself(sample: CrispSample, program: np.nda
             assert sorted(map(tuple, edits.program(place))) != itself
 
 
-@settings(max_examples=40)
-@given(samples(), programs, programs, st.sampled_from([0.0, 0.5, 0.8]))
+@settings(max_examples=60)
+@given(st.one_of(samples(), bagged()), programs, programs, st.sampled_from([0.0, 0.5, 0.8]))
 def test_refinement_never_lengthens(
     sample: CrispSample, program: np.ndarray, pool: np.ndarray, floor: float
 ) -> None:

@@ -227,4 +227,5 @@ def test_a_page_as_large_as_a_knowledge_base_opens_and_answers(browser, tmp_path
     assert len(find(browser, "details.target")) == 46
     find(browser, "button.rule")[3].click()
     assert chosen(browser) == ["3"]
-    assert find(browser, ".graph")
+    assert len(find(browser, ".graph path.edge")) == 3  # the head and two literals, but no comparison
+    assert len(find(browser, ".graph path.edge.no")) == 1

@@ -104,7 +104,7 @@ def test_what_a_click_shows_is_what_was_derived():
     first = embedded(render(data))[0][0]
     assert first["variables"] == ["X", "Y", "Z"]
     assert first["head"] == ["grandparent", [0, 1]]
-    assert first["body"] == [["parent", [0, 2], False], ["parent", [2, 1], False]]
+    assert first["body"] == [["parent", [0, 2], False, False], ["parent", [2, 1], False, False]]
     assert [row[0] for row in first["rows"]] == ["grandparent(ann, carl)", "grandparent(ann, dora)"]
     assert first["rows"][1][4] == ["ann", "dora", "bob"]
     assert first["left"] == 7

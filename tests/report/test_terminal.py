@@ -10,6 +10,7 @@ from rich.console import Console
 from andre.grounding import Sample
 from andre.grounding.synthetic import TASKS
 from andre.learning import Config, fit, prolog
+from andre.report.memory import peak_megabytes
 from andre.report.progress import LiveProgress
 from andre.report.summary import document, outcome, why_no_rule
 from andre.report.terminal import listing, row_table, rule_table, run_table
@@ -69,6 +70,24 @@ def test_progress_shows_the_best_program_on_a_terminal():
     assert "round 1 of at most 1" in shown
     assert "steps/s" in shown
     assert "2 of 2 runs moving" in shown
+
+
+def test_progress_shows_the_losses_of_the_last_look_and_the_memory():
+    seen = []
+
+    class Watch(LiveProgress):
+        def on_step(self, state):
+            last = state.history[-1].losses[0] if state.history else None
+            seen.append((last, printed(self.render(state))))
+
+    fit(TASK.sample(100, seed=0), SMALL, callbacks=[Watch()])
+    for losses, text in seen:
+        if losses is None:
+            assert "losses come at the first look" in text
+        else:
+            assert f"cross entropy {np.nanmean(losses):.3f}" in text
+        assert peak_megabytes() is None or re.search(r"[\d,]+ MB", text)
+    assert {losses is None for losses, _ in seen} == {False, True}
 
 
 def test_progress_is_silent_elsewhere():

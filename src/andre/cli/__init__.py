@@ -1,6 +1,19 @@
 """The command line: `andre COMMAND`."""
 
-from andre.cli import bench, census, datasets, facts, learn, predict, programs, report, tables, tasks
+from andre.cli import (
+    bench,
+    census,
+    datasets,
+    facts,
+    learn,
+    predict,
+    programs,
+    report,
+    reuse,
+    show,
+    tables,
+    tasks,
+)
 from andre.cli.app import main
 
 __all__ = [
@@ -13,6 +26,8 @@ __all__ = [
     "predict",
     "programs",
     "report",
+    "reuse",
+    "show",
     "tables",
     "tasks",
 ]

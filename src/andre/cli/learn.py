@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from andre.facts import FactBase
     from andre.learning import Plan, Theory
+    from andre.logic import Program
 
-__all__ = ["learn"]
+__all__ = ["learn", "print_theory"]
 
 
 @app.command(
@@ -58,6 +59,14 @@ def learn(
     language: Annotated[
         Path | None, typer.Option(metavar="TOML", help="A file that says what bodies may hold.")
     ] = None,
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            "--with",
+            metavar="PROGRAM",
+            help="Known rules: those of a target stay as they are and are added to, others are background.",
+        ),
+    ] = None,
     preset: Annotated[str, typer.Option(help="default works best; paper follows the paper.")] = "default",
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same program.")] = 0,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each target.")] = None,
@@ -91,6 +100,7 @@ def learn(
     """
     from andre.facts import read_source
     from andre.learning import Plan, learnable
+    from andre.learning.origin import FactSource, Origin, save_origin
     from andre.logic.writers import FORMATS
 
     if out is not None:
@@ -114,15 +124,25 @@ def learn(
         preset=preset,
         language=language,
         memory_limit=int(memory_limit * 2**30),
+        known=_known(known),
         **{name: value for name, value in given.items() if value is not None},
         **options,
     )
     if not quiet:
         say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables")
     theory = _learn(facts, targets, plan, out, jobs=jobs, quiet=quiet)
-    _print(theory, to, as_json)
+    if out is not None:
+        save_origin(Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, reads)), out)
+    print_theory(theory, to, as_json)
     if not quiet:
         _say_how_it_went(theory, out)
+
+
+def _known(path: Path | None) -> Program:
+    from andre.logic import Program
+    from andre.logic.writers import read_program
+
+    return Program() if path is None else read_program(path)
 
 
 def _targets(source: str, facts: FactBase, given: list[str] | None, language: Path | None) -> list[str]:
@@ -175,7 +195,7 @@ def _pool(jobs: int) -> AbstractContextManager[Executor | None]:
     return nullcontext() if jobs == 1 else ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
 
 
-def _print(theory: Theory, to: str | None, as_json: bool) -> None:
+def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -> None:
     """Print the program: for machines, for a terminal, or as plain Prolog."""
     from andre.logic.writers import FORMATS
 
@@ -186,20 +206,27 @@ def _print(theory: Theory, to: str | None, as_json: bool) -> None:
     elif to is None and sys.stdout.isatty():
         from rich.console import Console
 
-        from andre.report.terminal import rule_table
+        from andre.report.terminal import rule_table, target_table
 
-        Console(highlight=False).print(rule_table(theory.program))
+        console = Console(highlight=False)
+        console.print(rule_table(theory.program))
+        if len(theory.definitions) > 1:
+            console.print("", target_table(theory))
     else:
         typer.echo(FORMATS[to or "prolog"].write(theory.program), nl=False)
 
 
 def _say_how_it_went(theory: Theory, out: Path | None) -> None:
     for definition in theory:
+        for note in definition.notes:
+            say(f"{definition.target}: {note}")
         if definition.reason:
             say(f"{definition.target}: no rule, because {definition.reason}")
-        if definition.result.stopped == "time":
+        if definition.result.stopped == "time" and len(definition.program):
             say(f"{definition.target}: the time limit was reached, so this is the best so far")
         if definition.result.stopped == "interrupted":
             say("stopped by Ctrl-C: this is the best so far")
+    for name, reason in theory.skipped.items():
+        say(f"{name} was left out: {reason}")
     if out is not None:
         say(f"saved in {out}: andre show {out}, andre predict {out} FACTS, andre report {out}")

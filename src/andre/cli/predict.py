@@ -29,7 +29,8 @@ def predict(
         Path,
         typer.Argument(
             metavar="RUN|PROGRAM",
-            help="A folder that `andre fit --out` wrote, or rules in Prolog, ProbLog, AnyBURL, JSON or CSV.",
+            help="A folder that `andre fit --out` or `andre learn --out` wrote, or rules in Prolog, "
+            "ProbLog, AnyBURL, JSON or CSV.",
         ),
     ],
     source: Annotated[
@@ -47,7 +48,7 @@ def predict(
 
     Columns of a table are matched by name, in any order; others are not read.
     Facts marked as test or validation facts are not read, nor are the examples
-    of a Popper folder.
+    of a Popper folder, nor facts of what a learned theory defines.
     """
     if (program / "result.json").is_file():
         if as_json:

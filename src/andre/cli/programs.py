@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "Format", "Json", "Memory", "evaluate", "explain", "predict_facts"]
 
 _Program = Annotated[
-    Path, typer.Argument(help="Rules in Prolog, ProbLog, AnyBURL, JSON or CSV.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="RUN|PROGRAM",
+        help="A folder that `andre learn --out` wrote, or rules in Prolog, ProbLog, AnyBURL, JSON or CSV.",
+        show_default=False,
+    ),
 ]
 _Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts.", show_default=False)]
 Format = Annotated[
@@ -47,7 +52,7 @@ def predict_facts(
     from andre.logic.writers import read_program
 
     rules = read_program(program)
-    evidence = _evidence(_read(source, format))
+    evidence = _evidence(program, _read(source, format))
     model = infer(rules, evidence, engine=engine, memory_limit=memory_limit)
     if out is not None:
         write_facts(model.derived, out)
@@ -112,7 +117,7 @@ def explain(
 
     asked = parse_atom(atom, source="the atom")
     rules = read_program(program)
-    explainer = Explainer(rules, _evidence(_read(source, format)))
+    explainer = Explainer(rules, _evidence(program, _read(source, format)))
     explanation = explainer.explain(asked, limit=limit, depth=depth)
     if as_json:
         _print_json(explanation.as_dict())
@@ -129,9 +134,14 @@ def _read(source: Path, format: str | None) -> FactBase:
     return facts
 
 
-def _evidence(facts: FactBase) -> FactBase:
+def _evidence(program: Path, facts: FactBase) -> FactBase:
     """What a program may read: training facts, less the examples of what is to be learned."""
     from dataclasses import replace
+
+    if (program / "theory.json").is_file():
+        from andre.learning import load_theory
+
+        return load_theory(program).evidence(facts)
 
     training = facts.select("train")
     examples = training.bias.head if training.bias else ()

@@ -14,8 +14,9 @@ from andre.cli.tables import AsJson, Run, read_rows
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from andre.learning.origin import TableSource
+    from andre.learning.origin import Origin, TableSource
     from andre.report.gather import Rows
+    from andre.report.page import ReportData
 
 __all__ = ["report"]
 
@@ -23,7 +24,7 @@ __all__ = ["report"]
 @app.command(
     epilog="\n\n".join(
         (
-            "andre report birds.run",
+            "andre report family.run --open",
             "andre report birds.run --data birds.csv --out birds.html --open",
         )
     )
@@ -34,9 +35,8 @@ def report(
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="TABLE",
-            help="The table it was learned from, where it is not where it was.",
-            dir_okay=False,
+            metavar="TABLE|FACTS",
+            help="What it was learned from, where that is not where it was.",
         ),
     ] = None,
     out: Annotated[
@@ -51,17 +51,18 @@ def report(
     what the network holds, how training went, what the runs found, what was
     rejected and why, and how it was made.
     """
-    from andre.learning import load_result
     from andre.learning.origin import load_origin
-    from andre.report.gather import gather
     from andre.report.html import as_values, write_report
 
-    result, origin = load_result(run), load_origin(run)
     path = out or run / "report.html"
-    if not path.parent.is_dir():
+    if not path.parent.is_dir() and path.parent != run:
         raise AndreError(f"there is no folder {path.parent} to write {path.name} to: make it first")
-    source = None if origin is None else origin.table
-    made = gather(result, origin, _rows(data, source, str(result.space.head)))
+    if (run / "targets").is_dir() and not (run / "theory.json").is_file():
+        raise AndreError(
+            f"learning into {run} has not ended: give the same `andre learn` again, and it goes on"
+        )
+    of = _of_theory if (run / "theory.json").is_file() else _of_result
+    made = of(run, load_origin(run), data)
     if as_json:
         typer.echo(json.dumps(as_values(made), indent=2))
         return
@@ -69,6 +70,31 @@ def report(
     typer.echo(path)
     if show:
         webbrowser.open(path.resolve().as_uri())
+
+
+def _of_result(run: Path, origin: Origin | None, data: Path | None) -> ReportData:
+    from andre.learning import load_result
+    from andre.report.gather import gather
+
+    result = load_result(run)
+    source = None if origin is None else origin.table
+    return gather(result, origin, _rows(data, source, str(result.space.head)))
+
+
+def _of_theory(run: Path, origin: Origin | None, data: Path | None) -> ReportData:
+    from andre.facts import read_source
+    from andre.learning import load_theory
+    from andre.learning.origin import FactSource
+    from andre.report.theory import gather_theory
+
+    theory = load_theory(run)
+    source = None if origin is None else origin.facts
+    if data is not None:
+        source = FactSource(str(data), None if source is None else source.format)
+    elif source is not None and not source.is_there:
+        source = None
+    facts = None if source is None else read_source(source.name, source.format)
+    return gather_theory(theory, origin, facts)
 
 
 def _rows(data: Path | None, source: TableSource | None, head: str) -> Rows | None:

@@ -31,6 +31,7 @@ __all__ = [
     "predict_table",
     "read_rows",
     "say",
+    "show_result",
 ]
 
 _EXAMPLES = "\n\n".join  # a blank line between examples, or the help would run them together
@@ -96,7 +97,7 @@ def fit(
     rows, held = _read(source, quiet)
     result = _learn(rows.train, chosen, held, checkpoint, quiet, tensorboard)
     _keep(result, source, rows, out, report)
-    _show(result, as_json)
+    show_result(result, as_json)
     if not quiet:
         _say_how_it_went(result, out, report)
 
@@ -146,36 +147,6 @@ def predict_table(result: Result, path: Path, proba: bool = False) -> str:
         fired = int(rule < len(result.program))
         writer.writerow([fired, *([f"{chance:.6g}"] if proba else []), texts[rule]])
     return buffer.getvalue()
-
-
-@app.command()
-def show(
-    run: Run,
-    runs: Annotated[bool, typer.Option("--runs", help="List the best of the runs it came from.")] = False,
-    plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write figures of the training here, as SVG.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print a saved model: the program with its evidence."""
-    from andre.learning import load_result
-
-    result = load_result(run)
-    if plots is not None:
-        from andre.learning.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
-
-        check_folder(plots)
-        for name, draw in (("losses", plot_losses), ("accuracy", plot_accuracy)):
-            save_figure(draw(result), plots / f"{name}.svg")
-        save_figure(plot_probabilities(result), plots / "probabilities.svg")
-    if runs and not as_json:
-        from rich.console import Console
-
-        from andre.report.terminal import run_table
-
-        Console().print(run_table(result))
-        return
-    _show(result, as_json)
 
 
 @app.command()
@@ -340,7 +311,7 @@ def _learn(
         return learn(train, config, validation=held, callbacks=watchers, checkpoint=checkpoint)
 
 
-def _show(result: Result, as_json: bool) -> None:
+def show_result(result: Result, as_json: bool) -> None:
     """Print the program: for machines, for a terminal, or as plain Prolog."""
     if as_json:
         from andre.report.summary import document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -135,6 +135,11 @@ class CrispSample:
         """The weight of all positives and of all negatives, [2]."""
         totals: Floats = self.labels.sum(axis=1)
         return totals
+
+    def settled(self, codes: Codes) -> CrispSample:
+        """The same examples, those that these bodies cover weighing nothing: nothing can be added there."""
+        left = ~self.predicts(codes)
+        return replace(self, positives=self.positives * left, negatives=self.negatives * left)
 
     def row_covers(self, codes: Codes) -> Bools:
         """Which rows satisfy which bodies, [rules, U]."""

@@ -35,10 +35,12 @@ def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
     n, k = np.broadcast_arrays(np.asarray(size, dtype=np.float64), np.asarray(chosen, dtype=np.float64))
     shape, n, k = n.shape, n.ravel(), k.ravel()
     # The large parts of the three factorials cancel on paper, not in floats: ln C(1e12, 3) needs it.
-    share = np.divide(k, n, out=np.zeros_like(n), where=n > 0)
+    k = k.clip(min=0)
     rest = (n - k).clip(min=0)
-    main = -k * _log(share) - rest * np.log1p(-share, out=np.zeros_like(n), where=rest > 0)
-    cost: Floats = main + _remainder(n) - _remainder(k) - _remainder(rest) + np.log(n + 1)
+    few, many = np.minimum(k, rest), np.maximum(k, rest)  # a share near 1 would lose what is left of it
+    share = np.divide(few, n, out=np.zeros_like(n), where=n > 0)
+    main = -few * _log(share) - many * np.log1p(-share)
+    cost: Floats = main + _remainder(n) - _remainder(few) - _remainder(many) + np.log(n + 1)
     return cost.reshape(shape)
 
 

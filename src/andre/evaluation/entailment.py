@@ -156,7 +156,12 @@ def _figures(counts: Confusion) -> dict[str, Any]:
 
 
 def entailment(
-    program: Program, facts: FactBase, *, mark: str | None = None, engine: str | Engine = "auto"
+    program: Program,
+    facts: FactBase,
+    *,
+    heads: Iterable[Key] = (),
+    mark: str | None = None,
+    engine: str | Engine = "auto",
 ) -> Entailment:
     """Judge a program by the head atoms that it derives.
 
@@ -164,7 +169,8 @@ def entailment(
     Where some atoms of a head are denied, only stated and denied atoms are
     judged. Otherwise the world is closed: every atom over the constants that
     stand in its place in some fact of the head, or that the program puts
-    there, is judged, and false unless it is stated.
+    there, is judged, and false unless it is stated. Relations in `heads` are
+    judged too where no rule of the program defines them.
 
     Examples
     --------
@@ -174,8 +180,8 @@ def entailment(
     >>> entailment(parse_program("h(X, Y) :- p(X, Y)."), facts).overall.accuracy
     0.5
     """
-    heads = [(rule.head.predicate, rule.head.arity) for rule in program]
-    examples = Examples.of(facts, heads, mark)
+    defined = [(rule.head.predicate, rule.head.arity) for rule in program]
+    examples = Examples.of(facts, [*defined, *heads], mark)
     model = infer(program, examples.evidence, engine=engine)
     counts, closed = {}, False
     for key, judged in examples.judged.items():

@@ -7,7 +7,8 @@ after another: for two literals that share one variable, a matrix product.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
 from string import ascii_letters
 
 import numpy as np
@@ -20,6 +21,9 @@ from andre.logic import Atom, Constant, Literal, Rule, Variable
 from andre.logic.comparison import comparison_holds
 
 __all__ = ["Body", "TruthTables"]
+
+#: Stands for all constants in the name of a comparison.
+_ANY = Variable("X")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +53,8 @@ class TruthTables:
 
     constants: tuple[Constant, ...]  #: N
     holds: Mapping[Key, tuple[Tensor, Tensor]]  #: for each relation, where it is true and where false
+    #: Comparisons that were looked at before: all pairs take a while.
+    _compared: dict[Atom, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, facts: FactBase) -> TruthTables:
@@ -70,25 +76,23 @@ class TruthTables:
         return len(self.constants)
 
     def literal(self, literal: Literal) -> Tensor:
-        """Where a literal holds, one dimension per argument."""
+        """Where a literal holds, one dimension per argument; a constant that is compared has one place."""
         atom = literal.atom
         if atom.is_builtin:
-            table = torch.as_tensor(self._compared(atom.predicate)).float()
+            table = self._comparison(atom)
             return 1 - table if literal.negated else table
         found = self.holds.get((atom.predicate, atom.arity))
         if found is None:  # a relation without facts is false everywhere
             return torch.full((self.n,) * atom.arity, float(literal.negated))
         return found[int(literal.negated)]
 
-    def _compared(self, predicate: str) -> np.ndarray:
-        if predicate in ("=", "\\="):
-            same = np.eye(self.n, dtype=np.bool_)
-            return same if predicate == "=" else ~same
-        pairs = [
-            [comparison_holds(Atom(predicate, (one, two))) for two in self.constants]
-            for one in self.constants
-        ]
-        return np.array(pairs, dtype=np.bool_)
+    def _comparison(self, atom: Atom) -> Tensor:
+        key = Atom(atom.predicate, tuple(_ANY if isinstance(arg, Variable) else arg for arg in atom.args))
+        if key not in self._compared:
+            one, two = ((arg,) if isinstance(arg, Constant) else self.constants for arg in atom.args)
+            pairs = [[comparison_holds(Atom(atom.predicate, (x, y))) for y in two] for x in one]
+            self._compared[key] = torch.tensor(pairs).float().view(len(one), len(two))
+        return self._compared[key]
 
     def body(self, rule: Rule, target: Key | None = None) -> Body:
         """A rule's body, ready to be evaluated.
@@ -104,10 +108,16 @@ class TruthTables:
         place = {constant: code for code, constant in enumerate(self.constants)}
         fixed, open_ = [], []
         for literal in rule.body:
-            args = [names[arg] if isinstance(arg, Variable) else place.get(arg) for arg in literal.atom.args]
-            where = _Where(tuple(args), tuple(isinstance(arg, Variable) for arg in literal.atom.args))
-            if (literal.atom.predicate, literal.atom.arity) == target:
-                open_.append((where, literal.negated))
+            atom = literal.atom
+            args = [
+                names[arg] if isinstance(arg, Variable) else 0 if atom.is_builtin else place.get(arg)
+                for arg in atom.args
+            ]
+            where = _Where(
+                tuple(args), tuple(isinstance(arg, Variable) for arg in atom.args), literal.negated
+            )
+            if (atom.predicate, atom.arity) == target:
+                open_.append(where)
             else:
                 fixed.append(where.factor(self.literal(literal)))
         return Body(rule.head.arity, self.n, tuple(fixed), tuple(open_))
@@ -119,6 +129,7 @@ class _Where:
 
     args: tuple[int | None, ...]  #: a variable, or the place of a constant; None: one that no fact has
     variable: tuple[bool, ...]
+    negated: bool  #: whether the table says where the atom fails
 
     def factor(self, table: Tensor, batch: bool = False) -> _Factor:
         """The table over the atom's distinct variables, in order."""
@@ -127,8 +138,8 @@ class _Where:
         for position in reversed(range(len(self.args))):
             if not self.variable[position]:
                 code = self.args[position]
-                at = table.select(shift + position, code) if code is not None else None
-                table = torch.zeros_like(table.select(shift + position, 0)) if at is None else at
+                at = table.select(shift + position, code or 0)
+                table = at if code is not None else torch.full_like(at, float(self.negated))
         kept = [arg for arg, is_variable in zip(self.args, self.variable, strict=True) if is_variable]
         variables = tuple(sorted({arg for arg in kept if arg is not None}))
         ahead = "a" if batch else ""
@@ -144,7 +155,7 @@ class Body:
     arity: int  #: the head's variables are the first so many
     n: int  #: constants
     fixed: tuple[_Factor, ...]
-    open: tuple[tuple[_Where, bool], ...]  #: literals of the target, and whether they are negated
+    open: tuple[_Where, ...]  #: literals of the target
 
     @property
     def is_recursive(self) -> bool:
@@ -154,7 +165,7 @@ class Body:
     @property
     def negates_target(self) -> bool:
         """Whether it stands there negated."""
-        return any(negated for _, negated in self.open)
+        return any(where.negated for where in self.open)
 
     def derives(self, true: Tensor | None = None, false: Tensor | None = None) -> Tensor:
         """Where the body holds, [P, N, ...]; [N, ...] where the target is not in it.
@@ -165,8 +176,8 @@ class Body:
             Where the target holds and where it does not, for P programs, [P, N, ...].
         """
         factors = list(self.fixed)
-        for where, negated in self.open:
-            table = false if negated else true
+        for where in self.open:
+            table = false if where.negated else true
             assert table is not None
             factors.append(where.factor(table, batch=True))
         auxiliary = {v for factor in factors for v in factor.variables if v >= self.arity}
@@ -187,23 +198,38 @@ def _scope(factors: Sequence[_Factor], variable: int) -> set[int]:
 def _product(factors: Sequence[_Factor], wanted: tuple[int, ...], n: int | None = None) -> _Factor:
     """The product of tables with all but the wanted variables summed out, cut to 0 and 1."""
     letters = ascii_letters[1:]
-    batch = any(factor.batch for factor in factors)
-    operands = sorted(factors, key=lambda factor: (factor.batch, factor.table.ndim))
+    operands = list(factors)
     if n is not None:  # wanted variables that no literal has are free
         free = [v for v in wanted if not any(v in factor.variables for factor in factors)]
         operands += [_Factor((v,), torch.ones(n)) for v in free]
-    while len(operands) > 1:  # two at a time, the small ones first, so that no table grows needlessly
-        one, two, *rest = operands
-        later = {v for factor in rest for v in factor.variables} | set(wanted)
-        kept = tuple(sorted((set(one.variables) | set(two.variables)) & later))
-        ahead = "a" if one.batch or two.batch else ""
+    while len(operands) > 1:  # two at a time, those first whose product is the smallest
+        joins = [_Join.of(operands, pair, wanted) for pair in combinations(range(len(operands)), 2)]
+        join = min(joins, key=lambda join: (len(join.kept), join.batch, join.pair))
+        one, two = (operands[place] for place in join.pair)
+        ahead = "a" if join.batch else ""
         read = ",".join(
             ("a" if f.batch else "") + "".join(letters[v] for v in f.variables) for f in (one, two)
         )
-        table = torch.einsum(f"{read}->{ahead}{''.join(letters[v] for v in kept)}", one.table, two.table)
-        merged = _Factor(kept, table.clamp_max(1), one.batch or two.batch)
-        operands = [merged, *rest]
+        table = torch.einsum(f"{read}->{ahead}{''.join(letters[v] for v in join.kept)}", one.table, two.table)
+        rest = [factor for place, factor in enumerate(operands) if place not in join.pair]
+        operands = [*rest, _Factor(join.kept, table.clamp_max(1), join.batch)]
     (last,) = operands
     gone = [int(last.batch) + place for place, v in enumerate(last.variables) if v not in wanted]
     table = last.table.sum(gone) if gone else last.table
-    return _Factor(wanted, table.clamp_max(1), batch)
+    return _Factor(wanted, table.clamp_max(1), last.batch)
+
+
+@dataclass(frozen=True)
+class _Join:
+    """Two factors to multiply, and which variables their product must keep."""
+
+    pair: tuple[int, int]
+    kept: tuple[int, ...]
+    batch: bool
+
+    @classmethod
+    def of(cls, operands: Sequence[_Factor], pair: tuple[int, int], wanted: tuple[int, ...]) -> _Join:
+        both = {v for place in pair for v in operands[place].variables}
+        later = {v for place, f in enumerate(operands) if place not in pair for v in f.variables}
+        batch = any(operands[place].batch for place in pair)
+        return cls(pair, tuple(sorted(both & (later | set(wanted)))), batch)

@@ -37,6 +37,7 @@ class Form:
     singletons: bool = False  #: whether a variable that the head lacks may occur only once
     negation: bool = True  #: whether literals may be negated
     max_body: int | None = None  #: how many literals a body may have
+    unnegated: tuple[int, ...] = ()  #: columns that must not be negated
     require: tuple[tuple[int, ...], ...] = ()  #: of each of these sets of columns a body has one at least
 
     @cached_property
@@ -52,6 +53,8 @@ class Form:
             good &= self.space.safe(codes)
         if not self.negation:
             good &= ~(codes < 0).any(axis=1)
+        if self.unnegated:
+            good &= ~(codes[:, list(self.unnegated)] < 0).any(axis=1)
         if self.max_body is not None:
             good &= np.count_nonzero(codes, axis=1) <= self.max_body
         if not self.singletons:
@@ -74,7 +77,7 @@ class Form:
         n_literals = 2 * m if self.negation else m
         first, second = np.triu_indices(n_literals)  # a literal with itself is a body of one
         possible = (first == second) | (first % m != second % m)
-        if self.safe:
+        if self.safe and self.space.head_variables:
             possible &= first < m  # two negations bind nothing
         first, second = first[possible], second[possible]
         step = max(1, _BLOCK // m)

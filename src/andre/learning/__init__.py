@@ -2,6 +2,7 @@
 
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config, SelectionConfig, TrainingConfig
+from andre.learning.guide import Guide
 from andre.learning.learner import fit
 from andre.learning.plan import Plan
 from andre.learning.relational import learn, learnable
@@ -15,6 +16,7 @@ __all__ = [
     "Callback",
     "Config",
     "Definition",
+    "Guide",
     "Look",
     "Plan",
     "Result",

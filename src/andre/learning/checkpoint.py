@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import load, save
 from torch import Tensor
 
 from andre.errors import CheckpointError
 from andre.files import write_whole
-from andre.grounding import Sample
+from andre.grounding import Codes, Sample
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config
 from andre.learning.runs import Runs
@@ -41,17 +42,25 @@ class Checkpoint(Callback):
     ----------
     folder
         Where; made if need be.
-    sample, config
-        What is learned from, and how: a checkpoint of another sample or of
-        other settings is refused.
+    sample, config, fixed
+        What is learned from, how, and beside which known rules: a checkpoint of
+        another sample or of other settings is refused.
     every
         Seconds between two checkpoints at the least.
     """
 
-    def __init__(self, folder: Path, sample: Sample, config: Config, every: float = 10.0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        sample: Sample,
+        config: Config,
+        fixed: Codes | None = None,
+        every: float = 10.0,
+    ) -> None:
         self.folder, self.every = folder, every
         self._saved = time.monotonic()
-        self._task = {"version": _VERSION, "sample": _digest_of(sample), "config": _settings(config)}
+        task = _digest_of(sample, fixed)
+        self._task = {"version": _VERSION, "sample": task, "config": _settings(config)}
 
     def on_extract(self, state: State) -> None:
         """Save, if the last checkpoint is old enough."""
@@ -166,10 +175,14 @@ def _unpack(state: State, tensors: dict[str, Tensor], notes: dict[str, Any]) -> 
     ]
 
 
-def _digest_of(sample: Sample) -> str:
+def _digest_of(sample: Sample, fixed: Codes | None) -> str:
     digest = hashlib.sha256(repr((sample.space.head, sample.space.atoms)).encode())
-    members = [] if sample.members is None else [sample.members.starts, sample.members.rows]
-    for array in (sample.valuations, sample.positives, sample.negatives, *members):
+    others: list[NDArray[Any]] = []
+    if sample.members is not None:
+        others += [sample.members.starts, sample.members.rows]
+    if fixed is not None:
+        others.append(fixed)
+    for array in (sample.valuations, sample.positives, sample.negatives, *others):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 

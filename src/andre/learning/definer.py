@@ -41,6 +41,7 @@ class Definer:
     form: Form  #: what bodies must look like, over the rule space of the pool
     config: SelectionConfig
     deadline: Deadline | None = None
+    fixed: Numbers = ()  #: known rules, which every program has
 
     def define(self, pool: Codes) -> tuple[Codes, float]:
         """Choose among pooled bodies, and refine the choice.
@@ -60,7 +61,7 @@ class Definer:
         steps = [number for number in numbers if self.rules.is_recursive(number)][:_STEPS]
         ranked = self._ranked([(), *((number,) for number in (*bases, *steps))], codes)
         first = [program[0] for _, program in ranked if program and program[0] in set(bases)][:_BASES]
-        pairs = [_sorted((base, step)) for step in steps for base in first]
+        pairs = [_sorted((base, step)) for step in steps for base in first if self.config.max_rules > 1]
         ranked = _best((*ranked, *self._ranked(pairs, codes)), self.config.beam)
         best = ranked[0]
         grown = ranked
@@ -94,7 +95,7 @@ class Definer:
 
     def _counts(self, programs: Sequence[Numbers]) -> Floats:
         """What programs cover, [P, 2]; not a number where a model leaves an atom undefined."""
-        models, total = self.rules.models(programs)
+        models, total = self.rules.models([self.fixed + program for program in programs])
         counts = self.labels.counts(models)
         counts[~total] = math.nan
         return counts
@@ -124,7 +125,7 @@ class Definer:
 
     def _adding(self, program: Numbers, numbers: Sequence[int]) -> Iterator[int]:
         """The rules that derive most of what is missing in one step from a program's model."""
-        model = self.rules.models([program])[0][0]
+        model = self.rules.models([self.fixed + program])[0][0]
         others = tuple(number for number in numbers if number not in program)
         new = self.rules.steps(others, model) & ~model
         counts = self.labels.counts(new)
@@ -171,7 +172,7 @@ class Definer:
 
     def _by_support(self, program: Numbers) -> list[int]:
         """The rules of a program, those that derive most of the true atoms first."""
-        model = self.rules.models([program])[0][0]
+        model = self.rules.models([self.fixed + program])[0][0]
         support = self.labels.counts(self.rules.steps(program, model))[:, 0]
         return [program[place] for place in np.argsort(-support, kind="stable")]
 

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from andre.errors import DataError
+from andre.errors import ConfigError, DataError
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import description_length
 from andre.evaluation.entailment import Confusion
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.evaluation.tables import TruthTables
 from andre.facts import FactBase
-from andre.grounding import Census, Codes, Language, Sample
+from andre.grounding import Census, Codes, Language, RuleSpace, Sample
 from andre.grounding.census import head_domains
 from andre.grounding.form import Form
 from andre.grounding.place import evidence_mask, key_text
+from andre.learning.callbacks import Callback
 from andre.learning.config import Config
 from andre.learning.deadline import Deadline
 from andre.learning.definer import Definer
+from andre.learning.guide import Guide
+from andre.learning.known import encode_known, known_about
+from andre.learning.learner import fit
+from andre.learning.plan import Plan
 from andre.learning.rejection import Weighing
 from andre.learning.result import Result
 from andre.learning.selection import with_shorter
 from andre.learning.theory import Counts, Definition
 from andre.logic import Evidence, Program
 
-__all__ = ["define"]
+__all__ = ["define", "fits_tables"]
 
 #: Most numbers that one truth table may hold.
 _MOST_CELLS = 1 << 26
@@ -37,20 +43,17 @@ _MOST_ROWS = 20_000
 #: How many of the pooled rules are kept in mind to tell why they were left out.
 _REMEMBERED = 80
 
-#: Learns a sample by gradient: the sample, what bodies must look like, settings.
-Proposer = Callable[[Sample, Form, Config], Result]
-
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
     """Bodies worth choosing from, the most promising in one step first."""
 
     bodies: Codes
-    result: Result  #: of the runs with recursion
+    result: Result  #: of the runs with recursion; stopped where any run was
 
 
 def define(
-    facts: FactBase, language: Language, census: Census, propose: Proposer, config: Config, *, short: bool
+    facts: FactBase, language: Language, census: Census, plan: Plan, callbacks: tuple[Callback, ...]
 ) -> Definition:
     """Choose a definition among the rules that runs with and without recursion propose.
 
@@ -60,50 +63,50 @@ def define(
         What is known; background rules have been run.
     census
         Of the target, in exists.
-    propose
-        Learns a sample by gradient.
-    config
-        Settings of the runs and of the choice.
-    short
-        Whether all bodies of one or two literals are pooled too.
     """
-    key = language.key(facts)
-    n = len(facts.constants)
-    widest = max(key[1], *(arity for _, arity in facts.relations))
-    if n**widest > _MOST_CELLS:
-        raise DataError(
-            f"a definition over {n:,} constants needs tables of {n**widest:,} cells, and {_MOST_CELLS:,} are "
-            "the most: give fewer facts, or learn with mode 'complete'"
-        )
+    key, config = language.key(facts), plan.config
+    labels = _labels(facts, language)
+    for count, kind in zip(labels.totals, ("true", "false"), strict=True):
+        if not count:
+            raise DataError(f"no atom of {key_text(key)} is more likely {kind} than not: give some that are")
     deadline = Deadline.after(config.time_limit)
     sample = census.to_sample()
-    form = language.form(sample.space)
-    pool = _pooled(sample, form, key, propose, _lean(config), short=short)
+    space, form = sample.space, language.form(sample.space)
+    known = known_about(plan.known, key)
+    pool = _pooled(_Proposer(sample, form, _lean(config), callbacks, known), short=plan.short_bodies)
     rules = RuleBase(TruthTables.of(_background(facts, key)), key)
-    labels = _labels(facts, language)
-    definer = Definer(rules, labels, form, config.selection, deadline)
+    fixed = tuple(map(rules.add, known))
+    definer = Definer(rules, labels, form, config.selection, deadline, fixed)
     codes, length = definer.define(pool.bodies)
-    numbers = tuple(rules.add(sample.space.rule(body)) for body in codes)
+    numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
     model = rules.models([numbers])[0]
-    own = labels.counts(rules.steps(numbers, model[0]))
-    evidence = [Evidence("train", float(right + wrong), float(right)) for right, wrong in own]
-    program = sample.space.program(codes)
+    program = []
+    for rule, (right, wrong) in zip(
+        (*known, *space.program(codes)), labels.counts(rules.steps(numbers, model[0])), strict=True
+    ):
+        program.append(rule.tidy().with_evidence(Evidence("train", float(right + wrong), float(right))))
     some = pool.bodies[:_REMEMBERED]
-    others = tuple(rules.add(sample.space.rule(body)) for body in some)
+    others = tuple(rules.add(space.rule(body)) for body in some)
     at_end = labels.counts(rules.steps(others, model[0]))
-    weighing = Weighing(sample.space, some, at_end, labels.totals, config.selection.min_confidence)
+    weighing = Weighing(space, some, at_end, labels.totals, config.selection.min_confidence)
     covered, totals = labels.counts(model)[0].astype(int), labels.totals.astype(int)
     return Definition(
         target=key_text(key),
-        program=Program(tuple(r.tidy().with_evidence(one) for r, one in zip(program, evidence, strict=True))),
+        program=Program(tuple(program)),
         counts=Counts.of(census),
         confusion=Confusion(*covered.tolist(), *(totals - covered).tolist()),
         length=length,
         empty_length=definer.empty_length(),
         result=pool.result,
         rejected=tuple(weighing.rejected(codes)),
-        reason=None if len(codes) else weighing.why_nothing(pool.result.stopped),
+        reason=None if program else weighing.why_nothing(pool.result.stopped),
     )
+
+
+def fits_tables(facts: FactBase) -> bool:
+    """Whether there are so few constants that programs can be judged at their fixpoint on truth tables."""
+    widest = max([2, *(arity for _, arity in facts.relations)])
+    return float(len(facts.constants)) ** widest <= _MOST_CELLS
 
 
 def _lean(config: Config) -> Config:
@@ -114,27 +117,54 @@ def _lean(config: Config) -> Config:
     return config.model_copy(update={"training": training, "selection": selection, "time_limit": limit})
 
 
-def _pooled(
-    sample: Sample, form: Form, key: tuple[str, int], propose: Proposer, config: Config, *, short: bool
-) -> _Pool:
-    space = sample.space
-    whole, sample = sample, sample.thinned(_MOST_ROWS, config.seed)
-    result = propose(sample, form, config)
+@dataclass(frozen=True, eq=False)
+class _Proposer:
+    """Lets runs propose bodies for a sample."""
+
+    sample: Sample
+    form: Form
+    config: Config
+    callbacks: tuple[Callback, ...]
+    known: Program
+
+    def propose(self, columns: NDArray[np.bool_] | None = None) -> Result:
+        """What runs come to, with all candidates or some of them only."""
+        sample = self.sample.thinned(_MOST_ROWS, self.config.seed)
+        form = self.form
+        if columns is not None:
+            sample = sample.columns(columns)
+            form = replace(form, space=sample.space, require=())
+        guide = Guide(form, fixed=self._fixed(sample.space))
+        return fit(sample, self.config, callbacks=self.callbacks, guide=guide)
+
+    def _fixed(self, space: RuleSpace) -> Codes | None:
+        """The known rules that can be said with these candidates; others count at the fixpoint only."""
+        found = []
+        for rule in self.known:
+            with suppress(ConfigError):
+                found.append(encode_known(Program((rule,)), space, identity=False))
+        return np.concatenate(found) if found else None
+
+
+def _pooled(proposer: _Proposer, *, short: bool) -> _Pool:
+    space, form = proposer.sample.space, proposer.form
+    key = space.head.predicate, space.head.arity
+    result = proposer.propose()
     bodies = [result.proposed]
     recursive = np.array([(atom.predicate, atom.arity) == key for atom in space.atoms])
     stated = np.array([not atom.is_builtin for atom in space.atoms])
-    if recursive.any() and (stated & ~recursive).any():
+    if recursive.any() and (stated & ~recursive).any() and result.stopped != "interrupted":
         # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
-        part = sample.columns(~recursive)
-        apart = propose(part, replace(form, space=part.space, require=()), config)
+        apart = proposer.propose(~recursive)
         wide = np.zeros((len(apart.proposed), space.m), dtype=np.int8)
         wide[:, ~recursive] = apart.proposed
         bodies.append(wide)
+        result = replace(result, stopped=apart.stopped or result.stopped)
     if short:
         bodies.append(form.short_bodies())
     pool = with_shorter(np.concatenate(bodies))
     pool = pool[form.admits(pool)]
-    crisp = CrispSample.of(whole)
+    crisp = CrispSample.of(proposer.sample)
     own = crisp.body_counts(pool)
     lengths = description_length(own, crisp.totals, np.count_nonzero(pool, axis=1), 1, m=space.m)
     order = np.argsort(lengths, kind="stable")

@@ -9,7 +9,10 @@ from torch import Tensor
 
 from andre.grounding import Codes
 
-__all__ = ["distinct_bodies", "entropies", "extract"]
+__all__ = ["distinct_bodies", "entropies", "extract", "settled_weights"]
+
+#: How far the weight of a settled reading is above the others: it has all but e^-20 of the probability.
+_SETTLED = 20.0
 
 
 def entropies(probabilities: Tensor, epsilon: float = 1e-6) -> Tensor:
@@ -50,6 +53,19 @@ def extract(weights: Tensor, mask: Tensor, certainties: tuple[float, ...]) -> ND
     h = entropies(p)  # [K, n, m]
     codes: NDArray[np.int8] = torch.stack([reading * (h <= most) for most in certainties]).cpu().numpy()
     return codes
+
+
+def settled_weights(codes: Codes) -> Tensor:
+    """Weights that have settled on these bodies, [rules, m, 3]: the reverse of `extract`.
+
+    Examples
+    --------
+    >>> weights = settled_weights(np.array([[1, -1, 0]], dtype=np.int8))
+    >>> extract(weights[None], torch.ones(1, 1), (0.4,))
+    array([[[[ 1, -1,  0]]]], dtype=int8)
+    """
+    reading = torch.as_tensor(np.select([codes > 0, codes < 0], [0, 1], 2))  # [rules, m]
+    return torch.nn.functional.one_hot(reading, 3).float() * _SETTLED
 
 
 def distinct_bodies(subrules: Codes) -> Codes:

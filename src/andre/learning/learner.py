@@ -14,12 +14,12 @@ from andre.errors import DataError
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import program_length
 from andre.grounding import Codes, Sample
-from andre.grounding.form import Form
 from andre.learning.callbacks import Callback
 from andre.learning.checkpoint import Checkpoint
 from andre.learning.config import Config
 from andre.learning.deadline import Deadline
 from andre.learning.extraction import distinct_bodies
+from andre.learning.guide import Guide
 from andre.learning.interrupt import interruptible
 from andre.learning.result import Result, RunSummary, judge
 from andre.learning.selection import Candidate, most_accurate, nothing, prune, select
@@ -39,8 +39,7 @@ def fit(
     validation: Sample | None = None,
     callbacks: Sequence[Callback] = (),
     checkpoint: Path | str | None = None,
-    form: Form | None = None,
-    extra: Codes | None = None,
+    guide: Guide | None = None,
 ) -> Result:
     """Learn a program.
 
@@ -62,12 +61,10 @@ def fit(
     checkpoint
         A folder in which progress is kept. Where it holds unfinished work on
         the same rows and settings, that is taken up again.
-    form
-        What bodies must look like; by default only what the settings say of safety.
-    extra
-        Bodies that are pooled beside those of the runs, [rules, m].
+    guide
+        What bodies must look like, others to consider, and rules to keep.
     """
-    config = config or Config()
+    config, guide = config or Config(), guide or Guide()
     sample.require_both_classes()
     if validation is not None and validation.space != sample.space:
         raise DataError("the validation rows have other columns than the training rows: give the same")
@@ -75,9 +72,9 @@ def fit(
     limit = config.time_limit
     deadline = Deadline.after(limit)
     pause = Deadline.after(None if limit is None else limit * _TRAINING_SHARE)
-    trainer = Trainer(sample, config, validation)
+    trainer = Trainer(sample, config, validation, guide.fixed)
     state = State(trainer.crisp, config.training.rounds, trainer.steps, best=nothing(trainer.crisp))
-    keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), sample, config)
+    keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), sample, config, guide.fixed)
     if keeper:
         keeper.restore(state, trainer.device)
         callbacks = (*callbacks, keeper)
@@ -89,12 +86,12 @@ def fit(
             state.seconds = spent + time.monotonic() - began
             return "interrupted" if interrupt.asked else "time" if pause.passed else None
 
-        chooser = _Chooser(config, deadline, form, extra)
+        chooser = _Chooser(config, deadline, guide)
         rounds, chosen = _rounds(trainer, state, callbacks, stop, chooser)
     if keeper:
         keeper.close(state)
     state.seconds = spent + time.monotonic() - began
-    return _result(trainer, state, rounds, chosen, validation)
+    return _result(trainer, state, rounds, chosen, (sample, validation, guide.fixed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +100,18 @@ class _Chooser:
 
     config: Config
     deadline: Deadline
-    form: Form | None
-    extra: Codes | None
+    guide: Guide
 
     def __call__(self, state: State, rounds: Sequence[Finished]) -> Candidate:
         programs = [codes for finished in rounds for each in finished.codes for codes in each]
-        selection = self.config.selection
+        selection, guide = self.config.selection, self.guide
         if selection.criterion == "accuracy":
+            if guide.form is not None:
+                programs = [codes[guide.form.admits(codes)] for codes in programs]
             n_rules = [n for finished in rounds for _ in finished.codes for n in finished.n_rules]
             return most_accurate(state.sample, programs, n_rules, selection)
         programs.append(state.best.codes)
-        return select(state.sample, programs, selection, self.deadline, self.form, self.extra)
+        return select(state.sample, programs, selection, self.deadline, guide.form, guide.extra)
 
 
 def _rounds(
@@ -149,19 +147,21 @@ def _result(
     state: State,
     rounds: Sequence[Finished],
     chosen: Candidate,
-    validation: Sample | None,
+    given: tuple[Sample, Sample | None, Codes | None],
 ) -> Result:
-    sample = trainer.crisp
+    train, validation, fixed = given
+    sample = trainer.crisp if fixed is None else CrispSample.of(train)
+    codes = chosen.codes if fixed is None else np.concatenate([fixed, chosen.codes])
     samples = [("train", sample)]
     if validation is not None:
         samples.append(("validation", CrispSample.of(validation)))
-    program, scores = judge(sample.space.program(chosen.codes), samples)
+    program, scores = judge(sample.space.program(codes), samples)
     runs, weights = _summaries(trainer, state, rounds)
     return Result(
         space=sample.space,
         config=trainer.config,
         program=program,
-        length=chosen.length,
+        length=chosen.length if fixed is None else program_length(sample, codes),
         empty_length=nothing(sample).length,
         scores=scores,
         runs=runs,

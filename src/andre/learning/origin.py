@@ -20,7 +20,7 @@ import andre
 from andre.errors import CheckpointError
 from andre.files import write_whole
 
-__all__ = ["Origin", "TableSource", "load_origin", "save_origin", "versions"]
+__all__ = ["FactSource", "Origin", "TableSource", "load_origin", "save_origin", "versions"]
 
 _FILE = "origin.json"
 
@@ -67,6 +67,37 @@ class TableSource:
 
 
 @dataclass(frozen=True)
+class FactSource:
+    """Where facts were read: a file, a folder, or the name of something built in."""
+
+    name: str
+    format: str | None = None  #: where it was given
+    sha256: str = ""  #: of a file
+
+    @classmethod
+    def of(cls, name: str, format: str | None = None) -> FactSource:
+        """A source as it is named now.
+
+        Examples
+        --------
+        >>> FactSource.of("even").name
+        'even'
+        """
+        path = Path(name)
+        if not path.exists():
+            return cls(name, format)
+        return cls(str(path.resolve()), format, digest(path) if path.is_file() else "")
+
+    @property
+    def is_there(self) -> bool:
+        """Whether a file is still where it was, and the same; a folder or a name is taken at its word."""
+        path = Path(self.name)
+        if self.sha256:
+            return path.is_file() and digest(path) == self.sha256
+        return path.exists() or not path.is_absolute()
+
+
+@dataclass(frozen=True)
 class Origin:
     """How a model came to be.
 
@@ -80,6 +111,7 @@ class Origin:
     versions: Mapping[str, str] = field(default_factory=versions)
     started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     table: TableSource | None = None
+    facts: FactSource | None = None
 
     @property
     def line(self) -> str:
@@ -113,8 +145,15 @@ def load_origin(folder: Path | str) -> Origin | None:
         table = found["table"]
         if table is not None:
             table = TableSource(**{**table, "ignore": tuple(table["ignore"])})
-        return Origin(tuple(found["command"]), dict(found["versions"]), found["started"], table)
-    except (KeyError, TypeError, ValueError) as error:
+        facts = found.get("facts")
+        return Origin(
+            tuple(found["command"]),
+            dict(found["versions"]),
+            found["started"],
+            table,
+            None if facts is None else FactSource(**facts),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path} is damaged ({error}): delete it, and the model still loads") from None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,11 +11,12 @@ from andre.facts import FactBase
 from andre.grounding import Language
 from andre.grounding.census import Mode, Semantics
 from andre.learning.config import Config
+from andre.logic import Program
 
 __all__ = ["Plan"]
 
 #: Formats in which knowledge bases come, to be completed rather than defined.
-_KNOWLEDGE_BASES = frozenset({"nl", "triples"})
+_KNOWLEDGE_BASES = frozenset({"nl", "tsv", "tsv-splits"})
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Plan:
     semantics: Semantics  #: what an example is: a grounding (rows) or a head atom (exists)
     identity: bool  #: whether all variables of a rule stand for different constants
     memory_limit: int = 4 << 30  #: bytes that the census may take
+    known: Program = field(default=Program())  #: rules that stay as they are, to be added to
     short_bodies: bool = True  #: whether all bodies of one or two literals are pooled with those of the runs
 
     @classmethod
@@ -79,6 +81,11 @@ class Plan:
             if given not in choices:
                 raise ConfigError(f"{given!r} is unknown: choose from {', '.join(choices)}")
         identity = own.pop("identity", semantics == "exists" and mode == "complete")
+        if identity and (mode, semantics) == ("define", "exists"):
+            raise ConfigError(
+                "identity has no meaning for a definition, whose rules say themselves which variables "
+                "differ: leave it out, or use mode 'complete'"
+            )
         if preset == "paper":
             own.setdefault("short_bodies", False)
         made = _language(facts, language, preset, about_language)

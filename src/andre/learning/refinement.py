@@ -64,6 +64,8 @@ def refine(
     min_confidence: float = 0.5,
     deadline: Deadline | None = None,
     form: Form | None = None,
+    *,
+    max_rules: int | None = None,
 ) -> tuple[Codes, float]:
     """Take the best edit again and again, while the description length falls.
 
@@ -81,6 +83,8 @@ def refine(
         When to be content with what was found.
     form
         What bodies must look like; by default, all variables are bound.
+    max_rules
+        How many rules the program may come to have.
 
     Returns
     -------
@@ -91,12 +95,13 @@ def refine(
     rivals = None if pool is None else (pool, sample.covers(pool))
     while True:
         best, program_next = length, None
-        for edits in neighbours(sample, program, split=True, min_confidence=min_confidence):
+        grow = max_rules is None or len(program) < max_rules
+        for edits in neighbours(sample, program, split=grow, min_confidence=min_confidence):
             place = _shortest(edits, form, min_confidence, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
         if rivals is not None:
-            swapped, shortest = _best_exchange(sample, program, *rivals, min_confidence)
+            swapped, shortest = _best_exchange(sample, program, *rivals, min_confidence, grow=grow)
             if shortest < best - 1e-9:
                 best, program_next = shortest, swapped
         if program_next is None or (deadline and deadline.passed):
@@ -203,9 +208,9 @@ class _Judge:
 
 
 def _best_exchange(
-    sample: CrispSample, program: Codes, pool: Codes, covers: Bools, min_confidence: float
+    sample: CrispSample, program: Codes, pool: Codes, covers: Bools, min_confidence: float, *, grow: bool
 ) -> tuple[Codes, float]:
-    """The best program that has one rule of the pool more, or in place of another."""
+    """The best program that has one rule of the pool in place of another or, to `grow`, one more."""
     own = sample.counts(covers)
     sure = own[:, 0] > min_confidence * own.sum(axis=1)
     if not sure.any():
@@ -213,7 +218,7 @@ def _best_exchange(
     pool, covers = pool[sure], covers[sure]
     mine = sample.covers(program)
     best, found = math.inf, program
-    for place in (None, *range(len(program))):
+    for place in (*([None] if grow else []), *range(len(program))):
         kept = program if place is None else np.delete(program, place, axis=0)
         rest = (mine if place is None else np.delete(mine, place, axis=0)).any(axis=0)
         covered = sample.counts(covers & ~rest) + sample.labels @ rest

@@ -69,7 +69,7 @@ class Weighing:
         best = self._order()[0]
         right, wrong = self.counts[best]
         return (
-            f"the nearest rule, {self.space.rule(self.pool[best])} is right about {right:g} of the "
+            f"the nearest rule, '{self.space.rule(self.pool[best]).tidy()}', is right about {right:g} of the "
             f"{right + wrong:g} examples that it covers and explains {right:g} of {self.totals[0]:g}: "
             "too little support to tell it from chance"
         )

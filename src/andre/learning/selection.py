@@ -94,13 +94,15 @@ def select(
         found.append(Candidate(sound, program_length(sample, sound)))
     if config.combine:
         found += combine(sample, pool, config)
+    found = [candidate for candidate in found if len(candidate.codes) <= config.max_rules]
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
     if config.refine:
         for start in found[:_REFINED]:
             if deadline and deadline.passed:
                 break
-            refined = Candidate(*refine(sample, start.codes, pool, config.min_confidence, deadline, form))
+            floor, most = config.min_confidence, config.max_rules
+            refined = Candidate(*refine(sample, start.codes, pool, floor, deadline, form, max_rules=most))
             best = min(best, refined, key=lambda candidate: candidate.rank)
     codes = _by_support(sample, prune(sample, best.codes, config.min_confidence))
     return Candidate(codes, program_length(sample, codes))

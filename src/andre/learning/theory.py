@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from andre.errors import DataError
@@ -59,6 +59,7 @@ class Definition:
     result: Result  #: of the runs that proposed the rules
     rejected: tuple[Rejected, ...] = ()
     reason: str | None = None  #: why there is no rule
+    notes: tuple[str, ...] = ()  #: what else should be known
     seconds: float = 0.0
 
     @property
@@ -86,6 +87,7 @@ class Theory:
 
     definitions: tuple[Definition, ...]
     plan: Plan
+    skipped: Mapping[str, str] = field(default_factory=dict)  #: targets that cannot be learned, and why
 
     def __iter__(self) -> Iterator[Definition]:
         return iter(self.definitions)
@@ -95,6 +97,10 @@ class Theory:
             if target in (definition.target, definition.key[0]):
                 return definition
         raise DataError(f"{target} was not learned: there is {', '.join(d.target for d in self.definitions)}")
+
+    def only(self, target: str) -> Theory:
+        """The theory of one target."""
+        return replace(self, definitions=(self[target],))
 
     @cached_property
     def program(self) -> Program:
@@ -114,8 +120,8 @@ class Theory:
         return infer(self.program, self.evidence(facts))
 
     def evaluate(self, facts: FactBase, mark: str | None = None) -> Entailment:
-        """Judge the program by the head atoms of new facts; see `andre.evaluation.entailment`."""
-        return entailment(self.program, facts, mark=mark)
+        """Judge the program by the atoms of all targets in new facts; see `andre.evaluation.entailment`."""
+        return entailment(self.program, facts, heads=[made.key for made in self.definitions], mark=mark)
 
     def explain(self, atom: Atom, facts: FactBase) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""

@@ -69,7 +69,8 @@ def load_theory(folder: Path | str) -> Theory:
                 f"use andre {index['andre']}"
             )
         run = RunFolder(folder)
-        return Theory(tuple(run.load(target) for target in index["targets"]), _plan(index["plan"]))
+        definitions = tuple(run.load(target) for target in index["targets"])
+        return Theory(definitions, _plan(index["plan"]), index["skipped"])
     except CheckpointError:
         raise
     except (AndreError, AttributeError, KeyError, TypeError, ValueError, OSError) as error:
@@ -95,7 +96,10 @@ class RunFolder:
     @classmethod
     def of(cls, folder: Path | str, facts: FactBase, plan: Plan) -> RunFolder:
         """The folder for learning from these facts by this plan."""
-        digest = hashlib.sha256(json.dumps(_plain_plan(plan), sort_keys=True).encode())
+        plain = _plain_plan(plan)
+        plain["language"]["target"] = None  # every target has its own place
+        told = {"andre": andre.__version__, "world": facts.world, "plan": plain}
+        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
         digest.update(repr(facts.constants).encode())
         for key, relation in sorted(facts.relations.items()):
             digest.update(repr(key).encode())
@@ -132,6 +136,7 @@ class RunFolder:
                 "reasons": [item.reason for item in definition.rejected],
             },
             "reason": definition.reason,
+            "notes": list(definition.notes),
             "seconds": definition.seconds,
         }
         write_whole(place / "program.pl", to_prolog(definition.program))
@@ -153,6 +158,7 @@ class RunFolder:
             result=load_result(place),
             rejected=tuple(Rejected(rule, why) for rule, why in zip(left_out, reasons, strict=True)),
             reason=index["reason"],
+            notes=tuple(index["notes"]),
             seconds=index["seconds"],
         )
 
@@ -163,6 +169,7 @@ class RunFolder:
             "andre": andre.__version__,
             "plan": _plain_plan(theory.plan),
             "targets": [definition.target for definition in theory],
+            "skipped": dict(theory.skipped),
         }
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.folder / "program.pl", to_prolog(theory.program))
@@ -180,6 +187,7 @@ class RunFolder:
 def _plain_plan(plan: Plan) -> dict[str, Any]:
     own = {field.name: getattr(plan, field.name) for field in fields(Plan)}
     own["language"] = asdict(plan.language)
+    own["known"] = json.loads(to_json(plan.known))
     own["config"] = json.loads(plan.config.model_dump_json(exclude={"time_limit", "device"}))
     return own
 
@@ -188,4 +196,6 @@ def _plan(index: dict[str, Any]) -> Plan:
     language = dict(index["language"])
     if isinstance(language["types"], list):
         language["types"] = tuple((name, tuple(kinds)) for name, kinds in language["types"])
-    return Plan(**{**index, "language": Language(**language), "config": Config.read(index["config"])})
+    known = from_json(json.dumps(index["known"]))
+    config = Config.read(index["config"])
+    return Plan(**{**index, "language": Language(**language), "config": config, "known": known})

@@ -12,10 +12,10 @@ from torch import Tensor
 from andre.errors import ConfigError
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import program_length
-from andre.grounding import Membership, Sample
+from andre.grounding import Codes, Membership, Sample
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config
-from andre.learning.extraction import distinct_bodies, extract
+from andre.learning.extraction import distinct_bodies, extract, settled_weights
 from andre.learning.runs import Runs
 from andre.learning.selection import Candidate, prune
 from andre.learning.state import Finished, Look, State
@@ -36,12 +36,23 @@ class Trainer:
         All settings.
     validation
         Rows on which accuracy is watched, never learned from.
+    fixed
+        Known rules, [rules, m]: subrules that every run has and none changes.
     """
 
-    def __init__(self, sample: Sample, config: Config, validation: Sample | None = None) -> None:
+    def __init__(
+        self,
+        sample: Sample,
+        config: Config,
+        validation: Sample | None = None,
+        fixed: Codes | None = None,
+    ) -> None:
         self.config = config
         self.device = _device(config.device)
-        self.crisp = CrispSample.of(sample)
+        crisp = CrispSample.of(sample)
+        #: What the learned rules are judged on: where a known rule fires, they have no say.
+        self.crisp = crisp if fixed is None else crisp.settled(fixed)
+        self._fixed = None if fixed is None or not len(fixed) else settled_weights(fixed).to(self.device)
         self.network = Network(config.network)
         self.objective = Objective.of(sample.space, config.loss, self.device)
         self._train = _Examples(sample, config, self.device)
@@ -91,7 +102,7 @@ class Trainer:
         )
         inputs, pooling, labels = self._train.batch((self.config.seed, round_, runs.step))
         weights, mask = runs.current.requires_grad_(), runs.moving_mask
-        logits = self.network(weights, inputs, mask, pooling)  # [B, k]
+        logits = self.network(*self._with_fixed(weights, mask, inputs), pooling)  # [B, k]
         terms = self.objective(logits, labels, weights, mask, runs.step / steps)
         (gradient,) = torch.autograd.grad(terms.total.sum(), weights)
         runs.current.requires_grad_(False)
@@ -122,7 +133,15 @@ class Trainer:
 
     @torch.no_grad()
     def _soft(self, runs: Runs, seen: _Examples) -> Tensor:
-        return self.network(runs.current, seen.inputs, runs.moving_mask, seen.pooling)
+        return self.network(*self._with_fixed(runs.current, runs.moving_mask, seen.inputs), seen.pooling)
+
+    def _with_fixed(self, weights: Tensor, mask: Tensor, inputs: Inputs) -> tuple[Tensor, Inputs, Tensor]:
+        """The arguments of the network, the known rules put beside the subrules of every run."""
+        if self._fixed is None:
+            return weights, inputs, mask
+        known = self._fixed.expand(len(weights), -1, -1, -1)  # [k, fixed, m, 3]
+        ones = mask.new_ones(len(mask), known.shape[1])
+        return torch.cat((weights, known), dim=1), inputs, torch.cat((mask, ones), dim=1)
 
 
 class _Examples:

@@ -60,6 +60,8 @@ def rows_of(
 ) -> tuple[RuleRow, ...]:
     """A report's line for every rule, with those of the atoms that it derives, false ones first.
 
+    What a rule alone explains is the share of true training atoms that it derives and no other rule does.
+
     Parameters
     ----------
     rules
@@ -83,12 +85,23 @@ def rows_of(
     ['h(b)', 'h(a)']
     """
     found: dict[Rule, list[Prediction]] = {rule: [] for rule in rules}
+    only, stated = dict.fromkeys(rules, 0), 0
     for judged in atoms:
-        for firing in explainer.explain(judged.atom, limit=1, depth=1).firings:
-            if firing.rule in found:
-                found[firing.rule].append(derived(judged, firing))
+        firings = [
+            firing
+            for firing in explainer.explain(judged.atom, limit=1, depth=1).firings
+            if firing.rule in found
+        ]
+        for firing in firings:
+            found[firing.rule].append(derived(judged, firing))
+        if judged.holds and judged.split == "train":
+            stated += 1
+            if len(firings) == 1:
+                only[firings[0].rule] += 1
     rows = []
     for rule in rules:
         ranked = sorted(found[rule], key=lambda prediction: prediction.holds is not False)
-        rows.append(RuleRow(rule, predictions=tuple(ranked[:most]), left_out=max(0, len(ranked) - most)))
+        alone = only[rule] / stated if stated else None
+        left = max(0, len(ranked) - most)
+        rows.append(RuleRow(rule, alone, predictions=tuple(ranked[:most]), left_out=left))
     return tuple(rows)

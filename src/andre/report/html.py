@@ -58,7 +58,7 @@ def as_values(data: ReportData) -> dict[str, Any]:
     >>> as_values(ReportData("birds", ()))["title"]
     'birds'
     """
-    values: dict[str, Any] = _plain(asdict(data))
+    values = asdict(data)
     for target, made in zip(data.targets, values["targets"], strict=True):
         rules = [row.rule for row in target.rules], [item.rule for item in target.rejected]
         for rows, given in zip((made["rules"], made["rejected"]), rules, strict=True):
@@ -66,15 +66,6 @@ def as_values(data: ReportData) -> dict[str, Any]:
                 row["rule"] = str(rule)
                 row["evidence"] = [asdict(evidence) for evidence in rule.evidence]
     return values
-
-
-def _plain(value: Any) -> Any:
-    """Values without the dataclasses that `asdict` has taken apart."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _page(template: Template, data: ReportData) -> str:
@@ -118,7 +109,7 @@ def _rule(row: RuleRow) -> dict[str, Any]:
     places = {variable: place for place, variable in enumerate(rule.variables)}
     return {
         "head": _atom(rule.head, places),
-        "body": [[*_atom(literal.atom, places), literal.negated] for literal in rule.body],
+        "body": [[*_atom(lit.atom, places), lit.negated, lit.is_builtin] for lit in rule.body],
         "variables": [str(variable) for variable in rule.variables],
         "rows": [_prediction(prediction) for prediction in row.predictions],
         "left": row.left_out,

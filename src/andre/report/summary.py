@@ -99,6 +99,7 @@ def theory_document(theory: Theory) -> dict[str, Any]:
                 "target": definition.target,
                 "rules": list(map(_rule, definition.program)),
                 "reason": definition.reason,
+                "notes": list(definition.notes),
                 "census": asdict(definition.counts),
                 "confusion": asdict(definition.confusion),
                 "description": {"length": definition.length, "empty": definition.empty_length},

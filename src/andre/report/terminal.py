@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
-from andre.learning import Result, prolog
+from andre.learning import Result, Theory, prolog
 from andre.logic import Program
 
-__all__ = ["listing", "row_table", "rule_table", "rule_text", "run_table"]
+__all__ = ["listing", "row_table", "rule_table", "rule_text", "run_table", "target_table"]
 
 #: What terminals of any background and people of any colour sight can tell apart.
 _COMMENT, _NEGATION = "dim", "bold"
@@ -77,6 +77,34 @@ def run_table(result: Result, most: int = 20) -> Table:
         loss = "" if np.isnan(run.loss) else f"{run.loss:.4f}"
         program = rule_text(str(run.program)) if len(run.program) else Text("no rule", style=_COMMENT)
         table.add_row(str(run.round + 1), program, str(run.n_rules), f"{run.length:.1f}", loss)
+    return table
+
+
+def target_table(theory: Theory) -> Table:
+    """One line per target: its rules, what they explain, and the time it took.
+
+    Examples
+    --------
+    >>> from andre.facts import TASKS
+    >>> from andre.learning import learn
+    >>> target_table(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2)).row_count
+    1
+    """
+    table = _table("", "target", "rules", "positives", "explained", "precision", "seconds")
+    for number, definition in enumerate(theory, start=1):
+        seen = definition.confusion
+        positives = seen.true_positives + seen.false_negatives
+        precision = "" if seen.precision is None else f"{seen.precision:.4f}"
+        explained = "" if seen.recall is None else f"{seen.recall:.4f}"
+        table.add_row(
+            str(number),
+            definition.target,
+            str(len(definition.program)),
+            str(positives),
+            explained,
+            precision,
+            f"{definition.seconds:.1f}",
+        )
     return table
 
 

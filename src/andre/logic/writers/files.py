@@ -84,7 +84,7 @@ def read_program(path: str | Path, format: str | None = None) -> Program:
     Parameters
     ----------
     path
-        The file, in UTF-8.
+        The file, in UTF-8; or a folder that `andre learn` or `andre fit` wrote.
     format
         As for `write_program`; an ending that is not known is read as Prolog,
         ProbLog or AnyBURL, whichever it looks like.
@@ -95,6 +95,8 @@ def read_program(path: str | Path, format: str | None = None) -> Program:
         Naming file and line.
     """
     path = Path(path)
+    if (path / "program.pl").is_file():
+        path = path / "program.pl"
     data = path.read_bytes()
     try:
         text = data.decode("utf-8-sig")

@@ -62,7 +62,8 @@
       if (typeof arg === "number" && rule.variables[arg] !== name) roles[place].add(rule.variables[arg]);
       return place;
     };
-    const edges = [[...rule.head, false, "head", undefined], ...rule.body.map((lit, place) => [...lit, "", values[place]])]
+    const edges = [[...rule.head, false, "head", undefined], ...rule.body.flatMap(([predicate, args, negated, compares], place) =>
+      compares ? [] : [[predicate, args, negated, "", values[place]]])] /* that two nodes differ can be seen */
       .map(([predicate, args, negated, kind, value]) => ({
         text: (negated ? "not " : "") + predicate + (value === undefined || value === null || value === 1 || value === 0 ? "" : ` ${value}`),
         ends: args.map(node), kind: kind || (negated ? "no" : ""),

@@ -1,0 +1,124 @@
+"""`andre rescore`, `diff` and `merge`: what becomes of rules after they are learned."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from andre.cli.app import app
+from andre.cli.programs import Engine, Format, Json
+
+if TYPE_CHECKING:
+    from andre.logic import Program, Rule
+    from andre.logic.difference import Difference
+
+__all__ = ["diff", "merge", "rescore"]
+
+_Program = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUN|PROGRAM", help="A folder that `andre learn --out` wrote, or rules in any format."
+    ),
+]
+_To = Annotated[
+    str | None, typer.Option("--to", help="Of the output: prolog, problog, anyburl, json or csv.")
+]
+_Out = Annotated[Path | None, typer.Option(help="Write here, not to stdout.")]
+
+
+@app.command(epilog="andre rescore run new_facts.pl --out rescored.pl")
+def rescore(
+    program: _Program,
+    source: Annotated[str, typer.Argument(help="Facts: a path, a built-in task or a dataset.")],
+    *,
+    mark: Annotated[
+        str, typer.Option(help="Which facts the rules are counted on: train, valid or test as well as train.")
+    ] = "train",
+    to: _To = None,
+    out: _Out = None,
+    format: Format = None,
+    engine: Engine = "auto",
+) -> None:
+    """Count N_b and N_r of old rules on new facts."""
+    from andre.evaluation.rescore import rescore as count
+    from andre.facts import read_source
+    from andre.logic.writers import read_program
+
+    facts = read_source(source, format)
+    chosen = facts.select("train") if mark == "train" else facts
+    _write(count(read_program(program), chosen, mark, engine=engine), to, out)
+
+
+@app.command(epilog="andre diff last_week.run today.run")
+def diff(old: _Program, new: _Program, *, as_json: Json = False) -> None:
+    """Say which rules were gained, lost, reworked or have other evidence; status 1 where rules differ."""
+    from andre.logic.difference import difference
+    from andre.logic.writers import read_program
+
+    found = difference(read_program(old), read_program(new))
+    if as_json:
+        typer.echo(json.dumps(_values(found), indent=2))
+    else:
+        for line in _lines(found):
+            typer.echo(line)
+    if not found.is_empty:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="andre merge ours.run theirs.pl --out all.pl")
+def merge(
+    programs: Annotated[list[Path], typer.Argument(metavar="RUN|PROGRAM...", help="Two or more programs.")],
+    *,
+    keep_subsumed: Annotated[
+        bool, typer.Option("--keep-subsumed", help="Keep rules that a more general one makes needless.")
+    ] = False,
+    to: _To = None,
+    out: _Out = None,
+) -> None:
+    """Put the rules of several programs together, each once."""
+    from andre.logic.difference import merge_programs
+    from andre.logic.writers import read_program
+
+    _write(merge_programs(map(read_program, programs), subsumed=keep_subsumed), to, out)
+
+
+def _write(program: Program, to: str | None, out: Path | None) -> None:
+    from andre.logic.writers import format_program, write_program
+
+    if out is None:
+        sys.stdout.write(format_program(program, to or "prolog"))
+    else:
+        write_program(program, out, to)
+
+
+def _lines(found: Difference) -> list[str]:
+    lines = [f"+ {rule}" for rule in found.gained] + [f"- {rule}" for rule in found.lost]
+    for one, two in found.reworked:
+        lines += [f"~ {one}", f"  became {two}"]
+    for one, two in found.rescored:
+        lines += [f"= {two}", f"  {_evidence(one)} became {_evidence(two)}"]
+    counts = (
+        f"{len(found.gained)} gained, {len(found.lost)} lost, {len(found.reworked)} reworked, "
+        f"{len(found.rescored)} with other evidence, {len(found.same)} the same"
+    )
+    return [*lines, counts]
+
+
+def _evidence(rule: Rule) -> str:
+    return "; ".join(map(str, rule.evidence)) or "no evidence"
+
+
+def _values(found: Difference) -> dict[str, Any]:
+    return {
+        "gained": list(map(str, found.gained)),
+        "lost": list(map(str, found.lost)),
+        "reworked": [{"old": str(one), "new": str(two)} for one, two in found.reworked],
+        "rescored": [
+            {"rule": str(two), "old": _evidence(one), "new": _evidence(two)} for one, two in found.rescored
+        ],
+        "same": list(map(str, found.same)),
+    }

@@ -1,0 +1,184 @@
+"""From a theory, and the facts it was learned from where they are at hand, to a report's values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from itertools import islice
+
+from andre.facts import MARKS, FactBase
+from andre.facts.base import Key
+from andre.inference import Explainer, Model, infer
+from andre.learning import Definition, Result, Theory
+from andre.learning.origin import Origin
+from andre.logic import Atom, Literal, Rule
+from andre.report.derived import Judged, rows_of
+from andre.report.gather import target_report
+from andre.report.page import (
+    CensusCounts,
+    ConfusionCounts,
+    Provenance,
+    Rejected,
+    ReportData,
+    RuleRow,
+    TargetReport,
+)
+
+__all__ = ["gather_theory"]
+
+#: Atoms of a target that are explained: its facts, then what else is derived.
+_EXPLAINED = 2000
+#: Atoms up to which those left out are counted.
+_COUNTED = 1_000_000
+
+
+def gather_theory(
+    theory: Theory, origin: Origin | None = None, facts: FactBase | None = None, title: str | None = None
+) -> ReportData:
+    """A report of everything that was learned from facts.
+
+    Parameters
+    ----------
+    theory
+        What was learned.
+    origin
+        How it came to be, where that was kept.
+    facts
+        What it was learned from; without them, sections that need facts are left out and say so.
+    title
+        What the report is called; the targets by default.
+
+    Examples
+    --------
+    >>> from andre.facts.tasks import TASKS
+    >>> from andre.learning import learn
+    >>> facts = TASKS["even"].train()
+    >>> data = gather_theory(learn(facts, "even/1", variables=2), facts=facts)
+    >>> [len(row.predictions) > 0 for row in data.targets[0].rules]
+    [True, True]
+    """
+    names = [definition.target for definition in theory]
+    plan = theory.plan
+    provenance = Provenance(
+        command="" if origin is None else origin.line,
+        versions={} if origin is None else origin.versions,
+        seed=plan.config.seed,
+        started="" if origin is None else origin.started,
+        times={"learning": sum(definition.seconds for definition in theory)},
+        settings={
+            "mode": plan.mode,
+            "semantics": plan.semantics,
+            "identity": plan.identity,
+            "language": asdict(plan.language),
+            "config": plan.config.model_dump(mode="json"),
+        },
+    )
+    witness = None if facts is None else _Witness(theory, facts)
+    targets = tuple(_target(theory, definition, witness) for definition in theory)
+    return ReportData(title or f"Rules for {_listed(names)}", targets, provenance)
+
+
+def _target(theory: Theory, definition: Definition, witness: _Witness | None) -> TargetReport:
+    """All sections that a definition can fill."""
+    base = target_report(definition.result)
+    rules = tuple(RuleRow(rule) for rule in definition.program)
+    notes = [] if definition.reason is None else [f"No rule, because {definition.reason}."]
+    confusions = [ConfusionCounts("train", **asdict(definition.confusion))]
+    if witness is None:
+        notes.append(
+            "The facts it was learned from were not at hand, so that predictions and what each rule alone "
+            "explains are missing: name them by --data."
+        )
+    else:
+        rules, left = witness.rules(definition)
+        confusions += witness.held_out(definition.key)
+        if left:
+            notes.append(f"{left:,} of the atoms that are derived were not explained.")
+    found = [_found_by(rule, definition.result) for rule in definition.program]
+    return replace(
+        base,
+        summary=_summary(definition),
+        rules=tuple(replace(row, found_by=runs) for row, runs in zip(rules, found, strict=True)),
+        census=_census(theory, definition),
+        confusions=tuple(confusions),
+        rejected=tuple(Rejected(item.rule, item.reason) for item in definition.rejected),
+        notes=tuple(notes),
+    )
+
+
+class _Witness:
+    """Says what a theory derives from its facts, and by which rules."""
+
+    def __init__(self, theory: Theory, facts: FactBase) -> None:
+        self._theory, self._facts = theory, facts
+        evidence = theory.evidence(facts)
+        self._model: Model = infer(theory.program, evidence)
+        self._explainer = Explainer(theory.program, evidence, self._model)
+        marked = any(relation.count("test") for relation in facts.relations.values())
+        self._entailed = theory.evaluate(facts, mark="test").heads if marked and len(theory.program) else {}
+
+    def rules(self, definition: Definition) -> tuple[tuple[RuleRow, ...], int]:
+        """A line for every rule, and how many derived atoms were passed over."""
+        judged = list(islice(self._judged(definition.key), _COUNTED))
+        rows = rows_of(definition.program.rules, self._explainer, judged[:_EXPLAINED])
+        return rows, max(0, len(judged) - _EXPLAINED)
+
+    def held_out(self, key: Key) -> list[ConfusionCounts]:
+        """The confusion on test facts, where there are any of this target."""
+        counts = self._entailed.get(key)
+        return [] if counts is None else [ConfusionCounts("test", **asdict(counts))]
+
+    def _judged(self, key: Key) -> Iterator[Judged]:
+        """The facts of a target, then what is derived and no fact states."""
+        relation = self._facts.relations.get(key)
+        seen: set[Atom] = set()
+        if relation is not None:
+            for place, atom in enumerate(self._facts.atoms(*key)):
+                seen.add(atom)
+                split = MARKS[0] if relation.mark is None else MARKS[relation.mark[place]]
+                denied = relation.negative is not None and bool(relation.negative[place])
+                yield Judged(atom, not denied, split)
+        # A knowledge base that is to be completed does not say that anything is false.
+        unknown = None if self._theory.plan.mode == "complete" else False
+        for atom in self._model.derived.atoms(*key):
+            if atom not in seen:
+                yield Judged(atom, unknown)
+
+
+def _census(theory: Theory, definition: Definition) -> CensusCounts:
+    counts = definition.counts
+    what = "rows" if counts.bags is None else "head atoms"
+    steps = {"groundings": float(counts.groundings), what: float(counts.examples)}
+    if counts.bags is not None:
+        steps["distinct bags"] = float(counts.bags)
+    steps["distinct rows"] = float(counts.distinct)
+    return CensusCounts(
+        steps,
+        counts.positive,
+        counts.negative,
+        definition.result.space.m,
+        f"semantics {theory.plan.semantics}",
+    )
+
+
+def _summary(definition: Definition) -> str:
+    n, size = len(definition.program), definition.program.n_literals
+    rules = f"{n} rule{'' if n == 1 else 's'}, {size} literal{'' if size == 1 else 's'}" if n else "no rule"
+    accuracy = definition.confusion.accuracy
+    right = "" if accuracy is None else f", accuracy {accuracy:.4f} (train)"
+    return f"{rules}{right}, {definition.seconds:.2f} s"
+
+
+def _found_by(rule: Rule, result: Result) -> int:
+    """The runs whose own program has the rule, comparisons aside, which are added to rules later."""
+    wanted = _plain(rule)
+    return sum(any(_plain(other) == wanted for other in run.program) for run in result.runs)
+
+
+def _plain(rule: Rule) -> Rule:
+    body: tuple[Literal, ...] = tuple(literal for literal in rule.body if not literal.is_builtin)
+    return Rule(rule.head, body)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{len(names)} relations"
