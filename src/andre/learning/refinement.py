@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 #: Products larger than this are not worth a split.
 _SPLIT_COST = 5e8
+#: Literals that a search for splits looks at in pairs.
+_SPLIT_LITERALS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,8 @@ def neighbours(
     split
         Also replace a rule by two that each have one literal more.
     min_confidence
-        Leave out splits whose rules are not right more often than this.
+        Leave out splits whose rules are not right more often than this, and of
+        very many literals those that are seldom right.
     """
     held = sample.row_covers(program)  # [rules, U]
     covers = sample.lift(held)  # [rules, B]
@@ -195,8 +198,10 @@ class _Judge:
         labels = self.sample.labels
         here, truth = self.sample.satisfying(rows, free)
         own = (labels[:, here] @ truth).T  # [literals, 2]
-        if min_confidence is not None:  # few literals pass, and pairs are their number squared
-            sure = own[:, 0] > min_confidence * own.sum(axis=1)
+        if min_confidence is not None:  # pairs are the square of what stays
+            sure = np.flatnonzero(own[:, 0] > min_confidence * own.sum(axis=1))
+            best = np.argsort(own[sure, 1] - own[sure, 0], kind="stable")[:_SPLIT_LITERALS]
+            sure = sure[np.sort(best)]
             free, truth, own = free[sure], truth[:, sure], own[sure]
         first, second = np.triu_indices(len(free), k=1)
         fresh = labels[:, here] * ~self.rest[here]
