@@ -183,18 +183,43 @@ class CrispSample:
             The examples that the body covers, [b], and which literals hold on
             one of their covered rows, [b, l], as numbers for products.
         """
+        here, truth = self._satisfying(held)
+        return here, truth[:, literals].astype(np.float64)
+
+    def literal_counts(self, held: Bools, weights: Floats) -> Floats:
+        """The weight of the examples that a body covers with one more literal, each of them, [k, 2m].
+
+        Parameters
+        ----------
+        held
+            Which rows the body covers, [U].
+        weights
+            Of examples, [k, B]; none is above its label's.
+        """
+        here, truth = self._satisfying(held)
+        kind = self._numbers
+        return np.asarray(weights[:, here].astype(kind) @ truth.astype(kind), dtype=np.float64)
+
+    def _satisfying(self, held: Bools) -> tuple[NDArray[np.intp], Bools]:
         if self.members is None:
             here = np.flatnonzero(held)
-            return here, self.literals[here][:, literals].astype(np.float64)
+            return here, self.literals[here]
         here, members = self.members.within(held)
         if not len(here):
-            return here, np.zeros((0, len(literals)))
+            return here, np.zeros((0, self.literals.shape[1]), dtype=np.bool_)
         found = np.bitwise_or.reduceat(self._rows[members.rows], members.starts[:-1], axis=0)  # [b, words]
-        return here, _unpacked(found, self.literals.shape[1])[:, literals].astype(np.float64)
+        return here, _unpacked(found, self.literals.shape[1])
+
+    @cached_property
+    def _numbers(self) -> type[np.float32 | np.float64]:
+        """What sums of weights are computed in: single precision where it is exact."""
+        whole = bool((self.labels == np.rint(self.labels)).all())
+        return np.float32 if whole and self.labels.sum() < 2**24 else np.float64
 
     def counts(self, covers: Bools) -> Floats:
         """The weight of positives and negatives that each row of a coverage holds, [rules, 2]."""
-        return covers.astype(np.float64) @ self.labels.T
+        kind = self._numbers
+        return np.asarray(covers.astype(kind) @ self.labels.T.astype(kind), dtype=np.float64)
 
     def body_counts(self, codes: Codes) -> Floats:
         """The weight of positives and negatives that each body covers, [rules, 2].

@@ -187,10 +187,8 @@ class _Judge:
             open_ &= ~np.hstack((other_than > 0, other_than < 0))
         free = np.flatnonzero(open_)
         labels = self.sample.labels
-        here, truth = self.sample.satisfying(rows, free)
-        own = (labels[:, here] @ truth).T  # [edits, 2]
-        new = ((labels[:, here] * ~self.rest[here]) @ truth).T
-        return self._edits(body, free[:, None], new, own)
+        counts = self.sample.literal_counts(rows, np.vstack((labels, labels * ~self.rest)))[:, free].T
+        return self._edits(body, free[:, None], counts[:, 2:], counts[:, :2])
 
     def split(self, body: Codes, rows: Bools, min_confidence: float | None = None) -> Edits:
         """The body becomes two, each with one more literal; what both cover is counted once."""

@@ -56,8 +56,7 @@ def _counted(sample: CrispSample, form: Form, floor: float) -> tuple[Ints, NDArr
         held = sample.literals[:, literal]
         if not len(partners) or not held.any():
             continue
-        here, truth = sample.satisfying(held, partners)
-        own = (sample.labels[:, here] @ truth).T  # [partners, 2]
+        own = sample.literal_counts(held, sample.labels)[:, partners].T  # [partners, 2]
         sure = own[:, 0] > floor * own.sum(axis=1)
         pairs.append(np.stack((np.full(int(sure.sum()), literal), partners[sure]), axis=1))
         counts.append(own[sure])
