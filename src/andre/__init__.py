@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from andre.grounding import Language, RuleSpace, Sample, take_census
     from andre.inference import explain, infer
     from andre.learning import Config, Plan, Result, Theory, fit, learn, load_result, save_result
+    from andre.learning.completion import Completion, CompletionConfig, complete
     from andre.nn import RuleLayer
 
 __version__ = "0.1.0"
@@ -34,6 +35,9 @@ _LAZY = {
     "RuleSpace": "andre.grounding",
     "Sample": "andre.grounding",
     "take_census": "andre.grounding",
+    "Completion": "andre.learning.completion",
+    "CompletionConfig": "andre.learning.completion",
+    "complete": "andre.learning.completion",
     "Config": "andre.learning",
     "Plan": "andre.learning",
     "Theory": "andre.learning",
@@ -49,6 +53,8 @@ _LAZY = {
 __all__ = [
     "AndreError",
     "Atom",
+    "Completion",
+    "CompletionConfig",
     "Config",
     "FactBase",
     "Language",
@@ -62,6 +68,7 @@ __all__ = [
     "Sample",
     "Theory",
     "Variable",
+    "complete",
     "datasets",
     "explain",
     "fit",

@@ -49,6 +49,9 @@ def test_mistakes_are_told_before_anything_is_measured(tmp_path):
         _run("synthetic", "--cells", "R9")
     with pytest.raises(ConfigError, match="there is no preset 'papyrus'"):
         _run("synthetic", "--cells", "R1:20", "--preset", "papyrus")
+    for name in ("classical", "noise"):
+        with pytest.raises(ConfigError, match="there is no task 'evn'"):
+            _run(name, "--tasks", "evn")
     with pytest.raises(DataError, match="there are no reports"):
         _run("page", str(tmp_path))
     assert _run("synthetic", "--seeds", "0").exit_code == 2
@@ -56,7 +59,8 @@ def test_mistakes_are_told_before_anything_is_measured(tmp_path):
 
 def test_every_table_has_a_command():
     names = {command.name or command.callback.__name__ for command in bench.registered_commands}
-    assert names == {"synthetic", "ablation", "operators", "visual", "wide", "all", "figures", "page"}
+    tables = {"classical", "noise", "synthetic", "ablation", "operators", "visual", "wide"}
+    assert names == {*tables, "all", "figures", "page"}
 
 
 def test_help_imports_no_torch():

@@ -20,7 +20,7 @@ from andre.grounding.form import Form
 from andre.learning.config import SelectionConfig
 from andre.learning.deadline import Deadline
 from andre.learning.definer import Definer
-from andre.learning.defining import _background, _labels
+from andre.learning.defining import background_of, labels_of
 from andre.logic import Program, parse_atom
 
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -28,9 +28,9 @@ every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
 def definer_of(facts: FactBase, language: Language, **settings: object) -> Definer:
     key = language.key(facts)
-    rules = RuleBase(TruthTables.of(_background(facts, key)), key)
+    rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
     form = language.form(take_census(facts, language).space)
-    return Definer(rules, _labels(facts, language), form, SelectionConfig(**settings))
+    return Definer(rules, labels_of(facts, language), form, SelectionConfig(**settings))
 
 
 def pool_of(form: Form, facts: FactBase) -> Codes:
@@ -109,7 +109,7 @@ def test_labels_are_the_examples_of_the_census(denied: bool, world: str, marks: 
     def check(facts: FactBase, variables: int) -> None:
         language = Language("p/2", variables)
         census = take_census(facts, language)
-        assert _labels(facts, language).totals.tolist() == [census.positive, census.negative]
+        assert labels_of(facts, language).totals.tolist() == [census.positive, census.negative]
 
     check()
 
@@ -117,7 +117,7 @@ def test_labels_are_the_examples_of_the_census(denied: bool, world: str, marks: 
 def test_a_definition_reads_neither_its_target_nor_test_facts() -> None:
     names = ["p(a,b)", "q(a,b)", "q(b,c)", "p(b,c)"]
     facts = FactBase.from_facts(map(parse_atom, names), marks=["train", "train", "test", "valid"])
-    kept = _background(facts, ("p", 2))
+    kept = background_of(facts, ("p", 2))
     assert [str(atom) for atom in kept.atoms("q", 2)] == ["q(a, b)"]
     assert ("p", 2) not in kept.relations
 

@@ -357,6 +357,14 @@ def test_a_target_without_a_rule_has_a_reason() -> None:
     assert not len(theory.predict(facts))
 
 
+@pytest.mark.parametrize("mode", ["define", "complete"])
+def test_a_time_limit_stops_the_runs_and_still_gives_a_sound_answer(mode: str) -> None:
+    (definition,) = learn(chain(), "path/2", mode=mode, time_limit=1e-3)
+    assert definition.result.stopped == "time"
+    assert definition.length <= definition.empty_length + 1e-6
+    assert (definition.reason is None) == (len(definition.program) > 0)
+
+
 def test_what_was_left_out_is_told_with_its_reason() -> None:
     (definition,) = quick(chain(), "path/2")
     chosen = set(definition.program)

@@ -36,6 +36,8 @@ __all__ = [
 _FOLDER = "benchmarks"
 #: The order of the page; reports of other names follow.
 _ORDER = (
+    "classical",
+    "noise",
     "synthetic",
     "synthetic-paper",
     "ablation",

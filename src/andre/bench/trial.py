@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 
-import torch
-
+from andre.bench.parallel import Tick, run_all
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import program_length
 from andre.grounding import Codes
@@ -23,9 +19,6 @@ __all__ = ["TEST_ROWS", "Job", "Tick", "Trial", "attempt", "identifiable", "run_
 
 #: Clean rows, drawn apart from the training rows, that judge a program.
 TEST_ROWS = 10_000
-
-#: Told how many of how many trials are done.
-Tick = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -102,42 +95,5 @@ def identifiable(sample: CrispSample, truth: Codes) -> bool:
 
 
 def run_jobs(jobs: Sequence[Job], workers: int, tick: Tick | None = None) -> list[Trial]:
-    """Do all jobs, in so many processes of one thread each.
-
-    Parameters
-    ----------
-    jobs
-        What to do; the trials come back in this order.
-    workers
-        How many processes; 1 stays in this one.
-    tick
-        Called whenever a trial is done.
-    """
-    tick = tick or (lambda done, total: None)
-    if workers <= 1 or len(jobs) <= 1:
-        trials = []
-        with _one_thread():
-            for job in jobs:
-                trials.append(attempt(job))
-                tick(len(trials), len(jobs))
-        return trials
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), torch.set_num_threads, (1,))
-    try:
-        futures = [pool.submit(attempt, job) for job in jobs]
-        waiting = set(futures)
-        while waiting:
-            _, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            tick(len(jobs) - len(waiting), len(jobs))
-        return [future.result() for future in futures]
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    """Do all jobs, in so many processes of one thread each; the trials come back in this order."""
+    return run_all(attempt, jobs, workers, tick)

@@ -35,6 +35,7 @@ Cells = Annotated[
     str | None,
     typer.Option(help="Only these, e.g. R1,R2:500,R5:500:45: task, training rows, noise in per cent."),
 ]
+Tasks = Annotated[str | None, typer.Option(help="Only these, e.g. odd,lessThan.")]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -116,6 +117,33 @@ def wide(
     _show(report, out, as_json)
 
 
+@bench.command()
+def classical(
+    seeds: Seeds = 2, tasks: Tasks = None, workers: Workers = 0, out: Out = None, as_json: AsJson = False
+) -> None:
+    """Ten classical tasks, each judged on a larger domain by running its program alone."""
+    from andre.bench.classical import bench_classical, parse_tasks
+
+    chosen = parse_tasks(tasks)
+    with _progress("classical") as tick:
+        report = bench_classical(chosen, seeds, _count(workers), tick)
+    _show(report, out, as_json)
+
+
+@bench.command()
+def noise(
+    seeds: Seeds = 2, tasks: Tasks = None, workers: Workers = 0, out: Out = None, as_json: AsJson = False
+) -> None:
+    """Four classical tasks from labels turned over and from uncertain facts, with a figure."""
+    from andre.bench.classical import parse_tasks
+    from andre.bench.noise import NOISY_TASKS, bench_noise
+
+    chosen = parse_tasks(tasks, NOISY_TASKS)
+    with _progress("noise") as tick:
+        report = bench_noise(chosen, seeds, _count(workers), tick, out=out)
+    _show(report, out, as_json)
+
+
 @bench.command(name="all")
 def everything(
     seeds: Seeds = 2,
@@ -127,6 +155,8 @@ def everything(
     ] = None,
 ) -> None:
     """All tables and figures with the default settings, one after the other."""
+    classical(seeds=seeds, workers=workers, out=out)
+    noise(seeds=min(seeds, 10), workers=workers, out=out)
     synthetic(seeds=seeds, workers=workers, out=out)
     ablation(seeds=seeds, workers=workers, out=out)
     operators(out=out)

@@ -33,7 +33,7 @@ from andre.learning.selection import with_shorter
 from andre.learning.theory import Counts, Definition
 from andre.logic import Evidence, Program
 
-__all__ = ["define", "fits_tables"]
+__all__ = ["background_of", "define", "fits_tables", "labels_of"]
 
 #: Most numbers that one truth table may hold.
 _MOST_CELLS = 1 << 26
@@ -65,7 +65,7 @@ def define(
         Of the target, in exists.
     """
     key, config = language.key(facts), plan.config
-    labels = _labels(facts, language)
+    labels = labels_of(facts, language)
     for count, kind in zip(labels.totals, ("true", "false"), strict=True):
         if not count:
             raise DataError(f"no atom of {key_text(key)} is more likely {kind} than not: give some that are")
@@ -74,7 +74,7 @@ def define(
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
     pool = _pooled(_Proposer(sample, form, _lean(config), callbacks, known), short=plan.short_bodies)
-    rules = RuleBase(TruthTables.of(_background(facts, key)), key)
+    rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
     fixed = tuple(map(rules.add, known))
     definer = Definer(rules, labels, form, config.selection, deadline, fixed)
     codes, length = definer.define(pool.bodies)
@@ -171,7 +171,7 @@ def _pooled(proposer: _Proposer, *, short: bool) -> _Pool:
     return _Pool(pool[order[own[order, 0] > 0]], result)
 
 
-def _background(facts: FactBase, target: tuple[str, int]) -> FactBase:
+def background_of(facts: FactBase, target: tuple[str, int]) -> FactBase:
     """What a definition may read: everything but the target and test facts."""
     kept = {
         key: relation.take(evidence_mask(relation, target))
@@ -181,7 +181,7 @@ def _background(facts: FactBase, target: tuple[str, int]) -> FactBase:
     return replace(facts, relations=kept)
 
 
-def _labels(facts: FactBase, language: Language) -> Labels:
+def labels_of(facts: FactBase, language: Language) -> Labels:
     """The atoms that a definition is judged by: stated ones, and in a closed world all others."""
     key = language.key(facts)
     relation = facts.relations[key]

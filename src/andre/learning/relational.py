@@ -17,9 +17,9 @@ from andre.grounding import Language, take_census
 from andre.grounding.place import key_text
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
-from andre.learning.completing import complete
 from andre.learning.defining import define, fits_tables
 from andre.learning.known import with_background
+from andre.learning.one_step import describe
 from andre.learning.plan import Plan
 from andre.learning.theory import Definition, Theory
 from andre.learning.theory_storage import RunFolder
@@ -198,5 +198,5 @@ def _learn_one(
         if at_fixpoint:
             made = define(facts, language, census, plan, callbacks)
         else:
-            made = complete(census, language, plan, callbacks)
+            made = describe(census, language, plan, callbacks)
     return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))

@@ -1,4 +1,4 @@
-"""Mode `complete`, and rows: the rules that describe a target best in one step from all known facts."""
+"""Mode `complete`, and rows: the rules that describe a target shortest in one step from all known facts."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from andre.learning.short import best_short_bodies
 from andre.learning.theory import Counts, Definition
 from andre.logic import Program
 
-__all__ = ["complete"]
+__all__ = ["describe"]
 
 
-def complete(census: Census, language: Language, plan: Plan, callbacks: tuple[Callback, ...]) -> Definition:
-    """The program that describes the examples best in one step from all known facts."""
+def describe(census: Census, language: Language, plan: Plan, callbacks: tuple[Callback, ...]) -> Definition:
+    """The program that describes the examples shortest in one step."""
     sample = census.to_sample()
     head = sample.space.head
     own = tuple(

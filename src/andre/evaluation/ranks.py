@@ -1,0 +1,192 @@
+"""Filtered ranks of true candidates, under four ways to count ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import DataError
+
+__all__ = ["POLICIES", "Policy", "RankReport", "Ranks", "filtered_ranks", "lexicographic_keys"]
+
+Policy: TypeAlias = Literal["realistic", "optimistic", "pessimistic", "dense"]
+
+#: How candidates with equal scores are ranked; the first is the one to compare by.
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Where the true candidates stand among those that are not known to be true.
+
+    Counts are kept, not ranks, so that every tie policy can be read off them.
+
+    Examples
+    --------
+    >>> ranks = filtered_ranks(np.array([[0.9, 0.5, 0.5, 0.9]]), np.array([1]))
+    >>> [float(ranks.of(policy)[0]) for policy in POLICIES]
+    [3.5, 3.0, 4.0, 2.0]
+    """
+
+    greater: NDArray[np.int64]  #: [Q], candidates with a better score
+    equal: NDArray[np.int64]  #: [Q], other candidates with the same score
+    levels: NDArray[np.int64] | None  #: [Q], distinct better scores; None where they were not asked for
+
+    def of(self, policy: Policy) -> NDArray[np.float64]:
+        """The ranks under one policy, from 1.
+
+        Realistic is the mean over all orders of a tie, optimistic the best of
+        them, pessimistic the worst; dense gives a whole tie one place.
+        """
+        if policy == "dense":
+            if self.levels is None:
+                raise DataError("distinct scores were not counted: ask for them with levels=True")
+            return (self.levels + 1).astype(np.float64)
+        ties = {"optimistic": 0.0, "realistic": 0.5, "pessimistic": 1.0}
+        if policy not in ties:
+            raise DataError(f"there is no tie policy {policy!r}: choose from {', '.join(POLICIES)}")
+        return (self.greater + 1 + ties[policy] * self.equal).astype(np.float64)
+
+    @classmethod
+    def concat(cls, parts: Iterable[Ranks]) -> Ranks:
+        """The ranks of several lists of queries, one after the other."""
+        listed = list(parts)
+        if not listed:
+            nothing = np.zeros(0, dtype=np.int64)
+            return cls(nothing, nothing, nothing)
+        levels = [part.levels for part in listed if part.levels is not None]
+        return cls(
+            np.concatenate([part.greater for part in listed]),
+            np.concatenate([part.equal for part in listed]),
+            np.concatenate(levels) if len(levels) == len(listed) else None,
+        )
+
+    @property
+    def mrr(self) -> float:
+        """The mean of 1/rank under the realistic policy; 0 of no query."""
+        return float((1 / self.of("realistic")).mean()) if len(self) else 0.0
+
+    def __len__(self) -> int:
+        return len(self.greater)
+
+
+def filtered_ranks(
+    scores: NDArray[Any], true: NDArray[Any], known: NDArray[np.bool_] | None = None, *, levels: bool = True
+) -> Ranks:
+    """Rank the true candidate of each query by score, the highest first.
+
+    Parameters
+    ----------
+    scores
+        [Q, C], numbers of any type: only their order in a row counts.
+    true
+        [Q], the position of the true candidate.
+    known
+        [Q, C], candidates to leave out, because they are known to be true too.
+        The true candidate itself is never left out.
+    levels
+        Whether to count distinct scores, which the dense policy needs and which takes a sort.
+
+    Examples
+    --------
+    >>> scores, known = np.array([[3, 2, 1]]), np.array([[True, False, True]])
+    >>> filtered_ranks(scores, np.array([2]), known).of("realistic")
+    array([2.])
+    """
+    if not np.isfinite(scores).all():
+        raise DataError("a score is not a finite number: candidates cannot be ranked by it")
+    rows = np.arange(len(scores))
+    own = scores[rows, true][:, None]  # [Q, 1]
+    stays = np.ones(scores.shape, dtype=np.bool_) if known is None else ~known  # [Q, C]
+    stays[rows, true] = False
+    above = (scores > own) & stays  # [Q, C]
+    return Ranks(
+        above.sum(axis=1),
+        ((scores == own) & stays).sum(axis=1),
+        _distinct_per_row(scores, above) if levels else None,
+    )
+
+
+def _distinct_per_row(scores: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many distinct scores the chosen candidates of each row have."""
+    row, column = chosen.nonzero()
+    values = scores[row, column]
+    order = np.lexsort((values, row))
+    row, values = row[order], values[order]
+    first = np.ones(len(row), dtype=np.bool_)
+    first[1:] = (row[1:] != row[:-1]) | (values[1:] != values[:-1])
+    return np.bincount(row[first], minlength=len(scores)).astype(np.int64)
+
+
+def lexicographic_keys(columns: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole numbers ordered as the rows are when compared from the first column on.
+
+    Rule scores are lists: the best rule decides, the next best where it ties.
+    Equal rows get equal keys, from 0.
+
+    Examples
+    --------
+    >>> lexicographic_keys(np.array([[0.9, 0.1], [0.5, 0.5], [0.9, 0.4], [0.5, 0.5]]))
+    array([1, 0, 2, 0])
+    """
+    if not len(columns):
+        return np.zeros(0, dtype=np.int64)
+    order = np.lexsort(columns.T[::-1])
+    ordered = columns[order]
+    steps = np.zeros(len(columns), dtype=np.int64)
+    steps[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    keys = np.empty(len(columns), dtype=np.int64)
+    keys[order] = np.cumsum(steps)
+    return keys
+
+
+@dataclass(frozen=True)
+class RankReport:
+    """Mean reciprocal rank and hits of one set of queries, under every tie policy.
+
+    Examples
+    --------
+    >>> ranks = filtered_ranks(np.array([[2, 1], [1, 1]]), np.array([0, 0]))
+    >>> report = RankReport.from_ranks(ranks)
+    >>> round(report.mrr["realistic"], 3), report.hits["realistic"][1]
+    (0.833, 0.5)
+    >>> print(report)
+    realistic    MRR 0.8333  Hits@1 0.5000  @3 1.0000  @10 1.0000
+    optimistic   MRR 1.0000  Hits@1 1.0000  @3 1.0000  @10 1.0000
+    pessimistic  MRR 0.7500  Hits@1 0.5000  @3 1.0000  @10 1.0000
+    dense        MRR 1.0000  Hits@1 1.0000  @3 1.0000  @10 1.0000
+    """
+
+    queries: int
+    mrr: dict[Policy, float]
+    hits: dict[Policy, dict[int, float]]  #: by policy, then by k
+
+    @classmethod
+    def from_ranks(cls, ranks: Ranks, ks: Iterable[int] = (1, 3, 10)) -> RankReport:
+        """Take the means; of no query they are 0."""
+        by_policy = {policy: ranks.of(policy) for policy in POLICIES}
+        empty = not len(ranks)
+        return cls(
+            queries=len(ranks),
+            mrr={policy: 0.0 if empty else float((1 / r).mean()) for policy, r in by_policy.items()},
+            hits={
+                policy: {k: 0.0 if empty else float((r <= k).mean()) for k in ks}
+                for policy, r in by_policy.items()
+            },
+        )
+
+    def lines(self) -> Iterator[str]:
+        """One line per policy."""
+        for policy in POLICIES:
+            hits = "  ".join(
+                f"{'Hits' if place == 0 else ''}@{k} {share:.4f}"
+                for place, (k, share) in enumerate(self.hits[policy].items())
+            )
+            yield f"{policy:<11}  MRR {self.mrr[policy]:.4f}  {hits}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())

@@ -1,0 +1,18 @@
+"""Completing knowledge bases: rules for every relation, and candidates ranked by them."""
+
+from andre.learning.completion.calibration import Reliability
+from andre.learning.completion.completion import Choice, Completion, Prediction
+from andre.learning.completion.config import CompletionConfig
+from andre.learning.completion.learner import complete
+from andre.learning.completion.storage import load_completion, save_completion
+
+__all__ = [
+    "Choice",
+    "Completion",
+    "CompletionConfig",
+    "Prediction",
+    "Reliability",
+    "complete",
+    "load_completion",
+    "save_completion",
+]

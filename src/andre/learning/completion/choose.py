@@ -1,0 +1,101 @@
+"""Which bodies a target gets: the significant, the confident, those with constants, those given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.facts import FactBase
+from andre.learning.completion.bodies import Body, Covered, to_rule
+from andre.learning.completion.chains import long_bodies
+from andre.learning.completion.config import CompletionConfig
+from andre.learning.completion.pool import Counts, Pool, significance
+from andre.learning.completion.tables import Features, covered_pairs, features_of
+from andre.logic import Rule
+
+__all__ = ["choose_features"]
+
+
+def choose_features(
+    pool: Pool,
+    counts: Counts,
+    step: int,
+    config: CompletionConfig,
+    facts: FactBase,
+    *,
+    constants: Mapping[int, Sequence[Body]],
+    extra: Sequence[Rule],
+) -> Features:
+    """Take the bodies that say most about a target.
+
+    Parameters
+    ----------
+    pool, counts
+        Short bodies, and how often each is right.
+    step
+        The target.
+    config
+        How many bodies of each kind.
+    facts
+        The training facts.
+    constants
+        Bodies with constants, by step.
+    extra
+        More rules; those with another head are passed over.
+    """
+    graph = pool.graph
+    ids = _chosen(pool, counts, step, config)
+    bodies: list[Body | Rule] = [pool.bodies[at] for at in ids.tolist()]
+    covered: list[Covered] = []
+    for at in ids.tolist():
+        row = slice(*pool.groundings.indptr[at : at + 2])
+        covered.append((pool.pairs[pool.groundings.indices[row]], pool.groundings.data[row]))
+    own: list[Body | Rule] = [
+        *constants.get(step, ()),
+        *(Body("from", body.steps) for body in constants.get(graph.inverse(step), ())),
+        *long_bodies(graph, step, config),
+    ]
+    relation = graph.relations[step % len(graph.relations)]
+    known = {_rule(body, pool, step, relation, facts) for body in (*bodies, *own)} if extra else set()
+    own += [
+        rule
+        for rule in extra
+        if (rule.head.predicate, rule.head.arity) == (relation, 2) and rule not in known
+    ]
+    keys = pool.pairs
+    for body in own:
+        found = covered_pairs(body, graph, step, facts)
+        if len(found[0]):
+            bodies.append(body)
+            covered.append(found)
+    if new := [pairs for pairs, _ in covered[len(ids) :]]:
+        keys = np.union1d(keys, np.concatenate(new))
+    return features_of(bodies, graph, step, facts, covered, keys)
+
+
+def _chosen(pool: Pool, counts: Counts, step: int, config: CompletionConfig) -> NDArray[np.int64]:
+    pairs = pool.graph.pairs(step, "train")
+    rate = len(pairs) / max(1, len(np.unique(pairs[:, 0])) * pool.graph.n)
+    n_b, n_r = counts.n_b[:, step], counts.n_r[:, step]
+    gain = significance(n_b, n_r, rate)
+    sure = n_r / (n_b + 5)
+    usable = ~counts.own[:, step] & (n_b > 0) & ((n_r >= config.support) | (n_r <= rate * n_b))
+    gain[~usable] = -1
+    sure[~usable | (n_r < config.support)] = -1
+    # One literal costs little and may rule out most candidates, so all of those stay.
+    short = np.flatnonzero(usable[: pool.n_short])
+    return np.unique(np.concatenate([short, _top(gain, config.bodies), _top(sure, config.confident)]))
+
+
+def _top(values: NDArray[np.floating], most: int) -> NDArray[np.int64]:
+    order = np.argsort(-values, kind="stable")[:most]
+    return order[values[order] > 0]
+
+
+def _rule(body: Body | Rule, pool: Pool, step: int, relation: str, facts: FactBase) -> Rule:
+    if isinstance(body, Rule):
+        return body
+    seen = body if step < len(pool.graph.relations) else body.reversed(pool.graph)
+    return to_rule(seen, relation, pool.graph, facts)

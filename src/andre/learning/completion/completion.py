@@ -1,0 +1,221 @@
+"""A completed knowledge base: its rules, and candidates ranked by them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import DataError
+from andre.evaluation.ranks import RankReport, Ranks
+from andre.facts import FactBase
+from andre.inference import infer
+from andre.inference.groundings import FactIndex, Search
+from andre.learning.completion.bodies import Body, to_rule
+from andre.learning.completion.calibration import Reliability
+from andre.learning.completion.config import Aggregator, CompletionConfig
+from andre.learning.completion.graph import Graph
+from andre.learning.completion.scorer import Scorer, rank_facts
+from andre.learning.completion.scores import best_confidences
+from andre.learning.completion.tables import Features
+from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable
+
+__all__ = ["Choice", "Completion", "Prediction"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One way of scoring that was tried, and how it ranked validation facts."""
+
+    aggregator: Aggregator
+    smoothing: float
+    penalty: float | None
+    mrr: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A candidate, and the rules that fire for it, the most confident first."""
+
+    atom: Atom
+    score: float  #: ranks the candidates of one query; not to be compared between queries
+    chance: float  #: of being a fact, calibrated on validation facts
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """What `complete` hands back.
+
+    Examples
+    --------
+    >>> from andre.learning.completion import CompletionConfig, complete
+    >>> from andre.logic import parse_atom
+    >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(10)]
+    >>> facts = FactBase.from_facts(map(parse_atom, rows))
+    >>> done = complete(facts, CompletionConfig(aggregators=("maximum",), constants=0))
+    >>> found = done.rank(parse_atom("likes(x9, Y)"))[0]
+    >>> print(found.atom, "by", found.rules[0])
+    likes(x9, y9) by likes(X, Y) :- knows(Y, X), X \\= Y.
+    """
+
+    facts: FactBase
+    graph: Graph
+    features: Mapping[int, Features]  #: by step
+    scorer: Scorer
+    choices: tuple[Choice, ...]
+    config: CompletionConfig
+    seconds: float
+
+    def evaluate(self, mark: str = "test") -> RankReport:
+        """Filtered ranks of the facts of one mark, both sides.
+
+        Constants without a training fact are asked about like all others, with
+        a warning: no rule says anything about them.
+        """
+        unseen = len(np.setdiff1d(self.graph.part(mark)[:, 1:], self.graph.train[:, 1:]))
+        if unseen:
+            warnings.warn(
+                f"{unseen} {'constant has' if unseen == 1 else 'constants have'} {mark} facts but no "
+                "training fact: no rule can rank them",
+                stacklevel=2,
+            )
+        return RankReport.from_ranks(Ranks.concat(self.ranks(mark).values()))
+
+    def ranks(self, mark: str = "test") -> dict[int, Ranks]:
+        """The same by step: steps below the number of relations ask for the second argument."""
+        return rank_facts(self.graph, self.features, self.scorer, mark)
+
+    def rule(self, step: int, body: Body | Rule) -> Rule:
+        """A body of a step as a rule."""
+        if isinstance(body, Rule):
+            return body
+        count = len(self.graph.relations)
+        seen = body if step < count else body.reversed(self.graph)
+        return to_rule(seen, self.graph.relations[step % count], self.graph, self.facts)
+
+    @cached_property
+    def rules(self) -> Program:
+        """Every rule that scores, with its evidence on train and valid, the most confident first."""
+        found: dict[Rule, Rule] = {}
+        for step, features in self.features.items():
+            covered = features.groundings.copy()
+            covered.data = np.ones_like(covered.data, dtype=np.float64)
+            marks = {mark: self._stated(features, mark) for mark in ("train", "valid")}
+            n_b = np.asarray(covered.sum(axis=1)).ravel()
+            n_r, new = covered @ marks["train"], covered @ marks["valid"]
+            for place, body in enumerate(features.bodies):
+                rule = self.rule(step, body)
+                if rule not in found:
+                    train = Evidence("train", float(n_b[place]), float(n_r[place]))
+                    valid = Evidence("valid", float(n_b[place] - n_r[place]), float(new[place]))
+                    found[rule] = rule.with_evidence(train, valid)
+        ordered = sorted(found.values(), key=lambda rule: -rule.evidence[0].n_r / (rule.evidence[0].n_b + 5))
+        return Program(tuple(ordered))
+
+    def _stated(self, features: Features, mark: str) -> NDArray[np.float64]:
+        """[U], which pairs of the features are facts of a mark."""
+        pairs = self.graph.pairs(features.step, mark)
+        return np.isin(features.keys, pairs[:, 0] * features.n + pairs[:, 1]).astype(np.float64)
+
+    @cached_property
+    def reliability(self) -> Reliability:
+        """How often candidates of a confidence are validation facts."""
+        confidences, truths = [np.zeros(0)], [np.zeros(0, dtype=np.bool_)]
+        for step, features in self.features.items():
+            valid = self.graph.pairs(step, "valid")
+            if not len(valid):
+                continue
+            table = features.table(np.unique(valid[:, 0]))
+            best = best_confidences(table, features.confidence(self.scorer.smoothing), 1)[:, 0]
+            keys = table.starts[table.query] * features.n + table.candidate
+            train = self.graph.pairs(step, "train")
+            new = ~np.isin(keys, train[:, 0] * features.n + train[:, 1]) & (best > 0)
+            confidences.append(best[new])
+            truths.append(np.isin(keys[new], valid[:, 0] * features.n + valid[:, 1]))
+        return Reliability.of(np.concatenate(confidences), np.concatenate(truths))
+
+    def rank(
+        self, pattern: Atom, limit: int = 10, *, known: bool = False, rules: int = 3
+    ) -> list[Prediction]:
+        """The best candidates for the variable of a pattern, with the rules that fire for them.
+
+        Parameters
+        ----------
+        pattern
+            An atom of a binary relation with one variable, such as `isa(x, Y)`.
+        limit
+            How many candidates.
+        known
+            Whether candidates that are known facts already are listed too.
+        rules
+            How many rules for each candidate.
+        """
+        step, start = self._query(pattern)
+        features = self.features.get(step)
+        if features is None:
+            return []
+        scores = self.scorer.scores(features, np.array([start]))[0]  # [n]
+        if not known:
+            stated = self.graph.known(step, ("train", "valid"))[start].indices
+            scores[stated] = -np.inf
+        order = np.argsort(-scores, kind="stable")[:limit]
+        table = features.table(np.array([start]))
+        best = best_confidences(table, features.confidence(self.scorer.smoothing), 1)[:, 0]
+        chances = self.reliability.chance(best)
+        at = {int(candidate): cell for cell, candidate in enumerate(table.candidate.tolist())}
+        found = []
+        for candidate in order[np.isfinite(scores[order])].tolist():
+            fired: tuple[Rule, ...] = ()
+            chance = 0.0
+            if (cell := at.get(candidate)) is not None:
+                row = table.groundings[cell]
+                chosen = np.sort(row.indices)[:rules].tolist()
+                fired = tuple(self._with_counts(step, features, place) for place in chosen)
+                chance = float(chances[cell])
+            end = Constant(self.facts.constants[candidate])
+            atom = pattern.substitute(dict.fromkeys(pattern.variables, end))
+            found.append(Prediction(atom, float(scores[candidate]), chance, fired))
+        return found
+
+    def groundings(self, rule: Rule, atom: Atom, limit: int = 3) -> list[tuple[Literal, ...]]:
+        """Ways in which training facts satisfy the body of a rule for an atom, comparisons left out."""
+        bindings: dict[Variable, Constant] = {}
+        for arg, constant in zip(rule.head.args, atom.args, strict=True):
+            if isinstance(arg, Variable) and isinstance(constant, Constant):
+                bindings[arg] = constant
+        found = islice(self._search.groundings(rule, bindings, []), limit)
+        return [
+            tuple(literal for literal in rule.substitute(dict(values)).body if not literal.is_builtin)
+            for values in found
+        ]
+
+    @cached_property
+    def _search(self) -> Search:
+        known = self.facts.select("train")
+        return Search(FactIndex(known), infer(Program(), known))
+
+    def _with_counts(self, step: int, features: Features, place: int) -> Rule:
+        evidence = Evidence("train", float(features.n_b[place]), float(features.n_r[place]))
+        return self.rule(step, features.bodies[place]).with_evidence(evidence)
+
+    def _query(self, pattern: Atom) -> tuple[int, int]:
+        """The step that a pattern asks for, and the constant it asks from."""
+        if pattern.predicate not in self.graph.relations or pattern.arity != 2:
+            names = ", ".join(self.graph.relations[:8])
+            raise DataError(f"{pattern} is of no binary relation of these facts: choose from {names}, ...")
+        places = [place for place, arg in enumerate(pattern.args) if isinstance(arg, Variable)]
+        if len(places) != 1:
+            raise DataError(f"{pattern} must leave one argument open, as in {pattern.predicate}(x, Y)")
+        constant = pattern.args[1 - places[0]]
+        assert isinstance(constant, Constant)
+        code = self.facts.code(constant.value)
+        if code is None:
+            raise DataError(f"no fact mentions {constant}: check its spelling")
+        relation = self.graph.relations.index(pattern.predicate)
+        return (relation if places[0] == 1 else relation + len(self.graph.relations)), code

@@ -1,0 +1,63 @@
+"""Settings of completion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import Field, ValidationError
+
+from andre.errors import ConfigError
+from andre.model.config import NonNegative, Positive, Settings
+
+__all__ = ["Aggregator", "CompletionConfig"]
+
+Count = Annotated[int, Field(ge=1)]
+
+#: How the rules that fire for a candidate make one score.
+Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
+
+
+class CompletionConfig(Settings):
+    """What may be in the pool, and among which ways of scoring validation facts choose.
+
+    A tuple of one value is a choice already made.
+
+    Examples
+    --------
+    >>> CompletionConfig.read({"smoothing": (5,)}).smoothing
+    (5.0,)
+    >>> CompletionConfig.read({"smothing": (5,)})
+    Traceback (most recent call last):
+    andre.errors.ConfigError: the setting smothing is (5,): extra inputs are not permitted
+    """
+
+    aggregators: Annotated[tuple[Aggregator, ...], Field(min_length=1)] = ("maximum", "noisy-or", "weights")
+    smoothing: Annotated[tuple[NonNegative, ...], Field(min_length=1)] = (1.0, 5.0, 20.0)  #: c of N_r/(N_b+c)
+    #: The price of a squared weight, the dearest first: each fit starts from the one before.
+    penalties: Annotated[tuple[Positive, ...], Field(min_length=1)] = (30.0, 10.0)
+    bodies: Count = 100  #: bodies per relation and side, by significance
+    confident: Annotated[int, Field(ge=0)] = 100  #: and by confidence
+    constants: Annotated[int, Field(ge=0)] = 30  #: rules with constants per relation and side
+    #: Chains of three literals per relation and side; None takes 40 in large bases, where short bodies are
+    #: few, and none in small ones, where they gain little.
+    chains: Annotated[int, Field(ge=0)] | None = None
+    chain_facts: Count = 150  #: facts of a relation from which chains of three are found
+    support: Count = 2  #: facts that a body with positive evidence is right about
+    depth: Count = 5  #: rules that the maximum and noisy-or look at, the best first
+    non_negative: bool = False  #: no rule may speak against its head
+    queries: Count = 2_000  #: queries of a relation and side that weights are learned from, at most
+    cells: Count = 60_000_000  #: entries that all bodies may have together; longer chains stay out first
+    seed: Annotated[int, Field(ge=0)] = 0
+    valid_share: Annotated[float, Field(ge=0, lt=1)] = 0.1  #: split off where no fact is marked valid
+    valid_most: Count = 3_000  #: facts that are split off, at most
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """Settings from values, with a sentence where one is out of range."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(step) for step in first["loc"])
+            raise ConfigError(f"the setting {where} is {first['input']!r}: {first['msg'].lower()}") from None

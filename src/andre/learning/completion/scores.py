@@ -1,0 +1,46 @@
+"""Scores of candidates from the confidences of the rules that fire for them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.evaluation.ranks import lexicographic_keys
+from andre.learning.completion.tables import Table
+
+__all__ = ["best_confidences", "maximum_keys", "noisy_or"]
+
+
+def best_confidences(table: Table, confidence: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
+    """[P, depth], the best confidences of each cell, the best first; 0 where fewer rules fire.
+
+    Columns of a table stand in the order of confidence at one smoothing; at
+    another the order differs a little, so twice as many are read and sorted.
+    """
+    matrix = table.groundings
+    reach = 4 * depth
+    at = matrix.indptr[:-1, None] + np.arange(reach)  # [P, reach]
+    inside = at < matrix.indptr[1:, None]
+    if not matrix.nnz:
+        return np.zeros((matrix.shape[0], depth))
+    values = np.where(inside, confidence[matrix.indices[np.minimum(at, matrix.nnz - 1)]], 0.0)
+    return np.asarray(-np.sort(-values, axis=1)[:, :depth])
+
+
+def maximum_keys(best: NDArray[np.float64], popularity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[P], numbers in the order of the best rule, then the next best, and last how common the answer is."""
+    return lexicographic_keys(np.column_stack([best, popularity])).astype(np.float64)
+
+
+def noisy_or(best: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[P], minus the log of the chance that all of the best rules fail.
+
+    In logs, and over few rules: a product over all of them rounds to one for
+    every candidate.
+
+    Examples
+    --------
+    >>> noisy_or(np.array([[0.5, 0.5], [0.5, 0.0]])).round(3)
+    array([1.386, 0.693])
+    """
+    return np.asarray(-np.log1p(-np.minimum(best, 1 - 1e-9)).sum(axis=1))

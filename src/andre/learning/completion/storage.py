@@ -1,0 +1,127 @@
+"""Saving a completion whole, and loading it: facts, rules, and how they score."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import andre
+from andre.errors import AndreError, CheckpointError
+from andre.facts import FactBase, read_facts, write_facts
+from andre.files import write_whole
+from andre.learning.completion.bodies import Body
+from andre.learning.completion.completion import Choice, Completion
+from andre.learning.completion.config import CompletionConfig
+from andre.learning.completion.graph import Graph
+from andre.learning.completion.scorer import Scorer
+from andre.learning.completion.tables import Features, features_of
+from andre.logic import Rule, parse_rule
+from andre.logic.writers.prolog import to_prolog
+
+__all__ = ["load_completion", "save_completion"]
+
+_INDEX = "completion.json"
+_FACTS = "facts.jsonl"
+_FORMAT = 1
+
+
+def save_completion(completion: Completion, folder: Path | str) -> None:
+    """Write a completion into a folder; the index that makes it one is written last.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from andre.learning.completion import complete
+    >>> from andre.logic import parse_atom
+    >>> rows = [f"{r}({a}{i}, {b}{i})" for i in range(9) for r, a, b in (("p", "x", "y"), ("q", "y", "x"))]
+    >>> done = complete(FactBase.from_facts(map(parse_atom, rows)))
+    >>> folder = tempfile.mkdtemp()
+    >>> save_completion(done, folder)
+    >>> load_completion(folder).evaluate("valid") == done.evaluate("valid")
+    True
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    scorer = completion.scorer
+    index = {
+        "format": _FORMAT,
+        "andre": andre.__version__,
+        "config": json.loads(completion.config.model_dump_json()),
+        "scorer": {
+            "aggregator": scorer.aggregator,
+            "smoothing": scorer.smoothing,
+            "depth": scorer.depth,
+            "penalty": scorer.penalty,
+            "weights": {str(step): weights.tolist() for step, weights in scorer.weights.items()},
+        },
+        "choices": [asdict(choice) for choice in completion.choices],
+        "relations": list(completion.graph.relations),
+        "constants": list(completion.facts.constants),
+        "bodies": {
+            str(step): [_plain(body) for body in features.bodies]
+            for step, features in completion.features.items()
+        },
+        "seconds": completion.seconds,
+    }
+    (folder / _INDEX).unlink(missing_ok=True)  # from here on the folder is no completion until all is there
+    write_facts(completion.facts.without("rules", "bias"), folder / _FACTS)
+    write_whole(folder / "program.pl", to_prolog(completion.rules))
+    write_whole(folder / _INDEX, json.dumps(index))
+
+
+def load_completion(folder: Path | str) -> Completion:
+    """Read back what `save_completion` wrote."""
+    folder = Path(folder)
+    if not (folder / _INDEX).is_file():
+        raise CheckpointError(f"there is no saved completion in {folder}: it has no {_INDEX}")
+    try:
+        index = json.loads((folder / _INDEX).read_bytes())
+        if index["format"] != _FORMAT:
+            raise CheckpointError(
+                f"the completion in {folder} has format {index['format']}, which this version cannot read: "
+                f"use andre {index['andre']}"
+            )
+        return _completion(index, read_facts(folder / _FACTS))
+    except CheckpointError:
+        raise
+    except (AndreError, AttributeError, KeyError, TypeError, ValueError, OSError) as error:
+        raise CheckpointError(f"the completion in {folder} is damaged ({error}): save it again") from None
+
+
+def _completion(index: Mapping[str, Any], facts: FactBase) -> Completion:
+    # Steps and constants are numbers in the index; the facts may come back in another order.
+    relations = {key[0]: relation for key, relation in facts.relations.items() if key[1] == 2}
+    others = {key: relation for key, relation in facts.relations.items() if key[1] != 2}
+    recode = np.array([index["constants"].index(value) for value in facts.constants])
+    ordered = [relations[name].recoded(recode) for name in index["relations"]]
+    rest = [relation.recoded(recode) for relation in others.values()]
+    facts = FactBase.from_relations(index["constants"], [*ordered, *rest], world=facts.world)
+    graph = Graph.of(facts)
+    known = facts.select("train")
+    features: dict[int, Features] = {}
+    for step, bodies in index["bodies"].items():
+        features[int(step)] = features_of([_body(body) for body in bodies], graph, int(step), known)
+    saved = index["scorer"]
+    weights = {int(step): np.array(values) for step, values in saved["weights"].items()}
+    return Completion(
+        facts,
+        graph,
+        features,
+        Scorer(saved["aggregator"], saved["smoothing"], saved["depth"], saved["penalty"], weights),
+        tuple(Choice(**choice) for choice in index["choices"]),
+        CompletionConfig.read(index["config"]),
+        index["seconds"],
+    )
+
+
+def _plain(body: Body | Rule) -> str | list[Any]:
+    return str(body) if isinstance(body, Rule) else [body.shape, *body.steps]
+
+
+def _body(plain: str | list[Any]) -> Body | Rule:
+    return parse_rule(plain) if isinstance(plain, str) else Body(plain[0], tuple(plain[1:]))

@@ -1,0 +1,162 @@
+"""What fires where: the candidates of some queries, and the bodies that cover each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, vstack
+
+from andre.evaluation.coverage import covered_heads
+from andre.facts import FactBase
+from andre.learning.completion.bodies import Body, Covered
+from andre.learning.completion.chains import chain_groundings
+from andre.learning.completion.graph import Graph
+from andre.logic import Rule
+
+__all__ = ["Features", "Table", "covered_pairs", "features_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Cells (query, candidate), and how each body covers each cell."""
+
+    starts: NDArray[np.int64]  #: [Q], the constant that each query asks from
+    query: NDArray[np.int64]  #: [P], position in starts
+    candidate: NDArray[np.int64]  #: [P], code of a constant
+    groundings: csr_matrix  #: [P, K], columns in the order of the features
+
+    def spread(self, values: NDArray[np.float64], other: float, n: int) -> NDArray[np.float64]:
+        """[Q, n], the values of the cells, and one value for candidates without a cell."""
+        wide = np.full((len(self.starts), n), other)
+        wide[self.query, self.candidate] = values
+        return wide
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The bodies of one step as a target, the most confident first."""
+
+    step: int
+    n: int
+    bodies: tuple[Body | Rule, ...]  #: seen from the side of the query
+    n_b: NDArray[np.float64]  #: [K]
+    n_r: NDArray[np.float64]  #: [K]
+    keys: NDArray[np.int64]  #: [U], x * n + y, ascending
+    groundings: csr_matrix  #: [K, U]
+    answers: NDArray[np.float64]  #: [n], how many training facts lead to each constant
+
+    def table(self, starts: NDArray[np.int64], also: NDArray[np.int64] | None = None) -> Table:
+        """The cells of some queries: what any body covers, and the pairs `also` (as keys)."""
+        place = np.full(self.n, -1)
+        place[starts] = np.arange(len(starts))
+        inside = np.flatnonzero(place[self.keys // self.n] >= 0)
+        part = self.groundings[:, inside].T.tocsr()  # [P, K]
+        part.sort_indices()
+        keys = self.keys[inside]
+        fires = np.diff(part.indptr) > 0
+        keys, part = keys[fires], part[fires]
+        if also is not None:
+            new = np.setdiff1d(also, keys)
+            keys = np.concatenate([keys, new])
+            part = vstack([part, csr_matrix((len(new), part.shape[1]), dtype=part.dtype)], format="csr")
+        return Table(starts, place[keys // self.n], keys % self.n, part)
+
+    def confidence(self, smoothing: float) -> NDArray[np.float64]:
+        """[K], N_r / (N_b + c)."""
+        return self.n_r / np.maximum(self.n_b + smoothing, 1e-9)
+
+
+def covered_pairs(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -> Covered:
+    """What a body covers, seen from the side that a step asks from.
+
+    Parameters
+    ----------
+    body
+        Seen from that side already; a rule is turned to it.
+    graph, facts
+        The same training facts, as steps and as relations.
+    step
+        The target.
+    """
+    n = graph.n
+    if isinstance(body, Rule):
+        one, two = covered_heads(body, facts).T
+        keys = one * n + two if step < len(graph.relations) else two * n + one
+        return np.sort(keys), np.ones(len(keys), dtype=np.float32)
+    if body.shape in {"to", "from"}:
+        by, end, c = body.steps
+        other = graph.steps[graph.inverse(by)][end].indices.astype(np.int64)
+        other = other[other != c]
+        keys = np.sort(other * n + c if body.shape == "to" else c * n + other)
+        return keys, np.ones(len(keys), dtype=np.float32)
+    if body.shape == "both":
+        one, two = (graph.steps[by] for by in body.steps)
+        matrix = one.multiply(two)
+    else:
+        matrix = chain_groundings(graph, body.steps)
+    coo = matrix.tocoo()
+    apart = coo.row != coo.col
+    keys = coo.row[apart].astype(np.int64) * n + coo.col[apart]
+    order = np.argsort(keys)
+    return keys[order], coo.data[apart][order].astype(np.float32)
+
+
+def features_of(
+    bodies: Sequence[Body | Rule],
+    graph: Graph,
+    step: int,
+    facts: FactBase,
+    covered: Sequence[Covered] | None = None,
+    keys: NDArray[np.int64] | None = None,
+) -> Features:
+    """Count bodies for a target and put the most confident first.
+
+    Parameters
+    ----------
+    bodies
+        Seen from the side that the step asks from.
+    graph, facts
+        The training facts.
+    step
+        The target.
+    covered
+        What each body covers, where that is known.
+    keys
+        All pairs that any body covers, ascending, where they are known.
+    """
+    n = graph.n
+    found = [covered_pairs(body, graph, step, facts) for body in bodies] if covered is None else covered
+    if keys is None:
+        keys = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(pairs for pairs, _ in found)]))
+    ends = np.cumsum([0, *(len(pairs) for pairs, _ in found)])
+    column = [np.searchsorted(keys, pairs) for pairs, _ in found]
+    groundings = csr_matrix(
+        (_joined([values for _, values in found], np.float32), _joined(column, np.int64), ends),
+        shape=(len(bodies), len(keys)),
+    )
+    pairs = graph.pairs(step, "train")
+    is_start = np.zeros(n, dtype=np.float64)
+    is_start[pairs[:, 0]] = 1
+    ones = groundings.copy()
+    ones.data = np.ones(len(ones.data))
+    n_b = ones @ is_start[keys // n]
+    n_r = ones @ np.isin(keys, pairs[:, 0] * n + pairs[:, 1]).astype(np.float64)
+    order = np.argsort(-n_r / (n_b + 5), kind="stable")
+    return Features(
+        step=step,
+        n=n,
+        bodies=tuple(bodies[at] for at in order.tolist()),
+        n_b=n_b[order],
+        n_r=n_r[order],
+        keys=keys,
+        groundings=groundings[order],
+        answers=np.bincount(pairs[:, 1], minlength=n).astype(np.float64),
+    )
+
+
+def _joined(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype=kind), *parts])

@@ -1,0 +1,86 @@
+"""Weights of rules, learned by a softmax over the candidates of each query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from andre.learning.completion.tables import Table
+
+__all__ = ["RankingLoss", "fit_weights", "inputs_of"]
+
+
+def inputs_of(
+    table: Table, best: NDArray[np.float64], popularity: NDArray[np.float64]
+) -> NDArray[np.float32]:
+    """[P, K + 2]: log(1 + groundings) of every body, the best confidences, and how common the answer is."""
+    matrix = table.groundings.copy()
+    matrix.data = np.log1p(matrix.data)
+    wide = np.empty((matrix.shape[0], matrix.shape[1] + 2), dtype=np.float32)
+    wide[:, :-2] = matrix.toarray()
+    # The best rule decides, the next ones break ties: the start that weights improve on.
+    scale = 1e-3 ** np.arange(best.shape[1])
+    wide[:, -2] = np.log(best @ scale + 0.01) - np.log(0.01)
+    wide[:, -1] = np.log1p(popularity)
+    return wide
+
+
+@dataclass(frozen=True, eq=False)
+class RankingLoss:
+    """How badly true candidates rank: for each, minus its log share among itself and the false ones."""
+
+    inputs: NDArray[np.float32]  #: [P, K]
+    query: NDArray[np.int64]  #: [P], ascending
+    true: NDArray[np.bool_]  #: [P]
+    others: NDArray[np.float64]  #: [Q], candidates without a cell; their score is 0
+
+    def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """The loss and its gradient."""
+        score = (self.inputs @ weights.astype(np.float32)).astype(np.float64)  # [P]
+        n_queries = len(self.others)
+        false = ~self.true
+        top = np.zeros(n_queries)
+        np.maximum.at(top, self.query, score)
+        power = np.where(false, np.exp(score - top[self.query]), 0.0)  # [P]
+        total = np.bincount(self.query, power, n_queries) + self.others * np.exp(-top)  # [Q]
+        with np.errstate(divide="ignore"):
+            against = np.log(total) + top  # [Q], log of the summed scores of false candidates
+        at = np.flatnonzero(self.true)
+        gap = against[self.query[at]] - score[at]  # [T]
+        loss = float(np.logaddexp(0, gap).sum())
+        pull = 1 / (1 + np.exp(-np.clip(gap, -500, 500)))  # [T]
+        per_query = np.bincount(self.query[at], pull, n_queries)  # [Q]
+        slope = power * (per_query / np.maximum(total, 1e-300))[self.query]  # [P]
+        slope[at] -= pull
+        return loss, (slope.astype(np.float32) @ self.inputs).astype(np.float64)
+
+
+def fit_weights(
+    loss: RankingLoss,
+    penalties: NDArray[np.float64],
+    start: NDArray[np.float64],
+    non_negative: bool = False,
+    steps: int = 40,
+) -> NDArray[np.float64]:
+    """Descend the loss plus `penalties * weights ** 2`, which is convex.
+
+    Examples
+    --------
+    >>> loss = RankingLoss(np.eye(2, dtype=np.float32), np.zeros(2, dtype=np.int64),
+    ...                    np.array([True, False]), np.zeros(1))
+    >>> fit_weights(loss, np.full(2, 0.1), np.zeros(2)).round(2)
+    array([ 0.82, -0.82])
+    """
+
+    def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, slope = loss(weights)
+        return value + float(penalties @ weights**2), slope + 2 * penalties * weights
+
+    bounds = [(0, None)] * len(start) if non_negative else None
+    found = minimize(
+        objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps, "maxcor": 8}
+    )
+    return np.asarray(found.x)

@@ -1,0 +1,196 @@
+"""Completion: its counts against coverage by joins, its choices, its predictions, bad input."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from andre.errors import CheckpointError, DataError
+from andre.evaluation.coverage import covered_heads
+from andre.facts import FactBase
+from andre.learning.completion import CompletionConfig, complete, load_completion, save_completion
+from andre.learning.completion.graph import Graph
+from andre.learning.completion.pool import enumerate_bodies
+from andre.learning.completion.weights import RankingLoss, fit_weights
+from andre.logic import Atom, Constant, parse_atom, parse_rule
+
+FAST = CompletionConfig(smoothing=(5.0,), penalties=(10.0,))
+
+
+def family(n=24, seed=0, test=True):
+    """parent is the inverse of child; grandparent follows; likes is noise. Some facts are held out."""
+    rng = np.random.default_rng(seed)
+    rows, marks = [], []
+
+    def state(name, one, two, mark="train"):
+        if mark == "test" and not test:
+            return
+        rows.append(Atom(name, (Constant(f"c{one}"), Constant(f"c{two}"))))
+        marks.append(mark)
+
+    for child in range(1, n):
+        parent = (child - 1) // 2
+        state("child", child, parent)
+        state("parent", parent, child, "test" if child % 5 == 0 else "valid" if child % 5 == 1 else "train")
+        if child > 2:
+            state("grandparent", (parent - 1) // 2, child, "valid" if child % 7 == 0 else "train")
+        state("likes", *rng.integers(0, n, 2))
+    return FactBase.from_facts(rows, marks=marks)
+
+
+small_bases = st.lists(
+    st.tuples(st.sampled_from("pqr"), st.sampled_from("abcde"), st.sampled_from("abcde")),
+    min_size=4,
+    max_size=30,
+).map(lambda rows: FactBase.from_facts([Atom(n, (Constant(x), Constant(y))) for n, x, y in rows]))
+
+
+@settings(max_examples=25, deadline=None)
+@given(small_bases)
+def test_every_rule_counts_as_its_text_says(facts):
+    config = CompletionConfig(aggregators=("maximum",), valid_share=0.0, bodies=500, chains=20, support=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        done = complete(facts, config)
+    n = len(facts.constants)
+    for rule in done.rules:
+        heads = covered_heads(rule, facts)
+        stated = facts.relations[rule.head.predicate, 2].codes
+        right = np.isin(heads @ [n, 1], stated @ [n, 1]).sum()
+        assert (rule.on("train").n_b, rule.on("train").n_r) == (len(heads), right), rule
+
+
+@settings(max_examples=25, deadline=None)
+@given(small_bases)
+def test_whole_and_sparse_matrices_give_the_same_bodies(facts):
+    import andre.learning.completion.pool as module
+
+    graph = Graph.of(facts)
+    dense = enumerate_bodies(graph, FAST)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_DENSE", 0)
+        sparse = enumerate_bodies(graph, FAST)
+
+    def by_body(pool):
+        return {
+            body: dict(zip(pool.pairs[row.indices].tolist(), row.data.tolist(), strict=True))
+            for body, row in zip(pool.bodies, pool.groundings, strict=True)
+        }
+
+    assert by_body(dense) == by_body(sparse)
+
+
+def test_bodies_that_do_not_fit_stay_out(monkeypatch):
+    monkeypatch.setattr("andre.learning.completion.pool._DENSE", 0)
+    with pytest.warns(UserWarning, match="stay out"):
+        complete(family(), FAST.model_copy(update={"cells": 1}))
+
+
+def test_held_out_facts_rank_first():
+    report = complete(family(), FAST).evaluate("test")
+    assert report.queries == 2 * 4
+    assert report.mrr["pessimistic"] == 1.0
+
+
+def test_test_facts_are_never_read():
+    one, two = complete(family(), FAST), complete(family(test=False), FAST)
+    assert one.rules == two.rules
+    assert [choice.mrr for choice in one.choices] == [choice.mrr for choice in two.choices]
+
+
+def test_predictions_name_rules_that_derive_them():
+    done = complete(family(), FAST)
+    best = done.rank(parse_atom("parent(c7, X)"), limit=1)[0]
+    assert best.atom == parse_atom("parent(c7, c15)")
+    assert best.rules[0] == parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.")
+    assert done.groundings(best.rules[0], best.atom)[0][0].atom == parse_atom("child(c15, c7)")
+    assert 0 <= best.chance <= 1
+
+
+def test_known_facts_are_left_out_unless_asked_for():
+    done = complete(family(), FAST)
+    pattern = parse_atom("child(c3, X)")
+    fact = parse_atom("child(c3, c1)")
+    assert fact not in [found.atom for found in done.rank(pattern, limit=100)]
+    assert fact in [found.atom for found in done.rank(pattern, limit=100, known=True)]
+
+
+def test_given_rules_join_the_pool():
+    extra = [
+        parse_rule("parent(X, Y) :- child(Y, X), \\+ likes(X, Y)."),
+        parse_rule("none(X) :- child(X, X)."),
+    ]
+    done = complete(family(), FAST, extra)
+    assert extra[0] in done.rules.rules
+    assert extra[1] not in done.rules.rules
+
+
+def test_saved_and_loaded(tmp_path):
+    done = complete(family(), FAST, [parse_rule("parent(X, Y) :- child(Y, X), \\+ likes(X, Y).")])
+    save_completion(done, tmp_path / "run")
+    again = load_completion(tmp_path / "run")
+    assert again.evaluate("test") == done.evaluate("test")
+    assert again.rules == done.rules
+    assert (tmp_path / "run" / "program.pl").read_text().count(":-") == len(done.rules)
+    (tmp_path / "run" / "facts.jsonl").write_text("{")
+    with pytest.raises(CheckpointError, match="damaged"):
+        load_completion(tmp_path / "run")
+    with pytest.raises(CheckpointError, match="no saved completion"):
+        load_completion(tmp_path)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_the_slope_of_the_loss_is_right(seed):
+    rng = np.random.default_rng(seed)
+    loss = RankingLoss(
+        rng.random((9, 3)).astype(np.float32),
+        np.repeat([0, 1, 2], 3),
+        rng.random(9) < 0.4,
+        np.array([2.0, 0, 1]),
+    )
+    at = rng.normal(size=3)
+    _, slope = loss(at)
+    for place in range(3):
+        step = np.eye(3)[place] * 1e-3
+        assert slope[place] == pytest.approx((loss(at + step)[0] - loss(at - step)[0]) / 2e-3, abs=2e-2)
+
+
+def test_weights_may_be_bound_to_speak_for_their_head():
+    loss = RankingLoss(
+        np.eye(2, dtype=np.float32), np.zeros(2, dtype=np.int64), np.array([True, False]), np.zeros(1)
+    )
+    assert (fit_weights(loss, np.full(2, 0.1), np.zeros(2), non_negative=True) >= 0).all()
+
+
+def test_thin_relations_and_constants_of_test_only():
+    rows = [f"p(a{i}, b{i})" for i in range(8)] + [f"q(b{i}, a{i})" for i in range(8)]
+    atoms = list(map(parse_atom, [*rows, "rare(a1, b1)", "p(new, b1)", "only(a1, b2)"]))
+    marks = ["train"] * 17 + ["test"] * 2
+    with pytest.warns(UserWarning, match="rare, only have fewer than two training facts"):
+        done = complete(FactBase.from_facts(atoms, marks=marks), FAST)
+    with pytest.warns(UserWarning, match="1 constant has test facts but no training fact"):
+        assert done.evaluate("test").queries == 4
+    assert done.rank(parse_atom("only(a1, Y)")) == []
+
+
+def test_facts_in_train_and_test_both():
+    rows = [parse_atom(f"p(a{i}, b{i})") for i in range(8)]
+    facts = FactBase.from_facts([*rows, rows[0]], marks=["train"] * 8 + ["test"])
+    with pytest.warns(UserWarning, match="1 of the facts stand in more than one"):
+        complete(facts, FAST)
+
+
+def test_what_cannot_be_completed():
+    with pytest.raises(DataError, match="no binary facts"):
+        complete(FactBase.from_facts([parse_atom("p(a)")]))
+    done = complete(family(), FAST)
+    for text, words in (
+        ("nothing(c1, X)", "no binary relation"),
+        ("child(c1, c2)", "one argument open"),
+        ("child(nobody, X)", "no fact mentions"),
+    ):
+        with pytest.raises(DataError, match=words):
+            done.rank(parse_atom(text))
