@@ -17,6 +17,7 @@ from andre.evaluation.description import program_length
 from andre.facts import TASKS as CLASSICAL
 from andre.facts import FactBase
 from andre.grounding import Language, take_census
+from andre.grounding.census import Semantics
 from andre.grounding.synthetic import TASKS
 from andre.inference import infer
 from andre.learning import Config, fit
@@ -121,7 +122,7 @@ def selection() -> Figure:
 def semantics() -> Figure:
     """How many positive examples a true rule covers, by what an example is."""
     sizes = (3, 5, 9, 15, 25)
-    shares: dict[str, list[float]] = {"rows: a grounding": [], "exists: a head atom": []}
+    shares: dict[Semantics, list[float]] = {"rows": [], "exists": []}
     rule = parse_program("grand(X1,X2) :- parent(X1,X3), parent(X3,X2).")
     language = Language("grand/2", recursion=False, inequality=False)
     for size in sizes:
@@ -130,13 +131,13 @@ def semantics() -> Figure:
             [Atom("parent", pair) for pair in pairwise(people)]
             + [Atom("grand", pair) for pair in zip(people, people[2:], strict=False)]
         )
-        for share, kind in zip(shares.values(), ("rows", "exists"), strict=True):
+        for kind, share in shares.items():
             sample = CrispSample.of(take_census(facts, language, semantics=kind).to_sample())
             covered = sample.body_counts(sample.space.encode(rule))[0, 0]
             share.append(float(covered / sample.totals[0]))
     figure, (axes,) = _panels(1)
-    for (label, share), colour in zip(shares.items(), (_ORANGE, _BLUE), strict=True):
-        axes.plot(sizes, share, "o-", color=colour, label=label)
+    axes.plot(sizes, shares["rows"], "o-", color=_ORANGE, label="rows: a grounding")
+    axes.plot(sizes, shares["exists"], "o-", color=_BLUE, label="exists: a head atom")
     axes.set(xlabel="people in a chain of parents", ylabel="positives that the true rule covers")
     axes.set_ylim(0, 1.05)
     axes.legend(frameon=False)
