@@ -40,7 +40,7 @@ def test_version(monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("words", "wanted"),
-    [("andre re", "report"), ("andre fit --val", "--validation"), ("andre bench w", "wide")],
+    [("andre rep", "report"), ("andre fit --val", "--validation"), ("andre bench w", "wide")],
 )
 def test_a_shell_completes_commands_and_options(words, wanted):
     asked = {"_ANDRE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
