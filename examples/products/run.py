@@ -66,9 +66,7 @@ def main(folder: Path, *options: str) -> None:
     say(andre("learn", graph, "--all", "--out", run, *options))
     say(andre("predict", run, graph, "--out", derived))
     new = {tuple(line.split("\t")) for line in derived.read_text().splitlines()} - set(known)
-    say(
-        f"{len(new)} new facts; {len(withheld)} were withheld, {len(new & withheld)} of them among those\n"
-    )
+    say(f"{len(new)} new facts; {len(withheld)} were withheld, {len(new & withheld)} of them among those\n")
     say(andre("report", run))
 
 

@@ -162,7 +162,8 @@ def test_the_bias_of_a_popper_folder_names_the_target(andre):
 
 
 @pytest.mark.parametrize(
-    ("setting", "atoms"), [("exclude=grand", 6), ("exclude=parent(X2,X1),grand/2", 5), ("relations=parent/2", 6)]
+    ("setting", "atoms"),
+    [("exclude=grand", 6), ("exclude=parent(X2,X1),grand/2", 5), ("relations=parent/2", 6)],
 )
 def test_settings_of_bodies_are_lists_of_names(andre, setting, atoms):
     words = ("learn", "family.pl", "--target", "grand/2", "--set", setting, "--set", "inequality=false")

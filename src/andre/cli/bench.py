@@ -144,6 +144,18 @@ def noise(
     _show(report, out, as_json)
 
 
+@bench.command()
+def census(
+    facts: Annotated[int, typer.Option(min=1000, help="Facts of the largest random graph.")] = 10**6,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """The paper's row totals from its datasets, and how a census grows with the facts."""
+    from andre.bench.growth import SIZES, bench_census
+
+    _show(bench_census([size for size in SIZES if size <= facts] or [facts]), out, as_json)
+
+
 @bench.command(name="all")
 def everything(
     seeds: Seeds = 2,
