@@ -20,7 +20,7 @@ from andre.facts.splits import hold_out
 from andre.grounding import Census, Language, take_census
 from andre.grounding.form import Form
 from andre.inference import Model, infer
-from andre.learning import Config, learn
+from andre.learning import Config, Plan, learn
 from andre.learning.covering import fewest_errors
 from andre.learning.guide import Guide
 from andre.learning.learner import fit
@@ -39,7 +39,7 @@ __all__ = [
     "remark",
 ]
 
-Codes = NDArray[np.int64]  #: of constants, [N, 2]
+Codes = NDArray[np.int32]  #: of constants, [N, 2]
 Bools = NDArray[np.bool_]
 
 #: Rows that the runs see: those that propose need not see all.
@@ -205,14 +205,17 @@ def judge_rows(paper: Published, seed: int, facts: FactBase | None = None) -> Ro
     rules = with_shorter(np.concatenate([pool, mixed.codes]))
     fewest = fewest_errors(crisp, rules, form)
     chosen = by_runs.codes, mixed.codes, fewest
+    gradient, mixed_share, fewest_share = (100 * judged.accuracy(codes) for codes in chosen)
     return Rows(
-        paper,
-        int(census.n_examples),
-        census.distinct,
-        100 * float(held.negative) / float(held.positive + held.negative),
-        ceiling(census),
-        ceiling(held),
-        *(100 * judged.accuracy(codes) for codes in chosen),
+        published=paper,
+        rows=int(census.n_examples),
+        distinct=census.distinct,
+        negatives=100 * float(held.negative) / float(held.positive + held.negative),
+        ceiling=ceiling(census),
+        held_ceiling=ceiling(held),
+        gradient=gradient,
+        mixed=mixed_share,
+        fewest=fewest_share,
         rules=(len(chosen[0]), len(chosen[1]), len(chosen[2])),
         seconds=time.perf_counter() - began,
     )
@@ -225,8 +228,8 @@ def judge_heads(paper: Published, seed: int, facts: FactBase | None = None) -> t
     found = []
     for kind, short in (("gradient only", False), ("mixed pool", True)):
         began = time.perf_counter()
-        few = {} if short else {"rounds": 1, "restarts": 2, "steps": 100}
-        theory = learn(facts, paper.target, mode="complete", seed=seed, short_bodies=short, **few)
+        plan = Plan.of(facts, paper.target, mode="complete", seed=seed, short_bodies=short)
+        theory = learn(facts, paper.target, plan)
         taken = time.perf_counter() - began
         relation = facts.relations[theory.definitions[0].key]
         name = f"{relation.name}_derived"  # another head than the body's: rules are run for one step
@@ -327,6 +330,6 @@ _PROTOCOL = (
     "share of the target's facts is held out by seed; rules are learned from the others in mode complete, where "
     "all variables differ and no atom is its own evidence, and run over them for one step. Negatives are "
     "all pairs of a first and a second argument of training facts that no fact states, training, held-out "
-    "or test, and whose arguments differ. *Majority* is the accuracy of always saying no; *balanced* is the mean of the "
-    "shares of both classes that are right."
+    "or test, and whose arguments differ. *Majority* is the accuracy of always "
+    "saying no; *balanced* is the mean of the shares of both classes that are right."
 )

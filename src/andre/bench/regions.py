@@ -70,7 +70,8 @@ def _walk(step: str, located: Floats, near: Floats) -> Floats:
 def chains(located: Floats, near: Floats) -> list[Chain]:
     """All rules of two literals in a chain, the most confident first; no variable equals another."""
     found = []
-    for steps in product(("locatedIn", "locatedIn~", "neighborOf", "neighborOf~"), repeat=2):
+    walks = ("locatedIn", "locatedIn~", "neighborOf", "neighborOf~")
+    for steps in product(walks, walks):
         covered = _walk(steps[0], located, near) @ _walk(steps[1], located, near) > 0
         np.fill_diagonal(covered, False)
         right = float(located[covered].sum())
@@ -130,7 +131,7 @@ def _hidden(
             left[country] = 0
         if task == "countries_s3":
             around = np.flatnonzero(near[country] + near[:, country])
-            left[np.ix_(around, regions)] = 0
+            left[around[:, None], regions] = 0
     return left, asked
 
 
