@@ -46,6 +46,9 @@ _ORDER = (
     "operators",
     "visual",
     "wide",
+    "kb-accuracy",
+    "kb-countries",
+    "kb-times",
     "speed",
 )
 
