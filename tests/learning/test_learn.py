@@ -465,3 +465,10 @@ def test_which_relations_can_be_learned() -> None:
     for name in ("s/1", "now/0", "z/1"):
         with pytest.raises(DataError):
             quick(facts, name)
+
+
+def test_runs_never_negate_where_the_language_forbids_it() -> None:
+    task = TASKS["relatedness"]
+    for seed in range(2):
+        theory = learn(task.train(seed), task.target, negation=False, short_bodies=False, seed=seed)
+        assert not (theory.definitions[0].result.proposed < 0).any()

@@ -38,6 +38,7 @@ _FOLDER = "benchmarks"
 _ORDER = (
     "classical",
     "noise",
+    "census",
     "synthetic",
     "synthetic-paper",
     "ablation",
@@ -45,6 +46,9 @@ _ORDER = (
     "operators",
     "visual",
     "wide",
+    "kb-accuracy",
+    "kb-countries",
+    "kb-times",
     "speed",
 )
 

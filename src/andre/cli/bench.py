@@ -144,6 +144,40 @@ def noise(
     _show(report, out, as_json)
 
 
+@bench.command()
+def census(
+    facts: Annotated[int, typer.Option(min=1000, help="Facts of the largest random graph.")] = 10**6,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """The paper's row totals from its datasets, and how a census grows with the facts."""
+    from andre.bench.growth import SIZES, bench_census
+
+    _show(bench_census([size for size in SIZES if size <= facts] or [facts]), out, as_json)
+
+
+@bench.command()
+def kb(
+    part: Annotated[
+        str | None, typer.Option(help="Only these, with commas: accuracy, countries, time. [all]")
+    ] = None,
+    datasets: Annotated[
+        str | None, typer.Option(help="Only these datasets, with commas, e.g. nations,umls.")
+    ] = None,
+    seed: Seed = 0,
+    workers: Workers = 0,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Knowledge bases: accuracy by two protocols, the Countries tasks, and time for all programs."""
+    from andre.bench.kb import PARTS, KbOptions, parse_parts
+
+    for name in parse_parts(part):
+        with _progress(name) as tick:
+            report = PARTS[name](KbOptions(datasets, seed, _count(workers), tick))
+        _show(report, out, as_json)
+
+
 @bench.command(name="all")
 def everything(
     seeds: Seeds = 2,

@@ -149,7 +149,7 @@ class _Block:
 
     @cached_property
     def _by_head(self) -> tuple[Ints, Ints]:
-        """Types numbered head by head: what each number stands for, [H, t], and those of constants, [H, n]."""
+        """Types numbered head by head: what a number stands for, [H, t], and those of constants, [H, n]."""
         heads, n_types = np.arange(len(self.types)), len(self.kind)
         present = np.zeros((len(heads), n_types), dtype=np.bool_)
         present[heads[:, None], self.types] = True

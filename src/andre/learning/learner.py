@@ -72,7 +72,7 @@ def fit(
     limit = config.time_limit
     deadline = Deadline.after(limit)
     pause = Deadline.after(None if limit is None else limit * _TRAINING_SHARE)
-    trainer = Trainer(sample, config, validation, guide.fixed)
+    trainer = Trainer(sample, config, validation, guide)
     state = State(trainer.crisp, config.training.rounds, trainer.steps, best=nothing(trainer.crisp))
     keeper = None if checkpoint is None else Checkpoint(Path(checkpoint), sample, config, guide.fixed)
     if keeper:

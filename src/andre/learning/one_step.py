@@ -43,7 +43,7 @@ def describe(census: Census, language: Language, plan: Plan, callbacks: tuple[Ca
     known = known_about(plan.known, (head.predicate, head.arity))
     fixed = encode_known(known, sample.space, identity=plan.identity) if len(known) else None
     guide = Guide(form, extra, fixed)
-    if extra is not None and fixed is None and is_wide(sample):
+    if fixed is None and plan.config.selection.criterion == "description" and is_wide(sample):
         result = fit_screened(sample, crisp, plan.config, callbacks, guide)
     else:
         result = fit(sample, plan.config, callbacks=callbacks, guide=guide)

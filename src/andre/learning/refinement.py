@@ -99,6 +99,8 @@ def refine(
         best, program_next = length, None
         grow = max_rules is None or len(program) < max_rules
         for edits in neighbours(sample, program, split=grow, min_confidence=min_confidence):
+            if deadline and deadline.passed:
+                break
             place = _shortest(edits, form, min_confidence, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
@@ -106,9 +108,11 @@ def refine(
             swapped, shortest = _best_exchange(sample, program, *rivals, min_confidence, grow=grow)
             if shortest < best - 1e-9:
                 best, program_next = shortest, swapped
-        if program_next is None or (deadline and deadline.passed):
+        if program_next is None:
             return program, length
         length, program = best, program_next
+        if deadline and deadline.passed:
+            return program, length
 
 
 def neighbours(

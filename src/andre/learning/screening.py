@@ -16,7 +16,7 @@ from andre.learning.deadline import Deadline
 from andre.learning.guide import Guide
 from andre.learning.learner import fit
 from andre.learning.result import Result, judge
-from andre.learning.selection import nothing, select
+from andre.learning.selection import form_of, nothing, select
 
 __all__ = ["fit_screened", "is_wide", "promising_columns"]
 
@@ -63,11 +63,10 @@ def fit_screened(
     sample, crisp
         The examples, and the same cut at one half.
     guide
-        With a form, and with bodies that say which candidates are promising.
+        Its bodies say which candidates are promising; without any all are.
     """
-    form, extra = guide.form, guide.extra
-    if form is None or extra is None:
-        raise ValueError("screening needs a form and bodies to go by")
+    form = guide.form or form_of(sample.space, config.selection)
+    extra = np.zeros((0, sample.space.m), dtype=np.int8) if guide.extra is None else guide.extra
     deadline = Deadline.after(config.time_limit)
     kept = promising_columns(extra, form)
     stated = np.array([not atom.is_builtin for atom in sample.space.atoms])

@@ -92,10 +92,12 @@ def select(
     if not sample.space.head_variables:
         found += _always(sample, config)
     for codes in _distinct(distinct_bodies(program) for program in programs):
+        if deadline and deadline.passed:
+            break
         sound = prune(sample, codes, config.min_confidence)
         found.append(Candidate(sound, program_length(sample, sound)))
     if config.combine:
-        found += combine(sample, pool, config)
+        found += combine(sample, pool, config, deadline)
     found = [candidate for candidate in found if len(candidate.codes) <= config.max_rules]
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
@@ -169,7 +171,9 @@ def pool_rules(
     return bodies[np.argsort(lengths, kind="stable")[: config.pool]]
 
 
-def combine(sample: CrispSample, pool: Codes, config: SelectionConfig) -> list[Candidate]:
+def combine(
+    sample: CrispSample, pool: Codes, config: SelectionConfig, deadline: Deadline | None = None
+) -> list[Candidate]:
     """Programs made of pooled rules, by beam search.
 
     A beam looks ahead: a program stays in it though it is longer than the one
@@ -195,7 +199,7 @@ def combine(sample: CrispSample, pool: Codes, config: SelectionConfig) -> list[C
         ranked = sorted(grown.values(), key=lambda state: state[:2])[: config.beam]
         found += [Candidate(pool[list(chosen)], length) for length, chosen, _ in ranked]
         states = [(chosen, rows) for _, chosen, rows in ranked]
-        if not ranked or (n_rules > 2 and ranked[0][0] > best):
+        if not ranked or (n_rules > 2 and ranked[0][0] > best) or (deadline and deadline.passed):
             break
         best = min(best, ranked[0][0])
     return found

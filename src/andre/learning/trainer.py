@@ -12,10 +12,11 @@ from torch import Tensor
 from andre.errors import ConfigError
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import program_length
-from andre.grounding import Codes, Membership, Sample
+from andre.grounding import Membership, Sample
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config
 from andre.learning.extraction import distinct_bodies, extract, settled_weights
+from andre.learning.guide import Guide
 from andre.learning.runs import Runs
 from andre.learning.selection import Candidate, prune
 from andre.learning.state import Finished, Look, State
@@ -23,6 +24,9 @@ from andre.learning.threads import sized_threads
 from andre.model import Inputs, Network, Objective, Pooling, Terms, row_weights
 
 __all__ = ["Trainer", "tell"]
+
+#: The weight of a reading that must not be.
+_NEVER = -20.0
 
 
 class Trainer:
@@ -36,8 +40,9 @@ class Trainer:
         All settings.
     validation
         Rows on which accuracy is watched, never learned from.
-    fixed
-        Known rules, [rules, m]: subrules that every run has and none changes.
+    guide
+        What must not be negated, and known rules: subrules that every run has and
+        none changes.
     """
 
     def __init__(
@@ -45,14 +50,17 @@ class Trainer:
         sample: Sample,
         config: Config,
         validation: Sample | None = None,
-        fixed: Codes | None = None,
+        guide: Guide | None = None,
     ) -> None:
+        fixed, form = (None, None) if guide is None else (guide.fixed, guide.form)
         self.config = config
         self.device = _device(config.device)
         crisp = CrispSample.of(sample)
         #: What the learned rules are judged on: where a known rule fires, they have no say.
         self.crisp = crisp if fixed is None else crisp.settled(fixed)
         self._fixed = None if fixed is None or not len(fixed) else settled_weights(fixed).to(self.device)
+        columns = () if form is None else form.unnegated if form.negation else range(sample.space.m)
+        self._unnegated = torch.as_tensor(list(columns), dtype=torch.long, device=self.device)
         self.network = Network(config.network)
         self.objective = Objective.of(sample.space, config.loss, self.device)
         self._train = _Examples(sample, config, self.device)
@@ -68,7 +76,9 @@ class Trainer:
         training = self.config.training
         doubled = training.model_copy(update={"restarts": training.restarts * 2 ** max(0, round_ - 1)})
         seed = int(np.random.SeedSequence([self.config.seed, round_]).generate_state(1)[0])
-        return Runs.start(self.crisp.space.m, doubled, seed, self.device)
+        runs = Runs.start(self.crisp.space.m, doubled, seed, self.device)
+        runs.current[:, :, self._unnegated, 1] = _NEVER
+        return runs
 
     def train(self, state: State, callbacks: Sequence[Callback], stop: Callable[[], str | None]) -> None:
         """Run the round under way to its end, or until `stop` gives a reason."""
@@ -107,6 +117,7 @@ class Trainer:
         (gradient,) = torch.autograd.grad(terms.total.sum(), weights)
         runs.current.requires_grad_(False)
         runs.descend(gradient, rate, training.clip)
+        runs.current[:, :, self._unnegated, 1] = _NEVER  # Adam moves even by the smallest of gradients
         return terms, logits.detach()
 
     def _look(self, state: State, runs: Runs, terms: Terms, logits: Tensor) -> None:

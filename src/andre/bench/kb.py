@@ -1,0 +1,66 @@
+"""`andre bench kb`: its parts by name, each a function from options to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from andre.bench.knowledge import bench_accuracy, parse_datasets
+from andre.bench.output import Report
+from andre.bench.paper import RUN_MINUTES
+from andre.bench.parallel import Tick
+from andre.bench.regions import bench_regions
+from andre.bench.run_times import bench_times
+from andre.errors import ConfigError
+
+__all__ = ["PARTS", "KbOptions", "parse_parts"]
+
+
+@dataclass(frozen=True)
+class KbOptions:
+    """What a part of the benchmark is told."""
+
+    datasets: str | None = None  #: names with commas; None: all that the part knows
+    seed: int = 0
+    workers: int = 1
+    tick: Tick | None = None
+
+
+def _accuracy(options: KbOptions) -> Report:
+    return bench_accuracy(parse_datasets(options.datasets), options.seed, options.workers, options.tick)
+
+
+def _countries(options: KbOptions) -> Report:
+    return bench_regions()
+
+
+def _time(options: KbOptions) -> Report:
+    names = tuple(RUN_MINUTES) if options.datasets is None else tuple(options.datasets.split(","))
+    if unknown := [name for name in names if name not in RUN_MINUTES]:
+        raise ConfigError(f"the paper has no time for {unknown[0]!r}: choose among {', '.join(RUN_MINUTES)}")
+    return bench_times(names, options.workers)
+
+
+#: The parts by name; another is added by a line.
+PARTS: dict[str, Callable[[KbOptions], Report]] = {
+    "accuracy": _accuracy,
+    "countries": _countries,
+    "time": _time,
+}
+
+
+def parse_parts(text: str | None) -> tuple[str, ...]:
+    """The parts named with commas; None is all.
+
+    Examples
+    --------
+    >>> parse_parts("time,accuracy")
+    ('time', 'accuracy')
+    """
+    if text is None:
+        return tuple(PARTS)
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in PARTS:
+            raise ConfigError(f"there is no part {name!r}: choose among {', '.join(PARTS)}")
+    return names

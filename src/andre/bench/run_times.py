@@ -1,0 +1,96 @@
+"""The run-time table: all programs of a knowledge base, by `learn` on every relation."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+
+from andre.bench.output import Report, Table
+from andre.bench.paper import RUN_MINUTES
+from andre.facts import FactBase
+from andre.facts.datasets import load
+from andre.learning import learn, learnable
+
+__all__ = ["RunTime", "bench_times", "time_all"]
+
+
+@dataclass(frozen=True)
+class RunTime:
+    """How long all programs of a knowledge base took."""
+
+    dataset: str
+    targets: int
+    rules: int
+    seconds: float  #: of the whole, the start of processes and the census included
+    megabytes: float  #: the peak of the largest process so far
+    slowest: str  #: target
+    slowest_seconds: float
+
+
+def time_all(dataset: str, workers: int, facts: FactBase | None = None) -> RunTime:
+    """Learn every relation in mode complete."""
+    facts = load(dataset) if facts is None else facts
+    targets, _ = learnable(facts)
+    began = time.perf_counter()
+    # A forked process would inherit torch's threads in an unusable state.
+    pool = nullcontext() if workers == 1 else ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    with pool as executor:
+        theory = learn(facts, targets, mode="complete", executor=executor)
+    seconds = time.perf_counter() - began
+    slowest = max(theory, key=lambda definition: definition.seconds)
+    return RunTime(
+        dataset, len(targets), len(theory.program), seconds, _peak(), slowest.target, slowest.seconds
+    )
+
+
+def _peak() -> float:
+    """The most memory that this process or one of its children has held, megabytes."""
+    most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return most / (1 << 20 if sys.platform == "darwin" else 1 << 10)  # bytes there, kilobytes elsewhere
+
+
+def bench_times(datasets: Sequence[str] = tuple(RUN_MINUTES), workers: int = 1) -> Report:
+    """Time the knowledge bases of the paper's table, one after the other."""
+    began = time.perf_counter()
+    found = [time_all(dataset, workers) for dataset in datasets]
+    lines = []
+    for one in found:
+        andre, dforl, neural = (f"{minutes:g}" for minutes in RUN_MINUTES[one.dataset])
+        ours = f"{one.seconds / 60:.2f}", f"{one.seconds:.1f}", f"{one.megabytes:,.0f}"
+        slowest = f"{one.slowest} {one.slowest_seconds:.1f} s"
+        lines.append((one.dataset, str(one.targets), str(one.rules), neural, dforl, andre, *ours, slowest))
+    return Report(
+        name="kb-times",
+        title="Knowledge bases: time for all programs",
+        protocol=_PROTOCOL,
+        settings={"workers": workers},
+        seconds=time.perf_counter() - began,
+        tables=(Table("Minutes for all programs", _COLUMNS, tuple(lines)),),
+        data={"times": [asdict(one) for one in found]},
+    )
+
+
+_COLUMNS = (
+    "dataset",
+    "targets",
+    "rules",
+    "NeuralLP",
+    "DFORL",
+    "paper",
+    "ours",
+    "ours, s",
+    "peak MB",
+    "slowest target",
+)
+_PROTOCOL = (
+    "Every relation with at least two training facts is learned in mode complete, three variables, by the "
+    "default settings, targets shared out among processes. Times are of the whole: census, runs, choice, "
+    "and the start of the processes. The other columns are the paper's, on its machine (ANDRE on an RTX "
+    "5090). *Peak MB* is the most that the largest process had held by then."
+)
