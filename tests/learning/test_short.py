@@ -1,0 +1,47 @@
+"""Short bodies counted by kinds of literals equal those written out one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from andre.evaluation.crisp import CrispSample
+from andre.grounding import Membership, RuleSpace, Sample
+from andre.grounding.form import Form
+from andre.learning.config import SelectionConfig
+from andre.learning.selection import pool_rules
+from andre.learning.short import best_short_bodies
+
+_ATOMS = ("p(X,Y)", "p(Y,X)", "p(X,Z)", "q(Z,Y)", "q(Y,Z)", "r(X)", "X \\= Z")
+
+
+@st.composite
+def _samples(draw):
+    m = draw(st.integers(2, len(_ATOMS)))
+    space = RuleSpace.from_names(_ATOMS[:m], "h(X,Y)")
+    seed, bags = draw(st.integers(0, 2**16)), draw(st.booleans())
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2, (12, m)).astype(float)
+    weights = rng.integers(0, 5, (2, 4 if bags else 12)).astype(float)
+    members = Membership(np.array([0, 3, 6, 9, 12]), np.arange(12)) if bags else None
+    return CrispSample.of(Sample(space, rows, weights[0], weights[1], members))
+
+
+@settings(max_examples=60)
+@given(_samples(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([None, 1, 2]), st.booleans())
+def test_all_short_bodies_are_found(sample, safe, singletons, negation, max_body, require):
+    needed = ((0, 1),) if require else ()
+    form = Form(
+        sample.space, safe=safe, singletons=singletons, negation=negation, max_body=max_body, require=needed
+    )
+    config = SelectionConfig(pool=1000, min_confidence=0.4)
+    found = best_short_bodies(sample, form, config)
+    # `pool_rules` also makes shorter bodies, which are among the short ones already.
+    wanted = pool_rules(sample, form.short_bodies(), config, form)
+    if safe:
+        assert set(map(bytes, found)) == set(map(bytes, wanted))
+    else:  # two negations are bodies too
+        assert set(map(bytes, found)) >= set(map(bytes, wanted))
+    counts = sample.body_counts(found)
+    assert (counts[:, 0] > 0.4 * counts.sum(axis=1)).all()
