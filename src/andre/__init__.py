@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from andre.facts import FactBase, read_facts, write_facts
     from andre.grounding import Language, RuleSpace, Sample, take_census
     from andre.inference import explain, infer
-    from andre.learning import Config, Plan, Result, Theory, fit, learn, load_result, save_result
+    from andre.learning import (
+        Config,
+        Plan,
+        Result,
+        Theory,
+        fit,
+        learn,
+        load_result,
+        load_theory,
+        save_result,
+        save_theory,
+    )
     from andre.learning.completion import Completion, CompletionConfig, complete
     from andre.nn import RuleLayer
 
@@ -45,7 +56,9 @@ _LAZY = {
     "Result": "andre.learning",
     "fit": "andre.learning",
     "load_result": "andre.learning",
+    "load_theory": "andre.learning",
     "save_result": "andre.learning",
+    "save_theory": "andre.learning",
     "AndreClassifier": "andre.estimator",
     "RuleLayer": "andre.nn",
 }
@@ -75,9 +88,11 @@ __all__ = [
     "infer",
     "learn",
     "load_result",
+    "load_theory",
     "parse_program",
     "read_facts",
     "save_result",
+    "save_theory",
     "take_census",
     "write_facts",
 ]

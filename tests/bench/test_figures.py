@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from andre.bench.figures import FIGURES, census, draw_figures, loss_shapes, selection
+from andre.bench.figures import FIGURES, census, draw_figures, fixpoint, loss_shapes, selection, semantics
 
 
 def lines(figure):
@@ -41,3 +41,17 @@ def test_structure_costs_nothing_where_it_is_right():
     for axes, right in zip(loss_shapes().axes, (1, 2, 3), strict=True):
         (line,) = axes.get_lines()
         assert np.interp(right, line.get_xdata(), line.get_ydata()) == pytest.approx(0, abs=1e-3)
+
+
+def test_only_whole_definitions_derive_everything():
+    one_step, at_end = ([bar.get_height() for bar in bars] for bars in fixpoint().axes[0].containers)
+    assert one_step[0] == one_step[2] == at_end[2] == 1
+    assert at_end[0] == 0
+    assert at_end[1] == one_step[1] < 0.5
+
+
+def test_rows_label_what_no_rule_can_reach():
+    drawn = lines(semantics())
+    sizes, share = drawn["rows: a grounding"]
+    assert (np.diff(share) < 0).all()
+    assert (drawn["exists: a head atom"][1] == 1).all()

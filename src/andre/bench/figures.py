@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +14,14 @@ import torch
 from andre.bench.visual import learn_four
 from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import program_length
+from andre.facts import TASKS as CLASSICAL
 from andre.facts import FactBase
 from andre.grounding import Language, take_census
 from andre.grounding.synthetic import TASKS
+from andre.inference import infer
 from andre.learning import Config, fit
 from andre.learning.plots import plot_probabilities, save_figure
-from andre.logic import Atom, Constant
+from andre.logic import Atom, Constant, Program, Rule, parse_program
 from andre.model import losses
 from andre.model.config import LossConfig
 
@@ -37,7 +40,7 @@ def draw_figures(folder: Path) -> list[Path]:
     Examples
     --------
     >>> sorted(FIGURES)
-    ['census', 'loss-shapes', 'rule-space', 'schedule', 'selection']
+    ['census', 'fixpoint', 'loss-shapes', 'rule-space', 'schedule', 'selection', 'semantics']
     """
     return [save_figure(draw(), folder / f"{name}.svg") for name, draw in FIGURES.items()]
 
@@ -115,6 +118,64 @@ def selection() -> Figure:
     return figure
 
 
+def semantics() -> Figure:
+    """How many positive examples a true rule covers, by what an example is."""
+    sizes = (3, 5, 9, 15, 25)
+    shares: dict[str, list[float]] = {"rows: a grounding": [], "exists: a head atom": []}
+    rule = parse_program("grand(X1,X2) :- parent(X1,X3), parent(X3,X2).")
+    language = Language("grand/2", recursion=False, inequality=False)
+    for size in sizes:
+        people = [Constant(f"p{number}") for number in range(size)]
+        facts = FactBase.from_facts(
+            [Atom("parent", pair) for pair in pairwise(people)]
+            + [Atom("grand", pair) for pair in zip(people, people[2:], strict=False)]
+        )
+        for share, kind in zip(shares.values(), ("rows", "exists"), strict=True):
+            sample = CrispSample.of(take_census(facts, language, semantics=kind).to_sample())
+            covered = sample.body_counts(sample.space.encode(rule))[0, 0]
+            share.append(float(covered / sample.totals[0]))
+    figure, (axes,) = _panels(1)
+    for (label, share), colour in zip(shares.items(), (_ORANGE, _BLUE), strict=True):
+        axes.plot(sizes, share, "o-", color=colour, label=label)
+    axes.set(xlabel="people in a chain of parents", ylabel="positives that the true rule covers")
+    axes.set_ylim(0, 1.05)
+    axes.legend(frameon=False)
+    return figure
+
+
+def fixpoint() -> Figure:
+    """What programs for a family's relatedness derive in one step from all facts, and from parents alone."""
+    task = CLASSICAL["relatedness"]
+    facts, key = task.train(), ("related", 2)
+    known = len(facts.relations[key])
+    parents = replace(facts, relations={("parent", 2): facts.relations["parent", 2]})
+    circle = "related(X,Y) :- related(X,Z), related(Z,Y)."
+    base = "related(X,Y) :- parent(X,Y). related(X,Y) :- parent(Y,X)."
+    programs = {"a circle": circle, "base cases": base, "both": f"{base} {circle}"}
+    one, end = [], []
+    for text in programs.values():
+        program = parse_program(text)
+        sample = facts.relations[key].codes
+        steps = [infer(_under("step", rule), facts) for rule in program]
+        found = np.max([model.probabilities(("step", 2), sample) for model in steps], axis=0)
+        one.append(float((found > 0.5).sum() / known))
+        derived = infer(program, parents)
+        end.append(float((derived.probabilities(key, sample) > 0.5).sum() / known))
+    figure, (axes,) = _panels(1)
+    places = np.arange(len(programs))
+    axes.bar(places - 0.2, one, 0.38, color=_SKY, label="one step, all facts read")
+    axes.bar(places + 0.2, end, 0.38, color=_BLUE, label="fixpoint, from parents alone")
+    axes.set_xticks(places, list(programs))
+    axes.set_ylabel("share of related pairs derived")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def _under(name: str, rule: Rule) -> Program:
+    """A rule under another head, so that it reads the facts of its own in one step."""
+    return Program((Rule(Atom(name, rule.head.args), rule.body),))
+
+
 def _panels(count: int) -> tuple[Figure, list[Axes]]:
     from matplotlib.figure import Figure  # noqa: PLC0415  # an extra
 
@@ -133,4 +194,6 @@ FIGURES: dict[str, Callable[[], Axes | Figure]] = {
     "schedule": schedule,
     "census": census,
     "selection": selection,
+    "semantics": semantics,
+    "fixpoint": fixpoint,
 }

@@ -108,11 +108,16 @@ def learn(
     if to is not None and to not in FORMATS:
         raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(FORMATS)}")
     facts = read_source(source, reads)
-    targets = _targets(source, facts, target, language)
+    if all_ and target:
+        raise AndreError("--target names relations and --all means every one: give one of them")
     if all_:
         targets, skipped = learnable(facts)
+        if not targets:
+            raise AndreError(f"no relation of {source} can be learned: {'; '.join(skipped)}")
         for reason in () if quiet else skipped:
             say(f"left out: {reason}")
+    else:
+        targets = _targets(source, facts, target, language)
     if not quiet:
         for note in facts.notes:
             say(f"note: {note}")

@@ -11,6 +11,7 @@ import typer
 
 from andre.cli.app import app
 from andre.cli.programs import Engine, Format, Json
+from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from andre.logic import Program, Rule
@@ -45,9 +46,11 @@ def rescore(
 ) -> None:
     """Count N_b and N_r of old rules on new facts."""
     from andre.evaluation.rescore import rescore as count
-    from andre.facts import read_source
+    from andre.facts import MARKS, read_source
     from andre.logic.writers import read_program
 
+    if mark not in MARKS:
+        raise AndreError(f"there is no mark {mark!r}: choose from {', '.join(MARKS)}")
     facts = read_source(source, format)
     chosen = facts.select("train") if mark == "train" else facts
     _write(count(read_program(program), chosen, mark, engine=engine), to, out)

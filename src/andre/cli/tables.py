@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -265,6 +266,10 @@ def _config(preset: str, settings: list[str], **options: Any) -> Config:
     return Config.preset(preset, **config_options(settings, **options))
 
 
+#: Settings that are lists, even of one.
+_LISTS = {"subrules", "certainties", "relations", "exclude", "require", "constants"}
+
+
 def config_options(settings: list[str], **options: Any) -> dict[str, Any]:
     """Options by name, with those that `--set NAME=VALUE` gave."""
     for setting in settings:
@@ -276,9 +281,15 @@ def config_options(settings: list[str], **options: Any) -> dict[str, Any]:
 
 
 def _value(name: str, text: str) -> Any:
-    """A setting's value as JSON would have it, or else as text; `1,2` is a list."""
-    if name in {"subrules", "certainties"} or "," in text:
-        return [_value("", piece) for piece in text.strip("[]()").split(",") if piece.strip()]
+    """A setting's value as JSON would have it, or else as text; `1,2` is a list, and so is `p(X,Y),q`."""
+    if name in _LISTS or "," in text:
+        inner = text[1:-1] if text[:1] + text[-1:] in {"[]", "()"} else text
+        # A comma between brackets is one of an atom.
+        return [_plain(piece.strip()) for piece in re.split(r",(?![^(]*\))", inner) if piece.strip()]
+    return _plain(text)
+
+
+def _plain(text: str) -> Any:
     try:
         return json.loads(text.lower() if text.lower() in {"true", "false"} else text)
     except ValueError:

@@ -16,6 +16,7 @@ __all__ = ["CrispSample", "covers", "literal_truth"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Words = NDArray[np.uint64]
 
 #: Numbers that one block of a coverage table may hold.
 _BLOCK = 1 << 24
@@ -51,15 +52,43 @@ def covers(literals: Bools, codes: Codes) -> Bools:
     array([[ True, False],
            [ True,  True]])
     """
-    wanted = np.hstack((codes > 0, codes < 0)).astype(np.float32)  # [rules, 2m]
-    length = wanted.sum(axis=1)
-    truth = literals.astype(np.float32)
-    step = max(1, _BLOCK // max(1, len(truth)))
-    blocks = [
-        wanted[start : start + step] @ truth.T > length[start : start + step, None] - 0.5
-        for start in range(0, len(wanted), step)
-    ]
-    return np.concatenate(blocks) if blocks else np.zeros((0, len(truth)), dtype=bool)
+    return _held(_packed(literals.T), codes, len(literals))
+
+
+def _packed(table: Bools) -> Words:
+    """Truth values as bits of words, [n, w] to [n, ceil(w / 64)]."""
+    width = -(-table.shape[1] // 64) * 8
+    packed = np.zeros((len(table), width), dtype=np.uint8)
+    some = np.packbits(table, axis=1)
+    packed[:, : some.shape[1]] = some
+    return packed.view(np.uint64)
+
+
+def _unpacked(words: Words, width: int) -> Bools:
+    """The inverse of `_packed`."""
+    return np.unpackbits(words.view(np.uint8), axis=1, count=width).view(np.bool_)
+
+
+def _held(columns: Words, codes: Codes, n_rows: int) -> Bools:
+    """Which rows satisfy which bodies, [rules, U], where literals are bits, [2m, words].
+
+    A body's rows are the intersection of its literals' rows: a few words each,
+    where a product of matrices would visit every literal of the language.
+    """
+    found = np.empty((len(codes), n_rows), dtype=np.bool_)
+    rule, literal = np.nonzero(np.hstack((codes > 0, codes < 0)))
+    sizes = np.bincount(rule, minlength=len(codes))
+    starts = np.cumsum(sizes) - sizes
+    order = np.argsort(sizes, kind="stable")
+    step = max(1, _BLOCK // max(1, 8 * columns.shape[1]))
+    for at in range(0, len(order), step):
+        some = order[at : at + step]  # bodies of about one length
+        rows = np.full((len(some), columns.shape[1]), ~np.uint64(0))
+        for place in range(int(sizes[some[-1]])):
+            longer = np.flatnonzero(sizes[some] > place)
+            rows[longer] &= columns[literal[starts[some[longer]] + place]]
+        found[some] = _unpacked(rows, n_rows)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +143,17 @@ class CrispSample:
 
     def row_covers(self, codes: Codes) -> Bools:
         """Which rows satisfy which bodies, [rules, U]."""
-        return covers(self.literals, codes)
+        return _held(self._columns, codes, len(self.literals))
+
+    @cached_property
+    def _columns(self) -> Words:
+        """The rows of every literal as bits, [2m, words]."""
+        return _packed(self.literals.T)
+
+    @cached_property
+    def _rows(self) -> Words:
+        """The literals of every row as bits, [U, words]."""
+        return _packed(self.literals)
 
     def lift(self, held: Bools) -> Bools:
         """From what holds on rows, [..., U], to what holds on examples, [..., B]."""
@@ -144,20 +183,43 @@ class CrispSample:
             The examples that the body covers, [b], and which literals hold on
             one of their covered rows, [b, l], as numbers for products.
         """
+        here, truth = self._satisfying(held)
+        return here, truth[:, literals].astype(np.float64)
+
+    def literal_counts(self, held: Bools, weights: Floats) -> Floats:
+        """The weight of the examples that a body covers with one more literal, each of them, [k, 2m].
+
+        Parameters
+        ----------
+        held
+            Which rows the body covers, [U].
+        weights
+            Of examples, [k, B]; none is above its label's.
+        """
+        here, truth = self._satisfying(held)
+        kind = self._numbers
+        return np.asarray(weights[:, here].astype(kind) @ truth.astype(kind), dtype=np.float64)
+
+    def _satisfying(self, held: Bools) -> tuple[NDArray[np.intp], Bools]:
         if self.members is None:
             here = np.flatnonzero(held)
-            return here, self.literals[here][:, literals].astype(np.float64)
+            return here, self.literals[here]
         here, members = self.members.within(held)
-        found = np.empty((len(here), len(literals)), dtype=np.float64)
-        step = max(1, _BLOCK // max(1, len(members.rows)))
-        for at in range(0, len(literals), step):
-            some = np.ascontiguousarray(self.literals[:, literals[at : at + step]].T)  # [l', U]
-            found[:, at : at + step] = members.lift(some).T
-        return here, found
+        if not len(here):
+            return here, np.zeros((0, self.literals.shape[1]), dtype=np.bool_)
+        found = np.bitwise_or.reduceat(self._rows[members.rows], members.starts[:-1], axis=0)  # [b, words]
+        return here, _unpacked(found, self.literals.shape[1])
+
+    @cached_property
+    def _numbers(self) -> type[np.float32 | np.float64]:
+        """What sums of weights are computed in: single precision where it is exact."""
+        whole = bool((self.labels == np.rint(self.labels)).all())
+        return np.float32 if whole and self.labels.sum() < 2**24 else np.float64
 
     def counts(self, covers: Bools) -> Floats:
         """The weight of positives and negatives that each row of a coverage holds, [rules, 2]."""
-        return covers.astype(np.float64) @ self.labels.T
+        kind = self._numbers
+        return np.asarray(covers.astype(kind) @ self.labels.T.astype(kind), dtype=np.float64)
 
     def body_counts(self, codes: Codes) -> Floats:
         """The weight of positives and negatives that each body covers, [rules, 2].

@@ -47,15 +47,27 @@ def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
 def _remainder(x: Floats) -> Floats:
     """What ln(x!) has beyond x ln x - x, by Stirling's series, shifted where x is small."""
     y = np.where(x < _SERIES, x + _SERIES, x)
-    tail = 1 / (12 * y) - 1 / (360 * y**3) + 1 / (1260 * y**5) - 1 / (1680 * y**7)
-    series: Floats = 0.5 * np.log(2 * math.pi * y) + tail
+    square = y * y
+    tail = 1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * square)) / square) / square
+    series: Floats = 0.5 * np.log(2 * math.pi * y) + tail / y
     low = np.flatnonzero(x < _SERIES)
     if len(low):
         small, shifted = x[low], y[low]
-        product = np.log(small[:, None] + np.arange(1, _SERIES + 1)).sum(axis=1)
+        whole = small.astype(np.intp)
+        # Most numbers are whole, and the same few are asked for again and again.
+        product = _RISING[whole] if (whole == small).all() else _rising(small)
         own = small * _log(small) - small
         series[low] += shifted * np.log(shifted) - shifted - product - own
     return series
+
+
+def _rising(x: Floats) -> Floats:
+    """ln((x + 1) (x + 2) ... (x + 16))."""
+    product: Floats = np.log(x[:, None] + np.arange(1, _SERIES + 1)).sum(axis=1)
+    return product
+
+
+_RISING = _rising(np.arange(_SERIES, dtype=np.float64))
 
 
 def _log(x: Floats) -> Floats:

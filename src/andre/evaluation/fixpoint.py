@@ -32,6 +32,11 @@ class Labels:
         """How many are true and how many false, [2]."""
         return np.array([self.positive.sum(), self.negative.sum()], dtype=np.float64)
 
+    def without(self, settled: Tensor) -> Labels:
+        """The labels of all atoms but those that are settled, [N, ...]."""
+        others = ~settled.numpy().astype(np.bool_)
+        return Labels(self.positive & others, self.negative & others)
+
     def counts(self, derived: Tensor) -> NDArray[np.float64]:
         """How many true and false examples each of P models holds, [P, 2]."""
         flat = derived.flatten(1).float()  # [P, N * ...]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from andre.facts import FactBase
+from andre.facts import FactBase, Relation
+from andre.facts.distinct import row_keys
 from andre.inference import Engine, infer
 from andre.logic import Atom, Evidence, Literal, Program, Rule, Variable
 
@@ -20,6 +23,8 @@ def rescore(
 
     A body is read off the facts in one step, those of the rule's own head
     among them, but no grounding counts the very atom it derives as evidence.
+    Where some atoms of a head are denied, only stated and denied ones count.
+    A rule's own probability says nothing about its body and is kept as it is.
 
     Parameters
     ----------
@@ -45,10 +50,21 @@ def rescore(
         rows = np.empty((0, rule.head.arity), dtype=np.int32) if found is None else found.codes
         if found is not None and found.probability is not None:
             rows = rows[found.probability > 0.5]
-        right = int((model.probabilities((rule.head.predicate, rule.head.arity), rows) > 0.5).sum())
+        key = rule.head.predicate, rule.head.arity
+        rows = _judged(rows, model.stated.relations.get(key), len(model.stated.constants))
+        right = int((model.probabilities(key, rows) > 0.5).sum())
         others = [item for item in rule.evidence if item.split != split]
         counted.append(rule.with_evidence(Evidence(split, float(len(rows)), float(right)), *others))
     return Program(tuple(counted))
+
+
+def _judged(rows: NDArray[Any], known: Relation | None, n_constants: int) -> NDArray[Any]:
+    """The rows that say anything about a rule: all in a closed world, else those that are stated."""
+    if known is None or known.negative is None:
+        return rows
+    keys = row_keys(np.concatenate([known.codes, rows]), n_constants)
+    kept: NDArray[Any] = rows[np.isin(keys[len(known) :], keys[: len(known)])]
+    return kept
 
 
 def _unsupported(rule: Rule, name: str) -> list[Rule]:
@@ -68,5 +84,5 @@ def _unsupported(rule: Rule, name: str) -> list[Rule]:
             for pair in dict.fromkeys(way)
             if any(isinstance(t, Variable) for t in pair)
         )
-        parts.append(Rule(head, rule.body + apart, probability=rule.probability))
+        parts.append(Rule(head, rule.body + apart))
     return parts

@@ -43,8 +43,9 @@ class Form:
     @cached_property
     def _occurrences(self) -> NDArray[np.int64]:
         """How often each variable stands in each atom, [m, variables]."""
-        table = [[atom.args.count(v) for v in self.space.variables] for atom in self.space.atoms]
-        return np.array(table, dtype=np.int64).reshape(self.space.m, len(self.space.variables))
+        variables = self.space.variables
+        table = [[atom.args.count(v) for v in variables] for atom in self.space.atoms]
+        return np.array(table, dtype=np.int64).reshape(self.space.m, len(variables))
 
     def admits(self, codes: Codes) -> Bools:
         """Which bodies are well-formed, [rules]."""

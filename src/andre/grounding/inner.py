@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,8 +23,10 @@ from andre.grounding.strata import Classes, Stratum
 
 __all__ = ["is_shorter", "join_inner"]
 
-#: Entries looked at together.
-_BLOCK = 2_000_000
+#: Entries looked at together; more would leave the cache.
+_BLOCK = 300_000
+#: A table of all meetings that are possible pays up to this many places for each one looked at.
+_TABLE = 4
 
 
 def is_shorter(graph: FactGraph) -> bool:
@@ -47,14 +50,15 @@ def join_inner(graph: FactGraph, *, heads: bool, identity: bool, memory: int) ->
             if stratum.is_distinct or not identity:
                 parts = held.setdefault(stratum.block, [])
                 parts.append(table)
-                if sum(map(len, parts)) > 2 * _BLOCK:
+                if not heads and sum(map(len, parts)) > 2 * _BLOCK:
                     held[stratum.block] = [total(Table.concat(parts))]
         check_memory(
             [t for parts in held.values() for t in parts], memory, graph.n ** len(prefix), len(prefix) + 2
         )
     found = []
     for shape, parts in held.items():
-        stratum, table = Stratum(shape), total(Table.concat(parts))
+        # Each head atom is in one block, where its rows are distinct already.
+        stratum, table = Stratum(shape), Table.concat(parts) if heads else total(Table.concat(parts))
         blocks, first = stratum.n_blocks, int(heads)
         described = Classes(
             stratum,
@@ -137,6 +141,54 @@ class _Block:
 
     def _meetings(self, owner: Ints) -> Table:
         """How often two types meet in each pattern: owner, type, type, pattern."""
+        shown, local = self._by_head
+        places = self.types.shape[0] * shown.shape[1] ** 2 * (self.graph.n_patterns + 1)
+        if places <= _TABLE * len(owner) * (len(self.graph.patterns) + self.graph.n):
+            return self._tabled(owner, shown, local)
+        return self._sorted(owner)
+
+    @cached_property
+    def _by_head(self) -> tuple[Ints, Ints]:
+        """Types numbered head by head: what each number stands for, [H, t], and those of constants, [H, n]."""
+        heads, n_types = np.arange(len(self.types)), len(self.kind)
+        present = np.zeros((len(heads), n_types), dtype=np.bool_)
+        present[heads[:, None], self.types] = True
+        number = np.cumsum(present, axis=1) - 1
+        shown = np.zeros((len(heads), int(number[:, -1].max()) + 1), dtype=np.int64)
+        head, kind = np.nonzero(present)
+        shown[head, number[head, kind]] = kind
+        return shown, number[heads[:, None], self.types]
+
+    def _tabled(self, owner: Ints, shown: Ints, local: Ints) -> Table:
+        """The meetings by a table of all that are possible, which needs no sorting."""
+        graph, (count, width) = self.graph, shown.shape
+        n_patterns = graph.n_patterns + 1  # that of equal constants is the last
+        once = graph.firsts < graph.others  # the other half of the pairs is the same turned round
+        small = local.astype(np.int32)
+        keys = small[:, graph.firsts[once]] + np.arange(0, count * width, width, dtype=np.int32)[:, None]
+        keys *= width
+        keys += small[:, graph.others[once]]
+        keys *= n_patterns
+        keys += graph.patterns[once].astype(np.int32)
+        size = count * width * width * n_patterns
+        met = np.bincount(keys.ravel(), minlength=size).reshape(count, width, width, n_patterns)
+        turned = np.append(graph.reversed_pattern, self._equal)
+        met = met + met.transpose(0, 2, 1, 3)[..., turned]
+        slot = np.arange(count)[:, None] * width + local
+        times = np.bincount(slot.ravel(), minlength=count * width).reshape(count, width)
+        same = np.arange(width)
+        met[:, same, same, self._equal] = times
+        met[..., 0] = times[:, :, None] * times[:, None, :] - met[..., 1:].sum(axis=-1)
+        place = np.flatnonzero(met)
+        rest, pattern = np.divmod(place, n_patterns)
+        rest, two = np.divmod(rest, width)
+        head, one = np.divmod(rest, width)
+        columns = [owner[head], shown[head, one], shown[head, two], pattern]
+        table = Table(columns, met.ravel()[place].astype(np.int64))
+        return table if len(np.unique(owner)) == count else total(table)
+
+    def _sorted(self, owner: Ints) -> Table:
+        """The meetings by sorting those that there are."""
         graph, count = self.graph, len(owner)
         one, two = self.types[:, graph.firsts].ravel(), self.types[:, graph.others].ravel()
         met = Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ __all__ = ["Membership"]
 
 #: Entries that one block of a lifted table may hold.
 _BLOCK = 1 << 25
+#: Where fewer than one row in so many holds, visiting these is faster than visiting all.
+_SPARSE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +44,28 @@ class Membership:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    @cached_property
+    def owners(self) -> Ints:
+        """The example of every entry, [E]."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    @cached_property
+    def _by_row(self) -> tuple[Ints, Ints]:
+        """Entries row by row: where those of a row begin, and the entries in order."""
+        return run_starts(self.rows, 1), np.argsort(self.rows, kind="stable")
+
+    def _entries(self, held: Ints) -> tuple[Ints, Ints]:
+        """The entries of these rows: for each its position among the rows, and its place."""
+        starts, order = self._by_row
+        held = held[held < len(starts) - 1]  # rows after the last that an example has
+        which, place = spread(starts, held)
+        return which, order[place]
+
     def lift(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """From what holds on rows, [..., U], to what holds on examples, [..., B]."""
         flat = held.reshape(-1, held.shape[-1])
+        if np.count_nonzero(flat) * _SPARSE < flat.size:
+            return self._lift_few(flat).reshape(*held.shape[:-1], len(self))
         step = max(1, _BLOCK // max(1, len(self.rows)))
         found = np.empty((len(flat), len(self)), dtype=np.bool_)
         for at in range(0, len(flat), step):
@@ -52,14 +74,25 @@ class Membership:
             )
         return found.reshape(*held.shape[:-1], len(self))
 
+    def _lift_few(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The same by the rows that hold, [n, U] to [n, B]."""
+        found = np.zeros((len(held), len(self)), dtype=np.bool_)
+        step = max(1, _BLOCK // max(1, len(self.rows)))
+        for at in range(0, len(held), step):
+            which, row = np.nonzero(held[at : at + step])
+            again, entry = self._entries(row)
+            found[at + which[again], self.owners[entry]] = True
+        return found
+
     def within(self, held: NDArray[np.bool_]) -> tuple[Ints, Membership]:
         """The examples that keep a row where only these rows stand, [U], and the rows they keep."""
-        kept = held[self.rows]
-        owner = np.repeat(np.arange(len(self)), np.diff(self.starts))[kept]
-        counts = np.bincount(owner, minlength=len(self))
-        examples = np.flatnonzero(counts)
-        starts = np.concatenate([[0], np.cumsum(counts[examples])]).astype(np.int64)
-        return examples, Membership(starts, self.rows[kept])
+        if np.count_nonzero(held) * _SPARSE < len(held):
+            kept = np.sort(self._entries(np.flatnonzero(held))[1])
+        else:
+            kept = np.flatnonzero(held[self.rows])
+        owner = self.owners[kept]
+        begins = np.flatnonzero(np.diff(owner, prepend=-1))
+        return owner[begins], Membership(np.append(begins, len(kept)), self.rows[kept])
 
     def take(self, examples: Ints) -> Membership:
         """The same rows for some of the examples."""
@@ -78,8 +111,7 @@ class Membership:
         n_rows
             How many rows there are now.
         """
-        owner = np.repeat(np.arange(len(self)), np.diff(self.starts))
-        owner, rows = np.divmod(distinct_keys(owner * n_rows + group[self.rows]), n_rows)
+        owner, rows = np.divmod(distinct_keys(self.owners * n_rows + group[self.rows]), n_rows)
         starts = run_starts(owner, len(self))
         numbers, shown = number_sets(starts, rows, n_rows)
         return Membership(starts, rows).take(shown[1:]), numbers - 1  # number 0 is the empty set

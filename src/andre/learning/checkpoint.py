@@ -44,7 +44,7 @@ class Checkpoint(Callback):
         Where; made if need be.
     sample, config, fixed
         What is learned from, how, and beside which known rules: a checkpoint of
-        another sample or of other settings is refused.
+        another sample, of other settings or other known rules is refused.
     every
         Seconds between two checkpoints at the least.
     """
@@ -59,8 +59,12 @@ class Checkpoint(Callback):
     ) -> None:
         self.folder, self.every = folder, every
         self._saved = time.monotonic()
-        task = _digest_of(sample, fixed)
-        self._task = {"version": _VERSION, "sample": task, "config": _settings(config)}
+        self._task = {
+            "version": _VERSION,
+            "sample": _digest_of(sample),
+            "known": [] if fixed is None else fixed.tolist(),
+            "config": _settings(config),
+        }
 
     def on_extract(self, state: State) -> None:
         """Save, if the last checkpoint is old enough."""
@@ -111,7 +115,8 @@ class Checkpoint(Callback):
             raise damaged from None
         if not intact:
             raise damaged
-        for key, what in (("version", "versions of andre"), ("sample", "rows"), ("config", "settings")):
+        names = ("versions of andre", "rows", "known rules", "settings")
+        for key, what in zip(self._task, names, strict=True):
             if task[key] != self._task[key]:
                 raise CheckpointError(
                     f"the checkpoint in {self.folder} was made with other {what}: "
@@ -175,13 +180,11 @@ def _unpack(state: State, tensors: dict[str, Tensor], notes: dict[str, Any]) -> 
     ]
 
 
-def _digest_of(sample: Sample, fixed: Codes | None) -> str:
+def _digest_of(sample: Sample) -> str:
     digest = hashlib.sha256(repr((sample.space.head, sample.space.atoms)).encode())
     others: list[NDArray[Any]] = []
     if sample.members is not None:
         others += [sample.members.starts, sample.members.rows]
-    if fixed is not None:
-        others.append(fixed)
     for array in (sample.valuations, sample.positives, sample.negatives, *others):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -76,8 +76,10 @@ def define(
     pool = _pooled(_Proposer(sample, form, _lean(config), callbacks, known), short=plan.short_bodies)
     rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
     fixed = tuple(map(rules.add, known))
-    definer = Definer(rules, labels, form, config.selection, deadline, fixed)
-    codes, length = definer.define(pool.bodies)
+    # What known rules derive by themselves is settled: what is added is judged on the rest.
+    left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
+    definer = Definer(rules, left, form, config.selection, deadline, fixed)
+    codes, _ = definer.define(pool.bodies)
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
     model = rules.models([numbers])[0]
     program = []
@@ -90,13 +92,17 @@ def define(
     at_end = labels.counts(rules.steps(others, model[0]))
     weighing = Weighing(space, some, at_end, labels.totals, config.selection.min_confidence)
     covered, totals = labels.counts(model)[0].astype(int), labels.totals.astype(int)
+    n_literals = sum(len(rule.body) for rule in program)
+    lengths = description_length(
+        np.array([covered, [0, 0]]), totals, [n_literals, 0], [len(program), 0], m=space.m
+    )
     return Definition(
         target=key_text(key),
         program=Program(tuple(program)),
         counts=Counts.of(census),
         confusion=Confusion(*covered.tolist(), *(totals - covered).tolist()),
-        length=length,
-        empty_length=definer.empty_length(),
+        length=float(lengths[0]),
+        empty_length=float(lengths[1]),
         result=pool.result,
         rejected=tuple(weighing.rejected(codes)),
         reason=None if program else weighing.why_nothing(pool.result.stopped),

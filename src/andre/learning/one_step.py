@@ -16,7 +16,9 @@ from andre.learning.known import apart, encode_known, known_about
 from andre.learning.learner import fit
 from andre.learning.plan import Plan
 from andre.learning.rejection import Weighing
+from andre.learning.screening import fit_screened, is_wide
 from andre.learning.selection import with_shorter
+from andre.learning.short import best_short_bodies
 from andre.learning.theory import Counts, Definition
 from andre.logic import Program
 
@@ -36,11 +38,15 @@ def describe(census: Census, language: Language, plan: Plan, callbacks: tuple[Ca
     if plan.mode == "complete":
         # What is not known yet may be what the program derives: to deny it could undo itself.
         form = replace(form, unnegated=own)
-    extra = form.short_bodies() if plan.short_bodies else None
+    crisp = CrispSample.of(sample)
+    extra = best_short_bodies(crisp, form, plan.config.selection) if plan.short_bodies else None
     known = known_about(plan.known, (head.predicate, head.arity))
     fixed = encode_known(known, sample.space, identity=plan.identity) if len(known) else None
-    result = fit(sample, plan.config, callbacks=callbacks, guide=Guide(form, extra, fixed))
-    crisp = CrispSample.of(sample)
+    guide = Guide(form, extra, fixed)
+    if extra is not None and fixed is None and is_wide(sample):
+        result = fit_screened(sample, crisp, plan.config, callbacks, guide)
+    else:
+        result = fit(sample, plan.config, callbacks=callbacks, guide=guide)
     covered = np.rint(crisp.counts(crisp.predicts(result.codes)[None])[0]).astype(int)
     totals = np.rint(crisp.totals).astype(int)
     pool = with_shorter(np.concatenate([result.proposed, result.codes]))

@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 #: Products larger than this are not worth a split.
 _SPLIT_COST = 5e8
+#: Literals that a search for splits looks at in pairs.
+_SPLIT_LITERALS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,7 @@ def refine(
     while True:
         best, program_next = length, None
         grow = max_rules is None or len(program) < max_rules
-        for edits in neighbours(sample, program, split=grow):
+        for edits in neighbours(sample, program, split=grow, min_confidence=min_confidence):
             place = _shortest(edits, form, min_confidence, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
@@ -109,13 +111,18 @@ def refine(
         length, program = best, program_next
 
 
-def neighbours(sample: CrispSample, program: Codes, *, split: bool = False) -> Iterator[Edits]:
+def neighbours(
+    sample: CrispSample, program: Codes, *, split: bool = False, min_confidence: float | None = None
+) -> Iterator[Edits]:
     """All programs one edit away: a literal dropped, added, flipped or replaced, a rule dropped.
 
     Parameters
     ----------
     split
         Also replace a rule by two that each have one literal more.
+    min_confidence
+        Leave out splits whose rules are not right more often than this, and of
+        very many literals those that are seldom right.
     """
     held = sample.row_covers(program)  # [rules, U]
     covers = sample.lift(held)  # [rules, B]
@@ -133,7 +140,7 @@ def neighbours(sample: CrispSample, program: Codes, *, split: bool = False) -> I
             yield judge.longer(body, rows, other_than=rule)
         if split and len(sample.positives) * sample.literals.shape[1] ** 2 <= _SPLIT_COST:
             for body, rows in ((rule, held[place]), *zip(shorter, sample.row_covers(shorter), strict=True)):
-                yield judge.split(body, rows)
+                yield judge.split(body, rows, min_confidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,18 +187,21 @@ class _Judge:
             open_ &= ~np.hstack((other_than > 0, other_than < 0))
         free = np.flatnonzero(open_)
         labels = self.sample.labels
-        here, truth = self.sample.satisfying(rows, free)
-        own = (labels[:, here] @ truth).T  # [edits, 2]
-        new = ((labels[:, here] * ~self.rest[here]) @ truth).T
-        return self._edits(body, free[:, None], new, own)
+        counts = self.sample.literal_counts(rows, np.vstack((labels, labels * ~self.rest)))[:, free].T
+        return self._edits(body, free[:, None], counts[:, 2:], counts[:, :2])
 
-    def split(self, body: Codes, rows: Bools) -> Edits:
+    def split(self, body: Codes, rows: Bools, min_confidence: float | None = None) -> Edits:
         """The body becomes two, each with one more literal; what both cover is counted once."""
         free = np.flatnonzero(np.tile(body == 0, 2))
-        first, second = np.triu_indices(len(free), k=1)
         labels = self.sample.labels
         here, truth = self.sample.satisfying(rows, free)
         own = (labels[:, here] @ truth).T  # [literals, 2]
+        if min_confidence is not None:  # pairs are the square of what stays
+            sure = np.flatnonzero(own[:, 0] > min_confidence * own.sum(axis=1))
+            best = np.argsort(own[sure, 1] - own[sure, 0], kind="stable")[:_SPLIT_LITERALS]
+            sure = sure[np.sort(best)]
+            free, truth, own = free[sure], truth[:, sure], own[sure]
+        first, second = np.triu_indices(len(free), k=1)
         fresh = labels[:, here] * ~self.rest[here]
         single = (fresh @ truth).T
         both = np.stack([(truth * weight[:, None]).T @ truth for weight in fresh], axis=-1)

@@ -29,8 +29,10 @@ __all__ = [
     "with_shorter",
 ]
 
-#: How many of the best programs are refined.
-_REFINED = 6
+#: How many of the best programs are refined, and how many where that takes long.
+_REFINED, _REFINED_WIDE = 6, 2
+#: Cells from which on it does.
+_WIDE = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +100,7 @@ def select(
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
     if config.refine:
-        for start in found[:_REFINED]:
+        for start in found[: _REFINED if sample.literals.size < _WIDE else _REFINED_WIDE]:
             if deadline and deadline.passed:
                 break
             floor, most = config.min_confidence, config.max_rules

@@ -44,7 +44,8 @@ def difference(old: Program, new: Program) -> Difference:
     >>> print(*found.gained, *(f"{one} {two}" for one, two in found.reworked), sep=" | ")
     h(X) :- s(X). | h(X) :- p(X). h(X) :- p(X), r(X).
     """
-    before, after = ({rule: rule for rule in program} for program in (old, new))
+    # Of a rule that a program has twice the first counts, as in `merge_programs`.
+    before, after = ({rule: rule for rule in dict.fromkeys(program)} for program in (old, new))
     lost = [rule for rule in before if rule not in after]
     gained = [rule for rule in after if rule not in before]
     reworked = []
@@ -79,9 +80,10 @@ def merge_programs(programs: Iterable[Program], *, subsumed: bool = False) -> Pr
         rules = [
             rule
             for place, rule in enumerate(rules)
-            # Of rules that subsume each other the first stays.
+            # Of rules that subsume each other the likeliest stays, then the first.
             if not any(
-                subsumes(other, rule) and (not subsumes(rule, other) or at < place)
+                subsumes(other, rule)
+                and (other.probability > rule.probability or not subsumes(rule, other) or at < place)
                 for at, other in enumerate(rules)
                 if at != place and other.probability >= rule.probability
             )

@@ -1,0 +1,223 @@
+"""`andre learn`, run as a user runs it: the program on stdout, all else on stderr."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from andre.cli import main
+from andre.facts import TASKS
+from andre.learning import load_theory
+from andre.logic import parse_program
+from andre.logic.writers import read_program
+
+FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=1,2")
+FAMILY = """\
+parent(ann,bob). parent(bob,cy). parent(cy,dan). parent(ann,eve). parent(eve,fay). parent(fay,gus).
+parent(dan,hal). parent(gus,ida). parent(bob,joe). parent(joe,kim).
+grand(ann,cy). grand(bob,dan). grand(ann,fay). grand(eve,gus). grand(cy,hal). grand(fay,ida).
+grand(ann,joe). grand(bob,kim).
+"""
+GRAND = parse_program("grand(X,Y) :- parent(X,Z), parent(Z,Y).")
+TRIPLES = "".join(
+    f"{a}\t{r}\t{b}\n"
+    for a, r, b in [
+        *(("p" + str(n), "next", "p" + str(n + 1)) for n in range(8)),
+        *(("p" + str(n + 1), "back", "p" + str(n)) for n in range(8)),
+        ("p0", "odd", "p5"),
+    ]
+)
+PREDECESSOR = "predecessor(X1, X2) :- successor(X2, X1)."
+
+
+@pytest.fixture
+def andre(monkeypatch, capsys, tmp_path):
+    """Run the command line in this process, in a folder with facts: status, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    Path("family.pl").write_text(FAMILY)
+    Path("graph.tsv").write_text(TRIPLES)
+
+    def run(*arguments) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["andre", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return caught.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+def test_the_program_is_on_stdout_and_all_else_on_stderr(andre):
+    status, out, err = andre("learn", "family.pl", "--target", "grand/2", *FAST)
+    assert status == 0
+    assert parse_program(out) == GRAND
+    assert out.startswith("% train: N_b=8, N_r=8, N_r/N_b=1.0000\n")
+    assert "define mode, exists, 3 variables" in err
+    assert "grand/2" in err
+    assert andre("learn", "family.pl", "--target", "grand/2", "-q", *FAST)[1:] == (out, "")
+
+
+@pytest.mark.parametrize("name", ["predecessor", "even"])
+def test_a_built_in_task_knows_its_target_and_variables(andre, name):
+    status, out, err = andre("learn", name, "--set", "rounds=1")
+    assert status == 0
+    assert f"{TASKS[name].variables} variables" in err
+    assert parse_program(out) == parse_program(TASKS[name].definition)
+
+
+def test_the_same_seed_gives_the_same_program(andre):
+    runs = [andre("learn", "even", "--seed", "3", "-q", *FAST)[1] for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_json_is_for_machines(andre):
+    status, out, _ = andre("learn", "predecessor", "--json", "-q", *FAST)
+    values = json.loads(out)
+    assert status == 0
+    assert PREDECESSOR in json.dumps(values)
+
+
+@pytest.mark.parametrize("to", ["prolog", "problog", "anyburl", "json", "csv"])
+def test_every_format_is_read_back(andre, to):
+    out = andre("learn", "predecessor", "--format", to, "-q", *FAST)[1]
+    endings = {"prolog": "pl", "problog": "problog", "anyburl": "rules", "json": "json", "csv": "csv"}
+    path = Path(f"out.{endings[to]}")
+    path.write_text(out)
+    if to == "csv":
+        assert PREDECESSOR in out
+    else:
+        assert read_program(path, to) == parse_program(PREDECESSOR)
+
+
+def test_a_run_is_saved_shown_and_taken_up_again(andre):
+    words = ("learn", "family.pl", "--target", "grand/2", "--out", "run", *FAST)
+    first = andre(*words)
+    kept = Path("run/targets/grand_2/definition.json")
+    before = kept.read_text()  # with the time that it took
+    assert "saved in run" in first[2]
+    assert andre(*words)[1] == first[1] == andre("show", "run")[1] == Path("run/program.pl").read_text()
+    assert kept.read_text() == before
+    Path("other.pl").write_text("parent(x,y). parent(y,z). grand(z,x).\n")
+    status, out, _ = andre("predict", "run", "other.pl")
+    assert (status, out) == (0, "grand(x, z).\n")  # no stated fact of a defined relation is read
+    assert "parent(x, y)" in andre("explain", "run", "other.pl", "grand(x,z)")[1]
+    assert "grand/2" in andre("eval", "run", "other.pl")[1]
+    assert andre("report", "run")[1] == "run/report.html\n"
+
+
+def test_a_run_that_was_cut_short_goes_on(andre):
+    words = ("learn", "graph.tsv", "--target", "next/2", "--target", "back/2", "--out", "run", "-q", *FAST)
+    whole = andre(*words)[1]
+    Path("run/theory.json").unlink()
+    Path("run/targets/back_2/definition.json").unlink()
+    kept = Path("run/targets/next_2/definition.json")
+    before = kept.read_text()
+    assert andre(*words)[1] == whole
+    assert kept.read_text() == before
+    assert [definition.target for definition in load_theory("run")] == ["next/2", "back/2"]
+
+
+def test_all_relations_by_two_processes_are_those_of_one(andre):
+    status, out, err = andre("learn", "graph.tsv", "--all", "--jobs", "2", "--out", "two", *FAST)
+    assert status == 0
+    assert "complete mode" in err
+    assert "left out: odd/2 has only 1 fact to learn from: two are the least" in err
+    assert parse_program(out) == parse_program(andre("learn", "graph.tsv", "--all", "-q", *FAST)[1])
+    assert parse_program("next(X,Y) :- back(Y,X), X \\= Y.").rules[0] in parse_program(out)
+    assert [definition.target for definition in load_theory("two")] == ["next/2", "back/2"]
+
+
+def test_a_time_limit_is_kept_and_said(andre):
+    status, _, err = andre("learn", "relatedness", "--time-limit", "0.2", "--set", "steps=100000")
+    assert status == 0
+    assert "the time limit was reached" in err
+
+
+def test_nothing_found_is_said_with_a_reason(andre):
+    names = [f"c{n}" for n in range(12)]
+    facts = [f"h({names[n]}). p({names[(5 * n + 2) % 12]})." for n in range(0, 12, 3)]
+    Path("noise.pl").write_text("\n".join([*facts, *(f"seen({name})." for name in names)]))
+    status, out, err = andre("learn", "noise.pl", "--target", "h/1", "--variables", "1", *FAST)
+    assert (status, out) == (0, "")
+    assert "h/1: no rule, because " in err
+
+
+def popper(folder: str, bias: str = "") -> None:
+    Path(folder).mkdir()
+    facts, examples = FAMILY.split("grand", 1)
+    Path(folder, "bk.pl").write_text(facts)
+    pairs = ("grand" + examples).replace(". grand", ".\ngrand").splitlines()
+    denied = ["ann,dan", "bob,bob", "cy,ann", "eve,fay", "kim,ann", "dan,gus", "hal,ida", "joe,cy"]
+    lines = [f"pos({atom.rstrip('.')})." for atom in pairs] + [f"neg(grand({pair}))." for pair in denied]
+    Path(folder, "exs.pl").write_text("\n".join(lines))
+    Path(folder, "bias.pl").write_text(bias or "head_pred(grand,2).\nbody_pred(parent,2).\nmax_vars(3).\n")
+
+
+def test_the_bias_of_a_popper_folder_names_the_target(andre):
+    popper("task")
+    status, out, err = andre("learn", "task", *FAST)
+    assert status == 0, err
+    assert parse_program(out) == GRAND
+    assert "3 variables" in err
+
+
+@pytest.mark.parametrize(
+    ("setting", "atoms"), [("exclude=grand", 6), ("exclude=parent(X2,X1),grand/2", 5), ("relations=parent/2", 6)]
+)
+def test_settings_of_bodies_are_lists_of_names(andre, setting, atoms):
+    words = ("learn", "family.pl", "--target", "grand/2", "--set", setting, "--set", "inequality=false")
+    assert andre(*words, "--out", "run", "-q", *FAST)[0] == 0
+    assert load_theory("run").definitions[0].result.space.m == atoms
+
+
+def test_a_language_file_says_what_bodies_may_hold(andre):
+    Path("bodies.toml").write_text('target = "grand/2"\nrelations = ["parent/2"]\nmax_body = 2\n')
+    assert parse_program(andre("learn", "family.pl", "--language", "bodies.toml", "-q", *FAST)[1]) == GRAND
+
+
+MARKED = "p(a,b).\np(b,c).\np(c,a).\nq(a,b).#TEST\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("none.pl", "--target", "p/2"), "there is no file none.pl"),
+        (("nonsense", "--target", "p/2"), "there is no file, task or dataset nonsense"),
+        (
+            ("family.pl",),
+            "there is no target: name one by --target, or take --all; there are parent/2, grand/2",
+        ),
+        (("family.pl", "--target", "uncle/2"), "there is no relation uncle/2: choose from parent/2, grand/2"),
+        (("family.pl", "--target", "grand/3"), "there is no relation grand/3"),
+        (("marked.nl", "--target", "q/2"), "occurs only in test facts"),
+        (("denied", "--target", "grand/2"), "it needs positive examples"),
+        (("full.pl", "--target", "h/1", "--variables", "1"), "negative"),
+        (("family.pl", "--target", "grand/2", "--variables", "1"), "set variables to at least 2"),
+        (("tiny.pl", "--target", "h/1", "--variables", "3"), "constants"),
+        (("bare.pl", "--target", "h/2", "--set", "recursion=false"), "leaves no candidate"),
+        (("family.pl", "--target", "grand/2", "--memory-limit", "0.0000001"), "memory"),
+        (("family.pl", "--target", "grand/2", "--mode", "guess"), "'guess' is unknown: choose from"),
+        (("family.pl", "--target", "grand/2", "--semantics", "all"), "'all' is unknown: choose from"),
+        (("family.pl", "--target", "grand/2", "--preset", "best"), "best"),
+        (("family.pl", "--target", "grand/2", "--set", "restart=3"), "restart"),
+        (("family.pl", "--target", "grand/2", "--format", "latex"), "there is no format 'latex'"),
+        (("family.pl", "--target", "grand/2", "--out", "family.pl"), "family.pl"),
+        (("family.pl", "--target", "grand/2", "--language", "none.toml"), "there is no file none.toml"),
+        (("family.pl", "--target", "grand/2", "--time-limit", "-1"), "time_limit"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_status_2(andre, words, says):
+    Path("marked.nl").write_text(MARKED)
+    Path("full.pl").write_text("h(a). h(b). p(a). p(b).")
+    Path("tiny.pl").write_text("h(a). p(a). p(b).")
+    Path("bare.pl").write_text("h(a,b). h(b,c).")
+    popper("denied")
+    examples = Path("denied", "exs.pl")
+    examples.write_text(examples.read_text().replace("pos(", "neg("))
+    before = set(Path().iterdir())
+    status, out, err = andre("learn", *words, "-q", *FAST)
+    assert (status, out) == (2, "")
+    assert err.startswith("andre: ")
+    assert says in err
+    assert err.count("\n") == 1, err
+    assert set(Path().iterdir()) == before
