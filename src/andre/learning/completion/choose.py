@@ -11,6 +11,7 @@ from andre.facts import FactBase
 from andre.learning.completion.bodies import Body, Covered, to_rule
 from andre.learning.completion.chains import long_bodies
 from andre.learning.completion.config import CompletionConfig
+from andre.learning.completion.given import GivenRules
 from andre.learning.completion.pool import Counts, Pool, significance
 from andre.learning.completion.tables import Features, covered_pairs, features_of
 from andre.logic import Rule
@@ -26,7 +27,7 @@ def choose_features(
     facts: FactBase,
     *,
     constants: Mapping[int, Sequence[Body]],
-    extra: Sequence[Rule],
+    extra: GivenRules,
 ) -> Features:
     """Take the bodies that say most about a target.
 
@@ -43,7 +44,7 @@ def choose_features(
     constants
         Bodies with constants, by step.
     extra
-        More rules; those with another head are passed over.
+        More rules, with what they cover.
     """
     graph = pool.graph
     ids = _chosen(pool, counts, step, config)
@@ -58,18 +59,17 @@ def choose_features(
         *long_bodies(graph, step, config),
     ]
     relation = graph.relations[step % len(graph.relations)]
-    known = {_rule(body, pool, step, relation, facts) for body in (*bodies, *own)} if extra else set()
-    own += [
-        rule
-        for rule in extra
-        if (rule.head.predicate, rule.head.arity) == (relation, 2) and rule not in known
-    ]
     keys = pool.pairs
     for body in own:
         found = covered_pairs(body, graph, step, facts)
         if len(found[0]):
             bodies.append(body)
             covered.append(found)
+    if given := extra.about(step):
+        known = {_rule(body, pool, step, relation, facts) for body in bodies}
+        new_ones = [(rule, found) for rule, found in given if len(found[0]) and rule not in known]
+        bodies += [rule for rule, _ in new_ones]
+        covered += [found for _, found in new_ones]
     if new := [pairs for pairs, _ in covered[len(ids) :]]:
         keys = np.union1d(keys, np.concatenate(new))
     return features_of(bodies, graph, step, facts, covered, keys)

@@ -15,6 +15,7 @@ from andre.learning.completion.choose import choose_features
 from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.constants import constant_bodies
+from andre.learning.completion.given import GivenRules
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies, is_small
 from andre.learning.completion.scorer import Scorer, learn_weights, rank_facts
@@ -56,10 +57,11 @@ def complete(
     pool = enumerate_bodies(graph, config)
     counts = pool.counts()
     known = facts.select("train")
+    given = GivenRules(extra, graph, known)
     targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
     constants = {step: constant_bodies(graph, step, config) for step in targets}
     features = {
-        step: choose_features(pool, counts, step, config, known, constants=constants, extra=extra)
+        step: choose_features(pool, counts, step, config, known, constants=constants, extra=given)
         for step in targets
     }
     if pool.left_out:

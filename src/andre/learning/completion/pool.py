@@ -108,7 +108,8 @@ def is_small(graph: Graph) -> bool:
 def enumerate_bodies(graph: Graph, config: CompletionConfig) -> Pool:
     """All bodies of one and two literals over distinct variables, as far as memory goes."""
     n, count = graph.n, graph.n_steps
-    listed = list(_dense_bodies(graph) if is_small(graph) else _sparse_bodies(graph, config))
+    made = _dense_bodies(graph) if is_small(graph) else _sparse_bodies(graph, config)
+    listed = list(made) if config.short else []
     left_out = sum(covered is None for _, covered in listed)
     found = [(body, covered) for body, covered in listed if covered is not None and len(covered[0])]
     facts = [graph.pairs(step, "train") for step in range(count)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -103,20 +102,16 @@ class _Work:
         except DataError:  # nothing can be told apart, so nothing can be proposed
             return []
         sample = census.to_sample()
+        part = sample.thinned(config.rows, config.seed)
+        kept = informative_columns(part, config.columns)
+        sample = sample.columns(kept)
         own = tuple(
             column
             for column, atom in enumerate(sample.space.atoms)
             if key_text((atom.predicate, atom.arity)) == target
         )
         form = replace(language.form(sample.space), unnegated=own)
-        seen = sample.thinned(config.rows, config.seed)
-        kept = informative_columns(seen, config.columns)
-        bodies = np.zeros((0, sample.space.m), dtype=np.int8)
-        for codes in _bodies(seen.columns(kept), config):
-            wide = np.zeros((len(codes), sample.space.m), dtype=np.int8)
-            wide[:, kept] = codes
-            bodies = np.concatenate([bodies, wide])
-        return _rules(sample, _admitted(distinct_bodies(bodies), form), config)
+        return _rules(sample, _admitted(_bodies(part.columns(kept), config), form), config)
 
 
 def informative_columns(sample: Sample, most: int) -> NDArray[np.bool_]:
@@ -162,8 +157,8 @@ class _Reader(Callback):
             self.found.append(distinct_bodies(codes))
 
 
-def _bodies(sample: Sample, config: ProposalConfig) -> Sequence[Codes]:
-    """What runs come to, [bodies, m] for each look."""
+def _bodies(sample: Sample, config: ProposalConfig) -> Codes:
+    """What runs come to at any look, [bodies, m]."""
     learning = Config.preset(
         "default",
         steps=config.steps,
@@ -178,7 +173,7 @@ def _bodies(sample: Sample, config: ProposalConfig) -> Sequence[Codes]:
     state.runs = trainer.start(0)
     reader = _Reader(learning.selection.certainties)
     trainer.train(state, (reader,), lambda: None)
-    return reader.found
+    return np.concatenate(reader.found)
 
 
 def _admitted(bodies: Codes, form: Form) -> Codes:
