@@ -38,6 +38,7 @@ _FOLDER = "benchmarks"
 _ORDER = (
     "classical",
     "noise",
+    "ranking",
     "synthetic",
     "synthetic-paper",
     "ablation",
