@@ -12,8 +12,8 @@ from andre.learning.completion.bodies import Body, Covered, to_rule
 from andre.learning.completion.chains import long_bodies
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.given import GivenRules
-from andre.learning.completion.pool import Counts, Pool, significance
-from andre.learning.completion.tables import Features, covered_pairs, features_of
+from andre.learning.completion.pool import Counts, Pool, is_small, significance
+from andre.learning.completion.tables import Features, covered_pairs, distinct, features_of
 from andre.logic import Rule
 
 __all__ = ["choose_features"]
@@ -59,7 +59,6 @@ def choose_features(
         *long_bodies(graph, step, config),
     ]
     relation = graph.relations[step % len(graph.relations)]
-    keys = pool.pairs
     for body in own:
         found = covered_pairs(body, graph, step, facts)
         if len(found[0]):
@@ -67,11 +66,11 @@ def choose_features(
             covered.append(found)
     if given := extra.about(step):
         known = {_rule(body, pool, step, relation, facts) for body in bodies}
-        new_ones = [(rule, found) for rule, found in given if len(found[0]) and rule not in known]
-        bodies += [rule for rule, _ in new_ones]
-        covered += [found for _, found in new_ones]
-    if new := [pairs for pairs, _ in covered[len(ids) :]]:
-        keys = np.union1d(keys, np.concatenate(new))
+        added = [(rule, found) for rule, found in given if len(found[0]) and rule not in known]
+        bodies += [rule for rule, _ in added]
+        covered += [found for _, found in added]
+    # In a small base every pair is as good as covered; in a large one a target sees few of the pool's.
+    keys = distinct([pool.pairs, *(pairs for pairs, _ in covered[len(ids) :])]) if is_small(graph) else None
     return features_of(bodies, graph, step, facts, covered, keys)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from andre.evaluation.ranks import Ranks
 from andre.facts import FactBase
@@ -48,6 +49,12 @@ def complete(
         relation of the base are passed over.
     """
     config = config or CompletionConfig()
+    # Thousands of small products: handing each out to several threads takes longer than doing it.
+    with threadpool_limits(1):
+        return _complete(facts, config, extra)
+
+
+def _complete(facts: FactBase, config: CompletionConfig, extra: Sequence[Rule]) -> Completion:
     began = time.perf_counter()
     facts = with_validation(facts, config)
     graph = Graph.of(facts)
@@ -68,7 +75,7 @@ def complete(
         warnings.warn(
             f"{pool.left_out} chains of two relations cover too many pairs and stay out: "
             "raise the setting cells to take them in",
-            stacklevel=2,
+            stacklevel=3,
         )
     scorer, choices = _choose(graph, features, config)
     return Completion(facts, graph, features, scorer, tuple(choices), config, time.perf_counter() - began)
@@ -116,7 +123,7 @@ def _warn_thin(graph: Graph) -> None:
             f"{', '.join(thin[:5])}{' and others' if len(thin) > 5 else ''} "
             f"{'has' if len(thin) == 1 else 'have'} fewer than two training facts: "
             "nothing can be learned about that, and all candidates tie",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

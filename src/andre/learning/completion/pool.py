@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 from andre.learning.completion.bodies import Body, Covered, Shape
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.graph import Graph
+from andre.learning.completion.tables import distinct
 
 __all__ = ["Counts", "Pool", "enumerate_bodies", "is_small", "significance"]
 
@@ -122,7 +123,7 @@ def enumerate_bodies(graph: Graph, config: CompletionConfig) -> Pool:
         place = np.cumsum(seen) - 1
         columns = [place[some] for some in keys[: len(found)]]
     else:
-        pairs = np.unique(np.concatenate(keys))
+        pairs = distinct(keys)
         columns = [np.searchsorted(pairs, some) for some in keys[: len(found)]]
     groundings = csr_matrix(
         (
