@@ -59,7 +59,18 @@ def test_mistakes_are_told_before_anything_is_measured(tmp_path):
 
 def test_every_table_has_a_command():
     names = {command.name or command.callback.__name__ for command in bench.registered_commands}
-    tables = {"census", "classical", "kb", "noise", "synthetic", "ablation", "operators", "visual", "wide"}
+    tables = {
+        "census",
+        "classical",
+        "kb",
+        "noise",
+        "ranking",
+        "synthetic",
+        "ablation",
+        "operators",
+        "visual",
+        "wide",
+    }
     assert names == {*tables, "all", "figures", "page"}
 
 

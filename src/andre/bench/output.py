@@ -39,6 +39,7 @@ _ORDER = (
     "classical",
     "noise",
     "census",
+    "ranking",
     "synthetic",
     "synthetic-paper",
     "ablation",

@@ -178,6 +178,25 @@ def kb(
         _show(report, out, as_json)
 
 
+@bench.command()
+def ranking(
+    bases: Annotated[str | None, typer.Option(help="Only these, e.g. nations,umls.")] = None,
+    pools: Annotated[str | None, typer.Option(help="Only these of short,gradient,mixed.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of runs and of validation facts split off.")] = 0,
+    workers: Workers = 0,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Missing facts of Nations, UMLS, Kinship and WN18RR: filtered ranks, four tie policies."""
+    from andre.bench.ranking import bench_ranking, parse_names
+    from andre.bench.ranking_trial import BASES, POOLS
+
+    chosen, made_of = parse_names(bases, BASES), parse_names(pools, POOLS)
+    with _progress("ranking") as tick:
+        report = bench_ranking(chosen, made_of, seed, _count(workers), tick, out=out)
+    _show(report, out, as_json)
+
+
 @bench.command(name="all")
 def everything(
     seeds: Seeds = 2,

@@ -4,6 +4,7 @@ from andre.learning.completion.calibration import Reliability
 from andre.learning.completion.completion import Choice, Completion, Prediction
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.learner import complete
+from andre.learning.completion.proposals import ProposalConfig, propose
 from andre.learning.completion.storage import load_completion, save_completion
 
 __all__ = [
@@ -11,8 +12,10 @@ __all__ = [
     "Completion",
     "CompletionConfig",
     "Prediction",
+    "ProposalConfig",
     "Reliability",
     "complete",
     "load_completion",
+    "propose",
     "save_completion",
 ]

@@ -11,8 +11,9 @@ from andre.facts import FactBase
 from andre.learning.completion.bodies import Body, Covered, to_rule
 from andre.learning.completion.chains import long_bodies
 from andre.learning.completion.config import CompletionConfig
-from andre.learning.completion.pool import Counts, Pool, significance
-from andre.learning.completion.tables import Features, covered_pairs, features_of
+from andre.learning.completion.given import GivenRules
+from andre.learning.completion.pool import Counts, Pool, is_small, significance
+from andre.learning.completion.tables import Features, covered_pairs, distinct, features_of
 from andre.logic import Rule
 
 __all__ = ["choose_features"]
@@ -26,7 +27,7 @@ def choose_features(
     facts: FactBase,
     *,
     constants: Mapping[int, Sequence[Body]],
-    extra: Sequence[Rule],
+    extra: GivenRules,
 ) -> Features:
     """Take the bodies that say most about a target.
 
@@ -43,7 +44,7 @@ def choose_features(
     constants
         Bodies with constants, by step.
     extra
-        More rules; those with another head are passed over.
+        More rules, with what they cover.
     """
     graph = pool.graph
     ids = _chosen(pool, counts, step, config)
@@ -58,20 +59,18 @@ def choose_features(
         *long_bodies(graph, step, config),
     ]
     relation = graph.relations[step % len(graph.relations)]
-    known = {_rule(body, pool, step, relation, facts) for body in (*bodies, *own)} if extra else set()
-    own += [
-        rule
-        for rule in extra
-        if (rule.head.predicate, rule.head.arity) == (relation, 2) and rule not in known
-    ]
-    keys = pool.pairs
     for body in own:
         found = covered_pairs(body, graph, step, facts)
         if len(found[0]):
             bodies.append(body)
             covered.append(found)
-    if new := [pairs for pairs, _ in covered[len(ids) :]]:
-        keys = np.union1d(keys, np.concatenate(new))
+    if given := extra.about(step):
+        known = {_rule(body, pool, step, relation, facts) for body in bodies}
+        added = [(rule, found) for rule, found in given if len(found[0]) and rule not in known]
+        bodies += [rule for rule, _ in added]
+        covered += [found for _, found in added]
+    # In a small base every pair is as good as covered; in a large one a target sees few of the pool's.
+    keys = distinct([pool.pairs, *(pairs for pairs, _ in covered[len(ids) :])]) if is_small(graph) else None
     return features_of(bodies, graph, step, facts, covered, keys)
 
 

@@ -22,7 +22,7 @@ from andre.learning.completion.config import Aggregator, CompletionConfig
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.scorer import Scorer, rank_facts
 from andre.learning.completion.scores import best_confidences
-from andre.learning.completion.tables import Features
+from andre.learning.completion.tables import Features, members
 from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable
 
 __all__ = ["Choice", "Completion", "Prediction"]
@@ -121,7 +121,8 @@ class Completion:
     def _stated(self, features: Features, mark: str) -> NDArray[np.float64]:
         """[U], which pairs of the features are facts of a mark."""
         pairs = self.graph.pairs(features.step, mark)
-        return np.isin(features.keys, pairs[:, 0] * features.n + pairs[:, 1]).astype(np.float64)
+        stated = np.sort(pairs[:, 0] * features.n + pairs[:, 1])
+        return members(features.keys, stated).astype(np.float64)
 
     @cached_property
     def reliability(self) -> Reliability:
@@ -135,9 +136,9 @@ class Completion:
             best = best_confidences(table, features.confidence(self.scorer.smoothing), 1)[:, 0]
             keys = table.starts[table.query] * features.n + table.candidate
             train = self.graph.pairs(step, "train")
-            new = ~np.isin(keys, train[:, 0] * features.n + train[:, 1]) & (best > 0)
+            new = ~members(keys, np.sort(train[:, 0] * features.n + train[:, 1])) & (best > 0)
             confidences.append(best[new])
-            truths.append(np.isin(keys[new], valid[:, 0] * features.n + valid[:, 1]))
+            truths.append(members(keys[new], np.sort(valid[:, 0] * features.n + valid[:, 1])))
         return Reliability.of(np.concatenate(confidences), np.concatenate(truths))
 
     def rank(

@@ -36,6 +36,7 @@ class CompletionConfig(Settings):
     smoothing: Annotated[tuple[NonNegative, ...], Field(min_length=1)] = (1.0, 5.0, 20.0)  #: c of N_r/(N_b+c)
     #: The price of a squared weight, the dearest first: each fit starts from the one before.
     penalties: Annotated[tuple[Positive, ...], Field(min_length=1)] = (30.0, 10.0)
+    short: bool = True  #: whether all bodies of one and two literals are enumerated
     bodies: Count = 100  #: bodies per relation and side, by significance
     confident: Annotated[int, Field(ge=0)] = 100  #: and by confidence
     constants: Annotated[int, Field(ge=0)] = 30  #: rules with constants per relation and side

@@ -62,7 +62,7 @@ class Graph:
             warnings.warn(
                 f"{facts.notes.overlaps} of the facts stand in more than one of train, valid and test: "
                 "such a fact counts for the last of these only",
-                stacklevel=3,
+                stacklevel=4,
             )
         return graph
 

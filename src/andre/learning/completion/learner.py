@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from andre.evaluation.ranks import Ranks
 from andre.facts import FactBase
@@ -15,6 +16,7 @@ from andre.learning.completion.choose import choose_features
 from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.constants import constant_bodies
+from andre.learning.completion.given import GivenRules
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies, is_small
 from andre.learning.completion.scorer import Scorer, learn_weights, rank_facts
@@ -47,6 +49,12 @@ def complete(
         relation of the base are passed over.
     """
     config = config or CompletionConfig()
+    # Thousands of small products: handing each out to several threads takes longer than doing it.
+    with threadpool_limits(1):
+        return _complete(facts, config, extra)
+
+
+def _complete(facts: FactBase, config: CompletionConfig, extra: Sequence[Rule]) -> Completion:
     began = time.perf_counter()
     facts = with_validation(facts, config)
     graph = Graph.of(facts)
@@ -56,17 +64,18 @@ def complete(
     pool = enumerate_bodies(graph, config)
     counts = pool.counts()
     known = facts.select("train")
+    given = GivenRules(extra, graph, known)
     targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
     constants = {step: constant_bodies(graph, step, config) for step in targets}
     features = {
-        step: choose_features(pool, counts, step, config, known, constants=constants, extra=extra)
+        step: choose_features(pool, counts, step, config, known, constants=constants, extra=given)
         for step in targets
     }
     if pool.left_out:
         warnings.warn(
             f"{pool.left_out} chains of two relations cover too many pairs and stay out: "
             "raise the setting cells to take them in",
-            stacklevel=2,
+            stacklevel=3,
         )
     scorer, choices = _choose(graph, features, config)
     return Completion(facts, graph, features, scorer, tuple(choices), config, time.perf_counter() - began)
@@ -114,7 +123,7 @@ def _warn_thin(graph: Graph) -> None:
             f"{', '.join(thin[:5])}{' and others' if len(thin) > 5 else ''} "
             f"{'has' if len(thin) == 1 else 'have'} fewer than two training facts: "
             "nothing can be learned about that, and all candidates tie",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 from andre.learning.completion.bodies import Body, Covered, Shape
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.graph import Graph
+from andre.learning.completion.tables import distinct
 
 __all__ = ["Counts", "Pool", "enumerate_bodies", "is_small", "significance"]
 
@@ -108,7 +109,8 @@ def is_small(graph: Graph) -> bool:
 def enumerate_bodies(graph: Graph, config: CompletionConfig) -> Pool:
     """All bodies of one and two literals over distinct variables, as far as memory goes."""
     n, count = graph.n, graph.n_steps
-    listed = list(_dense_bodies(graph) if is_small(graph) else _sparse_bodies(graph, config))
+    made = _dense_bodies(graph) if is_small(graph) else _sparse_bodies(graph, config)
+    listed = list(made) if config.short else []
     left_out = sum(covered is None for _, covered in listed)
     found = [(body, covered) for body, covered in listed if covered is not None and len(covered[0])]
     facts = [graph.pairs(step, "train") for step in range(count)]
@@ -121,7 +123,7 @@ def enumerate_bodies(graph: Graph, config: CompletionConfig) -> Pool:
         place = np.cumsum(seen) - 1
         columns = [place[some] for some in keys[: len(found)]]
     else:
-        pairs = np.unique(np.concatenate(keys))
+        pairs = distinct(keys)
         columns = [np.searchsorted(pairs, some) for some in keys[: len(found)]]
     groundings = csr_matrix(
         (

@@ -14,7 +14,7 @@ from andre.learning.completion.bodies import Body
 from andre.learning.completion.config import Aggregator, CompletionConfig
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.scores import best_confidences, maximum_keys, noisy_or
-from andre.learning.completion.tables import Features, Table
+from andre.learning.completion.tables import Features, Table, members
 from andre.learning.completion.weights import RankingLoss, fit_weights, inputs_of
 from andre.logic import Rule
 
@@ -46,7 +46,8 @@ class Scorer:
             values = noisy_or(best)
         else:
             weights = self.weights[features.step].astype(np.float32)
-            values = (inputs_of(table, best, popularity) @ weights).astype(np.float64)
+            inputs = inputs_of(table, best, popularity, dense=is_dense(features))
+            values = (inputs @ weights).astype(np.float64)
         scores: NDArray[np.float64] = table.spread(values, 0.0, features.n) + least
         return scores
 
@@ -106,13 +107,13 @@ def learn_weights(
     table = features.table(starts, _all_keys(features, starts) if dense else true)
     order = np.argsort(table.query, kind="stable")
     table = Table(starts, table.query[order], table.candidate[order], table.groundings[order])
-    is_true = np.isin(starts[table.query] * graph.n + table.candidate, true)
+    is_true = members(starts[table.query] * graph.n + table.candidate, true)
     best = best_confidences(table, features.confidence(scorer.smoothing), scorer.depth)
     # A fact must not count for its own answer's popularity.
-    inputs = inputs_of(table, best, features.answers[table.candidate] - is_true)
+    popularity = features.answers[table.candidate] - is_true
+    # Where some candidates have no cell, no cell may have it: they would need it too.
+    inputs = inputs_of(table, best, popularity if dense else np.zeros(len(popularity)), dense=dense)
     others = graph.n - np.bincount(table.query, minlength=len(starts)).astype(float)
-    if not dense:
-        inputs[:, -1] = 0  # candidates without a cell would need it too
     loss = RankingLoss(inputs, table.query, is_true, others)
     weights = np.zeros(inputs.shape[1])
     weights[-2] = 1

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.sparse import csr_matrix, hstack
 
 from andre.learning.completion.tables import Table
 
-__all__ = ["RankingLoss", "fit_weights", "inputs_of"]
+__all__ = ["Inputs", "RankingLoss", "fit_weights", "inputs_of"]
+
+#: What is known of every cell, [P, K], as whole numbers or sparse.
+Inputs: TypeAlias = NDArray[np.float32] | csr_matrix
 
 
 def inputs_of(
-    table: Table, best: NDArray[np.float64], popularity: NDArray[np.float64]
-) -> NDArray[np.float32]:
-    """[P, K + 2]: log(1 + groundings) of every body, the best confidences, and how common the answer is."""
+    table: Table, best: NDArray[np.float64], popularity: NDArray[np.float64], *, dense: bool = True
+) -> Inputs:
+    """[P, K + 2]: log(1 + groundings) of every body, the best confidences, and how common the answer is.
+
+    In a large base few bodies cover a cell, so its inputs are better kept sparse.
+    """
     matrix = table.groundings.copy()
     matrix.data = np.log1p(matrix.data)
-    wide = np.empty((matrix.shape[0], matrix.shape[1] + 2), dtype=np.float32)
-    wide[:, :-2] = matrix.toarray()
+    last = np.empty((matrix.shape[0], 2), dtype=np.float32)
     # The best rule decides, the next ones break ties: the start that weights improve on.
     scale = 1e-3 ** np.arange(best.shape[1])
-    wide[:, -2] = np.log(best @ scale + 0.01) - np.log(0.01)
-    wide[:, -1] = np.log1p(popularity)
+    last[:, 0] = np.log(best @ scale + 0.01) - np.log(0.01)
+    last[:, 1] = np.log1p(popularity)
+    if not dense:
+        return hstack([matrix, csr_matrix(last)], format="csr", dtype=np.float32)
+    wide = np.empty((matrix.shape[0], matrix.shape[1] + 2), dtype=np.float32)
+    wide[:, :-2] = matrix.toarray()
+    wide[:, -2:] = last
     return wide
 
 
@@ -32,7 +44,7 @@ def inputs_of(
 class RankingLoss:
     """How badly true candidates rank: for each, minus its log share among itself and the false ones."""
 
-    inputs: NDArray[np.float32]  #: [P, K]
+    inputs: Inputs  #: [P, K]
     query: NDArray[np.int64]  #: [P], ascending
     true: NDArray[np.bool_]  #: [P]
     others: NDArray[np.float64]  #: [Q], candidates without a cell; their score is 0
@@ -55,7 +67,7 @@ class RankingLoss:
         per_query = np.bincount(self.query[at], pull, n_queries)  # [Q]
         slope = power * (per_query / np.maximum(total, 1e-300))[self.query]  # [P]
         slope[at] -= pull
-        return loss, (slope.astype(np.float32) @ self.inputs).astype(np.float64)
+        return loss, (self.inputs.T @ slope.astype(np.float32)).astype(np.float64)
 
 
 def fit_weights(
