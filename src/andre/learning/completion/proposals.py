@@ -42,13 +42,13 @@ class ProposalConfig(Settings):
     """
 
     steps: Count = 80  #: epochs of a run
-    restarts: Count = 4  #: runs for each number of subrules
+    restarts: Count = 3  #: runs for each number of subrules
     subrules: Annotated[tuple[Count, ...], Field(min_length=1)] = (2, 4, 8)  #: rules of a run
     looks: Count = 4  #: times at which the bodies of the runs are read
-    columns: Count = 48  #: literals that runs see, the most informative; in spaces that are wider
+    columns: Count = 64  #: literals that runs see, the most informative; in spaces that are wider
     rows: Count = 2_000  #: rows that runs see
     literals: Count = 4  #: most literals of a body
-    rules: Count = 100  #: rules of a relation that are kept, the most significant first
+    rules: Count = 150  #: rules of a relation that are kept, the most significant first
     support: Count = 2  #: facts that a rule is right about
     seed: Annotated[int, Field(ge=0)] = 0
 
