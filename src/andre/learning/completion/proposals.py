@@ -77,7 +77,7 @@ def propose(
     >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(9)]
     >>> found = propose(FactBase.from_facts(map(parse_atom, rows)))
     >>> print(next(rule for rule in found if rule.head.predicate == "likes"))
-    likes(X1, X2) :- knows(X2, X1), X1 \\\\= X2.
+    likes(X1, X2) :- knows(X2, X1), X1 \\= X2.
     """
     config = config or ProposalConfig()
     known = facts.select("train")
@@ -193,6 +193,6 @@ def _rules(sample: Sample, bodies: Codes, config: ProposalConfig) -> list[Rule]:
     share, base = (right + 0.5) / (right + wrong + 1), positive / (positive + negative)
     gain = right * np.log(share / base) + wrong * np.log((1 - share) / (1 - base))
     good = (right >= config.support) & (share > base)
-    order = np.argsort(-np.where(good, gain, -1), kind="stable")[: config.rules]
-    chosen = order[good[order]]
+    order = np.lexsort((np.count_nonzero(bodies, axis=1), -np.where(good, gain, -1)))  # ties to the shorter
+    chosen = order[good[order]][: config.rules]
     return [apart(rule).tidy() for rule in sample.space.program(bodies[chosen])]
