@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         save_result,
         save_theory,
     )
-    from andre.learning.completion import Completion, CompletionConfig, complete
+    from andre.learning.completion import Completion, CompletionConfig, ProposalConfig, complete, propose
     from andre.nn import RuleLayer
 
 __version__ = "0.1.0"
@@ -48,7 +48,9 @@ _LAZY = {
     "take_census": "andre.grounding",
     "Completion": "andre.learning.completion",
     "CompletionConfig": "andre.learning.completion",
+    "ProposalConfig": "andre.learning.completion",
     "complete": "andre.learning.completion",
+    "propose": "andre.learning.completion",
     "Config": "andre.learning",
     "Plan": "andre.learning",
     "Theory": "andre.learning",
@@ -74,6 +76,7 @@ __all__ = [
     "Literal",
     "Plan",
     "Program",
+    "ProposalConfig",
     "Result",
     "Rule",
     "RuleLayer",
@@ -90,6 +93,7 @@ __all__ = [
     "load_result",
     "load_theory",
     "parse_program",
+    "propose",
     "read_facts",
     "save_result",
     "save_theory",

@@ -1,6 +1,8 @@
 """Completion: its counts against coverage by joins, its choices, its predictions, bad input."""
 
 import warnings
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -10,11 +12,22 @@ from hypothesis import strategies as st
 from andre.errors import CheckpointError, DataError
 from andre.evaluation.coverage import covered_heads
 from andre.facts import FactBase
-from andre.learning.completion import CompletionConfig, complete, load_completion, save_completion
+from andre.grounding import Sample
+from andre.learning.completion import (
+    CompletionConfig,
+    ProposalConfig,
+    complete,
+    load_completion,
+    propose,
+    save_completion,
+)
+from andre.learning.completion.given import GivenRules
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies
+from andre.learning.completion.proposals import informative_columns
 from andre.learning.completion.weights import RankingLoss, fit_weights
-from andre.logic import Atom, Constant, parse_atom, parse_rule
+from andre.learning.known import apart
+from andre.logic import Atom, Constant, Literal, Rule, Variable, check_safe, parse_atom, parse_rule
 
 FAST = CompletionConfig(smoothing=(5.0,), penalties=(10.0,))
 
@@ -194,3 +207,86 @@ def test_what_cannot_be_completed():
     ):
         with pytest.raises(DataError, match=words):
             done.rank(parse_atom(text))
+
+
+skeletons = st.sampled_from(
+    ["q(X,Y)", "q(Y,X), r(X,Y)", "p(X,Z), q(Z,Y)", "r(Z,X), p(Y,Z)", "q(X,Z), r(Y,X)"]
+)
+more_literals = st.lists(
+    st.tuples(st.sampled_from("qr"), st.permutations("XYZ"), st.booleans()), min_size=0, max_size=3
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(small_bases, skeletons, more_literals)
+def test_given_rules_are_counted_as_by_joins(facts, skeleton, more):
+    facts = facts.merge(FactBase.from_facts(map(parse_atom, ["p(a, b)", "q(b, c)", "r(c, a)"])))
+    base = parse_rule(f"p(X,Y) :- {skeleton}.")
+    known = set(base.variables)
+    literals = [Literal(Atom(name, tuple(map(Variable, args[:2]))), neg) for name, args, neg in more]
+    # A negated literal may only have variables that are bound.
+    literals = [each for each in literals if not each.negated or known >= set(each.atom.variables)]
+    rule = apart(Rule(base.head, tuple(dict.fromkeys((*base.body, *literals)))))
+    graph = Graph.of(facts)
+    given_rules, step = GivenRules([rule], graph, facts), graph.relations.index("p")
+    ((_, (keys, values)),) = given_rules.about(step)
+    heads = covered_heads(rule, facts)
+    assert keys.tolist() == np.sort(heads @ [graph.n, 1]).tolist()
+    assert (values >= 1).all()
+    ((_, (turned, _)),) = given_rules.about(graph.inverse(step))
+    assert turned.tolist() == np.sort(heads @ [1, graph.n]).tolist()
+
+
+def test_a_pool_may_hold_given_rules_only():
+    rule = parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.")
+    config = FAST.model_copy(update={"short": False, "constants": 0, "chains": 0})
+    done = complete(family(), config, extra=[rule])
+    assert done.rules.rules == (rule,)
+    assert done.rank(parse_atom("parent(c7, X)"), limit=1)[0].atom == parse_atom("parent(c7, c15)")
+
+
+def test_runs_propose_what_defines_a_relation():
+    proposed = propose(family())
+    assert parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.") in proposed
+    config = FAST.model_copy(update={"short": False, "constants": 0, "chains": 0})
+    report = complete(family(), config, extra=proposed).evaluate("test")
+    assert report.mrr["pessimistic"] > 0.9
+
+
+def test_proposals_read_training_facts_only_and_are_the_same_in_other_processes():
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        elsewhere = propose(family(), executor=executor)
+    assert propose(family()) == elsewhere == propose(family(test=False))
+
+
+def test_proposals_are_safe_apart_and_bounded():
+    config = ProposalConfig(literals=2, rules=5)
+    for rule in propose(family(), config):
+        plain = [literal for literal in rule.body if not literal.is_builtin]
+        assert 1 <= len(plain) <= 2
+        assert apart(rule) == rule
+        check_safe(rule)
+
+
+def test_informative_columns_are_those_that_tell_labels_apart():
+    rng = np.random.default_rng(0)
+    label = rng.random(200) < 0.5
+    noise = rng.random((200, 5)) < 0.5
+    sample = Sample.from_arrays(np.column_stack([noise, label, ~label]), label)
+    assert np.flatnonzero(informative_columns(sample, 2)).tolist() == [5, 6]
+    assert informative_columns(sample, 7).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_sparse_inputs_give_the_same_loss(seed):
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(seed)
+    inputs = (rng.random((12, 4)) * (rng.random((12, 4)) < 0.4)).astype(np.float32)
+    query, true = np.sort(rng.integers(0, 3, 12)), rng.random(12) < 0.4
+    weights, others = rng.normal(size=4), rng.integers(0, 9, 3).astype(float)
+    whole = RankingLoss(inputs, query, true, others)(weights)
+    sparse = RankingLoss(csr_matrix(inputs), query, true, others)(weights)
+    assert whole[0] == pytest.approx(sparse[0])
+    assert whole[1] == pytest.approx(sparse[1], abs=1e-4)

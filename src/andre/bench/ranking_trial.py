@@ -6,11 +6,11 @@ import resource
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import torch
@@ -24,12 +24,24 @@ from andre.learning.completion.calibration import ReliabilityBin
 from andre.learning.completion.learner import with_validation
 from andre.logic import Rule
 
-__all__ = ["BASES", "POOLS", "Outcome", "Pool", "Trial", "run_apart"]
+__all__ = ["BASES", "POOLS", "Outcome", "Pool", "Proposals", "Trial", "propose_rules", "run", "run_apart"]
 
 Pool: TypeAlias = Literal["short", "gradient", "mixed"]
 
 BASES = ("nations", "umls", "kinship", "wn18rr")
 POOLS: tuple[Pool, ...] = get_args(Pool)
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """What runs of gradient descent propose for a base."""
+
+    train: tuple[Rule, ...]  #: from train facts
+    with_valid: tuple[Rule, ...]  #: from train and valid facts
+    seconds: float  #: that those from train facts took
+    peak: int  #: bytes
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,7 @@ class Trial:
     base: str
     pool: Pool
     seed: int = 0
-    workers: int = 1  #: processes that runs share
+    proposed: Proposals | None = None  #: what runs proposed, where the pool has such rules
 
 
 @dataclass(frozen=True)
@@ -60,26 +72,37 @@ class Outcome:
     reliability: tuple[ReliabilityBin, ...]
 
 
-def run_apart(trial: Trial) -> Outcome:
-    """Run a trial in a fresh process, so that its peak memory is its own."""
+def run_apart(work: Callable[..., Made], *given: object) -> Made:
+    """Do some work in a fresh process, so that its peak memory is its own."""
     with ProcessPoolExecutor(1, get_context("spawn"), torch.set_num_threads, (1,)) as executor:
-        return executor.submit(run, trial).result()
+        return executor.submit(work, *given).result()
+
+
+def propose_rules(base: str, seed: int, workers: int) -> Proposals:
+    """Let runs propose from train facts, then from train and valid facts."""
+    facts = _facts(base, seed)
+    config = ProposalConfig(seed=seed)
+    began = time.perf_counter()
+    train = _proposed(facts, config, workers)
+    seconds = time.perf_counter() - began
+    with_valid = _proposed(_taught(facts), config, workers)
+    return Proposals(tuple(train), tuple(with_valid), seconds, _peak())
 
 
 def run(trial: Trial) -> Outcome:
-    """Run a trial here."""
+    """Complete a base from train facts, then from train and valid facts with the choices made."""
+    given = trial.proposed or Proposals((), (), 0.0, 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the page says what is odd about the bases
-        facts = _facts(trial)
-        began = time.perf_counter()
-        rules = _proposed(facts, trial)
-        proposing = time.perf_counter() - began
+        facts = _facts(trial.base, trial.seed)
         config = _config(trial)
-        done = complete(facts, config, rules)
+        began = time.perf_counter()
+        done = complete(facts, config, given.train)
         seconds = time.perf_counter() - began
         found, reliability = done.evaluate("test"), done.reliability.bins
-        whole = _taught(facts)
-        with_valid = complete(whole, _fixed(config, done), _proposed(whole, trial)).evaluate("test")
+        peak = max(_peak(), given.peak)
+        again = complete(_taught(facts), _fixed(config, done), given.with_valid)
+        with_valid = again.evaluate("test")
     return Outcome(
         base=trial.base,
         pool=trial.pool,
@@ -88,18 +111,18 @@ def run(trial: Trial) -> Outcome:
         valid_mrr=max(choice.mrr for choice in done.choices),
         scorer=_scorer(done),
         rules=sum(len(features.bodies) for features in done.features.values()),
-        proposed=len(rules),
-        proposing=proposing,
-        seconds=seconds,
-        peak=_peak(),
+        proposed=len(given.train),
+        proposing=given.seconds,
+        seconds=given.seconds + seconds,
+        peak=peak,
         reliability=reliability,
     )
 
 
-def _facts(trial: Trial) -> FactBase:
-    if trial.base in PYKEEN_SPLITS:
-        return pykeen_split(trial.base)
-    return with_validation(load(trial.base), CompletionConfig(seed=trial.seed))
+def _facts(base: str, seed: int) -> FactBase:
+    if base in PYKEEN_SPLITS:
+        return pykeen_split(base)
+    return with_validation(load(base), CompletionConfig(seed=seed))
 
 
 def _config(trial: Trial) -> CompletionConfig:
@@ -108,13 +131,10 @@ def _config(trial: Trial) -> CompletionConfig:
     return CompletionConfig(seed=trial.seed)
 
 
-def _proposed(facts: FactBase, trial: Trial) -> list[Rule]:
-    if trial.pool == "short":
-        return []
-    config = ProposalConfig(seed=trial.seed)
-    if trial.workers > 1:
-        pool = ProcessPoolExecutor(trial.workers, get_context("spawn"), torch.set_num_threads, (1,))
-    with nullcontext() if trial.workers <= 1 else pool as executor:
+def _proposed(facts: FactBase, config: ProposalConfig, workers: int) -> list[Rule]:
+    if workers <= 1:
+        return propose(facts, config)
+    with ProcessPoolExecutor(workers, get_context("spawn"), torch.set_num_threads, (1,)) as executor:
         return propose(facts, config, executor)
 
 
@@ -144,6 +164,7 @@ def _scorer(done: Completion) -> str:
 
 
 def _peak() -> int:
-    """The most memory that this process has had, in bytes."""
+    """The most memory that this process or one that it started has had, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(each).ru_maxrss for each in who) * unit

@@ -42,7 +42,7 @@ def plot_reliability(curves: Mapping[str, Sequence[ReliabilityBin]]) -> Figure:
     figure = Figure(figsize=(5.6, 4.2), layout="constrained")
     axes = figure.subplots()
     axes.plot((0, 1), (0, 1), color="0.8", linewidth=0.8, zorder=1)
-    styles = zip(cycle(_COLOURS), cycle(_DASHES))
+    styles = zip(cycle(_COLOURS), cycle(_DASHES), strict=False)
     for (name, bins), (colour, (dashes, shape)) in zip(curves.items(), styles, strict=False):
         x, y = [part.confidence for part in bins], [part.share for part in bins]
         axes.plot(x, y, color=colour, linestyle=dashes, marker=shape, label=name, clip_on=False, zorder=3)

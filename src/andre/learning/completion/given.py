@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,12 @@ from andre.facts import FactBase
 from andre.learning.completion.bodies import Covered
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import is_small
-from andre.logic import Literal, Rule, Variable
+from andre.logic import Constant, Literal, Rule, Variable
 
 __all__ = ["GivenRules"]
 
 Matrix = NDArray[np.float32]
+Term: TypeAlias = Variable | Constant
 
 
 class GivenRules:
@@ -69,7 +71,9 @@ class GivenRules:
         inner = next((v for v in rule.variables if v not in (one, two)), None)
         whole = np.ones((self._graph.n, self._graph.n), dtype=np.float32)
         np.fill_diagonal(whole, 0)
-        between = {pair: whole.copy() for pair in ((one, two), (one, inner), (inner, two))}
+        between: dict[tuple[Term | None, ...], Matrix] = {
+            pair: whole.copy() for pair in ((one, two), (one, inner), (inner, two))
+        }
         for literal in rule.body:
             if literal.is_builtin:
                 continue

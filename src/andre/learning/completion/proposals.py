@@ -42,13 +42,13 @@ class ProposalConfig(Settings):
     """
 
     steps: Count = 80  #: epochs of a run
-    restarts: Count = 4  #: runs for each number of subrules
+    restarts: Count = 3  #: runs for each number of subrules
     subrules: Annotated[tuple[Count, ...], Field(min_length=1)] = (2, 4, 8)  #: rules of a run
     looks: Count = 4  #: times at which the bodies of the runs are read
-    columns: Count = 48  #: literals that runs see, the most informative; in spaces that are wider
+    columns: Count = 64  #: literals that runs see, the most informative; in spaces that are wider
     rows: Count = 2_000  #: rows that runs see
     literals: Count = 4  #: most literals of a body
-    rules: Count = 100  #: rules of a relation that are kept, the most significant first
+    rules: Count = 150  #: rules of a relation that are kept, the most significant first
     support: Count = 2  #: facts that a rule is right about
     seed: Annotated[int, Field(ge=0)] = 0
 
@@ -77,7 +77,7 @@ def propose(
     >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(9)]
     >>> found = propose(FactBase.from_facts(map(parse_atom, rows)))
     >>> print(next(rule for rule in found if rule.head.predicate == "likes"))
-    likes(X1, X2) :- knows(X2, X1), X1 \\\\= X2.
+    likes(X1, X2) :- knows(X2, X1), X1 \\= X2.
     """
     config = config or ProposalConfig()
     known = facts.select("train")
@@ -193,6 +193,6 @@ def _rules(sample: Sample, bodies: Codes, config: ProposalConfig) -> list[Rule]:
     share, base = (right + 0.5) / (right + wrong + 1), positive / (positive + negative)
     gain = right * np.log(share / base) + wrong * np.log((1 - share) / (1 - base))
     good = (right >= config.support) & (share > base)
-    order = np.argsort(-np.where(good, gain, -1), kind="stable")[: config.rules]
-    chosen = order[good[order]]
+    order = np.lexsort((np.count_nonzero(bodies, axis=1), -np.where(good, gain, -1)))  # ties to the shorter
+    chosen = order[good[order]][: config.rules]
     return [apart(rule).tidy() for rule in sample.space.program(bodies[chosen])]
