@@ -218,8 +218,8 @@ more_literals = st.lists(
 
 
 @settings(max_examples=60, deadline=None)
-@given(small_bases, skeletons, more_literals)
-def test_given_rules_are_counted_as_by_joins(facts, skeleton, more):
+@given(small_bases, skeletons, more_literals, st.booleans())
+def test_given_rules_are_counted_as_by_joins(facts, skeleton, more, small):
     facts = facts.merge(FactBase.from_facts(map(parse_atom, ["p(a, b)", "q(b, c)", "r(c, a)"])))
     base = parse_rule(f"p(X,Y) :- {skeleton}.")
     known = set(base.variables)
@@ -228,7 +228,9 @@ def test_given_rules_are_counted_as_by_joins(facts, skeleton, more):
     literals = [each for each in literals if not each.negated or known >= set(each.atom.variables)]
     rule = apart(Rule(base.head, tuple(dict.fromkeys((*base.body, *literals)))))
     graph = Graph.of(facts)
-    given_rules, step = GivenRules([rule], graph, facts), graph.relations.index("p")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("andre.learning.completion.given.is_small", lambda graph: small)
+        given_rules, step = GivenRules([rule], graph, facts), graph.relations.index("p")
     ((_, (keys, values)),) = given_rules.about(step)
     heads = covered_heads(rule, facts)
     assert keys.tolist() == np.sort(heads @ [graph.n, 1]).tolist()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from andre.evaluation.coverage import covered_heads
 from andre.facts import FactBase
@@ -21,6 +22,8 @@ __all__ = ["GivenRules"]
 
 Matrix = NDArray[np.float32]
 Term: TypeAlias = Variable | Constant
+
+_MOST_WALKS = 20_000_000  # over a third variable, up to which they are counted at once
 
 
 class GivenRules:
@@ -50,11 +53,14 @@ class GivenRules:
         return found if step < count else [(rule, _turned(covered, n)) for rule, covered in found]
 
     def _covered(self, rule: Rule) -> Covered:
-        """The pairs by products of whole matrices where that can be, else by joins."""
-        if is_small(self._graph) and _is_plain(rule, self._matrices):
-            found = self._groundings(rule)
-            keys = np.flatnonzero(found)
-            return keys, found.ravel()[keys]
+        """The pairs by products of whole or sparse matrices where that can be, else by joins."""
+        if _is_plain(rule, self._graph.relations):
+            if is_small(self._graph):
+                found = self._groundings(rule)
+                keys = np.flatnonzero(found)
+                return keys, found.ravel()[keys]
+            if (sparse := self._sparse(rule)) is not None:
+                return sparse
         one, two = covered_heads(rule, self._facts).T
         return np.sort(one * self._graph.n + two), np.ones(len(one), dtype=np.float32)
 
@@ -89,8 +95,51 @@ class GivenRules:
             found = found * (between[one, inner] @ between[inner, two])
         return found
 
+    def _sparse(self, rule: Rule) -> Covered | None:
+        """The same by sparse matrices; None where a step is free, or walks are too many."""
+        one, two = rule.head.args
+        inner = next((v for v in rule.variables if v not in (one, two)), None)
+        place = {relation: step for step, relation in enumerate(self._graph.relations)}
+        between: dict[tuple[Term | None, ...], tuple[list[csr_matrix], list[csr_matrix]]] = {
+            pair: ([], []) for pair in ((one, two), (one, inner), (inner, two))
+        }
+        for literal in rule.body:
+            if literal.is_builtin:
+                continue
+            step, args = place[literal.atom.predicate], literal.atom.args
+            if args not in between:
+                step, args = self._graph.inverse(step), args[::-1]
+            between[args][literal.negated].append(self._graph.steps[step])
+        stated, denied = between[one, two]
+        if inner is None:
+            return _covered_of(_held(stated[0], stated[1:], denied))
+        (first, not_first), (last, not_last) = between[one, inner], between[inner, two]
+        if not first or not last:
+            return None
+        out, back = _held(first[0], first[1:], not_first), _held(last[0], last[1:], not_last)
+        if np.asarray(out.sum(axis=0)).ravel() @ np.asarray(back.sum(axis=1)).ravel() > _MOST_WALKS:
+            return None
+        return _covered_of(_held(out @ back, stated, denied))
 
-def _is_plain(rule: Rule, relations: Mapping[str, Matrix]) -> bool:
+
+def _held(start: csr_matrix, stated: Sequence[csr_matrix], denied: Sequence[csr_matrix]) -> csr_matrix:
+    """What of a matrix is left where some facts are stated and others are not."""
+    for matrix in stated:
+        start = start.multiply(matrix)
+    for matrix in denied:
+        start = start - start.multiply(matrix)
+    return csr_matrix(start)
+
+
+def _covered_of(matrix: csr_matrix) -> Covered:
+    coo = matrix.tocoo()
+    keep = (coo.row != coo.col) & (coo.data > 0)
+    keys = coo.row[keep].astype(np.int64) * matrix.shape[0] + coo.col[keep]
+    order = np.argsort(keys)
+    return keys[order], coo.data[keep][order].astype(np.float32)
+
+
+def _is_plain(rule: Rule, relations: Collection[str]) -> bool:
     """Whether all variables are apart, three at most, and stand in known binary relations.
 
     The head atom itself is no evidence, so it must not be in the body.
