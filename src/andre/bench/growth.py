@@ -54,7 +54,7 @@ def random_graph(n_facts: int, seed: int = 0) -> FactBase:
     Examples
     --------
     >>> random_graph(1000)
-    FactBase(967 facts, 10 relations, 100 constants)
+    FactBase(995 facts, 10 relations, 100 constants)
     """
     rng = np.random.default_rng(seed)
     n = max(100, n_facts // 10)
