@@ -44,6 +44,8 @@ Bools = NDArray[np.bool_]
 
 #: Rows that the runs see: those that propose need not see all.
 _MOST_ROWS = 3_000
+#: Rules that the program with the fewest errors may take to remember rows by.
+_MOST_RULES = 300
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ def judge_rows(paper: Published, seed: int, facts: FactBase | None = None) -> Ro
         crisp if crisp.literals.size < 10**7 else seen, programs, config.selection, None, form, pool
     )
     rules = with_shorter(np.concatenate([pool, mixed.codes]))
-    fewest = fewest_errors(crisp, rules, form)
+    fewest = fewest_errors(crisp, rules, form, max_rules=_MOST_RULES)
     chosen = by_runs.codes, mixed.codes, fewest
     gradient, mixed_share, fewest_share = (100 * judged.accuracy(codes) for codes in chosen)
     return Rows(
@@ -326,7 +328,7 @@ _PROTOCOL = (
     f"*Gradient only* are the rules of runs on at most {_MOST_ROWS:,} training rows; *mixed pool* adds "
     "all bodies of one or two literals and takes the shortest description; *fewest errors* covers "
     "the distinct training rows that are mostly true and no others: it has as many rules as that "
-    "takes, and what it shows is that the protocol rewards remembering rows. *Held-out facts*: the same "
+    "takes, at most 300, and what it shows is that the protocol rewards remembering rows. *Held-out facts*: the same "
     "share of the target's facts is held out by seed; rules are learned from the others in mode complete, "
     "where all variables differ and no atom is its own evidence, and run over them for one step. Negatives "
     "are all pairs of a first and a second argument of training facts that no fact states, training, "
