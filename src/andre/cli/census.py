@@ -11,8 +11,7 @@ import typer
 from andre.cli.app import app
 
 if TYPE_CHECKING:
-    from andre.facts import FactBase
-    from andre.grounding import Census, Language
+    from andre.grounding import Census
     from andre.grounding.census import Mode, Semantics
 
 __all__ = ["census"]
@@ -40,12 +39,14 @@ def census(
 ) -> None:
     """Count the rows of a target without listing its groundings."""
     from andre.facts import read_source
-    from andre.grounding import take_census
+    from andre.grounding import Language, take_census
     from andre.report.memory import peak_megabytes
 
     began = time.perf_counter()
     facts = read_source(source, format)
-    chosen = _language(facts, language, preset, {"target": target, "variables": variables})
+    given = {"target": target, "variables": variables}
+    options = {name: value for name, value in given.items() if value is not None}
+    chosen = Language.of(facts, language, preset, **options)
     found = take_census(
         facts,
         chosen,
@@ -64,22 +65,6 @@ def census(
     typer.echo(f"{'time':<12} {time.perf_counter() - began:.2f} s")
     if (peak := peak_megabytes()) is not None:
         typer.echo(f"{'peak memory':<12} {peak:,.0f} MB")
-
-
-def _language(facts: FactBase, path: Path | None, preset: str, given: dict[str, Any]) -> Language:
-    """The language of a file, else of the bias that came with the facts, else of the preset."""
-    from andre.errors import ConfigError
-    from andre.grounding import Language
-
-    options = {name: value for name, value in given.items() if value is not None}
-    if path is not None:
-        return Language.from_toml(path, **options)
-    if facts.bias is not None:
-        return Language.from_bias(facts.bias, **options)
-    if "target" not in options:
-        names = ", ".join(f"{name}/{arity}" for name, arity in facts.relations)
-        raise ConfigError(f"there is no target: name one by --target, from {names}")
-    return Language.preset(preset, **options)
 
 
 def _summary(found: Census) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -144,6 +144,28 @@ class Language:
         if bias.max_vars is not None:
             taken["variables"] = bias.max_vars
         return cls(**{**taken, **options})
+
+    @classmethod
+    def of(
+        cls, facts: FactBase, given: Language | Path | str | None, preset: str = "default", **options: Any
+    ) -> Language:
+        """The language that was given or lies in a file, else of the facts' bias, else of a preset.
+
+        Raises
+        ------
+        ConfigError
+            Where none of them names a target.
+        """
+        if isinstance(given, Language):
+            return replace(given, **options)
+        if given is not None:
+            return cls.from_toml(given, **options)
+        if facts.bias is not None:
+            return cls.from_bias(facts.bias, **options)
+        if "target" not in options:
+            names = ", ".join(map(key_text, facts.relations))
+            raise ConfigError(f"there is no target: name one by --target, from {names}")
+        return cls.preset(preset, **options)
 
     def key(self, facts: FactBase) -> Key:
         """Name and arity of the target among these facts.

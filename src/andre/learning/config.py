@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from andre.errors import ConfigError
 from andre.model.config import LossConfig, NetworkConfig, NonNegative, Positive, Settings
@@ -114,16 +113,6 @@ class Config(Settings):
             else:
                 nested.setdefault(part, {})[key] = value
         return cls.read(nested)
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> Self:
-        """Settings from nested values, with a sentence where one is out of range."""
-        try:
-            return cls.model_validate(values)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(step) for step in first["loc"])
-            raise ConfigError(f"the setting {where} is {first['input']!r}: {first['msg'].lower()}") from None
 
     @classmethod
     def _part_of(cls, key: str) -> str | None:

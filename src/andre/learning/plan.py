@@ -88,27 +88,12 @@ class Plan:
             )
         if preset == "paper":
             own.setdefault("short_bodies", False)
-        made = _language(facts, language, preset, about_language)
+        made = Language.of(facts, language, preset, **about_language)
         return cls(made, Config.preset(preset, **options), mode, semantics, identity, **own)
 
     def aim(self, target: str) -> Language:
         """The language with another target."""
         return replace(self.language, target=target)
-
-
-def _language(
-    facts: FactBase, given: Language | Path | str | None, preset: str, options: dict[str, Any]
-) -> Language:
-    if isinstance(given, Language):
-        return replace(given, **options)
-    if given is not None:
-        return Language.from_toml(given, **options)
-    if facts.bias is not None:
-        return Language.from_bias(facts.bias, **options)
-    if "target" not in options:
-        names = ", ".join(f"{name}/{arity}" for name, arity in facts.relations)
-        raise ConfigError(f"there is no target: name one of {names}")
-    return Language.preset(preset, **options)
 
 
 _LANGUAGE = {field.name for field in fields(Language)} - {"target"}

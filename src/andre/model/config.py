@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from andre.errors import ConfigError
 
 __all__ = ["LossConfig", "NetworkConfig"]
 
@@ -16,6 +19,16 @@ class Settings(BaseModel):
     """Values that are checked when set and never change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """Settings from nested values, with a sentence where one is out of range."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(step) for step in first["loc"])
+            raise ConfigError(f"the setting {where} is {first['input']!r}: {first['msg'].lower()}") from None
 
 
 class NetworkConfig(Settings):

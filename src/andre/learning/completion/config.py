@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from andre.errors import ConfigError
 from andre.model.config import NonNegative, Positive, Settings
 
 __all__ = ["Aggregator", "CompletionConfig"]
@@ -52,13 +50,3 @@ class CompletionConfig(Settings):
     seed: Annotated[int, Field(ge=0)] = 0
     valid_share: Annotated[float, Field(ge=0, lt=1)] = 0.1  #: split off where no fact is marked valid
     valid_most: Count = 3_000  #: facts that are split off, at most
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> Self:
-        """Settings from values, with a sentence where one is out of range."""
-        try:
-            return cls.model_validate(values)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(step) for step in first["loc"])
-            raise ConfigError(f"the setting {where} is {first['input']!r}: {first['msg'].lower()}") from None
