@@ -66,7 +66,7 @@ class Weighing:
             return "the time limit passed before a rule was found: raise it"
         if not self.counts[:, 0].any():
             return "no body of the language covers a positive example: allow more variables or relations"
-        best = self._order()[0]
+        best = next(place for place in self._order() if self.counts[place, 0] > 0)
         right, wrong = self.counts[best]
         return (
             f"the nearest rule, '{self.space.rule(self.pool[best]).tidy()}', is right about {right:g} of the "
