@@ -26,8 +26,12 @@ Floats = NDArray[np.float64]
 #: Numbers of rules in a `RuleBase`, in order.
 Numbers = tuple[int, ...]
 
-#: Base cases and recursive rules that are looked at in pairs.
+#: Base cases and recursive rules that are looked at in pairs at the most.
 _BASES, _STEPS = 32, 96
+#: Products of numbers that looking at pairs may take: over many constants fewer pairs are looked at.
+_WORK = 1e11
+#: How often a rule is applied until a fixpoint is reached, roughly.
+_ROUNDS = 6
 #: Rules that are tried on top of a program, the most promising first.
 _TRIED = 16
 
@@ -58,9 +62,10 @@ class Definer:
         codes = {self._number(body): body for body in pool}
         numbers = list(codes)
         bases = [number for number in numbers if not self.rules.is_recursive(number)]
-        steps = [number for number in numbers if self.rules.is_recursive(number)][:_STEPS]
+        n_bases, n_steps = self._looked_at()
+        steps = [number for number in numbers if self.rules.is_recursive(number)][:n_steps]
         ranked = self._ranked([(), *((number,) for number in (*bases, *steps))], codes)
-        first = [program[0] for _, program in ranked if program and program[0] in set(bases)][:_BASES]
+        first = [program[0] for _, program in ranked if program and program[0] in set(bases)][:n_bases]
         pairs = [_sorted((base, step)) for step in steps for base in first if self.config.max_rules > 1]
         ranked = _best((*ranked, *self._ranked(pairs, codes)), self.config.beam)
         best = ranked[0]
@@ -85,6 +90,12 @@ class Definer:
     def empty_length(self) -> float:
         """The description length without any rule."""
         return float(self._lengths([()], {})[0])
+
+    def _looked_at(self) -> tuple[int, int]:
+        """How many base cases and recursive rules are looked at in pairs."""
+        affordable = _WORK / (_ROUNDS * self.rules.tables.n**3)
+        n_bases = int(min(_BASES, max(4.0, math.sqrt(affordable / 3))))
+        return n_bases, int(min(_STEPS, max(8.0, affordable / n_bases)))
 
     def _number(self, body: Codes) -> int:
         return self.rules.add(self.form.space.rule(body))

@@ -35,8 +35,8 @@ from andre.logic import Evidence, Program
 
 __all__ = ["background_of", "define", "fits_tables", "labels_of"]
 
-#: Most numbers that one truth table may hold.
-_MOST_CELLS = 1 << 26
+#: Most numbers that one truth table may hold, and constants over which products are still quick.
+_MOST_CELLS, _MOST_CONSTANTS = 1 << 26, 512
 #: Rows that the runs learn from at the most. Certain facts have fewer; uncertain ones have as many
 #: as there are groundings, and runs that only propose need not see them all.
 _MOST_ROWS = 20_000
@@ -111,8 +111,8 @@ def define(
 
 def fits_tables(facts: FactBase) -> bool:
     """Whether there are so few constants that programs can be judged at their fixpoint on truth tables."""
-    widest = max([2, *(arity for _, arity in facts.relations)])
-    return float(len(facts.constants)) ** widest <= _MOST_CELLS
+    n, widest = len(facts.constants), max([2, *(arity for _, arity in facts.relations)])
+    return n <= _MOST_CONSTANTS and n**widest <= _MOST_CELLS
 
 
 def _lean(config: Config) -> Config:
