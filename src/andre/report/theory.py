@@ -18,11 +18,13 @@ from andre.report.page import (
     CensusCounts,
     ConfusionCounts,
     Provenance,
+    Ranking,
     Rejected,
     ReportData,
     RuleRow,
     TargetReport,
 )
+from andre.report.ranking import rank_test_facts
 
 __all__ = ["gather_theory"]
 
@@ -92,6 +94,7 @@ def _target(theory: Theory, definition: Definition, witness: _Witness | None) ->
     else:
         rules, left = witness.rules(definition)
         confusions += witness.held_out(definition.key)
+        base = replace(base, ranking=witness.ranking(definition))
         if left:
             notes.append(f"{left:,} of the atoms that are derived were not explained.")
     found = [_found_by(rule, definition.result) for rule in definition.program]
@@ -127,6 +130,10 @@ class _Witness:
         """The confusion on test facts, where there are any of this target."""
         counts = self._entailed.get(key)
         return [] if counts is None else [ConfusionCounts("test", **asdict(counts))]
+
+    def ranking(self, definition: Definition) -> Ranking | None:
+        """How test facts rank, where there are any of this target and rules may read its facts."""
+        return rank_test_facts(definition, self._facts) if self._theory.plan.mode == "complete" else None
 
     def _judged(self, key: Key) -> Iterator[Judged]:
         """The facts of a target, then what is derived and no fact states."""
