@@ -164,7 +164,7 @@ class Language:
             return cls.from_bias(facts.bias, **options)
         if "target" not in options:
             names = ", ".join(map(key_text, facts.relations))
-            raise ConfigError(f"there is no target: name one by --target, from {names}")
+            raise ConfigError(f"there is no target: name one of {names}")
         return cls.preset(preset, **options)
 
     def key(self, facts: FactBase) -> Key:
