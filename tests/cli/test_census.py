@@ -70,7 +70,7 @@ def test_a_language_file_is_read(
         (["--target", "p/2", "--semantics", "every"], "choose from rows, exists"),
         (["--target", "p/2", "--preset", "papers"], "choose default or paper"),
         (["--target", "p/2", "--language", "none.toml"], "there is no file none.toml"),
-        ([], "name one by --target"),
+        ([], "name one of"),
     ],
 )
 def test_bad_input_is_one_sentence_and_status_2(
