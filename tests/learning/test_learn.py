@@ -1,4 +1,4 @@
-"""From facts to rules: modes, languages, several targets, folders, and what is refused."""
+"""From facts to rules: modes, languages, several targets, folders."""
 
 from __future__ import annotations
 
@@ -10,32 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.learning.small_facts import QUICK, Watch, base, chain, quick
 
-from andre.errors import AndreError, ConfigError, DataError
+from andre.errors import ConfigError, DataError
 from andre.facts import TASKS, FactBase, Task, read_facts
-from andre.grounding import Census, Language
 from andre.inference import infer
-from andre.learning import Callback, Plan, State, Theory, learn, learnable
+from andre.learning import Callback, Plan, State, learn
 from andre.logic import Atom, Constant, Program, Rule, parse_atom, parse_program
 
-#: Few short runs: on these small facts all short bodies are looked at anyway.
-QUICK: dict[str, Any] = {"restarts": 1, "rounds": 1, "steps": 20}
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-
-
-def base(*texts: str, **options: Any) -> FactBase:
-    return FactBase.from_facts([parse_atom(text) for text in texts], **options)
-
-
-def chain(n: int = 7, **options: Any) -> FactBase:
-    """A chain of edges, and the paths along them."""
-    edges = [f"edge(n{place}, n{place + 1})" for place in range(n)]
-    paths = [f"path(n{one}, n{two})" for one, two in product(range(n + 1), repeat=2) if one < two]
-    return base(*edges, *paths, **options)
-
-
-def quick(facts: FactBase, target: Any = None, plan: Plan | None = None, **options: Any) -> Theory:
-    return learn(facts, target, plan, **(options if plan is not None else {**QUICK, **options}))
 
 
 @every_task
@@ -114,28 +97,6 @@ def test_the_origin_chooses_the_mode(tmp_path: Path) -> None:
     for wrong in ({"mode": "guess"}, {"semantics": "forall"}, {"preset": "papyrus"}, {"stepz": 3}):
         with pytest.raises(ConfigError):
             Plan.of(chain(), "path/2", **wrong)
-
-
-class Watch(Callback):
-    """Notes which targets were counted, and which were told."""
-
-    def __init__(self, interrupt_after: int | None = None) -> None:
-        self.counted: list[str] = []
-        self.told: list[str] = []
-        self.interrupt_after = interrupt_after
-
-    def on_census(self, census: Census) -> None:
-        self.counted.append(census.space.head.predicate)
-
-    def on_target(self, target: str, program: Program, seconds: float) -> None:
-        del program
-        assert seconds >= 0
-        self.told.append(target)
-
-    def on_step(self, state: State) -> None:
-        del state
-        if self.interrupt_after is not None and len(self.told) >= self.interrupt_after:
-            raise KeyboardInterrupt
 
 
 def two_targets() -> FactBase:
@@ -251,7 +212,7 @@ def test_ctrl_c_between_targets_keeps_what_is_done(tmp_path: Path) -> None:
         ({"relations": ("edge",)}, lambda rule: any(lit.atom.predicate == "path" for lit in rule.body)),
         ({"max_rules": 1}, None),
     ],
-    ids=str,
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
 @pytest.mark.parametrize("how", [{}, {"mode": "complete"}, {"preset": "paper", "singletons": False}], ids=str)
 def test_rules_keep_to_the_language(options: dict[str, Any], breaks: Any, how: dict[str, Any]) -> None:
@@ -336,139 +297,3 @@ def test_background_rules_are_run_first() -> None:
     theory = quick(whole.with_rules(rules), "gp/2")
     assert theory.program == parse_program("gp(X, Y) :- parent(X, Z), parent(Z, Y).")
     assert theory.evaluate(whole.with_rules(rules)).overall.accuracy == 1
-
-
-def test_a_target_without_a_rule_has_a_reason() -> None:
-    rng = np.random.default_rng(3)
-    names = [f"c{number}" for number in range(30)]
-    facts = base(
-        *(f"p({name})" for name in names if rng.random() < 0.5),
-        *(f"q({name})" for name in names if rng.random() < 0.5),
-        *(f"there({name})" for name in names),
-    )
-    theory = quick(facts, "p/1", variables=1)
-    (definition,) = theory
-    assert not len(theory.program)
-    assert "too little support to tell it from chance" in str(definition.reason)
-    assert definition.length == pytest.approx(definition.empty_length)
-    # It still is judged: all true atoms are missed.
-    overall = theory.evaluate(facts).overall
-    assert overall.recall == 0
-    assert not len(theory.predict(facts))
-
-
-@pytest.mark.parametrize("mode", ["define", "complete"])
-def test_a_time_limit_stops_the_runs_and_still_gives_a_sound_answer(mode: str) -> None:
-    (definition,) = learn(chain(), "path/2", mode=mode, time_limit=1e-3)
-    assert definition.result.stopped == "time"
-    assert definition.length <= definition.empty_length + 1e-6
-    assert (definition.reason is None) == (len(definition.program) > 0)
-
-
-def test_what_was_left_out_is_told_with_its_reason() -> None:
-    (definition,) = quick(chain(), "path/2")
-    chosen = set(definition.program)
-    assert 0 < len(definition.rejected) <= 20
-    for item in definition.rejected:
-        assert item.rule not in chosen
-        assert item.reason
-        assert item.rule.on("train") is not None
-
-
-@pytest.mark.parametrize(
-    ("facts", "target", "options", "says"),
-    [
-        (chain(), "road/2", {}, "there is no relation road/2: choose from edge/2, path/2"),
-        (chain(), "path/3", {}, "there is no relation path/3"),
-        (chain(), None, {}, "there is no target: name one of edge/2, path/2"),
-        (chain(), [], {}, "there is no target"),
-        (
-            base("p(a)", "q(a)", "q(b)", marks=["test", "train", "train"]),
-            "p/1", {}, "p/1 occurs only in test facts",
-        ),
-        (
-            FactBase.from_facts([parse_atom("q(a)"), parse_atom("q(b)")], negatives=[parse_atom("p(a)")]),
-            "p/1", {}, "all training facts of p/1 are denied",
-        ),
-        (
-            base("p(a)", "p(b)", "q(a)", "q(b)", "q(c)", probabilities=[0.2, 0.3, 1, 1, 1]),
-            "p/1", {"variables": 1}, "no atom of p/1 is more likely true than not",
-        ),
-        (base("p(a)", "p(b)", "q(a)", "q(b)"), "p/1", {"variables": 1}, "p/1 has no negative examples"),
-        (
-            base("p(a)", "p(b)", "q(a)", "q(c)", world="open"),
-            "p/1", {"variables": 1}, "p/1 has no negative examples",
-        ),
-        (chain(), "path/2", {"variables": 9}, "there are 9 variables for 8 constants"),
-        (chain(), "path/2", {"variables": 1}, "path/2 has 2 variables in its head"),
-        (chain(), "path/2", {"relations": (), "inequality": True}, "leaves no candidate"),
-        (chain(), "path/2", {"exclude": ("edge", "path")}, "leaves no candidate"),
-        (chain(), "path/2", {"exclude": ("road",)}, "exclude names 'road'"),
-        (chain(), "path/2", {"memory_limit": 10}, "raise the memory limit"),
-        (chain(), "path/2", {"mode": "complete", "memory_limit": 10}, "raise the memory limit"),
-        (chain(), "path/2", {"stepz": 3}, "there is no setting 'stepz'"),
-        (chain(), "path/2", {"identity": True}, "identity has no meaning for a definition"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_one_sentence(
-    facts: FactBase, target: Any, options: dict[str, Any], says: str, tmp_path: Path
-) -> None:
-    with pytest.raises(AndreError, match=says) as caught:
-        quick(facts, target, out=tmp_path / "run", **options)
-    assert "\n" not in str(caught.value)
-    assert not (tmp_path / "run").exists()  # nothing is half-written
-
-
-def test_a_wrong_name_is_refused_before_anything_is_learned() -> None:
-    watch = Watch()
-    with pytest.raises(DataError, match="there is no relation road/2"):
-        quick(chain(), ["path/2", "road/2"], callbacks=[watch])
-    assert watch.counted == []
-
-
-def test_a_plan_and_options_do_not_mix() -> None:
-    plan = Plan.of(chain(), "path/2", **QUICK)
-    assert quick(chain(), None, plan).program == quick(chain(), "path/2").program
-    with pytest.raises(ConfigError, match="variables belongs in it"):
-        quick(chain(), "path/2", plan, variables=2)
-
-
-def test_a_language_may_name_the_target(tmp_path: Path) -> None:
-    language = Language("path/2", recursion=False)
-    assert not any(rule.is_recursive for rule in quick(chain(), language=language).program)
-    (tmp_path / "bias.toml").write_text("target = 'path/2'\nmax_body = 1\n")
-    theory = quick(chain(), language=tmp_path / "bias.toml")
-    assert all(len(rule.body) == 1 for rule in theory.program)
-
-
-def test_too_many_constants_for_tables_leave_recursion_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("andre.learning.defining._MOST_CELLS", 63)
-    (definition,) = quick(chain(), "path/2")
-    assert not any(rule.is_recursive for rule in definition.program)
-    assert definition.notes == ("recursion was left out: 8 constants are too many for truth tables",)
-
-
-def test_which_relations_can_be_learned() -> None:
-    facts = FactBase.from_facts(
-        map(parse_atom, ["p(a,b)", "p(b,c)", "q(a,c)", "s(a)", "s(b)", "now"]),
-        negatives=[parse_atom("z(a)"), parse_atom("z(b)")],
-        marks=["train", "train", "train", "test", "valid", "train"],
-    )
-    good, bad = learnable(facts)
-    assert good == ["p/2"]
-    assert bad == [
-        "q/2 has only 1 fact to learn from: two are the least",
-        "s/1 occurs only in test or validation facts",
-        "now/0 has no arguments",
-        "all training facts of z/1 are denied",
-    ]
-    for name in ("s/1", "now/0", "z/1"):
-        with pytest.raises(DataError):
-            quick(facts, name)
-
-
-def test_runs_never_negate_where_the_language_forbids_it() -> None:
-    task = TASKS["relatedness"]
-    for seed in range(2):
-        theory = learn(task.train(seed), task.target, negation=False, short_bodies=False, seed=seed)
-        assert not (theory.definitions[0].result.proposed < 0).any()

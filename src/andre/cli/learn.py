@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
-    from andre.facts import FactBase
+    from andre.facts import FactBase, Task
     from andre.learning import Plan, Theory
     from andre.logic import Program
 
@@ -99,7 +99,7 @@ def learn(
     gives the best program so far.
     """
     from andre.facts import read_source
-    from andre.learning import Plan, learnable
+    from andre.learning import Plan
     from andre.learning.origin import FactSource, Origin, save_origin
     from andre.logic.writers import FORMATS
 
@@ -107,22 +107,16 @@ def learn(
         check_folder(out)
     if to is not None and to not in FORMATS:
         raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(FORMATS)}")
-    facts = read_source(source, reads)
     if all_ and target:
         raise AndreError("--target names relations and --all means every one: give one of them")
-    if all_:
-        targets, skipped = learnable(facts)
-        if not targets:
-            raise AndreError(f"no relation of {source} can be learned: {'; '.join(skipped)}")
-        for reason in () if quiet else skipped:
-            say(f"left out: {reason}")
-    else:
-        targets = _targets(source, facts, target, language)
+    facts, task = read_source(source, reads), _task(source)
+    targets = _every(source, facts, quiet) if all_ else _targets(facts, target, task, language)
     if not quiet:
         for note in facts.notes:
             say(f"note: {note}")
-    options = config_options(settings or [], seed=seed, time_limit=time_limit)
-    given = {"mode": mode, "semantics": semantics, "variables": variables, **_task_options(source, variables)}
+    if variables is None and task is not None:
+        variables = task.variables
+    given = {"mode": mode, "semantics": semantics, "variables": variables}
     plan = Plan.of(
         facts,
         targets[0] if targets else None,
@@ -131,7 +125,7 @@ def learn(
         memory_limit=int(memory_limit * 2**30),
         known=_known(known),
         **{name: value for name, value in given.items() if value is not None},
-        **options,
+        **config_options(settings or [], seed=seed, time_limit=time_limit),
     )
     if not quiet:
         say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables")
@@ -150,26 +144,35 @@ def _known(path: Path | None) -> Program:
     return Program() if path is None else read_program(path)
 
 
-def _targets(source: str, facts: FactBase, given: list[str] | None, language: Path | None) -> list[str]:
-    """The targets asked for; a built-in task has its own, a language or a bias may name one."""
+def _task(source: str) -> Task | None:
+    """The built-in task of this name, unless it is a path."""
     from andre.facts import TASKS
 
+    return None if Path(source).exists() else TASKS.get(source)
+
+
+def _targets(facts: FactBase, given: list[str] | None, task: Task | None, language: Path | None) -> list[str]:
+    """The targets asked for; a built-in task has its own, a language or a bias may name one."""
     if given:
         return given
-    if source in TASKS and not Path(source).exists():
-        return [TASKS[source].target]
+    if task is not None:
+        return [task.target]
     if language is None and facts.bias is None:
         names = ", ".join(f"{name}/{arity}" for name, arity in facts.relations)
         raise AndreError(f"there is no target: name one by --target, or take --all; there are {names}")
     return []
 
 
-def _task_options(source: str, variables: int | None) -> dict[str, Any]:
-    from andre.facts import TASKS
+def _every(source: str, facts: FactBase, quiet: bool) -> list[str]:
+    """All relations that can be learned; why others cannot is said."""
+    from andre.learning import learnable
 
-    if variables is None and source in TASKS and not Path(source).exists():
-        return {"variables": TASKS[source].variables}
-    return {}
+    targets, skipped = learnable(facts)
+    if not targets:
+        raise AndreError(f"no relation of {source} can be learned: {'; '.join(skipped)}")
+    for reason in () if quiet else skipped:
+        say(f"left out: {reason}")
+    return targets
 
 
 def _learn(

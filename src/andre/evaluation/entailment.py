@@ -17,11 +17,40 @@ from andre.facts.distinct import row_keys
 from andre.inference import Engine, Model, infer
 from andre.logic import Program
 
-__all__ = ["Confusion", "Entailment", "Examples", "entailment"]
+__all__ = ["Confusion", "Entailment", "Examples", "Shares", "entailment"]
+
+
+class Shares:
+    """Shares of anything that counts the four cases of a judgement."""
+
+    true_positives: float
+    false_positives: float
+    false_negatives: float
+    true_negatives: float
+
+    @property
+    def total(self) -> float:
+        """How many were judged."""
+        return self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share judged rightly; None where there are none."""
+        return _share(self.true_positives + self.true_negatives, self.total)
+
+    @property
+    def precision(self) -> float | None:
+        """The share of true ones among the derived; None where nothing is derived."""
+        return _share(self.true_positives, self.true_positives + self.false_positives)
+
+    @property
+    def recall(self) -> float | None:
+        """The share of derived ones among the true; None where nothing is true."""
+        return _share(self.true_positives, self.true_positives + self.false_negatives)
 
 
 @dataclass(frozen=True)
-class Confusion:
+class Confusion(Shares):
     """Head atoms by what they are and what the program says.
 
     Examples
@@ -36,26 +65,6 @@ class Confusion:
     false_negatives: int = 0
     true_negatives: int = 0
 
-    @property
-    def total(self) -> int:
-        """How many atoms were judged."""
-        return self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
-
-    @property
-    def accuracy(self) -> float | None:
-        """The share of atoms judged rightly; None where there are none."""
-        return _share(self.true_positives + self.true_negatives, self.total)
-
-    @property
-    def precision(self) -> float | None:
-        """The share of true ones among the derived; None where nothing is derived."""
-        return _share(self.true_positives, self.true_positives + self.false_positives)
-
-    @property
-    def recall(self) -> float | None:
-        """The share of derived ones among the true; None where nothing is true."""
-        return _share(self.true_positives, self.true_positives + self.false_negatives)
-
     def __add__(self, other: Confusion) -> Confusion:
         return Confusion(
             self.true_positives + other.true_positives,
@@ -65,7 +74,7 @@ class Confusion:
         )
 
 
-def _share(part: int, whole: int) -> float | None:
+def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 

@@ -85,6 +85,12 @@ class RuleSpace:
         table = [[int(v in atom.variables) for atom in self.atoms] for v in self.variables]
         return np.array(table, dtype=np.int8).reshape(len(self.variables), self.m)
 
+    @cached_property
+    def recursive(self) -> NDArray[np.bool_]:
+        """Which candidates are of the head's own relation, [m]."""
+        key = self.head.predicate, self.head.arity
+        return np.array([(atom.predicate, atom.arity) == key for atom in self.atoms], dtype=np.bool_)
+
     def safe(self, codes: Codes) -> NDArray[np.bool_]:
         """Whether every variable of a rule occurs in a positive literal that facts can state, [rules].
 

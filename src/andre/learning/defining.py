@@ -154,10 +154,8 @@ class _Proposer:
 
 def _pooled(proposer: _Proposer, *, short: bool) -> _Pool:
     space, form = proposer.sample.space, proposer.form
-    key = space.head.predicate, space.head.arity
     result = proposer.propose()
-    bodies = [result.proposed]
-    recursive = np.array([(atom.predicate, atom.arity) == key for atom in space.atoms])
+    bodies, recursive = [result.proposed], space.recursive
     stated = np.array([not atom.is_builtin for atom in space.atoms])
     if recursive.any() and (stated & ~recursive).any() and result.stopped != "interrupted":
         # Recursive rules look perfect in one step, and beside them base cases are worth nothing.

@@ -29,15 +29,10 @@ def describe(census: Census, language: Language, plan: Plan, callbacks: tuple[Ca
     """The program that describes the examples shortest in one step."""
     sample = census.to_sample()
     head = sample.space.head
-    own = tuple(
-        column
-        for column, atom in enumerate(sample.space.atoms)
-        if (atom.predicate, atom.arity) == (head.predicate, head.arity)
-    )
     form = replace(language.form(sample.space), safe=plan.config.selection.safe)
     if plan.mode == "complete":
         # What is not known yet may be what the program derives: to deny it could undo itself.
-        form = replace(form, unnegated=own)
+        form = replace(form, unnegated=tuple(np.flatnonzero(sample.space.recursive).tolist()))
     crisp = CrispSample.of(sample)
     extra = best_short_bodies(crisp, form, plan.config.selection) if plan.short_bodies else None
     known = known_about(plan.known, (head.predicate, head.arity))

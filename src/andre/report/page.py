@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from andre.evaluation.entailment import Shares
 from andre.logic import Rule
 
 __all__ = [
@@ -95,7 +96,7 @@ class RunRow:
 
 
 @dataclass(frozen=True)
-class ConfusionCounts:
+class ConfusionCounts(Shares):
     """Examples by what they are and what the program says.
 
     Examples
@@ -109,26 +110,6 @@ class ConfusionCounts:
     false_positives: float
     false_negatives: float
     true_negatives: float
-
-    @property
-    def total(self) -> float:
-        """How many examples were judged."""
-        return self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
-
-    @property
-    def accuracy(self) -> float | None:
-        """The share judged rightly."""
-        return _share(self.true_positives + self.true_negatives, self.total)
-
-    @property
-    def precision(self) -> float | None:
-        """The share of true ones among the derived."""
-        return _share(self.true_positives, self.true_positives + self.false_positives)
-
-    @property
-    def recall(self) -> float | None:
-        """The share of derived ones among the true."""
-        return _share(self.true_positives, self.true_positives + self.false_negatives)
 
 
 @dataclass(frozen=True)
@@ -194,7 +175,3 @@ class ReportData:
     title: str
     targets: tuple[TargetReport, ...]
     provenance: Provenance = Provenance()
-
-
-def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None

@@ -15,7 +15,6 @@ from andre.evaluation.crisp import CrispSample
 from andre.facts import FactBase
 from andre.grounding import Codes, Language, Sample, take_census
 from andre.grounding.form import Form
-from andre.grounding.place import key_text
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config
 from andre.learning.extraction import distinct_bodies, extract
@@ -105,12 +104,8 @@ class _Work:
         part = sample.thinned(config.rows, config.seed)
         kept = informative_columns(part, config.columns)
         sample = sample.columns(kept)
-        own = tuple(
-            column
-            for column, atom in enumerate(sample.space.atoms)
-            if key_text((atom.predicate, atom.arity)) == target
-        )
-        form = replace(language.form(sample.space), unnegated=own)
+        own = np.flatnonzero(sample.space.recursive).tolist()
+        form = replace(language.form(sample.space), unnegated=tuple(own))
         return _rules(sample, _admitted(_bodies(part.columns(kept), config), form), config)
 
 
