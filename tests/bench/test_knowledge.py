@@ -10,7 +10,7 @@ import pytest
 from andre.bench.kb import PARTS, KbOptions, parse_parts
 from andre.bench.knowledge import Heads, _asked, ceiling, judge_heads, judge_rows, parse_datasets, remark
 from andre.bench.paper import KNOWLEDGE, RUN_MINUTES, Published
-from andre.bench.regions import chains, judge_regions, spread_regions
+from andre.bench.regions import Map, hide, judge_regions
 from andre.bench.run_times import time_all
 from andre.errors import ConfigError
 from andre.facts import FactBase
@@ -114,21 +114,33 @@ def _world():
 
 
 def test_regions_of_a_small_world():
-    found = judge_regions("countries_s1", _world())
-    assert (found.first, found.test) == (1, 1)
-    assert found.rounds == 1
-    assert max(found.valid) <= found.asked
+    found = judge_regions("countries_s1", facts=_world())
+    assert (found.first, found.test, found.missed) == (1, 1, ())
+    assert found.valid <= found.asked
 
 
-def test_a_round_by_hand():
-    located, near = np.zeros((3, 3)), np.zeros((3, 3))
-    located[0, 1] = located[1, 2] = located[0, 2] = 1
-    (rule,) = [chain for chain in chains(located, near) if chain.steps == ("locatedIn", "locatedIn")]
-    assert rule.confidence == pytest.approx(1 / 6)
-    (scores,) = spread_regions(located, near, 1)
-    others = [chain for chain in chains(located, near) if chain != rule]
-    assert all(chain.steps[0].endswith("~") or chain.steps[1].endswith("~") for chain in others)
-    assert scores[0, 2] >= -np.log1p(-rule.confidence) - 1e-12
+@pytest.mark.parametrize("task", ["countries_s1", "countries_s2", "countries_s3"])
+def test_what_is_hidden_of_a_country(task):
+    """The region becomes valid; S2 takes the subregion, S3 the regions of neighbours too."""
+    facts = _world()
+    country, near, sub, region = (facts.constants.index(name) for name in ("b11", "b12", "b1", "b"))
+    hidden = Map.of(hide(task, facts, [country])).located
+    relation = hide(task, facts, [country]).relations["locatedIn", 2]
+    assert relation.codes[relation.marked("valid")].tolist() == [[country, region]]
+    assert relation.count("test") == 1
+    assert not hidden[country, region]
+    assert hidden[country, sub] == (task == "countries_s1")
+    assert hidden[near, region] == (task != "countries_s3")
+    assert hidden[near, sub]
+
+
+def test_drawn_countries_keep_a_neighbour():
+    whole = Map.of(_world())
+    for seed in range(5):
+        drawn = np.array(whole.draw(seed))
+        left = np.setdiff1d(np.flatnonzero(whole.located.any(axis=1)), drawn)
+        assert 0 < len(drawn) <= 24
+        assert whole.near[np.ix_(drawn, left)].any(axis=1).all()
 
 
 def test_times_of_all_relations():

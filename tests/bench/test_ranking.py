@@ -73,13 +73,6 @@ def test_a_pool_of_gradient_alone_has_nothing_enumerated():
     assert ranking_trial.run(Trial("nations", "gradient", 0)).rules == 0
 
 
-def test_valid_facts_teach_and_test_facts_do_not():
-    taught = ranking_trial._taught(base()).relations["after", 2]
-    was = base().relations["after", 2]
-    assert taught.count("train") == was.count("train") + was.count("valid")
-    assert (taught.count("valid"), taught.count("test")) == (0, was.count("test"))
-
-
 def test_unknown_names_are_refused():
     with pytest.raises(ConfigError, match="choose among nations, umls"):
         ranking.parse_names("freebase", ("nations", "umls"))

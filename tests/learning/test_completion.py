@@ -19,6 +19,7 @@ from andre.learning.completion import (
     complete,
     load_completion,
     propose,
+    relearn,
     save_completion,
 )
 from andre.learning.completion.given import GivenRules
@@ -292,3 +293,36 @@ def test_sparse_inputs_give_the_same_loss(seed):
     sparse = RankingLoss(csr_matrix(inputs), query, true, others)(weights)
     assert whole[0] == pytest.approx(sparse[0])
     assert whole[1] == pytest.approx(sparse[1], abs=1e-4)
+
+
+def test_facts_that_were_split_off_are_given_back():
+    facts = family(test=False).select("train")
+    kept = complete(facts, FAST.model_copy(update={"give_back": False}))
+    done = complete(facts, FAST)
+    assert len(kept.graph.valid) > 0 == len(done.graph.valid)
+    assert len(done.graph.train) == len(kept.graph.train) + len(kept.graph.valid)
+    # What was chosen, and how sure one may be, is said by facts that were not known then.
+    assert done.choices == kept.choices
+    assert done.scorer.aggregator == kept.scorer.aggregator
+    assert done.reliability.bins == kept.reliability.bins
+    assert all({evidence.split for evidence in rule.evidence} == {"train"} for rule in done.rules)
+
+
+def test_marked_facts_are_given_back_only_on_request():
+    done = complete(family(), FAST)
+    assert len(done.graph.valid) > 0
+    again = relearn(done)
+    assert len(again.graph.valid) == 0
+    assert len(again.graph.train) == len(done.graph.train) + len(done.graph.valid)
+    assert len(again.graph.test) == len(done.graph.test)
+    with pytest.raises(DataError, match="no fact is marked valid"):
+        again.evaluate("valid")
+
+
+def test_few_relations_leave_room_for_chains():
+    """A fact of `far` needs three steps of `near`, and there are too few relations for much else."""
+    rows = [f"near(c{i}, c{i + 1})" for i in range(20)] + [f"far(c{i}, c{i + 3})" for i in range(17)]
+    done = complete(FactBase.from_facts(map(parse_atom, rows)), FAST)
+    found = done.rank(parse_atom("far(c17, Y)"))[0]
+    assert str(found.atom) == "far(c17, c20)"
+    assert any(len(rule.body) - 6 == 3 for rule in found.rules)

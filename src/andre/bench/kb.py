@@ -31,7 +31,7 @@ def _accuracy(options: KbOptions) -> Report:
 
 
 def _countries(options: KbOptions) -> Report:
-    return bench_regions()
+    return bench_regions(options.seed)
 
 
 def _time(options: KbOptions) -> Report:

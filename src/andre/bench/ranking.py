@@ -15,7 +15,7 @@ from andre.evaluation.ranks import POLICIES
 from andre.learning.plots import save_figure
 from andre.report.reliability_plot import plot_reliability
 
-__all__ = ["bench_ranking", "parse_names"]
+__all__ = ["KINDS", "bench_ranking", "parse_names"]
 
 #: What others reach; where a learner was measured again, on the same split of train, valid and test.
 PUBLISHED = {
@@ -26,7 +26,7 @@ PUBLISHED = {
 }
 
 _OTHERS = ("paper", "NeuralLP", "AnyBURL, 10 s", "AnyBURL, no constants", "ComplEx")
-_KINDS: dict[Pool, str] = {"short": "short bodies", "gradient": "gradient only", "mixed": "mixed"}
+KINDS: dict[Pool, str] = {"short": "short bodies", "gradient": "gradient only", "mixed": "mixed"}
 
 
 def parse_names(text: str | None, known: Sequence[str]) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def bench_ranking(
             tick(done, len(bases))
     figures: tuple[Figure, ...] = ()
     if out is not None:
-        curves = {f"{o.base}, {_KINDS[o.pool]}": o.reliability for o in outcomes if o.pool != "gradient"}
+        curves = {f"{o.base}, {KINDS[o.pool]}": o.reliability for o in outcomes if o.pool != "gradient"}
         figure = Figure("ranking-reliability.svg", "How often candidates of a confidence are facts")
         save_figure(plot_reliability(curves), figure_folder(out) / figure.file)
         figures = (figure,)
@@ -130,7 +130,7 @@ def _line(outcome: Outcome) -> tuple[str, ...]:
     both = outcome.with_valid
     return (
         outcome.base,
-        _KINDS[outcome.pool],
+        KINDS[outcome.pool],
         _decimals(outcome.test.mrr["realistic"]),
         "/".join(f"{100 * hits[k]:.1f}" for k in (1, 3, 10)),
         _decimals(both.mrr["realistic"]),
@@ -147,7 +147,7 @@ def _policies(outcomes: Sequence[Outcome]) -> Table:
     rows = tuple(
         (
             outcome.base,
-            _KINDS[outcome.pool],
+            KINDS[outcome.pool],
             *(_decimals(outcome.test.mrr[policy]) for policy in POLICIES),
             *(_decimals(outcome.with_valid.mrr[policy]) for policy in POLICIES),
         )
@@ -159,7 +159,7 @@ def _policies(outcomes: Sequence[Outcome]) -> Table:
 
 def _reliability(outcomes: Sequence[Outcome]) -> Table:
     rows = tuple(
-        (o.base, _KINDS[o.pool], f"{part.confidence:.2f}", f"{part.share:.3f}", f"{part.count:,}")
+        (o.base, KINDS[o.pool], f"{part.confidence:.2f}", f"{part.share:.3f}", f"{part.count:,}")
         for o in outcomes
         for part in o.reliability
     )
@@ -184,7 +184,7 @@ def _notes(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
         own = [outcome for outcome in outcomes if outcome.base == base]
         best = max(own, key=lambda outcome: outcome.valid_mrr)
         notes.append(
-            f"{base}: validation facts choose the pool of {_KINDS[best.pool]}, "
+            f"{base}: validation facts choose the pool of {KINDS[best.pool]}, "
             f"whose test MRR is {_decimals(best.test.mrr['realistic'])}."
         )
     if any(outcome.base == "wn18rr" for outcome in outcomes):

@@ -8,23 +8,34 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Literal, TypeAlias, TypeVar, get_args
 
-import numpy as np
 import torch
 
 from andre.evaluation.ranks import RankReport
 from andre.facts import FactBase
 from andre.facts.datasets import load
 from andre.facts.splits import PYKEEN_SPLITS, pykeen_split
-from andre.learning.completion import Completion, CompletionConfig, ProposalConfig, complete, propose
+from andre.learning.completion import Completion, CompletionConfig, ProposalConfig, complete, propose, relearn
 from andre.learning.completion.calibration import ReliabilityBin
-from andre.learning.completion.learner import with_validation
+from andre.learning.completion.validation import taught, with_validation
 from andre.logic import Rule
 
-__all__ = ["BASES", "POOLS", "Outcome", "Pool", "Proposals", "Trial", "propose_rules", "run", "run_apart"]
+__all__ = [
+    "BASES",
+    "POOLS",
+    "Outcome",
+    "Pool",
+    "Proposals",
+    "Trial",
+    "pool_config",
+    "propose_rules",
+    "run",
+    "run_apart",
+    "scored_by",
+]
 
 Pool: TypeAlias = Literal["short", "gradient", "mixed"]
 
@@ -85,7 +96,7 @@ def propose_rules(base: str, seed: int, workers: int) -> Proposals:
     began = time.perf_counter()
     train = _proposed(facts, config, workers)
     seconds = time.perf_counter() - began
-    with_valid = _proposed(_taught(facts), config, workers)
+    with_valid = _proposed(taught(facts), config, workers)
     return Proposals(tuple(train), tuple(with_valid), seconds, _peak())
 
 
@@ -95,21 +106,19 @@ def run(trial: Trial) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the page says what is odd about the bases
         facts = _facts(trial.base, trial.seed)
-        config = _config(trial)
         began = time.perf_counter()
-        done = complete(facts, config, given.train)
+        done = complete(facts, pool_config(trial.pool, trial.seed), given.train)
         seconds = time.perf_counter() - began
         found, reliability = done.evaluate("test"), done.reliability.bins
         peak = max(_peak(), given.peak)
-        again = complete(_taught(facts), _fixed(config, done), given.with_valid)
-        with_valid = again.evaluate("test")
+        with_valid = relearn(done, extra=given.with_valid).evaluate("test")
     return Outcome(
         base=trial.base,
         pool=trial.pool,
         test=found,
         with_valid=with_valid,
         valid_mrr=max(choice.mrr for choice in done.choices),
-        scorer=_scorer(done),
+        scorer=scored_by(done),
         rules=sum(len(features.bodies) for features in done.features.values()),
         proposed=len(given.train),
         proposing=given.seconds,
@@ -125,10 +134,11 @@ def _facts(base: str, seed: int) -> FactBase:
     return with_validation(load(base), CompletionConfig(seed=seed))
 
 
-def _config(trial: Trial) -> CompletionConfig:
-    if trial.pool == "gradient":
-        return CompletionConfig(seed=trial.seed, short=False, constants=0, chains=0)
-    return CompletionConfig(seed=trial.seed)
+def pool_config(pool: Pool, seed: int) -> CompletionConfig:
+    """What is enumerated for a pool: in that of gradient descent alone, nothing."""
+    if pool == "gradient":
+        return CompletionConfig(seed=seed, short=False, constants=0, chains=0)
+    return CompletionConfig(seed=seed)
 
 
 def _proposed(facts: FactBase, config: ProposalConfig, workers: int) -> list[Rule]:
@@ -138,26 +148,8 @@ def _proposed(facts: FactBase, config: ProposalConfig, workers: int) -> list[Rul
         return propose(facts, config, executor)
 
 
-def _taught(facts: FactBase) -> FactBase:
-    """The same facts, those marked valid teaching too."""
-    relations = {
-        key: relation
-        if relation.mark is None
-        else replace(relation, mark=np.where(relation.marked("valid"), 0, relation.mark).astype(np.uint8))
-        for key, relation in facts.relations.items()
-    }
-    return replace(facts, relations=relations)
-
-
-def _fixed(config: CompletionConfig, done: Completion) -> CompletionConfig:
-    """The same settings with nothing left to choose."""
-    scorer = done.scorer
-    chosen = {"aggregators": (scorer.aggregator,), "smoothing": (scorer.smoothing,), "valid_share": 0.0}
-    penalties = config.penalties if scorer.penalty is None else (scorer.penalty,)
-    return config.model_copy(update={**chosen, "penalties": penalties})
-
-
-def _scorer(done: Completion) -> str:
+def scored_by(done: Completion) -> str:
+    """The way of scoring that was chosen, in words."""
     scorer = done.scorer
     penalty = "" if scorer.penalty is None else f", penalty {scorer.penalty:g}"
     return f"{scorer.aggregator}, c {scorer.smoothing:g}{penalty}"

@@ -54,7 +54,9 @@ def rank(
 
         raise AndreError("there is nothing to do: give an atom such as 'isa(x, ?)', --evaluate or --out")
     asked = None if pattern is None else _pattern(pattern)
-    completion = _completion(source, format, seed)
+    # Facts that are split off can be ranked only as long as they are not learned from.
+    config = {"seed": seed, "give_back": evaluate != "valid"}
+    completion = _completion(source, format, config)
     if out is not None:
         from andre.learning.completion import save_completion
 
@@ -91,7 +93,7 @@ def _pattern(text: str) -> Atom:
     return parse_atom(text.replace("?", "Answer") if "'" not in text else text)
 
 
-def _completion(source: Path, format: str | None, seed: int) -> Completion:
+def _completion(source: Path, format: str | None, settings: dict[str, Any]) -> Completion:
     from andre.facts import read_facts
     from andre.learning.completion import CompletionConfig, complete, load_completion
 
@@ -100,12 +102,12 @@ def _completion(source: Path, format: str | None, seed: int) -> Completion:
     base = read_facts(source, format)
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
-        made = complete(base, CompletionConfig(seed=seed))
+        made = complete(base, CompletionConfig.read(settings))
     for note in noticed:
         typer.echo(f"note: {note.message}", err=True)
     if not len(base.select("valid")):
-        count = len(made.graph.valid)
-        typer.echo(f"note: no fact is marked valid, so {count:,} are split off by seed {seed}", err=True)
+        then = ", which then teach like all others" if settings["give_back"] else ""
+        typer.echo(f"note: no fact is marked valid: seed {settings['seed']} splits some off{then}", err=True)
     return made
 
 

@@ -3,7 +3,7 @@
 from andre.learning.completion.calibration import Reliability
 from andre.learning.completion.completion import Choice, Completion, Prediction
 from andre.learning.completion.config import CompletionConfig
-from andre.learning.completion.learner import complete
+from andre.learning.completion.learner import complete, relearn
 from andre.learning.completion.proposals import ProposalConfig, propose
 from andre.learning.completion.storage import load_completion, save_completion
 
@@ -17,5 +17,6 @@ __all__ = [
     "complete",
     "load_completion",
     "propose",
+    "relearn",
     "save_completion",
 ]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Reliability", "ReliabilityBin", "isotonic"]
+from andre.learning.completion.graph import Graph
+from andre.learning.completion.scores import best_confidences
+from andre.learning.completion.tables import Features, members
+
+__all__ = ["Reliability", "ReliabilityBin", "isotonic", "measure_reliability"]
 
 
 def isotonic(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -87,3 +92,28 @@ class Reliability:
         if not len(self.confidences):
             return np.asarray(confidence, dtype=np.float64)
         return np.interp(confidence, self.confidences, self.chances)
+
+
+def measure_reliability(graph: Graph, features: Mapping[int, Features], smoothing: float) -> Reliability:
+    """How often candidates of a confidence are validation facts.
+
+    Parameters
+    ----------
+    graph, features
+        What is known, and the bodies of each step.
+    smoothing
+        The c of confidences N_r / (N_b + c).
+    """
+    confidences, truths = [np.zeros(0)], [np.zeros(0, dtype=np.bool_)]
+    for step, found in features.items():
+        valid = graph.pairs(step, "valid")
+        if not len(valid):
+            continue
+        table = found.table(np.unique(valid[:, 0]))
+        best = best_confidences(table, found.confidence(smoothing), 1)[:, 0]
+        keys = table.starts[table.query] * found.n + table.candidate
+        train = graph.pairs(step, "train")
+        new = ~members(keys, np.sort(train[:, 0] * found.n + train[:, 1])) & (best > 0)
+        confidences.append(best[new])
+        truths.append(members(keys[new], np.sort(valid[:, 0] * found.n + valid[:, 1])))
+    return Reliability.of(np.concatenate(confidences), np.concatenate(truths))

@@ -69,6 +69,7 @@ class Completion:
     features: Mapping[int, Features]  #: by step
     scorer: Scorer
     choices: tuple[Choice, ...]
+    reliability: Reliability  #: how often candidates of a confidence are validation facts
     config: CompletionConfig
     seconds: float
 
@@ -78,6 +79,10 @@ class Completion:
         Constants without a training fact are asked about like all others, with
         a warning: no rule says anything about them.
         """
+        if not len(self.graph.part(mark)):
+            raise DataError(
+                f"no fact is marked {mark}, so there is nothing to rank: mark some, or split them off"
+            )
         unseen = len(np.setdiff1d(self.graph.part(mark)[:, 1:], self.graph.train[:, 1:]))
         if unseen:
             warnings.warn(
@@ -101,8 +106,12 @@ class Completion:
 
     @cached_property
     def rules(self) -> Program:
-        """Every rule that scores, with its evidence on train and valid, the most confident first."""
+        """Every rule that scores, with its evidence on train and valid, the most confident first.
+
+        Where no fact is valid, or none is any more, there is no such evidence.
+        """
         found: dict[Rule, Rule] = {}
+        has_valid = len(self.graph.valid) > 0
         for step, features in self.features.items():
             covered = features.groundings.copy()
             covered.data = np.ones_like(covered.data, dtype=np.float64)
@@ -114,7 +123,7 @@ class Completion:
                 if rule not in found:
                     train = Evidence("train", float(n_b[place]), float(n_r[place]))
                     valid = Evidence("valid", float(n_b[place] - n_r[place]), float(new[place]))
-                    found[rule] = rule.with_evidence(train, valid)
+                    found[rule] = rule.with_evidence(train, *([valid] if has_valid else []))
         ordered = sorted(found.values(), key=lambda rule: -rule.evidence[0].n_r / (rule.evidence[0].n_b + 5))
         return Program(tuple(ordered))
 
@@ -123,23 +132,6 @@ class Completion:
         pairs = self.graph.pairs(features.step, mark)
         stated = np.sort(pairs[:, 0] * features.n + pairs[:, 1])
         return members(features.keys, stated).astype(np.float64)
-
-    @cached_property
-    def reliability(self) -> Reliability:
-        """How often candidates of a confidence are validation facts."""
-        confidences, truths = [np.zeros(0)], [np.zeros(0, dtype=np.bool_)]
-        for step, features in self.features.items():
-            valid = self.graph.pairs(step, "valid")
-            if not len(valid):
-                continue
-            table = features.table(np.unique(valid[:, 0]))
-            best = best_confidences(table, features.confidence(self.scorer.smoothing), 1)[:, 0]
-            keys = table.starts[table.query] * features.n + table.candidate
-            train = self.graph.pairs(step, "train")
-            new = ~members(keys, np.sort(train[:, 0] * features.n + train[:, 1])) & (best > 0)
-            confidences.append(best[new])
-            truths.append(members(keys[new], np.sort(valid[:, 0] * features.n + valid[:, 1])))
-        return Reliability.of(np.concatenate(confidences), np.concatenate(truths))
 
     def rank(
         self, pattern: Atom, limit: int = 10, *, known: bool = False, rules: int = 3

@@ -38,8 +38,8 @@ class CompletionConfig(Settings):
     bodies: Count = 100  #: bodies per relation and side, by significance
     confident: Annotated[int, Field(ge=0)] = 100  #: and by confidence
     constants: Annotated[int, Field(ge=0)] = 30  #: rules with constants per relation and side
-    #: Chains of three literals per relation and side; None takes 40 in large bases, where short bodies are
-    #: few, and none in small ones, where they gain little.
+    #: Chains of three literals per relation and side; None takes 40 in large bases, and in small ones as many
+    #: as there are fewer short bodies than `bodies`: with few relations short bodies say little.
     chains: Annotated[int, Field(ge=0)] | None = None
     chain_facts: Count = 150  #: facts of a relation from which chains of three are found
     support: Count = 2  #: facts that a body with positive evidence is right about
@@ -50,3 +50,4 @@ class CompletionConfig(Settings):
     seed: Annotated[int, Field(ge=0)] = 0
     valid_share: Annotated[float, Field(ge=0, lt=1)] = 0.1  #: split off where no fact is marked valid
     valid_most: Count = 3_000  #: facts that are split off, at most
+    give_back: bool = True  #: whether facts that were split off are learned from once they have chosen

@@ -6,12 +6,14 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from andre.evaluation.ranks import Ranks
 from andre.facts import FactBase
+from andre.learning.completion.calibration import measure_reliability
 from andre.learning.completion.choose import choose_features
 from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
@@ -21,9 +23,10 @@ from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies, is_small
 from andre.learning.completion.scorer import Scorer, learn_weights, rank_facts
 from andre.learning.completion.tables import Features
+from andre.learning.completion.validation import taught, with_validation
 from andre.logic import Rule
 
-__all__ = ["complete", "with_validation"]
+__all__ = ["complete", "relearn"]
 
 
 def complete(
@@ -34,7 +37,8 @@ def complete(
     Rules come from the training facts alone. How they are scored (aggregator,
     smoothing, penalty of weights) is chosen by the rank of validation facts
     among what is neither a training nor a validation fact. Test facts are
-    never read.
+    never read. Validation facts that were split off here are given back once
+    they have chosen (`relearn`); those that were marked so only choose.
 
     Parameters
     ----------
@@ -49,21 +53,72 @@ def complete(
         relation of the base are passed over.
     """
     config = config or CompletionConfig()
+    split = with_validation(facts, config)
+    done = _learn(split, config, extra)
+    own = split is not facts and len(done.graph.valid)
+    return relearn(done, extra=extra) if own and config.give_back else done
+
+
+def relearn(done: Completion, facts: FactBase | None = None, extra: Sequence[Rule] = ()) -> Completion:
+    """Learn again from train and valid facts alike, scored in the way that was chosen.
+
+    The chances that are calibrated stay those of the first time, when
+    validation facts were not yet known.
+
+    Parameters
+    ----------
+    done
+        What chose.
+    facts
+        What to learn from; the facts of `done` by default.
+    extra
+        More rules for the pool, as for `complete`.
+    """
+    scorer = done.scorer
+    chosen = {"aggregators": (scorer.aggregator,), "smoothing": (scorer.smoothing,)}
+    penalties = done.config.penalties if scorer.penalty is None else (scorer.penalty,)
+    config = done.config.model_copy(update={**chosen, "penalties": penalties})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # said the first time
+        again = _learn(taught(done.facts if facts is None else facts), config, extra)
+    return replace(
+        again,
+        choices=done.choices,
+        config=done.config,
+        reliability=done.reliability,
+        seconds=done.seconds + again.seconds,
+    )
+
+
+def _learn(facts: FactBase, config: CompletionConfig, extra: Sequence[Rule]) -> Completion:
     # Thousands of small products: handing each out to several threads takes longer than doing it.
     with threadpool_limits(1):
-        return _complete(facts, config, extra)
+        began = time.perf_counter()
+        graph = Graph.of(facts)
+        _warn_thin(graph)
+        features = _features(graph, facts.select("train"), config, extra)
+        scorer, choices = _choose(graph, features, config)
+        reliability = measure_reliability(graph, features, scorer.smoothing)
+        return Completion(
+            facts=facts,
+            graph=graph,
+            features=features,
+            scorer=scorer,
+            choices=tuple(choices),
+            reliability=reliability,
+            config=config,
+            seconds=time.perf_counter() - began,
+        )
 
 
-def _complete(facts: FactBase, config: CompletionConfig, extra: Sequence[Rule]) -> Completion:
-    began = time.perf_counter()
-    facts = with_validation(facts, config)
-    graph = Graph.of(facts)
-    _warn_thin(graph)
+def _features(
+    graph: Graph, known: FactBase, config: CompletionConfig, extra: Sequence[Rule]
+) -> dict[int, Features]:
+    """The bodies of every target, by step."""
     if config.chains is None:
-        config = config.model_copy(update={"chains": 0 if is_small(graph) else 40})
+        config = config.model_copy(update={"chains": _chains(graph, config)})
     pool = enumerate_bodies(graph, config)
     counts = pool.counts()
-    known = facts.select("train")
     given = GivenRules(extra, graph, known)
     targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
     constants = {step: constant_bodies(graph, step, config) for step in targets}
@@ -75,10 +130,18 @@ def _complete(facts: FactBase, config: CompletionConfig, extra: Sequence[Rule]) 
         warnings.warn(
             f"{pool.left_out} chains of two relations cover too many pairs and stay out: "
             "raise the setting cells to take them in",
-            stacklevel=3,
+            stacklevel=4,
         )
-    scorer, choices = _choose(graph, features, config)
-    return Completion(facts, graph, features, scorer, tuple(choices), config, time.perf_counter() - began)
+    return features
+
+
+def _chains(graph: Graph, config: CompletionConfig) -> int:
+    """How many chains of three a target gets: in a small base those that short bodies leave room for."""
+    if not is_small(graph):
+        return 40
+    count = graph.n_steps
+    short = count + comb(count, 2) + count**2  # one step, two side by side, two in a row
+    return max(0, config.bodies - short)
 
 
 def _choose(
@@ -125,30 +188,3 @@ def _warn_thin(graph: Graph) -> None:
             "nothing can be learned about that, and all candidates tie",
             stacklevel=4,
         )
-
-
-def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
-    """The same facts; where none is marked valid, a share of each relation's training facts is.
-
-    Examples
-    --------
-    >>> from andre.facts import Relation
-    >>> edge = Relation("edge", np.array([[i, i + 1] for i in range(20)]))
-    >>> base = FactBase.from_relations(map(str, range(21)), [edge])
-    >>> with_validation(base, CompletionConfig()).relations["edge", 2].count("valid")
-    2
-    """
-    if any(relation.count("valid") for (_, arity), relation in facts.relations.items() if arity == 2):
-        return facts
-    rng = np.random.default_rng(config.seed)
-    total = sum(relation.count("train") for (_, arity), relation in facts.relations.items() if arity == 2)
-    share = min(config.valid_share, config.valid_most / max(1, total))
-    for (_, arity), relation in list(facts.relations.items()):
-        if arity != 2:
-            continue
-        train = np.flatnonzero(relation.marked("train"))
-        chosen = rng.choice(train, round(len(train) * share), replace=False)
-        mark = np.zeros(len(relation), dtype=np.uint8) if relation.mark is None else relation.mark.copy()
-        mark[chosen] = 1
-        facts = replace(facts, relations={**facts.relations, relation.key: replace(relation, mark=mark)})
-    return facts

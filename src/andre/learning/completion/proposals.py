@@ -46,6 +46,7 @@ class ProposalConfig(Settings):
     looks: Count = 4  #: times at which the bodies of the runs are read
     columns: Count = 64  #: literals that runs see, the most informative; in spaces that are wider
     rows: Count = 2_000  #: rows that runs see
+    variables: Count = 3  #: of a rule
     literals: Count = 4  #: most literals of a body
     rules: Count = 150  #: rules of a relation that are kept, the most significant first
     support: Count = 2  #: facts that a rule is right about
@@ -95,7 +96,7 @@ class _Work:
 
     def __call__(self, target: str) -> list[Rule]:
         config = self.config
-        language = Language(target, inequality=False, max_body=config.literals)
+        language = Language(target, variables=config.variables, inequality=False, max_body=config.literals)
         try:
             census = take_census(self.facts, language, mode="complete").require_both_classes()
         except DataError:  # nothing can be told apart, so nothing can be proposed
@@ -189,5 +190,24 @@ def _rules(sample: Sample, bodies: Codes, config: ProposalConfig) -> list[Rule]:
     gain = right * np.log(share / base) + wrong * np.log((1 - share) / (1 - base))
     good = (right >= config.support) & (share > base)
     order = np.lexsort((np.count_nonzero(bodies, axis=1), -np.where(good, gain, -1)))  # ties to the shorter
-    chosen = order[good[order]][: config.rules]
-    return [apart(rule).tidy() for rule in sample.space.program(bodies[chosen])]
+    chosen = _distinct(crisp, bodies[order[good[order]]], config.rules)
+    return [apart(rule).tidy() for rule in sample.space.program(chosen)]
+
+
+def _distinct(crisp: CrispSample, bodies: Codes, most: int) -> Codes:
+    """The first bodies that do not cover just what one before them covers.
+
+    A literal that rules nothing out makes another body of the same meaning,
+    and a few hundred of those would leave no room for others.
+    """
+    seen: set[bytes] = set()
+    kept: list[int] = []
+    for first in range(0, len(bodies), most):
+        covers = np.packbits(crisp.covers(bodies[first : first + most]), axis=1)  # [rules, B / 8]
+        for place, row in enumerate(covers, first):
+            if len(kept) < most and (key := row.tobytes()) not in seen:
+                seen.add(key)
+                kept.append(place)
+        if len(kept) == most:
+            break
+    return bodies[kept]

@@ -15,6 +15,7 @@ from andre.errors import AndreError, CheckpointError
 from andre.facts import FactBase, read_facts, write_facts
 from andre.files import write_whole
 from andre.learning.completion.bodies import Body
+from andre.learning.completion.calibration import Reliability, ReliabilityBin
 from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.graph import Graph
@@ -27,7 +28,7 @@ __all__ = ["load_completion", "save_completion"]
 
 _INDEX = "completion.json"
 _FACTS = "facts.jsonl"
-_FORMAT = 1
+_FORMAT = 2
 
 
 def save_completion(completion: Completion, folder: Path | str) -> None:
@@ -42,7 +43,7 @@ def save_completion(completion: Completion, folder: Path | str) -> None:
     >>> done = complete(FactBase.from_facts(map(parse_atom, rows)))
     >>> folder = tempfile.mkdtemp()
     >>> save_completion(done, folder)
-    >>> load_completion(folder).evaluate("valid") == done.evaluate("valid")
+    >>> load_completion(folder).rank(parse_atom("p(x0, Y)")) == done.rank(parse_atom("p(x0, Y)"))
     True
     """
     folder = Path(folder)
@@ -60,6 +61,11 @@ def save_completion(completion: Completion, folder: Path | str) -> None:
             "weights": {str(step): weights.tolist() for step, weights in scorer.weights.items()},
         },
         "choices": [asdict(choice) for choice in completion.choices],
+        "reliability": {
+            "bins": [asdict(part) for part in completion.reliability.bins],
+            "confidences": completion.reliability.confidences.tolist(),
+            "chances": completion.reliability.chances.tolist(),
+        },
         "relations": list(completion.graph.relations),
         "constants": list(completion.facts.constants),
         "bodies": {
@@ -108,14 +114,20 @@ def _completion(index: Mapping[str, Any], facts: FactBase) -> Completion:
         features[int(step)] = features_of([_body(body) for body in bodies], graph, int(step), known)
     saved = index["scorer"]
     weights = {int(step): np.array(values) for step, values in saved["weights"].items()}
+    curve = index["reliability"]
     return Completion(
-        facts,
-        graph,
-        features,
-        Scorer(saved["aggregator"], saved["smoothing"], saved["depth"], saved["penalty"], weights),
-        tuple(Choice(**choice) for choice in index["choices"]),
-        CompletionConfig.read(index["config"]),
-        index["seconds"],
+        facts=facts,
+        graph=graph,
+        features=features,
+        scorer=Scorer(saved["aggregator"], saved["smoothing"], saved["depth"], saved["penalty"], weights),
+        choices=tuple(Choice(**choice) for choice in index["choices"]),
+        reliability=Reliability(
+            bins=tuple(ReliabilityBin(**part) for part in curve["bins"]),
+            confidences=np.array(curve["confidences"]),
+            chances=np.array(curve["chances"]),
+        ),
+        config=CompletionConfig.read(index["config"]),
+        seconds=index["seconds"],
     )
 
 
