@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from andre.cli.app import app
+from andre.cli.processes import processes
 from andre.cli.tables import AsJson, Quiet, check_folder, config_options, say
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-    from contextlib import AbstractContextManager
-
     from andre.facts import FactBase, Task
     from andre.learning import Plan, Theory
     from andre.logic import Program
@@ -183,7 +181,7 @@ def _learn(
     from andre.report.progress import LiveProgress, TargetLines
 
     names = targets or None
-    with _pool(jobs) as executor:
+    with processes(jobs) as executor:
         if quiet:
             return learn_targets(facts, names, plan, out=out, executor=executor)
         lines = TargetLines(len(targets) or 1)
@@ -192,15 +190,6 @@ def _learn(
         with LiveProgress() as progress:
             lines.console = progress.console
             return learn_targets(facts, names, plan, callbacks=[progress, lines], out=out)
-
-
-def _pool(jobs: int) -> AbstractContextManager[Executor | None]:
-    from concurrent.futures import ProcessPoolExecutor
-    from contextlib import nullcontext
-    from multiprocessing import get_context
-
-    # A forked process would inherit torch's threads in an unusable state.
-    return nullcontext() if jobs == 1 else ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
 
 
 def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -> None:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from andre.cli.app import app
+from andre.cli.processes import processes
+from andre.cli.tables import config_options
+from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from andre.evaluation.ranks import RankReport
-    from andre.learning.completion import Completion, Prediction
-    from andre.logic import Atom
+    from andre.facts import FactBase
+    from andre.learning.completion import Completion, CompletionConfig, Prediction
+    from andre.logic import Atom, Rule
 
 __all__ = ["rank"]
+
+#: Settings of completion that are lists, even of one.
+_LISTS = ("aggregators", "smoothing", "penalties")
 
 
 @app.command(
@@ -26,12 +33,16 @@ __all__ = ["rank"]
             "andre rank umls.nl 'isa(alga, ?)'",
             "andre rank umls.nl --evaluate test --out umls.run",
             "andre rank umls.run 'isa(?, entity)' --limit 5",
+            "andre rank nations --propose --jobs 2 --evaluate test     a public base, by rules of runs too",
         )
     )
 )
 def rank(
     source: Annotated[
-        Path, typer.Argument(metavar="FACTS|RUN", help="A knowledge base, or a folder that --out wrote.")
+        str,
+        typer.Argument(
+            metavar="FACTS|RUN", help="A knowledge base, by path or name, or a folder that --out wrote."
+        ),
     ],
     pattern: Annotated[
         str | None, typer.Argument(help="An atom with one open place, as 'isa(x, ?)'.", show_default=False)
@@ -43,20 +54,36 @@ def rank(
     evaluate: Annotated[
         str | None, typer.Option(help="Rank the facts marked valid or test, and print MRR and Hits.")
     ] = None,
+    propose: Annotated[
+        bool, typer.Option("--propose", help="Let runs of gradient descent add rules to the short ones.")
+    ] = False,
+    more: Annotated[
+        Path | None, typer.Option("--with", metavar="PROGRAM|RUN", help="More rules, from any source.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Relations proposed for at once, by processes.")] = 1,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of completion; repeatable."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Save what was learned in this folder.")] = None,
     format: Annotated[str | None, typer.Option("--format", help="The format of the facts.")] = None,
     seed: Annotated[int, typer.Option(help="Of the validation facts that are split off.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Rank what is missing from a knowledge base, with the rules that say so."""
-    if pattern is None and evaluate is None and out is None:
-        from andre.errors import AndreError
+    from andre.learning.completion import CompletionConfig, load_completion
 
+    if pattern is None and evaluate is None and out is None:
         raise AndreError("there is nothing to do: give an atom such as 'isa(x, ?)', --evaluate or --out")
     asked = None if pattern is None else _pattern(pattern)
-    # Facts that are split off can be ranked only as long as they are not learned from.
-    config = {"seed": seed, "give_back": evaluate != "valid"}
-    completion = _completion(source, format, config)
+    if (Path(source) / "completion.json").is_file():
+        if propose or more or settings:
+            raise AndreError(f"{source} is learned already: --propose, --with and --set need facts")
+        completion = load_completion(source)
+    else:
+        # Facts that are split off can be ranked only as long as they are not learned from.
+        chosen = config_options(settings or [], _LISTS, seed=seed, give_back=evaluate != "valid")
+        completion = _complete(source, format, CompletionConfig.read(chosen), _Rules(propose, more, jobs))
     if out is not None:
         from andre.learning.completion import save_completion
 
@@ -93,22 +120,44 @@ def _pattern(text: str) -> Atom:
     return parse_atom(text.replace("?", "Answer") if "'" not in text else text)
 
 
-def _completion(source: Path, format: str | None, settings: dict[str, Any]) -> Completion:
-    from andre.facts import read_facts
-    from andre.learning.completion import CompletionConfig, complete, load_completion
+class _Rules(NamedTuple):
+    """Where rules beside the short ones come from."""
 
-    if (source / "completion.json").is_file():
-        return load_completion(source)
-    base = read_facts(source, format)
+    propose: bool
+    program: Path | None
+    jobs: int
+
+
+def _complete(source: str, format: str | None, config: CompletionConfig, rules: _Rules) -> Completion:
+    from andre.facts import read_source
+    from andre.learning.completion import complete
+
+    base = read_source(source, format)
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
-        made = complete(base, CompletionConfig.read(settings))
+        made = complete(base, config, _extra(base, config, rules))
     for note in noticed:
         typer.echo(f"note: {note.message}", err=True)
     if not len(base.select("valid")):
-        then = ", which then teach like all others" if settings["give_back"] else ""
-        typer.echo(f"note: no fact is marked valid: seed {settings['seed']} splits some off{then}", err=True)
+        then = ", which then teach like all others" if config.give_back else ""
+        typer.echo(f"note: no fact is marked valid: seed {config.seed} splits some off{then}", err=True)
     return made
+
+
+def _extra(base: FactBase, config: CompletionConfig, rules: _Rules) -> list[Rule]:
+    """The rules of runs, and those of a file."""
+    found: list[Rule] = []
+    if rules.program is not None:
+        from andre.logic.writers import read_program
+
+        found += read_program(rules.program)
+    if rules.propose:
+        from andre.learning.completion import ProposalConfig, propose, with_validation
+
+        # Runs must not see the facts that choose, not even those that are split off later.
+        with processes(rules.jobs) as executor:
+            found += propose(with_validation(base, config), ProposalConfig(seed=config.seed), executor)
+    return found
 
 
 def _evaluate(completion: Completion, mark: str) -> RankReport:

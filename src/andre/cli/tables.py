@@ -16,6 +16,8 @@ from andre.cli.app import app
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from andre.grounding import Sample
     from andre.learning import Callback, Config, Result
     from andre.learning.origin import TableSource
@@ -270,19 +272,19 @@ def _config(preset: str, settings: list[str], **options: Any) -> Config:
 _LISTS = {"subrules", "certainties", "relations", "exclude", "require", "constants"}
 
 
-def config_options(settings: list[str], **options: Any) -> dict[str, Any]:
-    """Options by name, with those that `--set NAME=VALUE` gave."""
+def config_options(settings: list[str], lists: Collection[str] = _LISTS, /, **options: Any) -> dict[str, Any]:
+    """Options by name, with those that `--set NAME=VALUE` gave; `lists` names those that are lists."""
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
             raise AndreError(f"--set {setting} sets nothing: write NAME=VALUE, e.g. --set steps=300")
-        options[name.strip().replace("-", "_")] = _value(name.strip(), text.strip())
+        options[name.strip().replace("-", "_")] = _value(name.strip() in lists, text.strip())
     return options
 
 
-def _value(name: str, text: str) -> Any:
+def _value(is_list: bool, text: str) -> Any:
     """A setting's value as JSON would have it, or else as text; `1,2` is a list, and so is `p(X,Y),q`."""
-    if name in _LISTS or "," in text:
+    if is_list or "," in text:
         inner = text[1:-1] if text[:1] + text[-1:] in {"[]", "()"} else text
         # A comma between brackets is one of an atom.
         return [_plain(piece.strip()) for piece in re.split(r",(?![^(]*\))", inner) if piece.strip()]

@@ -6,6 +6,7 @@ from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.learner import complete, relearn
 from andre.learning.completion.proposals import ProposalConfig, propose
 from andre.learning.completion.storage import load_completion, save_completion
+from andre.learning.completion.validation import with_validation
 
 __all__ = [
     "Choice",
@@ -19,4 +20,5 @@ __all__ = [
     "propose",
     "relearn",
     "save_completion",
+    "with_validation",
 ]
