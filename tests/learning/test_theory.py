@@ -126,7 +126,7 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(theory: Theory, tmp_path: 
     for damage in (
         "{",
         "{}",
-        whole.replace('"format": 1', '"format": 99'),
+        whole.replace('"format": 2', '"format": 99'),
         whole.replace("lessThan/2", "no/9"),
     ):
         index.write_text(damage)

@@ -10,6 +10,7 @@ import typer
 from andre.cli.app import app
 from andre.cli.learn import print_theory
 from andre.cli.tables import AsJson, Run, check_folder, show_result
+from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from andre.learning import Result
@@ -20,10 +21,14 @@ __all__ = ["show"]
 @app.command()
 def show(
     run: Run,
+    *,
     target: Annotated[
         str | None, typer.Option(help="Of a run with several targets, the one to show, as p/2.")
     ] = None,
     runs: Annotated[bool, typer.Option("--runs", help="List the best of the runs it came from.")] = False,
+    pool: Annotated[
+        bool, typer.Option("--pool", help="Print all rules that runs came to, not only those chosen.")
+    ] = False,
     targets: Annotated[bool, typer.Option("--targets", help="List targets with time and support.")] = False,
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write figures of the training here, as SVG.")
@@ -34,6 +39,8 @@ def show(
     from andre.learning import load_result, load_theory
 
     if not (run / "theory.json").is_file():
+        if pool:
+            raise AndreError(f"{run} has no pool of rules: andre learn keeps one for every target")
         result = load_result(run)
         if not _details(result, runs, plots):
             show_result(result, as_json)
@@ -45,6 +52,12 @@ def show(
         from andre.report.terminal import target_table
 
         Console().print(target_table(theory))
+        return
+    if pool:
+        from andre.logic.writers.prolog import to_prolog
+
+        wanted = theory if target is None else theory.only(target)
+        typer.echo("".join(to_prolog(definition.pool.rules) for definition in wanted), nl=False)
         return
     chosen = theory[target] if target else theory.definitions[0]
     if not _details(chosen.result, runs, plots):

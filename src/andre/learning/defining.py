@@ -29,6 +29,7 @@ from andre.learning.learner import fit
 from andre.learning.plan import Plan
 from andre.learning.rejection import Weighing
 from andre.learning.result import Result
+from andre.learning.rule_pool import KEPT, RulePool
 from andre.learning.selection import with_shorter
 from andre.learning.theory import Counts, Definition
 from andre.logic import Evidence, Program
@@ -49,6 +50,7 @@ class _Pool:
     """Bodies worth choosing from, the most promising in one step first."""
 
     bodies: Codes
+    counts: NDArray[np.float64]  #: positives and negatives that each covers in one step, [rules, 2]
     result: Result  #: of the runs with recursion; stopped where any run was
 
 
@@ -104,6 +106,7 @@ def define(
         length=float(lengths[0]),
         empty_length=float(lengths[1]),
         result=pool.result,
+        pool=RulePool(space, pool.bodies[:KEPT], pool.counts[:KEPT]),
         rejected=tuple(weighing.rejected(codes)),
         reason=None if program else weighing.why_nothing(pool.result.stopped),
     )
@@ -172,7 +175,8 @@ def _pooled(proposer: _Proposer, *, short: bool) -> _Pool:
     own = crisp.body_counts(pool)
     lengths = description_length(own, crisp.totals, np.count_nonzero(pool, axis=1), 1, m=space.m)
     order = np.argsort(lengths, kind="stable")
-    return _Pool(pool[order[own[order, 0] > 0]], result)
+    order = order[own[order, 0] > 0]
+    return _Pool(pool[order], own[order], result)
 
 
 def background_of(facts: FactBase, target: tuple[str, int]) -> FactBase:

@@ -44,10 +44,12 @@ def describe(census: Census, language: Language, plan: Plan, callbacks: tuple[Ca
         result = fit(sample, plan.config, callbacks=callbacks, guide=guide)
     covered = np.rint(crisp.counts(crisp.predicts(result.codes)[None])[0]).astype(int)
     totals = np.rint(crisp.totals).astype(int)
-    pool = with_shorter(np.concatenate([result.proposed, result.codes]))
+    pool = with_shorter(np.concatenate([result.proposed, result.codes, *([] if extra is None else [extra])]))
     pool = pool[form.admits(pool)]
     floor = plan.config.selection.min_confidence
-    weighing = Weighing(sample.space, pool, crisp.body_counts(pool), crisp.totals, floor)
+    weighing = Weighing(
+        sample.space, pool, crisp.body_counts(pool), crisp.totals, floor, identity=plan.identity
+    )
     return Definition(
         target=key_text((head.predicate, head.arity)),
         program=Program(tuple((apart(rule) if plan.identity else rule).tidy() for rule in result.program)),
@@ -56,6 +58,7 @@ def describe(census: Census, language: Language, plan: Plan, callbacks: tuple[Ca
         length=result.length,
         empty_length=result.empty_length,
         result=result,
+        pool=weighing.kept(),
         rejected=tuple(weighing.rejected(result.codes)),
         reason=None if len(result.program) else weighing.why_nothing(result.stopped),
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from andre.evaluation.description import description_length
 from andre.grounding import Codes, RuleSpace
+from andre.learning.rule_pool import KEPT, RulePool
 from andre.logic import Evidence, Rule
 
 __all__ = ["Rejected", "Weighing"]
@@ -44,6 +45,13 @@ class Weighing:
     counts: NDArray[np.float64]  #: positives and negatives that each body covers, [rules, 2]
     totals: NDArray[np.float64]  #: of all examples, [2]
     min_confidence: float
+    identity: bool = False  #: whether variables stand for different constants
+
+    def kept(self) -> RulePool:
+        """The rules that explain something, the most promising first, as many as are worth keeping."""
+        order = self._order()
+        order = order[self.counts[order, 0] > 0][:KEPT]
+        return RulePool(self.space, self.pool[order], self.counts[order], self.identity)
 
     def rejected(self, chosen: Codes) -> Iterator[Rejected]:
         """The most promising rules that were not taken, and why."""

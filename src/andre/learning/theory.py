@@ -15,6 +15,7 @@ from andre.inference import Explanation, Model, explain, infer
 from andre.learning.plan import Plan
 from andre.learning.rejection import Rejected
 from andre.learning.result import Result
+from andre.learning.rule_pool import RulePool
 from andre.logic import Atom, Program
 
 __all__ = ["Counts", "Definition", "Theory"]
@@ -57,6 +58,7 @@ class Definition:
     length: float  #: description length, nats
     empty_length: float  #: the same without any rule
     result: Result  #: of the runs that proposed the rules
+    pool: RulePool  #: what all runs came to, hundreds of rules, with what each covers by itself
     rejected: tuple[Rejected, ...] = ()
     reason: str | None = None  #: why there is no rule
     notes: tuple[str, ...] = ()  #: what else should be known

@@ -25,6 +25,7 @@ from andre.grounding import Language
 from andre.learning.config import Config
 from andre.learning.plan import Plan
 from andre.learning.rejection import Rejected
+from andre.learning.rule_pool import RulePool
 from andre.learning.storage import load_result, save_result
 from andre.learning.theory import Counts, Definition, Theory
 from andre.logic import Program
@@ -34,7 +35,7 @@ from andre.logic.writers.prolog import to_prolog
 __all__ = ["RunFolder", "load_theory", "save_theory"]
 
 _INDEX = "theory.json"
-_FORMAT = 1
+_FORMAT = 2
 
 
 def save_theory(theory: Theory, folder: Path | str) -> None:
@@ -131,6 +132,11 @@ class RunFolder:
             "confusion": asdict(definition.confusion),
             "length": definition.length,
             "empty_length": definition.empty_length,
+            "pool": {
+                "bodies": definition.pool.numbers(),
+                "counts": definition.pool.counts.tolist(),
+                "identity": definition.pool.identity,
+            },
             "rejected": {
                 "program": json.loads(to_json(Program(tuple(item.rule for item in definition.rejected)))),
                 "reasons": [item.reason for item in definition.rejected],
@@ -140,7 +146,7 @@ class RunFolder:
             "seconds": definition.seconds,
         }
         write_whole(place / "program.pl", to_prolog(definition.program))
-        write_whole(place / "definition.json", json.dumps(index, indent=1))
+        write_whole(place / "definition.json", json.dumps(index))
 
     def load(self, target: str) -> Definition:
         """Read one definition."""
@@ -148,6 +154,7 @@ class RunFolder:
         index = json.loads((place / "definition.json").read_bytes())
         left_out = from_json(json.dumps(index["rejected"]["program"]), str(place))
         reasons = index["rejected"]["reasons"]
+        result, pool = load_result(place), index["pool"]
         return Definition(
             target=index["target"],
             program=from_json(json.dumps(index["program"]), str(place)),
@@ -155,7 +162,8 @@ class RunFolder:
             confusion=Confusion(**index["confusion"]),
             length=index["length"],
             empty_length=index["empty_length"],
-            result=load_result(place),
+            result=result,
+            pool=RulePool.from_numbers(result.space, pool["bodies"], pool["counts"], pool["identity"]),
             rejected=tuple(Rejected(rule, why) for rule, why in zip(left_out, reasons, strict=True)),
             reason=index["reason"],
             notes=tuple(index["notes"]),
