@@ -11,6 +11,7 @@ from andre.evaluation.description import program_length
 from andre.grounding import Membership, RuleSpace, Sample
 from andre.grounding.synthetic import TASKS
 from andre.learning.deadline import Deadline
+from andre.learning.pool import Pool
 from andre.learning.refinement import neighbours, refine
 
 M = 3
@@ -105,10 +106,10 @@ def test_no_neighbour_is_the_program_itself(sample: CrispSample, program: np.nda
 def test_refinement_never_lengthens(
     sample: CrispSample, program: np.ndarray, pool: np.ndarray, floor: float
 ) -> None:
-    refined, length = refine(sample, program, pool, floor)
+    refined, length = refine(sample, program, Pool(sample, pool), floor)
     assert length <= program_length(sample, program) + 1e-9
     assert length == pytest.approx(program_length(sample, refined), abs=1e-9)
-    again, same = refine(sample, refined, pool, floor)
+    again, same = refine(sample, refined, Pool(sample, pool), floor)
     assert same == length
     assert np.array_equal(again, refined)
 

@@ -19,6 +19,7 @@ from andre.evaluation.description import description_length, program_length
 from andre.grounding import Codes
 from andre.grounding.form import Form
 from andre.learning.deadline import Deadline
+from andre.learning.pool import Pool
 
 __all__ = ["Edits", "neighbours", "refine"]
 
@@ -62,7 +63,7 @@ class Edits:
 def refine(
     sample: CrispSample,
     program: Codes,
-    pool: Codes | None = None,
+    pool: Pool | None = None,
     min_confidence: float = 0.5,
     deadline: Deadline | None = None,
     form: Form | None = None,
@@ -78,7 +79,7 @@ def refine(
     program
         Where to start, [rules, m].
     pool
-        Rules that may be added or put in another's place, [rules, m].
+        Rules that may be added or put in another's place.
     min_confidence
         Every changed rule must be right more often than this.
     deadline
@@ -94,7 +95,6 @@ def refine(
     """
     form = form or Form(sample.space, singletons=True)
     length = program_length(sample, program)
-    rivals = None if pool is None else (pool, sample.covers(pool))
     while True:
         best, program_next = length, None
         grow = max_rules is None or len(program) < max_rules
@@ -104,8 +104,8 @@ def refine(
             place = _shortest(edits, form, min_confidence, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
-        if rivals is not None:
-            swapped, shortest = _best_exchange(sample, program, *rivals, min_confidence, grow=grow)
+        if pool is not None:
+            swapped, shortest = _best_exchange(pool, program, min_confidence, grow=grow)
             if shortest < best - 1e-9:
                 best, program_next = shortest, swapped
         if program_next is None:
@@ -214,26 +214,23 @@ class _Judge:
         return self._edits(body, pairs, new, np.stack((own[first], own[second]), axis=1))
 
 
-def _best_exchange(
-    sample: CrispSample, program: Codes, pool: Codes, covers: Bools, min_confidence: float, *, grow: bool
-) -> tuple[Codes, float]:
+def _best_exchange(pool: Pool, program: Codes, min_confidence: float, *, grow: bool) -> tuple[Codes, float]:
     """The best program that has one rule of the pool in place of another or, to `grow`, one more."""
-    own = sample.counts(covers)
-    sure = own[:, 0] > min_confidence * own.sum(axis=1)
+    sample = pool.sample
+    sure = pool.own[:, 0] > min_confidence * pool.own.sum(axis=1)
     if not sure.any():
         return program, math.inf
-    pool, covers = pool[sure], covers[sure]
     mine = sample.covers(program)
     best, found = math.inf, program
     for place in (*([None] if grow else []), *range(len(program))):
         kept = program if place is None else np.delete(program, place, axis=0)
-        rest = (mine if place is None else np.delete(mine, place, axis=0)).any(axis=0)
-        covered = sample.counts(covers & ~rest) + sample.labels @ rest
-        size = np.count_nonzero(kept) + np.count_nonzero(pool, axis=1)
-        lengths = description_length(covered, sample.totals, size, len(kept) + 1, m=sample.space.m)
+        rest = np.asarray((mine if place is None else np.delete(mine, place, axis=0)).any(axis=0))
+        size = np.count_nonzero(kept) + pool.sizes
+        lengths = description_length(pool.beside(rest), sample.totals, size, len(kept) + 1, m=sample.space.m)
+        lengths[~sure] = math.inf
         if lengths.min() < best:
             best = float(lengths.min())
-            found = np.vstack((kept, pool[lengths.argmin()]))
+            found = np.vstack((kept, pool.bodies[lengths.argmin()]))
     return found, best
 
 
