@@ -63,13 +63,13 @@ def transposed(words: Words, width: int) -> Words:
     height = -(-len(words) // 64) * 64
     rows = np.zeros((height, words.shape[1] * 8), dtype=np.uint8)
     rows[: len(words)] = words.view(np.uint8)
-    squares = rows.reshape(height // 8, 8, -1).transpose(2, 0, 1)  # [bytes of a row, height / 8, 8]
+    squares = rows.reshape(height // 8, 8, rows.shape[1]).transpose(2, 0, 1)  # [bytes of a row, height / 8, 8]
     word = np.ascontiguousarray(squares).view(_BIG)[..., 0].astype(np.uint64)
     for distance, mask in _SWAPS:
         swapped = (word ^ (word >> np.uint64(distance))) & np.uint64(mask)
         word ^= swapped ^ (swapped << np.uint64(distance))
     turned = word.astype(_BIG)[..., None].view(np.uint8).transpose(0, 2, 1)  # [bytes, 8, height / 8]
-    columns = np.ascontiguousarray(turned).reshape(-1, height // 8)[:width]
+    columns = np.ascontiguousarray(turned).reshape(8 * rows.shape[1], height // 8)[:width]
     return columns.view(np.uint64)
 
 
@@ -102,6 +102,6 @@ def _true_counts(table: Bools) -> NDArray[np.int64]:
     """How many values of each column are true, [w]: summed in bytes, as many rows as a byte can count."""
     whole = len(table) // 255 * 255
     numbers = table.view(np.uint8)
-    blocks = numbers[:whole].reshape(-1, 255, table.shape[1]).sum(axis=1, dtype=np.uint8)
+    blocks = numbers[:whole].reshape(whole // 255, 255, table.shape[1]).sum(axis=1, dtype=np.uint8)
     counts: NDArray[np.int64] = blocks.sum(axis=0, dtype=np.int64)
     return counts + numbers[whole:].sum(axis=0, dtype=np.uint8)
