@@ -63,7 +63,9 @@ def transposed(words: Words, width: int) -> Words:
     height = -(-len(words) // 64) * 64
     rows = np.zeros((height, words.shape[1] * 8), dtype=np.uint8)
     rows[: len(words)] = words.view(np.uint8)
-    squares = rows.reshape(height // 8, 8, rows.shape[1]).transpose(2, 0, 1)  # [bytes of a row, height / 8, 8]
+    squares = rows.reshape(height // 8, 8, rows.shape[1]).transpose(
+        2, 0, 1
+    )  # [bytes of a row, height / 8, 8]
     word = np.ascontiguousarray(squares).view(_BIG)[..., 0].astype(np.uint64)
     for distance, mask in _SWAPS:
         swapped = (word ^ (word >> np.uint64(distance))) & np.uint64(mask)
@@ -103,5 +105,5 @@ def _true_counts(table: Bools) -> NDArray[np.int64]:
     whole = len(table) // 255 * 255
     numbers = table.view(np.uint8)
     blocks = numbers[:whole].reshape(whole // 255, 255, table.shape[1]).sum(axis=1, dtype=np.uint8)
-    counts: NDArray[np.int64] = blocks.sum(axis=0, dtype=np.int64)
-    return counts + numbers[whole:].sum(axis=0, dtype=np.uint8)
+    rest = numbers[whole:].sum(axis=0, dtype=np.uint8)
+    return np.asarray(blocks.sum(axis=0, dtype=np.int64) + rest)

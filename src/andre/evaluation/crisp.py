@@ -148,7 +148,7 @@ class CrispSample:
 
     def literal_rows(self, literal: int) -> Bools:
         """The rows on which a literal holds, [U]."""
-        return unpacked(self._columns[literal : literal + 1], len(self.literals))[0]
+        return np.asarray(unpacked(self._columns[literal : literal + 1], len(self.literals))[0])
 
     def row_covers(self, codes: Codes) -> Bools:
         """Which rows satisfy which bodies, [rules, U]."""

@@ -134,7 +134,7 @@ class BagCollector:
 
 def informative(cells: Cells, graph: FactGraph) -> NDArray[np.bool_]:
     """The columns that say something: candidates that are somewhere true, comparisons that vary."""
-    some = ((cells > 0) & (cells != UNKNOWN)).any(axis=0)
+    some: NDArray[np.bool_] = ((cells > 0) & (cells != UNKNOWN)).any(axis=0)
     for column, atom in enumerate(graph.space.atoms):
         if atom.is_builtin:
             some[column] &= bool((cells[:, column] != cells[0, column]).any())

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.evaluation.crisp import Bools, CrispSample
+from andre.evaluation.bits import Bools
+from andre.evaluation.crisp import CrispSample
 from andre.grounding import Codes
 
 __all__ = ["Pool"]
@@ -41,7 +42,7 @@ class Pool:
     @cached_property
     def sizes(self) -> NDArray[np.intp]:
         """The number of each rule's literals, [rules]."""
-        return np.count_nonzero(self.bodies, axis=1)
+        return np.asarray(np.count_nonzero(self.bodies, axis=1))
 
     @cached_property
     def own(self) -> Floats:

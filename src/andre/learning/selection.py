@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from andre.evaluation.crisp import Bools, CrispSample
+from andre.evaluation.bits import Bools
+from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import description_length, program_length
 from andre.grounding import Codes, RuleSpace
 from andre.grounding.form import Form
