@@ -70,6 +70,7 @@ def refine(
     form: Form | None = None,
     *,
     max_rules: int | None = None,
+    ends: dict[bytes, tuple[Codes, float]] | None = None,
 ) -> tuple[Codes, float]:
     """Take the best edit again and again, while the description length falls.
 
@@ -89,6 +90,9 @@ def refine(
         What bodies must look like; by default, all variables are bound.
     max_rules
         How many rules the program may come to have.
+    ends
+        What programs came to when they were refined in the same way before; the
+        programs on the way of this one are added. Good starts often meet soon.
 
     Returns
     -------
@@ -96,7 +100,12 @@ def refine(
     """
     form = form or Form(sample.space, singletons=True)
     length = program_length(sample, program)
+    ends, way = {} if ends is None else ends, []
     while True:
+        way.append(program.tobytes())
+        if way[-1] in ends:
+            program, length = ends[way[-1]]
+            break
         best, program_next = length, None
         grow = max_rules is None or len(program) < max_rules
         for edits in neighbours(sample, program, split=grow, min_confidence=min_confidence):
@@ -110,10 +119,12 @@ def refine(
             if shortest < best - 1e-9:
                 best, program_next = shortest, swapped
         if program_next is None:
-            return program, length
+            break
         length, program = best, program_next
         if deadline and deadline.passed:
             return program, length
+    ends.update(dict.fromkeys(way, (program, length)))
+    return program, length
 
 
 def neighbours(

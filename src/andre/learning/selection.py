@@ -106,12 +106,13 @@ def select(
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
     if config.refine:
+        ends: dict[bytes, tuple[Codes, float]] = {}
         for start in found[: _REFINED if sample.literals.size < _WIDE else _REFINED_WIDE]:
             if deadline and deadline.passed:
                 break
             floor, most = config.min_confidence, config.max_rules
-            refined = Candidate(*refine(sample, start.codes, pool, floor, deadline, form, max_rules=most))
-            best = min(best, refined, key=lambda candidate: candidate.rank)
+            refined = refine(sample, start.codes, pool, floor, deadline, form, max_rules=most, ends=ends)
+            best = min(best, Candidate(*refined), key=lambda candidate: candidate.rank)
     codes = _by_support(sample, prune(sample, best.codes, config.min_confidence))
     return Candidate(codes, program_length(sample, codes))
 
