@@ -52,14 +52,14 @@ def _counted(sample: CrispSample, form: Form, floor: float) -> tuple[Ints, NDArr
     """Pairs of literals that are right more often than the floor, and what they cover, [R, 2] each."""
     m = sample.space.m
     kinds, both, alone = _well_formed(form)
-    hopes = _parts(sample)
+    parts = _parts(sample)
     pairs, counts = [np.zeros((0, 2), dtype=np.int64)], [np.zeros((0, 2))]
     every = np.arange(2 * m)
     for literal in every:
         partners = np.flatnonzero(both[kinds[literal]][kinds] & (every > literal) & (every != literal + m))
         if alone[literal]:
             partners = np.append(partners, literal)  # with itself it is a body of one
-        if not _hopeful(hopes, int(literal), partners, floor):
+        if not _hopeful(parts, int(literal), partners, floor):
             continue
         held = sample.literal_rows(int(literal))
         own = sample.literal_counts(held, sample.labels)[:, partners].T  # [partners, 2]
