@@ -61,7 +61,7 @@ class Edits:
         return np.vstack((self.kept, *bodies))
 
 
-def refine(
+def refine(  # noqa: PLR0913  (all but two have a default)
     sample: CrispSample,
     program: Codes,
     pool: Pool | None = None,
