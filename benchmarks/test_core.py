@@ -6,11 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
 import torch
 from forms import GRADED, LARGE, build, forward_backward, random_weights, valuations
 
+from andre.evaluation.crisp import CrispSample
+from andre.grounding import Membership, RuleSpace, Sample
+from andre.grounding.form import Form
 from andre.grounding.synthetic import TASKS
-from andre.learning import Config, fit
+from andre.learning import Config, fit, short
+from andre.learning.config import SelectionConfig
 
 _FORMS = Path(__file__).parent / "forms.py"
 
@@ -98,3 +104,30 @@ def test_help(benchmark, ratios, best):
     alone, shown = best(lambda: _fresh("-c", "import torch"), lambda: _fresh("-c", command), rounds=5)
     what = "time, `andre --help` / `import torch` alone"
     ratios.add(benchmark, what, (f"{alone:.2f} s", f"{shown:.2f} s"), shown / alone)
+
+
+def test_short_bodies(benchmark, ratios, best):
+    sample = _sparse_bags(rows=40_000, m=120, bags=12_000, per_bag=25)
+    form, config = Form(sample.space), SelectionConfig()
+
+    def count(first: bool):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(short, "_MANY", 0 if first else 10**9)
+            return short.best_short_bodies(sample, form, config)
+
+    found = benchmark.pedantic(count, (True,), rounds=1, warmup_rounds=1)
+    assert np.array_equal(found, count(False))
+    every, part = best(lambda: count(False), lambda: count(True), rounds=3)
+    what = "time, short bodies on all examples / on a part of them first (12,000 bags, m 120)"
+    ratios.add(benchmark, what, (f"{every * 1e3:.0f} ms", f"{part * 1e3:.0f} ms"), every / part)
+
+
+def _sparse_bags(rows: int, m: int, bags: int, per_bag: int) -> CrispSample:
+    """Bags of rows on which few atoms hold, as in a knowledge base; one in a hundred is true."""
+    rng = np.random.default_rng(0)
+    space = RuleSpace.from_names([f"p{column}(X,Y)" for column in range(m)], "h(X,Y)")
+    table = (rng.random((rows, m)) < 0.03).astype(float)
+    places = np.sort(rng.integers(0, rows, (bags, per_bag)), axis=1).ravel()
+    members = Membership(np.arange(0, bags * per_bag + 1, per_bag), places)
+    true = rng.random(bags) < 0.01
+    return CrispSample.of(Sample(space, table, true.astype(float), (~true).astype(float), members))

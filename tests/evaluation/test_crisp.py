@@ -157,3 +157,16 @@ def test_an_atom_counts_once_however_much_its_negatives_weigh_in_training() -> N
         space, np.array([[1.0], [0.0]]), np.array([1.0, 2.0]), np.array([30.0, 70.0]), members, heads
     )
     assert CrispSample.of(sample).totals.tolist() == [3, 6]
+
+
+@settings(max_examples=60)
+@given(bagged(), programs, st.integers(0, 2**16))
+def test_a_part_covers_what_the_whole_does(drawn, codes: np.ndarray, seed: int) -> None:
+    crisp = CrispSample.of(drawn[0])
+    some = np.flatnonzero(np.random.default_rng(seed).random(len(crisp.positives)) < 0.5)
+    some = np.union1d(some, [0])  # an example at least
+    part = crisp.part(some)
+    assert np.array_equal(part.covers(codes), crisp.covers(codes)[:, some])
+    assert np.array_equal(part.labels, crisp.labels[:, some])
+    for literal in range(2 * M):
+        assert np.array_equal(part.literal_rows(literal), part.literals[:, literal])

@@ -76,3 +76,12 @@ def test_merging_rows_merges_the_examples_that_become_equal(sets: list[list[int]
 def test_an_example_needs_a_row() -> None:
     with pytest.raises(DataError, match="an example without rows"):
         Membership(np.array([0, 1, 1]), np.array([0]))
+
+
+@given(bags, st.booleans())
+def test_sets_that_surely_differ_stay_as_they_are(sets: list[list[int]], reverse: bool) -> None:
+    members = build([rows[::-1] for rows in sets] if reverse else sets)
+    found, number = members.merged(np.arange(U), U)
+    kept = written(found)
+    assert [kept[place] for place in number] == sets
+    assert len(set(map(tuple, kept))) == len(kept) == len({tuple(rows) for rows in sets})

@@ -11,6 +11,7 @@ from andre.evaluation.description import program_length
 from andre.grounding import Membership, RuleSpace, Sample
 from andre.grounding.synthetic import TASKS
 from andre.learning.deadline import Deadline
+from andre.learning.pool import Pool
 from andre.learning.refinement import neighbours, refine
 
 M = 3
@@ -101,14 +102,25 @@ def test_no_neighbour_is_the_program_itself(sample: CrispSample, program: np.nda
 
 
 @settings(max_examples=60)
+@given(st.one_of(samples(), bagged()), st.lists(programs, min_size=1, max_size=4), programs)
+def test_what_others_came_to_changes_nothing(sample: CrispSample, starts: list, bodies: np.ndarray) -> None:
+    pool, ends = Pool(sample, bodies), {}
+    for start in [*starts, *starts]:
+        plain, length = refine(sample, start, pool)
+        again, same = refine(sample, start, pool, ends=ends)
+        assert np.array_equal(again, plain)
+        assert same == pytest.approx(length, abs=1e-9)
+
+
+@settings(max_examples=60)
 @given(st.one_of(samples(), bagged()), programs, programs, st.sampled_from([0.0, 0.5, 0.8]))
 def test_refinement_never_lengthens(
     sample: CrispSample, program: np.ndarray, pool: np.ndarray, floor: float
 ) -> None:
-    refined, length = refine(sample, program, pool, floor)
+    refined, length = refine(sample, program, Pool(sample, pool), floor)
     assert length <= program_length(sample, program) + 1e-9
     assert length == pytest.approx(program_length(sample, refined), abs=1e-9)
-    again, same = refine(sample, refined, pool, floor)
+    again, same = refine(sample, refined, Pool(sample, pool), floor)
     assert same == length
     assert np.array_equal(again, refined)
 

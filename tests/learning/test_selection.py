@@ -11,6 +11,7 @@ from andre.evaluation.description import program_length
 from andre.grounding import Sample
 from andre.grounding.synthetic import TASKS
 from andre.learning import SelectionConfig
+from andre.learning.pool import Pool
 from andre.learning.selection import combine, most_accurate, nothing, pool_rules, prune, select
 
 M = 3
@@ -91,7 +92,7 @@ def test_the_pool_holds_bodies_and_their_shorter_ones(
 def test_combined_programs_have_the_length_they_claim(sample: CrispSample, codes: np.ndarray) -> None:
     config = SelectionConfig(max_rules=4)
     pool = pool_rules(sample, codes, config)
-    for candidate in combine(sample, pool, config):
+    for candidate in combine(Pool(sample, pool), config):
         assert candidate.length == pytest.approx(program_length(sample, candidate.codes), abs=1e-9)
         assert 1 <= len(candidate.codes) <= 4
 

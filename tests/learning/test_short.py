@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andre.evaluation.crisp import CrispSample
 from andre.grounding import Membership, RuleSpace, Sample
 from andre.grounding.form import Form
+from andre.learning import short
 from andre.learning.config import SelectionConfig
 from andre.learning.selection import pool_rules
 from andre.learning.short import best_short_bodies
@@ -45,3 +47,14 @@ def test_all_short_bodies_are_found(sample, safe, singletons, negation, max_body
         assert set(map(bytes, found)) >= set(map(bytes, wanted))
     counts = sample.body_counts(found)
     assert (counts[:, 0] > 0.4 * counts.sum(axis=1)).all()
+
+
+@settings(max_examples=60)
+@given(_samples(), st.sampled_from([0.0, 0.4, 0.5, 0.8]), st.sampled_from([1, 2, 16]))
+def test_what_a_part_rules_out_is_no_loss(sample, floor, share):
+    form, config = Form(sample.space), SelectionConfig(pool=1000, min_confidence=floor)
+    plain = best_short_bodies(sample, form, config)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(short, "_MANY", 0)
+        patch.setattr(short, "_SHARE", share)
+        assert np.array_equal(best_short_bodies(sample, form, config), plain)

@@ -8,15 +8,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.evaluation.bits import Bools, Words, packed, transposed, unpacked, weighed_sums
 from andre.grounding import Codes, Membership, RuleSpace, Sample
 from andre.grounding.sample import sums_of
+from andre.grounding.sets import number_keys
 from andre.logic import Evidence, Program
 
 __all__ = ["CrispSample", "covers", "literal_truth"]
 
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Words = NDArray[np.uint64]
 
 #: Numbers that one block of a coverage table may hold.
 _BLOCK = 1 << 24
@@ -52,21 +52,7 @@ def covers(literals: Bools, codes: Codes) -> Bools:
     array([[ True, False],
            [ True,  True]])
     """
-    return _held(_packed(literals.T), codes, len(literals))
-
-
-def _packed(table: Bools) -> Words:
-    """Truth values as bits of words, [n, w] to [n, ceil(w / 64)]."""
-    width = -(-table.shape[1] // 64) * 8
-    packed = np.zeros((len(table), width), dtype=np.uint8)
-    some = np.packbits(table, axis=1)
-    packed[:, : some.shape[1]] = some
-    return packed.view(np.uint64)
-
-
-def _unpacked(words: Words, width: int) -> Bools:
-    """The inverse of `_packed`."""
-    return np.unpackbits(words.view(np.uint8), axis=1, count=width).view(np.bool_)
+    return _held(packed(literals.T), codes, len(literals))
 
 
 def _held(columns: Words, codes: Codes, n_rows: int) -> Bools:
@@ -87,7 +73,7 @@ def _held(columns: Words, codes: Codes, n_rows: int) -> Bools:
         for place in range(int(sizes[some[-1]])):
             longer = np.flatnonzero(sizes[some] > place)
             rows[longer] &= columns[literal[starts[some[longer]] + place]]
-        found[some] = _unpacked(rows, n_rows)
+        found[some] = unpacked(rows, n_rows)
     return found
 
 
@@ -110,20 +96,23 @@ class CrispSample:
     positives: Floats  #: [B]
     negatives: Floats  #: [B]
     members: Membership | None = None  #: the rows of each example; None: one each
+    bits: Words | None = None  #: the literals of every row as bits, [U, words], where they are known
 
     @classmethod
     def of(cls, sample: Sample) -> CrispSample:
         """Cut valuations at one half and merge the rows, then the examples, that become equal."""
         literals = literal_truth(sample.valuations)
-        packed = np.ascontiguousarray(np.packbits(literals, axis=1))
-        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        bits = packed(literals)  # [U, words]
+        keys = bits.view(np.dtype((np.void, 8 * bits.shape[1]))).ravel()
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        if not np.array_equal(first, np.arange(len(bits))):  # else a copy would only take time
+            literals, bits = literals[first], bits[first]
         number, members = group.ravel().astype(np.int64), None
         if sample.members is not None:
             members, number = sample.members.merged(number, len(first))
         n = len(first) if members is None else len(members)
         positives, negatives = (sums_of(number, weight, n) for weight in sample.counted)
-        return cls(sample.space, literals[first], positives, negatives, members)
+        return cls(sample.space, literals, positives, negatives, members, bits)
 
     @cached_property
     def labels(self) -> Floats:
@@ -141,6 +130,26 @@ class CrispSample:
         left = ~self.predicts(codes)
         return replace(self, positives=self.positives * left, negatives=self.negatives * left)
 
+    def part(self, examples: NDArray[np.intp]) -> CrispSample:
+        """Some of the examples, and no rows but theirs."""
+        members, rows = None, examples
+        if self.members is not None:
+            taken = self.members.take(examples)
+            rows, place = number_keys(taken.rows, len(self.literals))
+            members = Membership(taken.starts, place)
+        return CrispSample(
+            self.space,
+            self.literals[rows],
+            self.positives[examples],
+            self.negatives[examples],
+            members,
+            self._rows[rows],
+        )
+
+    def literal_rows(self, literal: int) -> Bools:
+        """The rows on which a literal holds, [U]."""
+        return np.asarray(unpacked(self._columns[literal : literal + 1], len(self.literals))[0])
+
     def row_covers(self, codes: Codes) -> Bools:
         """Which rows satisfy which bodies, [rules, U]."""
         return _held(self._columns, codes, len(self.literals))
@@ -148,12 +157,12 @@ class CrispSample:
     @cached_property
     def _columns(self) -> Words:
         """The rows of every literal as bits, [2m, words]."""
-        return _packed(self.literals.T)
+        return transposed(self._rows, self.literals.shape[1])
 
     @cached_property
     def _rows(self) -> Words:
         """The literals of every row as bits, [U, words]."""
-        return _packed(self.literals)
+        return packed(self.literals) if self.bits is None else self.bits
 
     def lift(self, held: Bools) -> Bools:
         """From what holds on rows, [..., U], to what holds on examples, [..., B]."""
@@ -197,8 +206,10 @@ class CrispSample:
             Of examples, [k, B]; none is above its label's.
         """
         here, truth = self._satisfying(held)
-        kind = self._numbers
-        return np.asarray(weights[:, here].astype(kind) @ truth.astype(kind), dtype=np.float64)
+        weights = weights[:, here]
+        if self._numbers is np.float64:
+            return np.asarray(weights @ truth.astype(np.float64))
+        return weighed_sums(weights, truth)
 
     def _satisfying(self, held: Bools) -> tuple[NDArray[np.intp], Bools]:
         if self.members is None:
@@ -207,8 +218,10 @@ class CrispSample:
         here, members = self.members.within(held)
         if not len(here):
             return here, np.zeros((0, self.literals.shape[1]), dtype=np.bool_)
-        found = np.bitwise_or.reduceat(self._rows[members.rows], members.starts[:-1], axis=0)  # [b, words]
-        return here, _unpacked(found, self.literals.shape[1])
+        found = np.bitwise_or.reduceat(
+            self._rows.take(members.rows, axis=0), members.starts[:-1], axis=0
+        )  # [b, words]
+        return here, unpacked(found, self.literals.shape[1])
 
     @cached_property
     def _numbers(self) -> type[np.float32 | np.float64]:

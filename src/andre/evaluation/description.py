@@ -9,6 +9,7 @@ literals, each one of 2m, and the number of its rules.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,8 @@ Floats = NDArray[np.float64]
 
 #: From here on Stirling's series is exact to the last digits.
 _SERIES = 16
+#: Whole numbers below this are looked up.
+_LISTED = 1 << 16
 
 
 def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
@@ -40,12 +43,28 @@ def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
     few, many = np.minimum(k, rest), np.maximum(k, rest)  # a share near 1 would lose what is left of it
     share = np.divide(few, n, out=np.zeros_like(n), where=n > 0)
     main = -few * _log(share) - many * np.log1p(-share)
-    cost: Floats = main + _remainder(n) - _remainder(few) - _remainder(many) + np.log(n + 1)
+    beyond = _remainder(np.concatenate((n, few, many))).reshape(3, len(n))
+    cost: Floats = main + beyond[0] - beyond[1] - beyond[2] + np.log(n + 1)
     return cost.reshape(shape)
 
 
 def _remainder(x: Floats) -> Floats:
-    """What ln(x!) has beyond x ln x - x, by Stirling's series, shifted where x is small."""
+    """What ln(x!) has beyond x ln x - x, looked up where all numbers are whole and not too large."""
+    if (x < _LISTED).all():
+        whole = x.astype(np.intp)
+        if (whole == x).all():
+            return np.asarray(_listed()[whole])
+    return _stirling(x)
+
+
+@cache
+def _listed() -> Floats:
+    """The remainders of small whole numbers, which are asked for again and again."""
+    return _stirling(np.arange(_LISTED, dtype=np.float64))
+
+
+def _stirling(x: Floats) -> Floats:
+    """The same by Stirling's series, shifted where x is small."""
     y = np.where(x < _SERIES, x + _SERIES, x)
     square = y * y
     tail = 1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * square)) / square) / square
@@ -53,21 +72,10 @@ def _remainder(x: Floats) -> Floats:
     low = np.flatnonzero(x < _SERIES)
     if len(low):
         small, shifted = x[low], y[low]
-        whole = small.astype(np.intp)
-        # Most numbers are whole, and the same few are asked for again and again.
-        product = _RISING[whole] if (whole == small).all() else _rising(small)
+        product = np.log(small[:, None] + np.arange(1, _SERIES + 1)).sum(axis=1)  # (x + 1) ... (x + 16)
         own = small * _log(small) - small
         series[low] += shifted * np.log(shifted) - shifted - product - own
     return series
-
-
-def _rising(x: Floats) -> Floats:
-    """ln((x + 1) (x + 2) ... (x + 16))."""
-    product: Floats = np.log(x[:, None] + np.arange(1, _SERIES + 1)).sum(axis=1)
-    return product
-
-
-_RISING = _rising(np.arange(_SERIES, dtype=np.float64))
 
 
 def _log(x: Floats) -> Floats:

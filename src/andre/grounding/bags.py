@@ -110,7 +110,9 @@ class BagCollector:
         """Merge equal rows, leave out empty columns, and merge equal bags."""
         cells = np.concatenate(self._cells)
         columns = informative(cells, self.graph)
-        first, row = merge_cells(cells[:, columns])
+        if not columns.all():  # tables of bytes are slow to copy by columns: once at the most
+            cells = np.ascontiguousarray(cells[:, columns])
+        first, row = merge_cells(cells)
         bag = np.concatenate([bags for bags, _ in self._members])
         row = row[np.concatenate([rows for _, rows in self._members])]
         keys = distinct_keys(bag * len(first) + row)
@@ -127,12 +129,12 @@ class BagCollector:
         heads = np.zeros(len(shown) - 1, dtype=np.int64)
         np.add.at(heads, numbers - 1, parts[2])
         begin = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return Bags(cells[first][:, columns], columns, begin, row[places], positives, negatives, heads)
+        return Bags(cells[first], columns, begin, row[places], positives, negatives, heads)
 
 
 def informative(cells: Cells, graph: FactGraph) -> NDArray[np.bool_]:
     """The columns that say something: candidates that are somewhere true, comparisons that vary."""
-    some = np.array([bool(((column > 0) & (column != UNKNOWN)).any()) for column in cells.T], dtype=np.bool_)
+    some: NDArray[np.bool_] = ((cells > 0) & (cells != UNKNOWN)).any(axis=0)
     for column, atom in enumerate(graph.space.atoms):
         if atom.is_builtin:
             some[column] &= bool((cells[:, column] != cells[0, column]).any())

@@ -41,11 +41,11 @@ class Form:
     require: tuple[tuple[int, ...], ...] = ()  #: of each of these sets of columns a body has one at least
 
     @cached_property
-    def _occurrences(self) -> NDArray[np.int64]:
-        """How often each variable stands in each atom, [m, variables]."""
+    def _occurrences(self) -> NDArray[np.float32]:
+        """How often each variable stands in each atom, [m, variables]; whole, but products are faster so."""
         variables = self.space.variables
         table = [[atom.args.count(v) for v in variables] for atom in self.space.atoms]
-        return np.array(table, dtype=np.int64).reshape(self.space.m, len(variables))
+        return np.array(table, dtype=np.float32).reshape(self.space.m, len(variables))
 
     def admits(self, codes: Codes) -> Bools:
         """Which bodies are well-formed, [rules]."""
@@ -59,7 +59,7 @@ class Form:
         if self.max_body is not None:
             good &= np.count_nonzero(codes, axis=1) <= self.max_body
         if not self.singletons:
-            times = (codes != 0) @ self._occurrences  # [rules, variables]
+            times = (codes != 0).astype(np.float32) @ self._occurrences  # [rules, variables]
             good &= ~(times[:, len(self.space.head_variables) :] == 1).any(axis=1)
         for columns in self.require:
             good &= (codes[:, list(columns)] != 0).any(axis=1)

@@ -39,8 +39,9 @@ def build_graph(facts: FactBase, space: RuleSpace, codes: Ints, domains: list[In
     of_labels, of_pairs = Symbols(truths), Symbols(truths)
     wide: dict[Key, WideFacts] = {}
     constants = _constants_of(space)
+    read = {target, *((atom.predicate, atom.arity) for atom in space.atoms)}
     for key, relation in facts.relations.items():
-        if key == target or key in {(a.predicate, a.arity) for a in space.atoms}:
+        if key in read:
             kept = _Kept.of(facts, relation, target, renumber, truths)
             _add(kept, of_labels, of_pairs, wide, n)
             for atom, place, value in constants.get(key, ()):

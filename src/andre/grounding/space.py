@@ -101,9 +101,10 @@ class RuleSpace:
         array([ True,  True, False])
         """
         states = np.array([not atom.is_builtin for atom in self.atoms])
-        stands = self.incidence.T.astype(np.int64)  # [m, variables]; sums of int8 would overflow
-        binds = ((codes > 0) & states) @ stands > 0  # [rules, variables]
-        needed = (codes != 0) @ stands > 0
+        # Sums of int8 would overflow, and products of whole numbers are slow.
+        stands = self.incidence.T.astype(np.float32)  # [m, variables]
+        binds = ((codes > 0) & states).astype(np.float32) @ stands > 0  # [rules, variables]
+        needed = (codes != 0).astype(np.float32) @ stands > 0
         needed[:, : len(self.head_variables)] = True
         return np.asarray((binds | ~needed).all(axis=1))
 

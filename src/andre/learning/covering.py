@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.evaluation.crisp import Bools, CrispSample
+from andre.evaluation.bits import Bools
+from andre.evaluation.crisp import CrispSample
 from andre.grounding import Codes
 from andre.grounding.form import Form
 from andre.learning.deadline import Deadline

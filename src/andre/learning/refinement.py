@@ -14,11 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.evaluation.crisp import Bools, CrispSample
+from andre.evaluation.bits import Bools
+from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import description_length, program_length
 from andre.grounding import Codes
 from andre.grounding.form import Form
 from andre.learning.deadline import Deadline
+from andre.learning.pool import Pool
 
 __all__ = ["Edits", "neighbours", "refine"]
 
@@ -59,15 +61,16 @@ class Edits:
         return np.vstack((self.kept, *bodies))
 
 
-def refine(
+def refine(  # noqa: PLR0913  (all but two have a default)
     sample: CrispSample,
     program: Codes,
-    pool: Codes | None = None,
+    pool: Pool | None = None,
     min_confidence: float = 0.5,
     deadline: Deadline | None = None,
     form: Form | None = None,
     *,
     max_rules: int | None = None,
+    ends: dict[bytes, tuple[Codes, float]] | None = None,
 ) -> tuple[Codes, float]:
     """Take the best edit again and again, while the description length falls.
 
@@ -78,7 +81,7 @@ def refine(
     program
         Where to start, [rules, m].
     pool
-        Rules that may be added or put in another's place, [rules, m].
+        Rules that may be added or put in another's place.
     min_confidence
         Every changed rule must be right more often than this.
     deadline
@@ -87,6 +90,9 @@ def refine(
         What bodies must look like; by default, all variables are bound.
     max_rules
         How many rules the program may come to have.
+    ends
+        What programs came to when they were refined in the same way before; the
+        programs on the way of this one are added. Good starts often meet soon.
 
     Returns
     -------
@@ -94,8 +100,12 @@ def refine(
     """
     form = form or Form(sample.space, singletons=True)
     length = program_length(sample, program)
-    rivals = None if pool is None else (pool, sample.covers(pool))
+    ends, way = {} if ends is None else ends, []
     while True:
+        way.append(program.tobytes())
+        if way[-1] in ends:
+            program, length = ends[way[-1]]
+            break
         best, program_next = length, None
         grow = max_rules is None or len(program) < max_rules
         for edits in neighbours(sample, program, split=grow, min_confidence=min_confidence):
@@ -104,15 +114,17 @@ def refine(
             place = _shortest(edits, form, min_confidence, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
-        if rivals is not None:
-            swapped, shortest = _best_exchange(sample, program, *rivals, min_confidence, grow=grow)
+        if pool is not None:
+            swapped, shortest = _best_exchange(pool, program, min_confidence, grow=grow)
             if shortest < best - 1e-9:
                 best, program_next = shortest, swapped
         if program_next is None:
-            return program, length
+            break
         length, program = best, program_next
         if deadline and deadline.passed:
             return program, length
+    ends.update(dict.fromkeys(way, (program, length)))
+    return program, length
 
 
 def neighbours(
@@ -214,26 +226,23 @@ class _Judge:
         return self._edits(body, pairs, new, np.stack((own[first], own[second]), axis=1))
 
 
-def _best_exchange(
-    sample: CrispSample, program: Codes, pool: Codes, covers: Bools, min_confidence: float, *, grow: bool
-) -> tuple[Codes, float]:
+def _best_exchange(pool: Pool, program: Codes, min_confidence: float, *, grow: bool) -> tuple[Codes, float]:
     """The best program that has one rule of the pool in place of another or, to `grow`, one more."""
-    own = sample.counts(covers)
-    sure = own[:, 0] > min_confidence * own.sum(axis=1)
+    sample = pool.sample
+    sure = pool.own[:, 0] > min_confidence * pool.own.sum(axis=1)
     if not sure.any():
         return program, math.inf
-    pool, covers = pool[sure], covers[sure]
     mine = sample.covers(program)
     best, found = math.inf, program
     for place in (*([None] if grow else []), *range(len(program))):
         kept = program if place is None else np.delete(program, place, axis=0)
-        rest = (mine if place is None else np.delete(mine, place, axis=0)).any(axis=0)
-        covered = sample.counts(covers & ~rest) + sample.labels @ rest
-        size = np.count_nonzero(kept) + np.count_nonzero(pool, axis=1)
-        lengths = description_length(covered, sample.totals, size, len(kept) + 1, m=sample.space.m)
+        rest = np.asarray((mine if place is None else np.delete(mine, place, axis=0)).any(axis=0))
+        size = np.count_nonzero(kept) + pool.sizes
+        lengths = description_length(pool.beside(rest), sample.totals, size, len(kept) + 1, m=sample.space.m)
+        lengths[~sure] = math.inf
         if lengths.min() < best:
             best = float(lengths.min())
-            found = np.vstack((kept, pool[lengths.argmin()]))
+            found = np.vstack((kept, pool.bodies[lengths.argmin()]))
     return found, best
 
 

@@ -151,6 +151,8 @@ def _definitions(
     if executor is None:
         yield from (_attempt(name, facts, language, plan, callbacks) for name, language in left)
         return
+    # Those with most facts take longest: begun last, one would keep all others waiting.
+    left.sort(key=lambda entry: -len(facts.relations[entry[1].key(facts)]))
     waiting = [executor.submit(_attempt, name, facts, language, plan) for name, language in left]
     for future in as_completed(waiting):
         yield future.result()

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from andre.evaluation.crisp import Bools, CrispSample
+from andre.evaluation.bits import Bools
+from andre.evaluation.crisp import CrispSample
 from andre.evaluation.description import description_length, program_length
 from andre.grounding import Codes, RuleSpace
 from andre.grounding.form import Form
 from andre.learning.config import SelectionConfig
 from andre.learning.deadline import Deadline
 from andre.learning.extraction import distinct_bodies
+from andre.learning.pool import Pool
 from andre.learning.refinement import refine
 
 __all__ = [
@@ -86,8 +88,10 @@ def select(
     empty = nothing(sample)
     form = form or form_of(sample.space, config)
     programs = [codes[form.admits(codes)] for codes in programs]
-    beside = empty.codes if extra is None else extra
-    pool = pool_rules(sample, np.concatenate([beside, *programs]), config, form)
+    pool = None
+    if config.combine or config.refine:
+        beside = empty.codes if extra is None else extra
+        pool = Pool(sample, pool_rules(sample, np.concatenate([beside, *programs]), config, form))
     found = [empty]
     if not sample.space.head_variables:
         found += _always(sample, config)
@@ -96,18 +100,19 @@ def select(
             break
         sound = prune(sample, codes, config.min_confidence)
         found.append(Candidate(sound, program_length(sample, sound)))
-    if config.combine:
-        found += combine(sample, pool, config, deadline)
+    if pool is not None and config.combine:
+        found += combine(pool, config, deadline)
     found = [candidate for candidate in found if len(candidate.codes) <= config.max_rules]
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
     if config.refine:
+        ends: dict[bytes, tuple[Codes, float]] = {}
         for start in found[: _REFINED if sample.literals.size < _WIDE else _REFINED_WIDE]:
             if deadline and deadline.passed:
                 break
             floor, most = config.min_confidence, config.max_rules
-            refined = Candidate(*refine(sample, start.codes, pool, floor, deadline, form, max_rules=most))
-            best = min(best, refined, key=lambda candidate: candidate.rank)
+            refined = refine(sample, start.codes, pool, floor, deadline, form, max_rules=most, ends=ends)
+            best = min(best, Candidate(*refined), key=lambda candidate: candidate.rank)
     codes = _by_support(sample, prune(sample, best.codes, config.min_confidence))
     return Candidate(codes, program_length(sample, codes))
 
@@ -171,24 +176,20 @@ def pool_rules(
     return bodies[np.argsort(lengths, kind="stable")[: config.pool]]
 
 
-def combine(
-    sample: CrispSample, pool: Codes, config: SelectionConfig, deadline: Deadline | None = None
-) -> list[Candidate]:
+def combine(pool: Pool, config: SelectionConfig, deadline: Deadline | None = None) -> list[Candidate]:
     """Programs made of pooled rules, by beam search.
 
     A beam looks ahead: a program stays in it though it is longer than the one
     it was made from, as a first rule often pays only once the second is there.
     """
-    covers = sample.covers(pool)
-    weighed = covers.astype(np.float64)
-    size = np.count_nonzero(pool, axis=1)
+    sample, covers, size = pool.sample, pool.covers, pool.sizes
     states: list[tuple[tuple[int, ...], Bools]] = [((), np.zeros(covers.shape[1], dtype=bool))]
     found: list[Candidate] = []
     best = math.inf
     for n_rules in range(1, config.max_rules + 1):
         grown: dict[bytes, tuple[float, tuple[int, ...], Bools]] = {}
         for chosen, rest in states:
-            covered = sample.labels @ rest + weighed @ (sample.labels * ~rest).T
+            covered = pool.beside(rest)
             n_literals = size + size[list(chosen)].sum()
             lengths = description_length(covered, sample.totals, n_literals, n_rules, m=sample.space.m)
             for rule in np.argsort(lengths, kind="stable")[: config.beam]:
@@ -197,7 +198,7 @@ def combine(
                 if key not in grown or length < grown[key][0]:
                     grown[key] = (length, (*chosen, int(rule)), rows)
         ranked = sorted(grown.values(), key=lambda state: state[:2])[: config.beam]
-        found += [Candidate(pool[list(chosen)], length) for length, chosen, _ in ranked]
+        found += [Candidate(pool.bodies[list(chosen)], length) for length, chosen, _ in ranked]
         states = [(chosen, rows) for _, chosen, rows in ranked]
         if not ranked or (n_rules > 2 and ranked[0][0] > best) or (deadline and deadline.passed):
             break

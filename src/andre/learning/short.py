@@ -15,6 +15,11 @@ __all__ = ["best_short_bodies"]
 
 Ints = NDArray[np.int64]
 
+#: Rows of examples, bags counted with all theirs, from which on a part of them is looked at first, and
+#: how many examples without positives there are for one in that part.
+_MANY, _SHARE = 50_000, 16
+_SLACK = 1 - 1e-9
+
 
 def best_short_bodies(sample: CrispSample, form: Form, config: SelectionConfig) -> Codes:
     """The bodies of one or two literals that are worth combining, the most promising first, [rules, m].
@@ -47,20 +52,45 @@ def _counted(sample: CrispSample, form: Form, floor: float) -> tuple[Ints, NDArr
     """Pairs of literals that are right more often than the floor, and what they cover, [R, 2] each."""
     m = sample.space.m
     kinds, both, alone = _well_formed(form)
+    parts = _parts(sample)
     pairs, counts = [np.zeros((0, 2), dtype=np.int64)], [np.zeros((0, 2))]
     every = np.arange(2 * m)
     for literal in every:
         partners = np.flatnonzero(both[kinds[literal]][kinds] & (every > literal) & (every != literal + m))
         if alone[literal]:
             partners = np.append(partners, literal)  # with itself it is a body of one
-        held = sample.literals[:, literal]
-        if not len(partners) or not held.any():
+        if not _hopeful(parts, int(literal), partners, floor):
             continue
+        held = sample.literal_rows(int(literal))
         own = sample.literal_counts(held, sample.labels)[:, partners].T  # [partners, 2]
         sure = own[:, 0] > floor * own.sum(axis=1)
         pairs.append(np.stack((np.full(int(sure.sum()), literal), partners[sure]), axis=1))
         counts.append(own[sure])
     return np.concatenate(pairs), np.concatenate(counts)
+
+
+def _parts(sample: CrispSample) -> list[CrispSample]:
+    """The few examples that rule out most pairs: those with positives, then a share of the others."""
+    if len(sample.literals if sample.members is None else sample.members.rows) < _MANY:
+        return []
+    true = sample.positives > 0
+    false = np.flatnonzero(~true)[::_SHARE]
+    return [sample.part(some) for some in (np.flatnonzero(true), false) if len(some)]
+
+
+def _hopeful(parts: list[CrispSample], literal: int, partners: Ints, floor: float) -> bool:
+    """Whether a pair can be right more often than the floor, going by the examples of some parts.
+
+    All positives are in the first part. What is wrong already there, or with
+    some negatives more, is no better on all examples.
+    """
+    own = np.zeros((2, len(partners)))
+    for part in parts if len(partners) else ():
+        own += part.literal_counts(part.literal_rows(literal), part.labels)[:, partners]
+        # Weights that are not whole may add up to a little less in another order.
+        if not (own[0] > floor * _SLACK * own.sum(axis=0)).any():
+            return False
+    return len(partners) > 0
 
 
 def _well_formed(form: Form) -> tuple[Ints, NDArray[np.bool_], NDArray[np.bool_]]:

@@ -1,0 +1,44 @@
+"""Bits against the tables they stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from andre.evaluation.bits import packed, transposed, unpacked, weighed_sums
+
+shapes = st.tuples(st.integers(0, 140), st.integers(1, 140))
+tables = shapes.flatmap(lambda shape: st.integers(0, 2**16).map(lambda seed: _table(shape, seed)))
+
+
+def _table(shape: tuple[int, int], seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).random(shape) < 0.4
+
+
+@given(tables, st.booleans())
+def test_packing_loses_nothing_in_either_order(table: np.ndarray, columns_first: bool) -> None:
+    words = packed(np.asfortranarray(table) if columns_first else table)
+    assert words.shape == (len(table), -(-table.shape[1] // 64))
+    assert np.array_equal(unpacked(words, table.shape[1]), table)
+    assert not unpacked(words, 64 * words.shape[1])[:, table.shape[1] :].any()
+
+
+@given(tables)
+def test_bits_are_transposed_as_the_table_is(table: np.ndarray) -> None:
+    turned = transposed(packed(table), table.shape[1])
+    assert np.array_equal(turned, packed(np.ascontiguousarray(table.T)))
+
+
+@given(tables, st.integers(0, 3), st.integers(0, 2**16), st.sampled_from([0.1, 0.9]))
+def test_weighed_sums_are_a_product(table: np.ndarray, k: int, seed: int, usual: float) -> None:
+    rng = np.random.default_rng(seed)
+    shape = (k, len(table))
+    weights = np.where(rng.random(shape) < usual, 1.0, rng.integers(0, 1000, shape))
+    assert np.array_equal(weighed_sums(weights, table), weights @ table)
+
+
+@given(hnp.arrays(np.bool_, st.tuples(st.integers(500, 600), st.just(2))))
+def test_more_is_counted_than_a_byte_holds(table: np.ndarray) -> None:
+    assert weighed_sums(np.ones((1, len(table))), table).tolist() == [table.sum(axis=0).tolist()]
