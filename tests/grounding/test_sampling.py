@@ -141,7 +141,7 @@ def test_every_head_is_as_likely_as_the_others_of_its_kind() -> None:
 def test_listing_and_drawing_what_is_apart_are_both_right(monkeypatch: pytest.MonkeyPatch, rare: int) -> None:
     monkeypatch.setattr("andre.grounding.heads._RARE", rare)
     monkeypatch.setattr("andre.grounding.heads._BLOCK", 50)
-    facts, language = sparse(1), Language("p/2")
+    facts, language = sparse(1, n=20), Language("p/2")
     drawn, times = drawn_heads(facts, language, 40)
     census = sample_census(facts, language, 40, mode="complete")
     expected = Brute(facts, language).take("exists", "complete", times=times)
