@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     # Not in __all__: a star import must work without scikit-learn.
     from andre.estimator import AndreClassifier as AndreClassifier
     from andre.facts import FactBase, read_facts, write_facts
-    from andre.grounding import Language, RuleSpace, Sample, take_census
+    from andre.grounding import Language, RuleSpace, Sample, sample_census, take_census
     from andre.inference import explain, infer
     from andre.learning import (
         Config,
@@ -45,6 +45,7 @@ _LAZY = {
     "Language": "andre.grounding",
     "RuleSpace": "andre.grounding",
     "Sample": "andre.grounding",
+    "sample_census": "andre.grounding",
     "take_census": "andre.grounding",
     "Completion": "andre.learning.completion",
     "CompletionConfig": "andre.learning.completion",
@@ -95,6 +96,7 @@ __all__ = [
     "parse_program",
     "propose",
     "read_facts",
+    "sample_census",
     "save_result",
     "save_theory",
     "take_census",

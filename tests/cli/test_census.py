@@ -50,6 +50,16 @@ def test_text_has_the_counts_time_and_memory(
     assert lines["time"].endswith(" s")
 
 
+def test_head_atoms_are_drawn(
+    source: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, source, "--target", "p", "--heads", "9", "--seed", "1", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["sampled"], told["rows"], told["positive"]) == (9, 16, 2)
+    assert run(monkeypatch, source, "--target", "p", "--heads", "9", "--semantics", "rows") == 2
+    assert "in exists only" in capsys.readouterr().err
+
+
 def test_a_language_file_is_read(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -99,7 +100,14 @@ class Brute:
             )
         return 1
 
-    def take(self, semantics: str, mode: str = "define", identity: bool | None = None) -> Told:
+    def take(
+        self,
+        semantics: str,
+        mode: str = "define",
+        identity: bool | None = None,
+        times: Mapping[tuple[int, ...], int] | None = None,
+    ) -> Told:
+        """All that there is; in exists with `times` these head atoms, each standing for so many."""
         if identity is None:
             identity = semantics == "exists" and mode == "complete"
         variables = [Variable(f"X{i + 1}") for i in range(self.language.variables)]
@@ -114,6 +122,9 @@ class Brute:
             head = values[:arity]
             guard = head if semantics == "exists" else None
             listed.append((head, tuple(self.cell(atom, codes, guard) for atom in self.space.atoms)))
+        groundings = len(listed)
+        if times is not None:
+            listed = [(head, row) for head, row in listed if head in times]
         keep = [self._keeps(atom, [row[i] for _, row in listed]) for i, atom in enumerate(self.space.atoms)]
         listed = [(h, tuple(c for c, k in zip(row, keep, strict=True) if k)) for h, row in listed]
         atoms = tuple(atom for atom, kept in zip(self.space.atoms, keep, strict=True) if kept)
@@ -121,7 +132,7 @@ class Brute:
         if identity and arity == 2 and semantics == "exists":
             dropped = sum(p for head, p in self.truth.items() if head[0] == head[1])
         if semantics == "exists":
-            return Told(atoms, len(listed), dropped, self._bags(listed, mode))
+            return Told(atoms, groundings, dropped, self._bags(listed, mode, times))
         weights: dict[Any, list[float]] = {}
         for head, row in listed:
             blank = all(
@@ -134,14 +145,17 @@ class Brute:
             entry[0] += 0.0 if blank else p
             entry[1] += self.negative(head, "define")
         kept_rows = {row: tuple(entry) for row, entry in weights.items() if any(entry)}
-        return Told(atoms, len(listed), dropped, kept_rows)
+        return Told(atoms, groundings, dropped, kept_rows)
 
     def _keeps(self, atom: Atom, column: list[Any]) -> bool:
         some = any(cell not in (0, UNKNOWN) for cell in column)
         return some and (not atom.is_builtin or len(set(column)) > 1)
 
     def _bags(
-        self, listed: list[tuple[tuple[int, ...], tuple[Any, ...]]], mode: str
+        self,
+        listed: list[tuple[tuple[int, ...], tuple[Any, ...]]],
+        mode: str,
+        times: Mapping[tuple[int, ...], int] | None,
     ) -> dict[Any, tuple[float, ...]]:
         rows: dict[tuple[int, ...], set[Any]] = {}
         for head, row in listed:
@@ -149,9 +163,10 @@ class Brute:
         weights: dict[Any, list[float]] = {}
         for head, bag in rows.items():
             entry = weights.setdefault(frozenset(bag), [0.0, 0.0, 0.0])
-            entry[0] += self.truth.get(head, 0.0)
-            entry[1] += self.negative(head, mode)
-            entry[2] += 1
+            count = 1 if times is None else times[head]
+            entry[0] += count * self.truth.get(head, 0.0)
+            entry[1] += count * self.negative(head, mode)
+            entry[2] += count
         return {bag: tuple(entry) for bag, entry in weights.items()}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from andre.errors import CheckpointError, DataError
 from andre.evaluation.coverage import covered_heads
-from andre.facts import FactBase
+from andre.facts import FactBase, Relation
 from andre.grounding import Sample
 from andre.learning.completion import (
     CompletionConfig,
@@ -26,6 +26,7 @@ from andre.learning.completion.given import GivenRules
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies
 from andre.learning.completion.proposals import informative_columns
+from andre.learning.completion.scorer import is_dense
 from andre.learning.completion.weights import RankingLoss, fit_weights
 from andre.learning.known import apart
 from andre.logic import Atom, Constant, Literal, Rule, Variable, check_safe, parse_atom, parse_rule
@@ -246,6 +247,23 @@ def test_a_pool_may_hold_given_rules_only():
     done = complete(family(), config, extra=[rule])
     assert done.rules.rules == (rule,)
     assert done.rank(parse_atom("parent(c7, X)"), limit=1)[0].atom == parse_atom("parent(c7, c15)")
+
+
+def test_a_target_without_rules_takes_no_room_in_a_large_base():
+    """Not every candidate of every query gets a cell because no body says anything about it."""
+    n = 7_000
+    pairs = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    facts = FactBase.from_relations(range(n), [Relation("p", pairs), Relation("q", pairs[::7])])
+    config = FAST.model_copy(update={"short": False, "constants": 0, "chains": 0})
+    done = complete(facts, config, extra=[parse_rule("q(X, Y) :- p(X, Y), X \\= Y.")])
+    assert [len(features.bodies) for features in done.features.values()] == [0, 1, 0, 1]
+    assert not any(is_dense(features) for features in done.features.values())
+    assert done.rank(parse_atom("q(1, X)"), limit=1)[0].atom == parse_atom("q(1, 2)")
+
+
+def test_more_head_atoms_than_are_looked_at_leave_the_clear_rules():
+    rule = parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.")
+    assert rule in propose(family(), ProposalConfig(heads=60))
 
 
 def test_runs_propose_what_defines_a_relation():

@@ -34,12 +34,17 @@ def census(
     format: Annotated[
         str | None, typer.Option("--format", help="Its format, where it cannot be seen.")
     ] = None,
+    heads: Annotated[
+        int | None, typer.Option(help="Draw so many head atoms that stand for all; in exists.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
     memory_limit: Annotated[float, typer.Option(help="Gigabytes that tables may take.")] = 4.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Count the rows of a target without listing its groundings."""
+    from andre.errors import ConfigError
     from andre.facts import read_source
-    from andre.grounding import Language, take_census
+    from andre.grounding import Language, sample_census, take_census
     from andre.report.memory import peak_megabytes
 
     began = time.perf_counter()
@@ -47,14 +52,18 @@ def census(
     given = {"target": target, "variables": variables}
     options = {name: value for name, value in given.items() if value is not None}
     chosen = Language.of(facts, language, preset, **options)
-    found = take_census(
-        facts,
-        chosen,
-        semantics=cast("Semantics", semantics),  # checked there, with a sentence
-        mode=cast("Mode", mode),
-        memory_limit=int(memory_limit * 2**30),
-    ).require_both_classes()
-    summary = _summary(found)
+    limit, about = int(memory_limit * 2**30), cast("Mode", mode)  # checked there, with a sentence
+    if heads is None:
+        found = take_census(
+            facts, chosen, semantics=cast("Semantics", semantics), mode=about, memory_limit=limit
+        )
+    elif semantics == "exists":
+        found = sample_census(facts, chosen, heads, seed=seed, mode=about, memory_limit=limit)
+    else:
+        raise ConfigError(
+            f"head atoms are drawn in exists only: leave out --heads or --semantics {semantics}"
+        )
+    summary = _summary(found.require_both_classes())
     if as_json:
         import json
 
@@ -80,6 +89,8 @@ def _summary(found: Census) -> dict[str, Any]:
     }
     if found.heads is not None:
         whole["bags"] = len(found.heads)
+    if found.sampled is not None:
+        whole["sampled"] = found.sampled
     # A count is a whole number, and a weight is shown as one where it is.
     return {
         name: int(value) if isinstance(value, float) and value.is_integer() else value

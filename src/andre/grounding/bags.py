@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import DataError
+from andre.facts import FactBase
 from andre.grounding.cells import UNKNOWN, Cells, Floats
 from andre.grounding.graph import FactGraph
 from andre.grounding.sets import Ints, distinct_keys, number_rows, number_sets, run_starts, spread
@@ -29,6 +30,19 @@ class Weigher:
     stated_only: bool = False
     out: Ints | None = None  #: [n], facts that begin with each constant
     into: Ints | None = None  #: [n], facts that end with each constant
+
+    @classmethod
+    def of(cls, facts: FactBase, graph: FactGraph, *, corrupting: bool = False) -> Weigher:
+        """What the facts of the target say; `corrupting` counts what facts of two arguments are corrupted."""
+        relation = facts.relations[graph.target]
+        train = relation.take(relation.marked("train"))
+        if train.negative is not None or facts.world == "open":
+            return cls(stated_only=True)
+        if not corrupting or relation.arity != 2:
+            return cls()
+        places = np.searchsorted(graph.codes, train.codes)
+        out, into = (np.bincount(column, minlength=graph.n).astype(np.int64) for column in places.T)
+        return cls(out=out, into=into)
 
     def corrupted(self, first: Ints, second: Ints) -> Ints:
         """The weight of atoms that are not stated."""

@@ -15,6 +15,7 @@ from andre.grounding.bags import BagCollector, Weigher, informative, merge_cells
 from andre.grounding.cells import UNKNOWN, Cells, Floats, value_of
 from andre.grounding.exists import collect_bags
 from andre.grounding.graph import FactGraph
+from andre.grounding.heads import n_heads
 from andre.grounding.inner import is_shorter, join_inner
 from andre.grounding.labelling import build_graph, seen_constants
 from andre.grounding.language import Language
@@ -28,7 +29,18 @@ from andre.grounding.split import draw_cells
 from andre.grounding.strata import Classes, Stratum, strata
 from andre.grounding.triads import class_bound, count_classes
 
-__all__ = ["Census", "Method", "Mode", "Semantics", "head_domains", "take_census"]
+__all__ = [
+    "Census",
+    "Method",
+    "Mode",
+    "Semantics",
+    "bags_follow",
+    "census_of",
+    "ground",
+    "head_domains",
+    "n_groundings",
+    "take_census",
+]
 
 #: What an example is: a grounding, or a head atom with the set of its rows.
 Semantics: TypeAlias = Literal["rows", "exists"]
@@ -66,6 +78,7 @@ class Census:
     starts: Ints | None = None  #: [B + 1], in exists where the rows of each bag begin
     rows: Ints | None = None  #: places in `cells`, in order within a bag
     corrupting: bool = False  #: whether negatives weigh the facts they corrupt, not the atoms they are
+    sampled: int | None = None  #: how many head atoms were looked at, where these stand for others
 
     @cached_property
     def valuations(self) -> Floats:
@@ -187,20 +200,32 @@ def take_census(
     for given, known in ((semantics, Semantics), (mode, Mode), (method, Method)):
         if given not in get_args(known):
             raise ConfigError(f"{given!r} is unknown: choose from {', '.join(get_args(known))}")
+    if identity is None:
+        identity = semantics == "exists" and mode == "complete"
+    graph = ground(facts, language, semantics, mode)
+    chosen = [stratum for stratum in strata(language.variables) if stratum.is_distinct or not identity]
+    if semantics == "rows":
+        return _count_rows(graph, chosen, Weigher.of(facts, graph), (memory_limit, method))
+    into = BagCollector(graph, memory=memory_limit)
+    weigh = Weigher.of(facts, graph, corrupting=mode == "complete")
+    if method == "list" or not bags_follow(graph, language.variables):
+        groundings = _list_bags(graph, chosen, into, weigh, method)
+    else:
+        groundings = n_groundings(graph, language.variables, identity)
+        collect_bags(graph, into, weigh, language.variables, identity)
+    return census_of(into, groundings, weigh, identity)
+
+
+def ground(facts: FactBase, language: Language, semantics: Semantics, mode: Mode) -> FactGraph:
+    """The facts as a graph, and what head atoms range over in it."""
     space = language.space(facts)
     constants = np.arange(len(facts.constants)) if language.held_out else seen_constants(facts)
     if language.variables > len(constants):
         raise DataError(
             f"there are {language.variables} variables for {len(constants)} constants: use fewer variables"
         )
-    if identity is None:
-        identity = semantics == "exists" and mode == "complete"
     domains = head_domains(facts, language, semantics, mode, constants)
-    graph = build_graph(facts, space, constants, domains)
-    chosen = [stratum for stratum in strata(language.variables) if stratum.is_distinct or not identity]
-    if semantics == "rows":
-        return _count_rows(graph, chosen, _weigher(facts, graph, "define"), (memory_limit, method))
-    return _count_bags(graph, chosen, _weigher(facts, graph, mode), identity, (memory_limit, method))
+    return build_graph(facts, space, constants, domains)
 
 
 def head_domains(
@@ -230,18 +255,6 @@ def head_domains(
         for kind, column in zip(types[other], relation.codes[kept].T, strict=True):
             found.setdefault(kind, []).append(np.unique(column))
     return [np.unique(np.concatenate(found[kind])).astype(np.int64) for kind in types[key]]
-
-
-def _weigher(facts: FactBase, graph: FactGraph, mode: Mode) -> Weigher:
-    relation = facts.relations[graph.target]
-    train = relation.take(relation.marked("train"))
-    if train.negative is not None or facts.world == "open":
-        return Weigher(stated_only=True)
-    if mode == "define" or relation.arity != 2:
-        return Weigher()
-    places = np.searchsorted(graph.codes, train.codes)
-    out, into = (np.bincount(column, minlength=graph.n).astype(np.int64) for column in places.T)
-    return Weigher(out=out, into=into)
 
 
 def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, how: tuple[int, Method]) -> Census:
@@ -309,25 +322,23 @@ def _is_long(graph: FactGraph, stratum: Stratum) -> bool:
     return size > min(_LISTABLE, len(graph.patterns) + 8 * (paths + class_bound(graph, stratum)))
 
 
-def _count_bags(
-    graph: FactGraph, chosen: list[Stratum], weigh: Weigher, identity: bool, how: tuple[int, Method]
-) -> Census:
+def bags_follow(graph: FactGraph, variables: int) -> bool:
+    """Whether bags follow from what the arguments of a head atom see."""
     arity = graph.space.head.arity
-    variables = len(chosen[0].block)
-    memory, method = how
-    into = BagCollector(graph, memory=memory)
-    if method == "list" or graph.wide or arity > 2 or variables > arity + 1:
-        groundings = _list_bags(graph, chosen, into, weigh, method)
-    else:
-        collect_bags(graph, into, weigh, variables, identity)
-        sizes = [len(graph.domain(place)) for place in range(arity)]
-        groundings = int(np.prod(sizes, dtype=object))
-        if identity and arity == 2:
-            groundings -= len(np.intersect1d(graph.domain(0), graph.domain(1)))
-        if variables > arity:
-            groundings *= graph.n - (arity if identity else 0)
-    bags = into.finish()
-    same = np.nan_to_num(graph.label_truth[graph.labels]).sum() if identity and arity == 2 else 0
+    return not graph.wide and arity <= 2 and variables <= arity + 1
+
+
+def n_groundings(graph: FactGraph, variables: int, identity: bool) -> int:
+    """How many groundings there are, of one variable more than the head has at most."""
+    arity, count = graph.space.head.arity, n_heads(graph, identity)
+    return count if variables == arity else count * (graph.n - (arity if identity else 0))
+
+
+def census_of(into: BagCollector, groundings: int, weigh: Weigher, identity: bool) -> Census:
+    """What was collected as a census in `exists`."""
+    graph, bags = into.graph, into.finish()
+    loops = identity and graph.space.head.arity == 2
+    same = np.nan_to_num(graph.label_truth[graph.labels]).sum() if loops else 0
     return Census(
         _narrowed(graph.space, bags.columns),
         "exists",

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from andre.errors import DataError
 from andre.grounding.bags import BagCollector, Weigher
 from andre.grounding.graph import FactGraph
-from andre.grounding.joins import blocks_of
+from andre.grounding.heads import DrawnHeads
+from andre.grounding.joins import blocks_of, path_blocks
 from andre.grounding.profiles import Profiles
 from andre.grounding.sets import (
     Ints,
@@ -39,7 +40,12 @@ _MARKS = 1 << 26
 
 
 def collect_bags(
-    graph: FactGraph, into: BagCollector, weigh: Weigher, variables: int, identity: bool
+    graph: FactGraph,
+    into: BagCollector,
+    weigh: Weigher,
+    variables: int,
+    identity: bool,
+    drawn: DrawnHeads | None = None,
 ) -> None:
     """Put the bags of all head atoms into a collector.
 
@@ -47,20 +53,24 @@ def collect_bags(
     ----------
     identity
         Whether all variables of a rule stand for different constants.
+    drawn
+        Head atoms that stand for the others; None: all.
     """
     arity = graph.space.head.arity
     census = _Exists(graph, Profiles.of(graph), into, weigh, inner=variables > arity, identity=identity)
-    if arity == 1:
+    if drawn is not None:
+        census.chosen(drawn)
+    elif arity == 1:
         census.singles(graph.domain(0))
-        return
-    if not identity:
-        census.singles(np.intersect1d(graph.domain(0), graph.domain(1)))
-    census.pairs()
+    else:
+        if not identity:
+            census.singles(np.intersect1d(graph.domain(0), graph.domain(1)))
+        census.pairs()
 
 
 @dataclass(frozen=True, eq=False)
 class _Heads:
-    """Connected head atoms of a block, and what stands between their arguments."""
+    """Head atoms of a block, and what stands between their arguments."""
 
     first: Ints  #: [H]
     second: Ints  #: [H]
@@ -80,8 +90,18 @@ class _Exists:
     inner: bool
     identity: bool
 
-    def singles(self, constants: Ints) -> None:
-        """Head atoms with one constant: p(x), or p(x, x)."""
+    def chosen(self, drawn: DrawnHeads) -> None:
+        """Head atoms that were drawn, of whatever kind."""
+        same = drawn.first == drawn.second
+        self.singles(drawn.first[same], drawn.times[same])
+        first, second, times = drawn.first[~same], drawn.second[~same], drawn.times[~same]
+        degree = np.diff(self.graph.starts)
+        for begin, end in blocks_of(degree[first] + 1, _BLOCK):
+            part = slice(begin, end)
+            self._put_heads(self._between(first[part], second[part]), times[part])
+
+    def singles(self, constants: Ints, times: Ints | None = None) -> None:
+        """Head atoms with one constant: p(x), or p(x, x); and how many each stands for."""
         graph, profiles = self.graph, self.profiles
         arity = graph.space.head.arity
         head = (0,) * arity
@@ -92,7 +112,7 @@ class _Exists:
         first, group = number_rows(columns) if len(constants) else (constants, constants)
         truth = graph.label_truth[graph.labels[constants]]
         weight = self.weigh.corrupted(constants, constants)
-        bags = self._open(truth, weight, np.ones(len(constants), dtype=np.int64), group, len(first))
+        bags = self._open(truth, weight, _ones(constants) if times is None else times, group, len(first))
         shown = constants[first]
         label = graph.labels[shown]
         if not self.inner or not self.identity:
@@ -118,23 +138,14 @@ class _Exists:
         if int(out.sum()) * int(into.sum()) >= 2**62 // max(1, len(graph.patterns)):
             raise DataError(f"{len(starts):,} x {len(ends):,} head atoms are too many to count in 64 bits")
         connected: list[tuple[Ints, Ints, Ints]] = []
-        for block in self._blocks(starts):
+        for block in path_blocks(graph, starts, _BLOCK, inner=self.inner):
             heads = self._connected(block)
+            self._put_heads(heads, _ones(heads.first))
             weight = self.weigh.corrupted(heads.first, heads.second)
-            self._put_connected(heads, weight)
             connected.append(_sums(number[heads.first] * n_alike + number[heads.second], weight))
         both = np.intersect1d(starts, ends)
         connected.append(_sums(number[both] * (n_alike + 1), self.weigh.corrupted(both, both)))
         self._put_apart(alike, number, connected)
-
-    def _blocks(self, starts: Ints) -> list[Ints]:
-        """First arguments whose two-step paths fit into memory together."""
-        degree = np.diff(self.graph.starts)
-        reach = np.bincount(self.graph.firsts, degree[self.graph.others], self.graph.n).astype(np.int64)
-        return [
-            starts[a:b]
-            for a, b in blocks_of((reach + degree)[starts] if self.inner else degree[starts], _BLOCK)
-        ]
 
     def _connected(self, block: Ints) -> _Heads:
         """The head atoms that begin with these constants and have a fact or a path of two between them."""
@@ -154,19 +165,35 @@ class _Exists:
         heads, number = number_keys(np.concatenate([keys, path[0]]), graph.n**2)
         pattern = np.zeros(len(heads), dtype=np.int64)
         pattern[number[: len(keys)]] = graph.patterns[direct]
-        owner = number[len(keys) :]
-        steps, kind = number_rows([path[1], path[2]])
+        first, second = np.divmod(heads, graph.n)
+        return self._described(first, second, pattern, (number[len(keys) :], path[1], path[2]))
+
+    def _between(self, first: Ints, second: Ints) -> _Heads:
+        """Any head atoms, with the facts and the paths of two between their arguments."""
+        graph = self.graph
+        path = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        if self.inner:
+            which, step = spread(graph.starts, first)
+            keys = graph.others[step] * graph.n + second[which]
+            last = np.searchsorted(graph.pair_keys, keys).clip(max=len(graph.patterns) - 1)
+            met = graph.pair_keys[last] == keys
+            path = which[met], self.profiles.of_pair[step[met]], self._turned[last[met]]
+        return self._described(first, second, graph.pattern_of(first, second), path)
+
+    def _described(self, first: Ints, second: Ints, pattern: Ints, path: tuple[Ints, Ints, Ints]) -> _Heads:
+        """Head atoms by what connects them: the pattern, and of each path its head atom and both types."""
+        owner, *types = path
+        steps, kind = number_rows(types)
         shared = distinct_keys(owner * max(1, len(steps)) + kind)
         of_head = shared // max(1, len(steps))
-        first, second = np.divmod(heads, graph.n)
         return _Heads(
             first=first,
             second=second,
             pattern=pattern,
-            starts=run_starts(of_head, len(heads)),
+            starts=run_starts(of_head, len(first)),
             shared=shared % max(1, len(steps)),
             steps=(path[1][steps], path[2][steps]),
-            removed=self._removed(first, second, pattern, (owner, path[1], path[2])),
+            removed=self._removed(first, second, pattern, path),
         )
 
     @cached_property
@@ -219,7 +246,7 @@ class _Exists:
         keys = np.sort(np.concatenate(found))
         return run_starts(keys // top, len(first)), keys % top
 
-    def _put_connected(self, heads: _Heads, weight: Ints) -> None:
+    def _put_heads(self, heads: _Heads, times: Ints) -> None:
         graph, profiles = self.graph, self.profiles
         if not len(heads.first):
             return
@@ -233,9 +260,10 @@ class _Exists:
             ]
         shown, group = number_rows(columns)
         truth = graph.pattern_truth[heads.pattern]
-        bags = self._open(truth, weight, np.ones(len(group), dtype=np.int64), group, len(shown))
+        weight = self.weigh.corrupted(heads.first, heads.second)
+        bags = self._open(truth, weight, times, group, len(shown))
         if not self.inner:
-            self._put_heads(bags, heads.first[shown], heads.second[shown], heads.pattern[shown])
+            self._put_ends(bags, heads.first[shown], heads.second[shown], heads.pattern[shown])
             return
         which, place = spread(heads.starts, shown)
         one, two = (step[heads.shared[place]] for step in heads.steps)
@@ -283,7 +311,7 @@ class _Exists:
         bags = self.into.open(np.zeros(len(left)), negatives, heads)
         first, second = alike[one], alike[two]
         if not self.inner:
-            self._put_heads(bags, first, second, np.zeros_like(first))
+            self._put_ends(bags, first, second, np.zeros_like(first))
             return
         may = profiles.exhaustible(graph)
         gone = (profiles.used[first] + profiles.used[second] >= graph.label_counts[profiles.scarce]) & (
@@ -328,7 +356,7 @@ class _Exists:
         labels = [self.graph.labels[first], self.graph.labels[second], label]
         self.into.put_rows(bags[which], Stratum((0, 1, 2)), labels, [pattern, *seen])
 
-    def _put_heads(self, bags: Ints, first: Ints, second: Ints, pattern: Ints) -> None:
+    def _put_ends(self, bags: Ints, first: Ints, second: Ints, pattern: Ints) -> None:
         labels = [self.graph.labels[first], self.graph.labels[second]]
         self.into.put_rows(bags, Stratum((0, 1)), labels, [pattern])
 
@@ -339,12 +367,16 @@ class _Exists:
         which, label = np.nonzero(left)
         return which, label
 
-    def _open(self, truth: NDArray[np.float64], weight: Ints, heads: Ints, group: Ints, count: int) -> Ints:
+    def _open(self, truth: NDArray[np.float64], weight: Ints, times: Ints, group: Ints, count: int) -> Ints:
         positives, negatives = (
-            np.bincount(group, part, count).astype(np.float64)
+            np.bincount(group, times * part, count).astype(np.float64)
             for part in (np.nan_to_num(truth), self.weigh.negatives(truth, weight))
         )
-        return self.into.open(positives, negatives, np.bincount(group, heads, count).astype(np.int64))
+        return self.into.open(positives, negatives, np.bincount(group, times, count).astype(np.int64))
+
+
+def _ones(items: Ints) -> Ints:
+    return np.ones(len(items), dtype=np.int64)
 
 
 def _sums(keys: Ints, weights: Ints) -> tuple[Ints, Ints, Ints]:

@@ -11,7 +11,7 @@ import numpy as np
 from andre.grounding.graph import FactGraph
 from andre.grounding.sets import Counts, Ints, number_keys, number_rows, number_sets, run_starts, spread
 
-__all__ = ["Table", "blocks_of", "in_all_orders", "total", "triangles", "wedges"]
+__all__ = ["Table", "blocks_of", "in_all_orders", "path_blocks", "total", "triangles", "wedges"]
 
 #: So many joined rows are held at a time; a block takes some hundred megabytes.
 BLOCK = 4_000_000
@@ -70,6 +70,21 @@ def blocks_of(sizes: Ints, limit: int = BLOCK) -> Iterator[tuple[int, int]]:
         end = max(begin + 1, int(np.searchsorted(ends, done + limit, side="right")))
         yield begin, end
         begin = end
+
+
+def path_blocks(graph: FactGraph, starts: Ints, limit: int, *, inner: bool) -> list[Ints]:
+    """Constants in runs from which only so many paths begin.
+
+    Parameters
+    ----------
+    inner
+        Whether paths have two steps, or one.
+    """
+    degree = np.diff(graph.starts)
+    paths = degree
+    if inner:
+        paths = degree + np.bincount(graph.firsts, degree[graph.others], graph.n).astype(np.int64)
+    return [starts[begin:end] for begin, end in blocks_of(paths[starts], limit)]
 
 
 def wedges(graph: FactGraph, dtype: type) -> Table:

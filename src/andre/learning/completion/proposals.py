@@ -13,7 +13,7 @@ from pydantic import Field
 from andre.errors import DataError
 from andre.evaluation.crisp import CrispSample
 from andre.facts import FactBase
-from andre.grounding import Codes, Language, Sample, take_census
+from andre.grounding import Codes, Language, Sample, sample_census
 from andre.grounding.form import Form
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config
@@ -45,6 +45,9 @@ class ProposalConfig(Settings):
     subrules: Annotated[tuple[Count, ...], Field(min_length=1)] = (2, 4, 8)  #: rules of a run
     looks: Count = 4  #: times at which the bodies of the runs are read
     columns: Count = 64  #: literals that runs see, the most informative; in spaces that are wider
+    heads: Annotated[int, Field(ge=8)] = (
+        50_000  #: head atoms of a relation that are looked at, in larger bases
+    )
     rows: Count = 2_000  #: rows that runs see
     variables: Count = 3  #: of a rule
     literals: Count = 4  #: most literals of a body
@@ -98,7 +101,9 @@ class _Work:
         config = self.config
         language = Language(target, variables=config.variables, inequality=False, max_body=config.literals)
         try:
-            census = take_census(self.facts, language, mode="complete").require_both_classes()
+            census = sample_census(
+                self.facts, language, config.heads, seed=config.seed, mode="complete"
+            ).require_both_classes()
         except DataError:  # nothing can be told apart, so nothing can be proposed
             return []
         sample = census.to_sample()

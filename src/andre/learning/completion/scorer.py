@@ -57,7 +57,7 @@ class Scorer:
 
 def is_dense(features: Features) -> bool:
     """Whether all candidates of all queries fit in one table."""
-    return features.n**2 * len(features.bodies) <= _DENSE
+    return features.n**2 * max(1, len(features.bodies)) <= _DENSE
 
 
 def _all_keys(features: Features, starts: NDArray[np.int64]) -> NDArray[np.int64]:
