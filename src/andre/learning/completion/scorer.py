@@ -111,8 +111,10 @@ def learn_weights(
     best = best_confidences(table, features.confidence(scorer.smoothing), scorer.depth)
     # A fact must not count for its own answer's popularity.
     popularity = features.answers[table.candidate] - is_true
-    # Where some candidates have no cell, no cell may have it: they would need it too.
-    inputs = inputs_of(table, best, popularity if dense else np.zeros(len(popularity)), dense=dense)
+    if not dense:
+        # Candidates without a cell score 0, so a fact that no rule fires for must have nothing either.
+        popularity *= np.diff(table.groundings.indptr) > 0
+    inputs = inputs_of(table, best, popularity, dense=dense)
     others = graph.n - np.bincount(table.query, minlength=len(starts)).astype(float)
     loss = RankingLoss(inputs, table.query, is_true, others)
     weights = np.zeros(inputs.shape[1])
