@@ -16,6 +16,7 @@ from andre.learning.completion.graph import Graph
 __all__ = ["chain_groundings", "long_bodies"]
 
 _MOST_WALKS = 500_000  # of a chain of four: one with more says little about any of its pairs
+_MOST_MEETS = 1_000_000  # of the walks of a fact: between hubs every chain is found, and that takes long
 
 
 def long_bodies(
@@ -36,8 +37,10 @@ def long_bodies(
     for x, y in sampled.tolist():
         out, back = _reached(graph, x, y), _reached(graph, y, x)
         for length, times in found.items():
-            meets = (out[1] @ back[length - 3].T).tocoo()  # [S * S, S or S * S]
-            times.update(_codes(graph, meets.row.astype(np.int64), meets.col, length).tolist())
+            there, home = out[1], back[length - 3]
+            if _per_constant(there) @ _per_constant(home) <= _MOST_MEETS:
+                meets = (there @ home.T).tocoo()  # [S * S, S or S * S]
+                times.update(_codes(graph, meets.row.astype(np.int64), meets.col, length).tolist())
     return [body for length, times in found.items() for body in _most_common(graph, times, length, config)]
 
 
@@ -46,6 +49,11 @@ def _reached(graph: Graph, x: int, y: int) -> tuple[csr_matrix, csr_matrix]:
     count, n = graph.n_steps, graph.n
     once = _without(graph.ends[x].reshape(count, n).tocsr(), y)
     return once, _without((once @ graph.ends).reshape(count * count, n).tocsr(), x)
+
+
+def _per_constant(reached: csr_matrix) -> NDArray[np.int64]:
+    """[n], how many kinds of walks reach each constant."""
+    return np.bincount(reached.indices, minlength=reached.shape[1])
 
 
 def _codes(graph: Graph, out: NDArray[np.int64], back: NDArray[np.integer], length: int) -> NDArray[np.int64]:
@@ -58,7 +66,8 @@ def _codes(graph: Graph, out: NDArray[np.int64], back: NDArray[np.integer], leng
 
 
 def _most_common(graph: Graph, times: Counter[int], length: int, config: CompletionConfig) -> list[Body]:
-    count, chosen = graph.n_steps, []
+    count = graph.n_steps
+    chosen: list[Body] = []
     for code, found in times.most_common():
         if found < config.support or len(chosen) == config.chains:
             break
