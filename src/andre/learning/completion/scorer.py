@@ -108,8 +108,10 @@ def learn_weights(
     order = np.argsort(table.query, kind="stable")
     table = Table(starts, table.query[order], table.candidate[order], table.groundings[order])
     is_true = members(starts[table.query] * graph.n + table.candidate, true)
-    best = best_confidences(table, features.confidence(scorer.smoothing), scorer.depth)
-    # A fact must not count for its own answer's popularity.
+    # A fact must not count for the rules that fire for it, nor for its own answer's popularity.
+    c = scorer.smoothing
+    own = (is_true, features.confidence_apart(c))
+    best = best_confidences(table, features.confidence(c), scorer.depth, own)
     popularity = features.answers[table.candidate] - is_true
     if not dense:
         # Candidates without a cell score 0, so a fact that no rule fires for must have nothing either.
