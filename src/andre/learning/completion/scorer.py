@@ -123,7 +123,7 @@ def learn_weights(
     weights[-2] = 1
     found = []
     for penalty in penalties:
-        price = penalty * np.array([*map(_price, features.bodies), 0.0, 0.01])
+        price = penalty * np.array([*map(_price, features.bodies), 0.01, 0.0, 0.01])
         weights = fit_weights(loss, price, weights, config.non_negative)
         found.append(weights)
     return found

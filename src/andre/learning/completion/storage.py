@@ -27,7 +27,7 @@ __all__ = ["load_completion", "save_completion"]
 
 _INDEX = "completion.json"
 _FACTS = "facts.jsonl"
-_FORMAT = 1
+_FORMAT = 2  # 2: weights have one more input, noisy-or
 
 
 def save_completion(completion: Completion, folder: Path | str) -> None:
