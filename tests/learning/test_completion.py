@@ -2,12 +2,14 @@
 
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise, permutations
 from multiprocessing import get_context
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from andre.errors import CheckpointError, DataError
 from andre.evaluation.coverage import covered_heads
@@ -22,11 +24,16 @@ from andre.learning.completion import (
     relearn,
     save_completion,
 )
+from andre.learning.completion.bodies import Body
+from andre.learning.completion.chains import chain_groundings, long_bodies
+from andre.learning.completion.constants import constant_bodies
 from andre.learning.completion.given import GivenRules
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies
 from andre.learning.completion.proposals import informative_columns
 from andre.learning.completion.scorer import is_dense
+from andre.learning.completion.scores import best_confidences
+from andre.learning.completion.tables import Features
 from andre.learning.completion.weights import RankingLoss, fit_weights
 from andre.learning.known import apart
 from andre.logic import Atom, Constant, Literal, Rule, Variable, check_safe, parse_atom, parse_rule
@@ -63,11 +70,12 @@ small_bases = st.lists(
 
 
 @settings(max_examples=25, deadline=None)
-@given(small_bases)
-def test_every_rule_counts_as_its_text_says(facts):
+@given(small_bases, st.booleans())
+def test_every_rule_counts_as_its_text_says(facts, small):
     config = CompletionConfig(aggregators=("maximum",), valid_share=0.0, bodies=500, chains=20, support=1)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore")
+        patch.setattr("andre.learning.completion.choose.is_small", lambda graph: small)
         done = complete(facts, config)
     n = len(facts.constants)
     for rule in done.rules:
@@ -95,6 +103,78 @@ def test_whole_and_sparse_matrices_give_the_same_bodies(facts):
         }
 
     assert by_body(dense) == by_body(sparse)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_bases, st.lists(st.integers(0, 5), min_size=1, max_size=5))
+def test_chains_count_walks_over_distinct_constants(facts, steps):
+    graph = Graph.of(facts)
+    steps = tuple(step % graph.n_steps for step in steps)
+    matrices = [graph.steps[step].toarray() for step in steps]
+    ways = np.zeros((graph.n, graph.n))
+    for walk in permutations(range(graph.n), len(steps) + 1):
+        ways[walk[0], walk[-1]] += np.prod(
+            [m[ends] for m, ends in zip(matrices, pairwise(walk), strict=True)]
+        )
+    found = chain_groundings(graph, steps).toarray()
+    np.fill_diagonal(found, 0)
+    assert found.tolist() == ways.tolist()
+
+
+def ladders(n=12):
+    """far joins the ends of four steps over nodes of their own; the last three facts are held out."""
+    rows = []
+    for i in range(n):
+        nodes = [Constant(f"{letter}{i}") for letter in "abcde"]
+        rows += [Atom(name, ends) for name, ends in zip("pqrs", pairwise(nodes), strict=True)]
+        rows.append(Atom("far", (nodes[0], nodes[-1])))
+    held = {rows[5 * i + 4] for i in range(n - 3, n)}
+    return FactBase.from_facts(rows, marks=["valid" if row in held else "train" for row in rows])
+
+
+def test_chains_of_four_are_found_in_large_bases_explained_and_saved(monkeypatch, tmp_path):
+    for module in ("choose", "pool"):
+        monkeypatch.setattr(f"andre.learning.completion.{module}.is_small", lambda graph: False)
+    done = complete(ladders(), FAST.model_copy(update={"chains": 5}))
+    rule = parse_rule(
+        "far(X, Y) :- p(X, Z), q(Z, W), r(W, V), s(V, Y), X \\= Y, X \\= Z, X \\= W, X \\= V, "
+        "Y \\= Z, Y \\= W, Y \\= V, Z \\= W, Z \\= V, W \\= V."
+    )
+    assert rule in done.rules.rules
+    best = done.rank(parse_atom("far(a0, Y)"), limit=1, known=True)[0]
+    assert (best.atom, best.rules) == (parse_atom("far(a0, e0)"), (rule,))
+    assert len(done.groundings(rule, best.atom)[0]) == 4
+    save_completion(done, tmp_path / "run")
+    assert load_completion(tmp_path / "run").evaluate("valid") == done.evaluate("valid")
+
+
+@pytest.mark.parametrize("bound", ["_MOST_WALKS", "_MOST_MEETS"])
+def test_chains_of_four_with_too_many_walks_stay_out(monkeypatch, bound):
+    monkeypatch.setattr(f"andre.learning.completion.chains.{bound}", 0)
+    config = FAST.model_copy(update={"chains": 5})
+    assert long_bodies(Graph.of(ladders()), 4, config, (3, 4)) == []
+
+
+def test_candidates_that_have_an_answer_fall_behind_in_large_bases(monkeypatch):
+    # Everyone is near a thing of their own and one of their neighbour's; a thing has one owner.
+    monkeypatch.setattr("andre.learning.completion.scorer._DENSE", 0)
+    rows, marks = [], []
+    for i in range(40):
+        rows += [f"near(x{i}, y{i})", f"near(x{i}, y{(i + 1) % 40})", f"owns(x{i}, y{i})"]
+        marks += ["train", "train", "valid" if i % 8 == 0 else "train"]
+    config = FAST.model_copy(update={"constants": 0, "aggregators": ("maximum", "weights")})
+    done = complete(FactBase.from_facts(map(parse_atom, rows), marks=marks), config)
+    by = {choice.aggregator: choice.mrr for choice in done.choices}
+    assert by["weights"] == 1.0 > by["maximum"]
+
+
+def test_large_bases_get_more_rules_with_constants(monkeypatch):
+    rows = [f"{name}(x{i}, y{i % 9})" for name in "pqrst" for i in range(90)]
+    graph = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
+    assert len(constant_bodies(graph, 0, CompletionConfig())) == 30
+    monkeypatch.setattr("andre.learning.completion.constants.is_small", lambda graph: False)
+    assert len(constant_bodies(graph, 0, CompletionConfig())) > 30
+    assert len(constant_bodies(graph, 0, CompletionConfig(constants=3))) == 3
 
 
 def test_bodies_that_do_not_fit_stay_out(monkeypatch):
@@ -171,6 +251,34 @@ def test_the_slope_of_the_loss_is_right(seed):
     for place in range(3):
         step = np.eye(3)[place] * 1e-3
         assert slope[place] == pytest.approx((loss(at + step)[0] - loss(at - step)[0]) / 2e-3, abs=2e-2)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.5, 20))
+def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoothing):
+    rng = np.random.default_rng(seed)
+    n, count = 5, 4
+    covered = (rng.random((count, n * n)) < 0.4).astype(np.float32)
+    true = rng.random(n * n) < 0.3
+    features = Features(
+        step=0,
+        n=n,
+        bodies=(Body("path", (0,)),) * count,
+        n_b=covered.sum(axis=1).astype(float),
+        n_r=covered[:, true].sum(axis=1).astype(float),
+        keys=np.arange(n * n),
+        groundings=csr_matrix(covered),
+        answers=np.zeros(n),
+    )
+    table = features.table(np.arange(n), np.arange(n * n))
+    cells = table.starts[table.query] * n + table.candidate
+    own = (true[cells], features.confidence_apart(smoothing))
+    best = best_confidences(table, features.confidence(smoothing), count, own)
+    for cell, found in zip(cells.tolist(), best, strict=True):
+        others = np.arange(n * n) != cell if true[cell] else np.ones(n * n, dtype=bool)
+        right, all_ = covered[:, others & true].sum(axis=1), covered[:, others].sum(axis=1)
+        expected = np.where(covered[:, cell] > 0, right / (all_ + smoothing), 0)
+        assert found == pytest.approx(np.sort(expected)[::-1])
 
 
 def test_weights_may_be_bound_to_speak_for_their_head():
@@ -301,8 +409,6 @@ def test_informative_columns_are_those_that_tell_labels_apart():
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_sparse_inputs_give_the_same_loss(seed):
-    from scipy.sparse import csr_matrix
-
     rng = np.random.default_rng(seed)
     inputs = (rng.random((12, 4)) * (rng.random((12, 4)) < 0.4)).astype(np.float32)
     query, true = np.sort(rng.integers(0, 3, 12)), rng.random(12) < 0.4

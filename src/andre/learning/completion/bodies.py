@@ -22,8 +22,8 @@ Covered: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 #: A walk from X to Y; two steps from X straight to Y; a constant at Y, or at X.
 Shape: TypeAlias = OneOf["path", "both", "to", "from"]
 
-_X, _Y, _Z, _W = map(Variable, ("X", "Y", "Z", "W"))
-_ROUTES = {1: (_X, _Y), 2: (_X, _Z, _Y), 3: (_X, _Z, _W, _Y)}
+_X, _Y, _Z, _W, _V = map(Variable, ("X", "Y", "Z", "W", "V"))
+_ROUTES = {1: (_X, _Y), 2: (_X, _Z, _Y), 3: (_X, _Z, _W, _Y), 4: (_X, _Z, _W, _V, _Y)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def to_rule(body: Body, relation: str, graph: Graph, facts: FactBase) -> Rule:
         literals = [
             _literal(graph, step, *ends) for step, ends in zip(body.steps, pairwise(route), strict=True)
         ]
-        variables = tuple(sorted(route, key=(_X, _Y, _Z, _W).index))
+        variables = tuple(sorted(route, key=(_X, _Y, _Z, _W, _V).index))
     distinct = [Literal(Atom("\\=", two)) for two in combinations(variables, 2)]
     return Rule(Atom(relation, (_X, _Y)), (*literals, *distinct))
 

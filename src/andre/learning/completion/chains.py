@@ -1,10 +1,12 @@
-"""Chains of three literals, found from sampled facts: only those that explain something are counted."""
+"""Chains of three and four literals, found from sampled facts: only what explains something is counted."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
 from andre.learning.completion.bodies import Body
@@ -13,12 +15,17 @@ from andre.learning.completion.graph import Graph
 
 __all__ = ["chain_groundings", "long_bodies"]
 
+_MOST_WALKS = 500_000  # of a chain of four: one with more says little about any of its pairs
+_MOST_MEETS = 1_000_000  # of the walks of a fact: between hubs every chain is found, and that takes long
 
-def long_bodies(graph: Graph, step: int, config: CompletionConfig) -> list[Body]:
-    """The chains of three steps that connect most of some sampled facts of a target.
 
-    For each fact, walks of two steps from its start meet single steps back
-    from its end. The fact itself is no part of a walk.
+def long_bodies(
+    graph: Graph, step: int, config: CompletionConfig, lengths: Sequence[int] = (3,)
+) -> list[Body]:
+    """The chains that connect most of some sampled facts of a target, for each of these lengths.
+
+    For each fact, walks of two steps from its start meet walks of one or two
+    steps back from its end. The fact itself is no part of a walk.
     """
     pairs = graph.pairs(step, "train")
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
@@ -26,17 +33,48 @@ def long_bodies(graph: Graph, step: int, config: CompletionConfig) -> list[Body]
         return []
     rng = np.random.default_rng((config.seed, step))
     sampled = pairs[rng.choice(len(pairs), min(len(pairs), config.chain_facts), replace=False)]
-    count, n = graph.n_steps, graph.n
-    found: Counter[int] = Counter()
+    found: dict[int, Counter[int]] = {length: Counter() for length in lengths}
     for x, y in sampled.tolist():
-        first = _without(graph.ends[x].reshape(count, n).tocsr(), y)  # [S, n], where z may be
-        second = _without((first @ graph.ends).reshape(count * count, n).tocsr(), x)  # [S * S, n], w
-        back = graph.ends[y].reshape(count, n).tocsr()  # [S, n], inverse steps into y
-        meets = (second @ _without(back, x).T).tocoo()  # [S * S, S]
-        last = (meets.col + len(graph.relations)) % count  # walked towards y
-        found.update((meets.row.astype(np.int64) * count + last).tolist())
-    chosen = [(code, times) for code, times in found.most_common(config.chains) if times >= config.support]
-    return [Body("path", (code // count**2, code // count % count, code % count)) for code, _ in chosen]
+        out, back = _reached(graph, x, y), _reached(graph, y, x)
+        for length, times in found.items():
+            there, home = out[1], back[length - 3]
+            if _per_constant(there) @ _per_constant(home) <= _MOST_MEETS:
+                meets = (there @ home.T).tocoo()  # [S * S, S or S * S]
+                times.update(_codes(graph, meets.row.astype(np.int64), meets.col, length).tolist())
+    return [body for length, times in found.items() for body in _most_common(graph, times, length, config)]
+
+
+def _reached(graph: Graph, x: int, y: int) -> tuple[csr_matrix, csr_matrix]:
+    """Where one step from x leads that is not y, [S, n], and two steps that do not come back, [S * S, n]."""
+    count, n = graph.n_steps, graph.n
+    once = _without(graph.ends[x].reshape(count, n).tocsr(), y)
+    return once, _without((once @ graph.ends).reshape(count * count, n).tocsr(), x)
+
+
+def _per_constant(reached: csr_matrix) -> NDArray[np.int64]:
+    """[n], how many kinds of walks reach each constant."""
+    return np.bincount(reached.indices, minlength=reached.shape[1])
+
+
+def _codes(graph: Graph, out: NDArray[np.int64], back: NDArray[np.integer], length: int) -> NDArray[np.int64]:
+    """Numbers for chains: two steps out, and then the steps back turned round."""
+    count, codes = graph.n_steps, out
+    for _ in range(length - 2):
+        codes = codes * count + (back % count + len(graph.relations)) % count
+        back = back // count
+    return codes
+
+
+def _most_common(graph: Graph, times: Counter[int], length: int, config: CompletionConfig) -> list[Body]:
+    count = graph.n_steps
+    chosen: list[Body] = []
+    for code, found in times.most_common():
+        if found < config.support or len(chosen) == config.chains:
+            break
+        steps = tuple(code // count**place % count for place in reversed(range(length)))
+        if length < 4 or _onward(graph, steps)[0].sum() <= _MOST_WALKS:
+            chosen.append(Body("path", steps))
+    return chosen
 
 
 def _without(matrix: csr_matrix, column: int) -> csr_matrix:
@@ -46,7 +84,9 @@ def _without(matrix: csr_matrix, column: int) -> csr_matrix:
 
 
 def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
-    """[n, n], in how many ways a chain leads from X to Y over distinct constants; X = Y is not left out.
+    """[n, n], in how many ways a chain leads from X to Y over distinct constants.
+
+    X = Y is not left out of chains of up to three steps.
 
     Examples
     --------
@@ -59,6 +99,8 @@ def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
     matrices = [graph.steps[step] for step in steps]
     if len(steps) < 3:
         return matrices[0] if len(steps) == 1 else matrices[0] @ matrices[1]
+    if len(steps) > 3:
+        return _walked(graph, steps)
     one, two, three = matrices
     inner = one @ two
     walks = (inner - diags(inner.diagonal(), format="csr")) @ three  # W is not X
@@ -68,3 +110,29 @@ def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
     found = csr_matrix(walks)
     found.eliminate_zeros()
     return found
+
+
+def _walked(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
+    """The same walk by walk: what products count too often has too many cases for longer chains."""
+    onward = _onward(graph, steps)
+    walks = [np.flatnonzero(onward[0])]  # constants at each place of all walks so far, [walks] each
+    for step, rest in zip(steps, onward[1:], strict=True):
+        matrix, last = graph.steps[step], walks[-1]
+        degree = np.diff(matrix.indptr)[last]
+        walk = np.repeat(np.arange(len(last)), degree)
+        first = np.cumsum(degree) - degree  # where the walks that go on from each begin
+        end = matrix.indices[matrix.indptr[last[walk]] + np.arange(len(walk)) - first[walk]]
+        keep = rest[end] > 0
+        for before in walks[:-1]:
+            keep &= before[walk] != end
+        walks = [*(before[walk[keep]] for before in walks), end[keep]]
+    shape = (graph.n, graph.n)
+    return csr_matrix((np.ones(len(walks[0]), dtype=np.float32), (walks[0], walks[-1])), shape=shape)
+
+
+def _onward(graph: Graph, steps: tuple[int, ...]) -> list[NDArray[np.float64]]:
+    """[n] for each place of a chain, how many walks lead from a constant there to the end."""
+    onward = [np.ones(graph.n)]
+    for step in reversed(steps):
+        onward.append(graph.steps[step] @ onward[-1])
+    return onward[::-1]

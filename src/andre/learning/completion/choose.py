@@ -56,7 +56,8 @@ def choose_features(
     own: list[Body | Rule] = [
         *constants.get(step, ()),
         *(Body("from", body.steps) for body in constants.get(graph.inverse(step), ())),
-        *long_bodies(graph, step, config),
+        # In a large base few facts are covered by chains of three, and walks of four are few enough.
+        *long_bodies(graph, step, config, (3,) if is_small(graph) else (3, 4)),
     ]
     relation = graph.relations[step % len(graph.relations)]
     for body in own:

@@ -37,11 +37,13 @@ class CompletionConfig(Settings):
     short: bool = True  #: whether all bodies of one and two literals are enumerated
     bodies: Count = 100  #: bodies per relation and side, by significance
     confident: Annotated[int, Field(ge=0)] = 100  #: and by confidence
-    constants: Annotated[int, Field(ge=0)] = 30  #: rules with constants per relation and side
-    #: Chains of three literals per relation and side; None takes 40 in large bases, and in small ones as many
-    #: as there are fewer short bodies than `bodies`: with few relations short bodies say little.
+    #: Rules with constants per relation and side; None takes 300 in large bases and 30 in small ones.
+    constants: Annotated[int, Field(ge=0)] | None = None
+    #: Chains of three literals per relation and side, and in large bases as many of four; None takes 40 in
+    #: large bases, and in small ones as many as there are fewer short bodies than `bodies`: with few
+    #: relations short bodies say little.
     chains: Annotated[int, Field(ge=0)] | None = None
-    chain_facts: Count = 150  #: facts of a relation from which chains of three are found
+    chain_facts: Count = 150  #: facts of a relation from which chains are found
     support: Count = 2  #: facts that a body with positive evidence is right about
     depth: Count = 5  #: rules that the maximum and noisy-or look at, the best first
     non_negative: bool = False  #: no rule may speak against its head

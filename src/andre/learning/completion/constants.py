@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from andre.learning.completion.bodies import Body
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.graph import Graph
-from andre.learning.completion.pool import significance
+from andre.learning.completion.pool import is_small, significance
 
 __all__ = ["constant_bodies"]
 
@@ -29,7 +29,9 @@ def constant_bodies(graph: Graph, step: int, config: CompletionConfig) -> list[B
     'to'
     """
     target, n = graph.steps[step], graph.n
-    if not config.constants or not target.nnz:
+    # Each covers few pairs: in a large base many are needed, in a small one bodies without constants do.
+    most = config.constants if config.constants is not None else 30 if is_small(graph) else 300
+    if not most or not target.nnz:
         return []
     right = (target.T @ graph.ends).tocoo()  # [n, S * n], c by (b, e)
     keep = right.data >= max(config.support, 3)
@@ -47,6 +49,6 @@ def constant_bodies(graph: Graph, step: int, config: CompletionConfig) -> list[B
         same = rate == value
         gain[same] = significance(n_b[same], n_r[same], value)
     gain[n_r <= rate * n_b] = -1  # against its head, a constant says what others say better
-    order = np.argsort(-gain, kind="stable")[: config.constants]
+    order = np.argsort(-gain, kind="stable")[:most]
     order = order[gain[order] > 0]
     return [Body("to", (int(column[at] // n), int(column[at] % n), int(c[at]))) for at in order.tolist()]

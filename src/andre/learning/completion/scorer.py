@@ -108,18 +108,22 @@ def learn_weights(
     order = np.argsort(table.query, kind="stable")
     table = Table(starts, table.query[order], table.candidate[order], table.groundings[order])
     is_true = members(starts[table.query] * graph.n + table.candidate, true)
-    best = best_confidences(table, features.confidence(scorer.smoothing), scorer.depth)
-    # A fact must not count for its own answer's popularity.
+    # A fact must not count for the rules that fire for it, nor for its own answer's popularity.
+    c = scorer.smoothing
+    own = (is_true, features.confidence_apart(c))
+    best = best_confidences(table, features.confidence(c), scorer.depth, own)
     popularity = features.answers[table.candidate] - is_true
-    # Where some candidates have no cell, no cell may have it: they would need it too.
-    inputs = inputs_of(table, best, popularity if dense else np.zeros(len(popularity)), dense=dense)
+    if not dense:
+        # Candidates without a cell score 0, so a fact that no rule fires for must have nothing either.
+        popularity *= np.diff(table.groundings.indptr) > 0
+    inputs = inputs_of(table, best, popularity, dense=dense)
     others = graph.n - np.bincount(table.query, minlength=len(starts)).astype(float)
     loss = RankingLoss(inputs, table.query, is_true, others)
     weights = np.zeros(inputs.shape[1])
     weights[-2] = 1
     found = []
     for penalty in penalties:
-        price = penalty * np.array([*map(_price, features.bodies), 0.0, 0.01])
+        price = penalty * np.array([*map(_price, features.bodies), 0.01, 0.0, 0.01])
         weights = fit_weights(loss, price, weights, config.non_negative)
         found.append(weights)
     return found

@@ -11,11 +11,27 @@ from andre.learning.completion.tables import Table
 __all__ = ["best_confidences", "maximum_keys", "noisy_or"]
 
 
-def best_confidences(table: Table, confidence: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
+def best_confidences(
+    table: Table,
+    confidence: NDArray[np.float64],
+    depth: int,
+    own: tuple[NDArray[np.bool_], NDArray[np.float64]] | None = None,
+) -> NDArray[np.float64]:
     """[P, depth], the best confidences of each cell, the best first; 0 where fewer rules fire.
 
     Columns of a table stand in the order of confidence at one smoothing; at
     another the order differs a little, so twice as many are read and sorted.
+
+    Parameters
+    ----------
+    table
+        The cells, and the rules that fire for each.
+    confidence
+        [K], of every rule.
+    depth
+        How many confidences are wanted.
+    own
+        Some cells, [P], and the confidences that rules have for those, [K].
     """
     matrix = table.groundings
     reach = 4 * depth
@@ -23,7 +39,11 @@ def best_confidences(table: Table, confidence: NDArray[np.float64], depth: int) 
     inside = at < matrix.indptr[1:, None]
     if not matrix.nnz:
         return np.zeros((matrix.shape[0], depth))
-    values = np.where(inside, confidence[matrix.indices[np.minimum(at, matrix.nnz - 1)]], 0.0)
+    rule = matrix.indices[np.minimum(at, matrix.nnz - 1)]  # [P, reach]
+    values = np.where(inside, confidence[rule], 0.0)
+    if own is not None:
+        cells, theirs = own
+        values[cells] = np.where(inside[cells], theirs[rule[cells]], 0.0)
     return np.asarray(-np.sort(-values, axis=1)[:, :depth])
 
 

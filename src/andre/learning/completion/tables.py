@@ -69,6 +69,10 @@ class Features:
         """[K], N_r / (N_b + c)."""
         return self.n_r / np.maximum(self.n_b + smoothing, 1e-9)
 
+    def confidence_apart(self, smoothing: float) -> NDArray[np.float64]:
+        """[K], the same without one fact that the body is right about."""
+        return np.maximum(self.n_r - 1, 0) / np.maximum(self.n_b - 1 + smoothing, 1e-9)
+
 
 def distinct(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """The keys of all parts, each once and ascending.
