@@ -13,7 +13,7 @@ from pydantic import Field
 from andre.errors import DataError
 from andre.evaluation.crisp import CrispSample
 from andre.facts import FactBase
-from andre.grounding import Codes, Language, Sample, sample_census
+from andre.grounding import Census, Codes, Language, Sample, sample_census, take_census
 from andre.grounding.form import Form
 from andre.learning.callbacks import Callback
 from andre.learning.config import Config
@@ -45,9 +45,8 @@ class ProposalConfig(Settings):
     subrules: Annotated[tuple[Count, ...], Field(min_length=1)] = (2, 4, 8)  #: rules of a run
     looks: Count = 4  #: times at which the bodies of the runs are read
     columns: Count = 64  #: literals that runs see, the most informative; in spaces that are wider
-    heads: Annotated[int, Field(ge=8)] = (
-        50_000  #: head atoms of a relation that are looked at, in larger bases
-    )
+    #: Head atoms that are looked at; of more, so many are drawn, unless rules have more than three variables.
+    heads: Annotated[int, Field(ge=8)] = 50_000
     rows: Count = 2_000  #: rows that runs see
     variables: Count = 3  #: of a rule
     literals: Count = 4  #: most literals of a body
@@ -101,9 +100,7 @@ class _Work:
         config = self.config
         language = Language(target, variables=config.variables, inequality=False, max_body=config.literals)
         try:
-            census = sample_census(
-                self.facts, language, config.heads, seed=config.seed, mode="complete"
-            ).require_both_classes()
+            census = self._census(language).require_both_classes()
         except DataError:  # nothing can be told apart, so nothing can be proposed
             return []
         sample = census.to_sample()
@@ -113,6 +110,11 @@ class _Work:
         own = np.flatnonzero(sample.space.recursive).tolist()
         form = replace(language.form(sample.space), unnegated=tuple(own))
         return _rules(sample, _admitted(_bodies(part.columns(kept), config), form), config)
+
+    def _census(self, language: Language) -> Census:
+        if language.variables > 3:  # head atoms can be drawn where rules have one variable more
+            return take_census(self.facts, language, mode="complete")
+        return sample_census(self.facts, language, self.config.heads, seed=self.config.seed, mode="complete")
 
 
 def informative_columns(sample: Sample, most: int) -> NDArray[np.bool_]:
