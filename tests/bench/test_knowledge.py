@@ -93,8 +93,8 @@ def test_names():
     assert parse_parts(None) == tuple(PARTS)
     with pytest.raises(ConfigError, match="there is no part 'speed'"):
         parse_parts("speed")
-    with pytest.raises(ConfigError, match="the paper has no time for 'kinship'"):
-        PARTS["time"](KbOptions("kinship"))
+    with pytest.raises(ConfigError, match="there is no 'uw_cse' to time"):
+        PARTS["time"](KbOptions("uw_cse"))
     assert set(RUN_MINUTES) <= {line.dataset for line in KNOWLEDGE}
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from andre.bench.knowledge import bench_accuracy, parse_datasets
 from andre.bench.output import Report
-from andre.bench.paper import RUN_MINUTES
 from andre.bench.parallel import Tick
 from andre.bench.regions import bench_regions
-from andre.bench.run_times import bench_times
+from andre.bench.run_times import TIMED, bench_times
 from andre.errors import ConfigError
 
 __all__ = ["PARTS", "KbOptions", "parse_parts"]
@@ -35,9 +34,9 @@ def _countries(options: KbOptions) -> Report:
 
 
 def _time(options: KbOptions) -> Report:
-    names = tuple(RUN_MINUTES) if options.datasets is None else tuple(options.datasets.split(","))
-    if unknown := [name for name in names if name not in RUN_MINUTES]:
-        raise ConfigError(f"the paper has no time for {unknown[0]!r}: choose among {', '.join(RUN_MINUTES)}")
+    names = TIMED if options.datasets is None else tuple(options.datasets.split(","))
+    if unknown := [name for name in names if name not in TIMED]:
+        raise ConfigError(f"there is no {unknown[0]!r} to time: choose among {', '.join(TIMED)}")
     return bench_times(names, options.workers)
 
 
