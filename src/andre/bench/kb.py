@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from andre.bench.knowledge import bench_accuracy, parse_datasets
 from andre.bench.output import Report
 from andre.bench.parallel import Tick
+from andre.bench.ranking import bench_ranking, parse_names
+from andre.bench.ranking_trial import BASES, POOLS
 from andre.bench.regions import bench_regions
 from andre.bench.run_times import TIMED, bench_times
 from andre.errors import ConfigError
@@ -23,6 +26,7 @@ class KbOptions:
     seed: int = 0
     workers: int = 1
     tick: Tick | None = None
+    out: Path | None = None  #: where figures go
 
 
 def _accuracy(options: KbOptions) -> Report:
@@ -40,8 +44,14 @@ def _time(options: KbOptions) -> Report:
     return bench_times(names, options.workers)
 
 
+def _ranking(options: KbOptions) -> Report:
+    bases = parse_names(options.datasets, BASES)
+    return bench_ranking(bases, POOLS, options.seed, options.workers, options.tick, out=options.out)
+
+
 #: The parts by name; another is added by a line.
 PARTS: dict[str, Callable[[KbOptions], Report]] = {
+    "ranking": _ranking,
     "accuracy": _accuracy,
     "countries": _countries,
     "time": _time,
