@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from andre.bench import run_times
 from andre.bench.kb import PARTS, KbOptions, parse_parts
 from andre.bench.knowledge import Heads, _asked, ceiling, judge_heads, judge_rows, parse_datasets, remark
 from andre.bench.paper import KNOWLEDGE, RUN_MINUTES, Published
@@ -149,3 +150,5 @@ def test_times_of_all_relations():
     assert found.targets == 2
     assert 0 < found.slowest_seconds <= found.seconds
     assert found.megabytes > 1
+    assert len(found.line()) == len(run_times._COLUMNS)
+    assert found.line()[1] == "mixed pool"

@@ -38,6 +38,25 @@ class RunTime:
     slowest: str  #: target
     slowest_seconds: float
 
+    def line(self) -> tuple[str, ...]:
+        """A line of the table."""
+        minutes = RUN_MINUTES.get(self.dataset, (None, None, None))
+        andre, dforl, neural, here = map(_shown, (*minutes, _NEURALLP_SECONDS.get(self.dataset)))
+        return (
+            self.dataset,
+            "mixed pool" if self.short else "gradient only",
+            str(self.targets),
+            str(self.rules),
+            neural,
+            dforl,
+            andre,
+            f"{self.seconds / 60:.2f}",
+            f"{self.seconds:.1f}",
+            f"{self.megabytes:,.0f}",
+            here,
+            f"{self.slowest} {self.slowest_seconds:.1f} s",
+        )
+
 
 def time_all(dataset: str, workers: int, facts: FactBase | None = None, *, short: bool = True) -> RunTime:
     """Learn every relation in mode complete."""
@@ -72,22 +91,13 @@ def bench_times(datasets: Sequence[str] = TIMED, workers: int = 1) -> Report:
     """Time knowledge bases, one after the other."""
     began = time.perf_counter()
     found = [time_all(dataset, workers, short=short) for dataset in datasets for short in (False, True)]
-    lines = []
-    for one in found:
-        minutes = RUN_MINUTES.get(one.dataset, (None, None, None))
-        andre, dforl, neural, here = map(_shown, (*minutes, _NEURALLP_SECONDS.get(one.dataset)))
-        ours = f"{one.seconds / 60:.2f}", f"{one.seconds:.1f}", f"{one.megabytes:,.0f}"
-        slowest = f"{one.slowest} {one.slowest_seconds:.1f} s"
-        lines.append(
-            (one.dataset, str(one.targets), str(one.rules), neural, dforl, andre, *ours, here, slowest)
-        )
     return Report(
         name="kb-times",
         title="Knowledge bases: time for all programs",
         protocol=_PROTOCOL,
         settings={"workers": workers},
         seconds=time.perf_counter() - began,
-        tables=(Table("Minutes for all programs", _COLUMNS, tuple(lines)),),
+        tables=(Table("Minutes for all programs", _COLUMNS, tuple(one.line() for one in found)),),
         data={"times": [asdict(one) for one in found]},
     )
 
