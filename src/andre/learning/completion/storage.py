@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -103,15 +103,13 @@ def _completion(index: Mapping[str, Any], facts: FactBase) -> Completion:
     # Steps and constants are numbers in the index; the facts may come back in another order.
     relations = {key[0]: relation for key, relation in facts.relations.items() if key[1] == 2}
     others = {key: relation for key, relation in facts.relations.items() if key[1] != 2}
-    recode = np.array([index["constants"].index(value) for value in facts.constants])
+    place = {value: code for code, value in enumerate(index["constants"])}
+    recode = np.array([place[value] for value in facts.constants])
     ordered = [relations[name].recoded(recode) for name in index["relations"]]
     rest = [relation.recoded(recode) for relation in others.values()]
     facts = FactBase.from_relations(index["constants"], [*ordered, *rest], world=facts.world)
     graph = Graph.of(facts)
-    known = facts.select("train")
-    features: dict[int, Features] = {}
-    for step, bodies in index["bodies"].items():
-        features[int(step)] = features_of([_body(body) for body in bodies], graph, int(step), known)
+    features = _LateFeatures({int(step): bodies for step, bodies in index["bodies"].items()}, graph, facts)
     saved = index["scorer"]
     weights = {int(step): np.array(values) for step, values in saved["weights"].items()}
     curve = index["reliability"]
@@ -129,6 +127,26 @@ def _completion(index: Mapping[str, Any], facts: FactBase) -> Completion:
         config=CompletionConfig.read(index["config"]),
         seconds=index["seconds"],
     )
+
+
+class _LateFeatures(Mapping[int, Features]):
+    """What bodies cover, worked out for a step when it is first asked about: a query needs one step only."""
+
+    def __init__(self, bodies: Mapping[int, list[Any]], graph: Graph, facts: FactBase) -> None:
+        self._bodies, self._graph, self._facts = bodies, graph, facts.select("train")
+        self._found: dict[int, Features] = {}
+
+    def __getitem__(self, step: int) -> Features:
+        if step not in self._found:
+            bodies = [_body(body) for body in self._bodies[step]]
+            self._found[step] = features_of(bodies, self._graph, step, self._facts)
+        return self._found[step]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._bodies)
+
+    def __len__(self) -> int:
+        return len(self._bodies)
 
 
 def _plain(body: Body | Rule) -> str | list[Any]:
