@@ -223,7 +223,12 @@ def test_nothing_is_fetched(browser, table_page, family_page):
 
 
 def test_a_page_as_large_as_a_knowledge_base_opens_and_answers(browser, tmp_path):
+    waiting = pytest.importorskip("selenium.webdriver.support.ui")
     browser.get(write_report(pages.large(), tmp_path / "large.html").as_uri())
+    # On a busy machine the driver may hand back a page that is still being read.
+    waiting.WebDriverWait(browser, 60).until(
+        lambda page: page.execute_script("return document.readyState") == "complete"
+    )
     assert len(find(browser, "details.target")) == 46
     find(browser, "button.rule")[3].click()
     assert chosen(browser) == ["3"]
