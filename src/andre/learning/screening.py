@@ -100,8 +100,7 @@ def fit_screened(
 def _lean(config: Config) -> Config:
     """Settings for one round of runs that only propose: half as many as usual, and two thirds of the steps.
 
-    The choice among what they propose refines it. With all steps 4 of 248 programs of Nations, UMLS and
-    Kinship, two seeds each, had a shorter description, and 4 a longer one.
+    What they propose is refined by the choice, so that more steps make programs no better.
     """
     given = config.training
     less = {"rounds": 1, "restarts": max(1, given.restarts // 2), "steps": max(1, given.steps * 2 // 3)}
