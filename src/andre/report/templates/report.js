@@ -172,11 +172,12 @@
     if (buttons.length && section.dataset.target === "0") buttons[0].closest("tr").click();
   }
 
-  /* A link to a target opens it. */
-  const open = () => {
-    const target = location.hash && document.getElementById(location.hash.slice(1));
+  /* A link to a target opens it, also when it was followed before and the target closed since. */
+  const open = (hash) => {
+    const target = hash && document.getElementById(hash.slice(1));
     if (target && target.tagName === "DETAILS") target.open = true;
   };
-  addEventListener("hashchange", open);
-  open();
+  for (const link of document.querySelectorAll('a[href^="#"]')) link.addEventListener("click", () => open(link.hash));
+  addEventListener("hashchange", () => open(location.hash));
+  open(location.hash);
 })();
