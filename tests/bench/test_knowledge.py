@@ -135,13 +135,13 @@ def test_what_is_hidden_of_a_country(task):
     assert hidden[near, sub]
 
 
-def test_drawn_countries_keep_a_neighbour():
+def test_drawn_countries_have_neighbours_and_a_region():
     whole = Map.of(_world())
     for seed in range(5):
-        drawn = np.array(whole.draw(seed))
-        left = np.setdiff1d(np.flatnonzero(whole.located.any(axis=1)), drawn)
-        assert 0 < len(drawn) <= 24
-        assert whole.near[np.ix_(drawn, left)].any(axis=1).all()
+        drawn = whole.draw(seed)
+        assert len(set(drawn)) == len(drawn) == 7  # half of those that may be held out
+        assert whole.near[drawn].any(axis=1).all()
+        assert whole.located[np.ix_(drawn, whole.regions)].any(axis=1).all()
 
 
 def test_times_of_all_relations():

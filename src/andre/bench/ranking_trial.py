@@ -152,7 +152,8 @@ def scored_by(done: Completion) -> str:
     """The way of scoring that was chosen, in words."""
     scorer = done.scorer
     penalty = "" if scorer.penalty is None else f", penalty {scorer.penalty:g}"
-    return f"{scorer.aggregator}, c {scorer.smoothing:g}{penalty}"
+    chained = ", chained" if done.chained else ""
+    return f"{scorer.aggregator}, c {scorer.smoothing:g}{penalty}{chained}"
 
 
 def _peak() -> int:

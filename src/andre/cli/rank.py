@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from andre.evaluation.ranks import RankReport
     from andre.facts import FactBase
     from andre.learning.completion import Completion, CompletionConfig, Prediction
-    from andre.logic import Atom, Rule
+    from andre.logic import Atom, Literal, Rule
 
 __all__ = ["rank"]
 
 #: Settings of completion that are lists, even of one.
-_LISTS = ("aggregators", "smoothing", "penalties")
+_LISTS = ("aggregators", "smoothing", "penalties", "chained")
 
 
 @app.command(
@@ -101,6 +101,7 @@ def rank(
                 "aggregator": completion.scorer.aggregator,
                 "smoothing": completion.scorer.smoothing,
                 "penalty": completion.scorer.penalty,
+                "chained": completion.chained,
             },
             "reliability": [asdict(bin) for bin in completion.reliability.bins],
             "seconds": completion.seconds,
@@ -189,4 +190,8 @@ def _lines(found: list[Prediction], completion: Completion) -> Iterator[str]:
             counted = rule.evidence[0]
             yield f"       {counted.n_r:g} of {counted.n_b:g}: {rule}"
             for body in completion.groundings(rule, prediction.atom, limit=1):
-                yield f"         as {', '.join(map(str, body))}"
+                yield f"         as {', '.join(_told(literal, completion) for literal in body)}"
+
+
+def _told(literal: Literal, completion: Completion) -> str:
+    return f"{literal} (assumed)" if completion.is_assumed(literal.atom) else str(literal)

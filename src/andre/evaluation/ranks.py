@@ -65,6 +65,11 @@ class Ranks:
             np.concatenate(levels) if len(levels) == len(listed) else None,
         )
 
+    def take(self, at: NDArray[Any]) -> Ranks:
+        """The ranks of some queries, by their places or a mask."""
+        levels = None if self.levels is None else self.levels[at]
+        return Ranks(self.greater[at], self.equal[at], levels)
+
     @property
     def mrr(self) -> float:
         """The mean of 1/rank under the realistic policy; 0 of no query."""

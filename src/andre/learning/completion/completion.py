@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -18,11 +18,12 @@ from andre.inference import infer
 from andre.inference.groundings import FactIndex, Search
 from andre.learning.completion.bodies import Body, to_rule
 from andre.learning.completion.calibration import Reliability
+from andre.learning.completion.chaining import believed
 from andre.learning.completion.config import Aggregator, CompletionConfig
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.scorer import Scorer, rank_facts
 from andre.learning.completion.scores import best_confidences
-from andre.learning.completion.tables import Features, members
+from andre.learning.completion.tables import Features, LateFeatures, members
 from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable
 
 __all__ = ["Choice", "Completion", "Prediction"]
@@ -35,6 +36,7 @@ class Choice:
     aggregator: Aggregator
     smoothing: float
     penalty: float | None
+    chained: bool  #: whether rules could build on assumed facts
     mrr: float
 
 
@@ -92,6 +94,31 @@ class Completion:
             )
         return RankReport.from_ranks(Ranks.concat(self.ranks(mark).values()))
 
+    @property
+    def chained(self) -> bool:
+        """Whether rules build on assumed facts."""
+        return len(self.graph.assumed) > 0
+
+    def is_assumed(self, atom: Atom) -> bool:
+        """Whether an atom counts as a fact though nobody stated it.
+
+        Examples
+        --------
+        >>> from andre.learning.completion import CompletionConfig, complete
+        >>> from andre.logic import parse_atom
+        >>> rows = [f"near(x{i}, x{(i + 1) % 9})" for i in range(9)]
+        >>> rows += [f"in(x{i}, k)" for i in range(8)]
+        >>> facts = FactBase.from_facts(map(parse_atom, rows))
+        >>> config = CompletionConfig(aggregators=("maximum",), chained=(True,))
+        >>> [complete(facts, config).is_assumed(parse_atom(text)) for text in ("in(x8, k)", "in(x7, k)")]
+        [True, False]
+        """
+        codes = [self.facts.code(arg.value) for arg in atom.args if isinstance(arg, Constant)]
+        if atom.predicate not in self.graph.relations or len(codes) != 2 or None in codes:
+            return False
+        row = [self.graph.relations.index(atom.predicate), *codes]
+        return bool((self.graph.assumed == row).all(axis=1).any())
+
     def ranks(self, mark: str = "test") -> dict[int, Ranks]:
         """The same by step: steps below the number of relations ask for the second argument."""
         return rank_facts(self.graph, self.features, self.scorer, mark)
@@ -112,10 +139,10 @@ class Completion:
         """
         found: dict[Rule, Rule] = {}
         has_valid = len(self.graph.valid) > 0
-        for step, features in self.features.items():
+        for step, features in self._stated.items():
             covered = features.groundings.copy()
             covered.data = np.ones_like(covered.data, dtype=np.float64)
-            marks = {mark: self._stated(features, mark) for mark in ("train", "valid")}
+            marks = {mark: self._facts_of(features, mark) for mark in ("train", "valid")}
             n_b = np.asarray(covered.sum(axis=1)).ravel()
             n_r, new = covered @ marks["train"], covered @ marks["valid"]
             for place, body in enumerate(features.bodies):
@@ -127,7 +154,7 @@ class Completion:
         ordered = sorted(found.values(), key=lambda rule: -rule.evidence[0].n_r / (rule.evidence[0].n_b + 5))
         return Program(tuple(ordered))
 
-    def _stated(self, features: Features, mark: str) -> NDArray[np.float64]:
+    def _facts_of(self, features: Features, mark: str) -> NDArray[np.float64]:
         """[U], which pairs of the features are facts of a mark."""
         pairs = self.graph.pairs(features.step, mark)
         stated = np.sort(pairs[:, 0] * features.n + pairs[:, 1])
@@ -155,7 +182,7 @@ class Completion:
             return []
         scores = self.scorer.scores(features, np.array([start]))[0]  # [n]
         if not known:
-            stated = self.graph.known(step, ("train", "valid"))[start].indices
+            stated = self.graph.known(step, ("train", "valid", "denied"))[start].indices
             scores[stated] = -np.inf
         order = np.argsort(-scores, kind="stable")[:limit]
         table = features.table(np.array([start]))
@@ -169,7 +196,7 @@ class Completion:
             if (cell := at.get(candidate)) is not None:
                 row = table.groundings[cell]
                 chosen = np.sort(row.indices)[:rules].tolist()
-                fired = tuple(self._with_counts(step, features, place) for place in chosen)
+                fired = tuple(self._with_counts(step, features.bodies[place]) for place in chosen)
                 chance = float(chances[cell])
             end = Constant(self.facts.constants[candidate])
             atom = pattern.substitute(dict.fromkeys(pattern.variables, end))
@@ -177,7 +204,10 @@ class Completion:
         return found
 
     def groundings(self, rule: Rule, atom: Atom, limit: int = 3) -> list[tuple[Literal, ...]]:
-        """Ways in which training facts satisfy the body of a rule for an atom, comparisons left out."""
+        """Ways in which training and assumed facts satisfy the body of a rule for an atom.
+
+        Comparisons are left out.
+        """
         bindings: dict[Variable, Constant] = {}
         for arg, constant in zip(rule.head.args, atom.args, strict=True):
             if isinstance(arg, Variable) and isinstance(constant, Constant):
@@ -190,12 +220,23 @@ class Completion:
 
     @cached_property
     def _search(self) -> Search:
-        known = self.facts.select("train")
+        known = believed(self.facts, self.graph)
         return Search(FactIndex(known), infer(Program(), known))
 
-    def _with_counts(self, step: int, features: Features, place: int) -> Rule:
-        evidence = Evidence("train", float(features.n_b[place]), float(features.n_r[place]))
-        return self.rule(step, features.bodies[place]).with_evidence(evidence)
+    @cached_property
+    def _stated(self) -> Mapping[int, Features]:
+        """The same bodies by training facts alone: what was assumed is no evidence."""
+        if not self.chained:
+            return self.features
+        bodies = {step: features.bodies for step, features in self.features.items()}
+        plain = replace(self.graph, assumed=self.graph.assumed[:0])
+        return LateFeatures(bodies, plain, self.facts.select("train"))
+
+    def _with_counts(self, step: int, body: Body | Rule) -> Rule:
+        stated = self._stated[step]
+        place = stated.bodies.index(body)
+        evidence = Evidence("train", float(stated.n_b[place]), float(stated.n_r[place]))
+        return self.rule(step, body).with_evidence(evidence)
 
     def _query(self, pattern: Atom) -> tuple[int, int]:
         """The step that a pattern asks for, and the constant it asks from."""

@@ -46,6 +46,10 @@ class CompletionConfig(Settings):
     chain_facts: Count = 150  #: facts of a relation from which chains are found
     support: Count = 2  #: facts that a body with positive evidence is right about
     depth: Count = 5  #: rules that the maximum and noisy-or look at, the best first
+    #: Whether the likeliest answer counts as a fact where nothing is known of a constant, so that rules can
+    #: build on it. Both are tried where a twentieth of the validation facts are about such constants; None
+    #: does so in small bases, and does without in large ones, where it took long and gained nothing.
+    chained: Annotated[tuple[bool, ...], Field(min_length=1)] | None = None
     non_negative: bool = False  #: no rule may speak against its head
     queries: Count = 2_000  #: queries of a relation and side that weights are learned from, at most
     cells: Count = 60_000_000  #: entries that all bodies may have together; longer chains stay out first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,10 @@ __all__ = ["Facts", "Graph"]
 
 #: Rows of relation, first and second argument: [N, 3].
 Facts = NDArray[np.int64]
+
+
+def _none() -> Facts:
+    return np.zeros((0, 3), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,21 +44,23 @@ class Graph:
     train: Facts
     valid: Facts
     test: Facts
+    denied: Facts = field(default_factory=_none)  #: stated to be false
+    assumed: Facts = field(
+        default_factory=_none
+    )  #: steps follow them like training facts; nobody stated them
 
     @classmethod
     def of(cls, facts: FactBase) -> Graph:
         """Take the binary relations of a fact base, with their marks."""
         binary = [relation for (_, arity), relation in facts.relations.items() if arity == 2]
-        parts = {}
-        for mark in MARKS:
-            rows = []
-            for place, relation in enumerate(binary):
-                keep = relation.marked(mark)
-                if relation.negative is not None:
-                    keep &= ~relation.negative
-                codes = relation.codes[keep].astype(np.int64)
-                rows.append(np.insert(codes, 0, place, axis=1))
-            parts[mark] = np.concatenate(rows) if rows else np.zeros((0, 3), dtype=np.int64)
+        rows: dict[str, list[Facts]] = {part: [_none()] for part in (*MARKS, "denied")}
+        for place, relation in enumerate(binary):
+            codes = np.insert(relation.codes.astype(np.int64), 0, place, axis=1)
+            false = np.zeros(len(codes), dtype=np.bool_) if relation.negative is None else relation.negative
+            rows["denied"].append(codes[false])
+            for mark in MARKS:
+                rows[mark].append(codes[relation.marked(mark) & ~false])
+        parts = {part: np.concatenate(some) for part, some in rows.items()}
         if not len(parts["train"]):
             raise DataError("there are no binary facts to learn from: completion needs facts such as p(a, b)")
         graph = cls(tuple(relation.name for relation in binary), len(facts.constants), **parts)
@@ -67,8 +73,8 @@ class Graph:
         return graph
 
     def part(self, mark: str) -> Facts:
-        """The facts of one mark."""
-        if mark not in MARKS:
+        """The facts of one mark, or those that are denied."""
+        if mark not in (*MARKS, "denied"):
             raise DataError(f"there is no mark {mark!r}: choose train, valid or test")
         found: Facts = getattr(self, mark)
         return found
@@ -84,14 +90,14 @@ class Graph:
 
     @cached_property
     def steps(self) -> tuple[csr_matrix, ...]:
-        """[n, n] for each step, from the training facts; loops are left out.
+        """[n, n] for each step, from the training and assumed facts; loops are left out.
 
         The variables of a rule stand for distinct constants, so no loop is
         ever evidence.
         """
         made = []
         for step in range(self.n_steps):
-            pairs = self.pairs(step, "train")
+            pairs = np.concatenate([self.pairs(step, "train"), self.follow(step, self.assumed)])
             x, y = pairs[pairs[:, 0] != pairs[:, 1]].T
             made.append(csr_matrix((np.ones(len(x), dtype=np.float32), (x, y)), shape=(self.n, self.n)))
         return tuple(made)
@@ -109,7 +115,10 @@ class Graph:
 
     def pairs(self, step: int, mark: str) -> NDArray[np.int64]:
         """[N, 2], the facts of one mark that a step follows: from, to."""
-        facts = self.part(mark)
+        return self.follow(step, self.part(mark))
+
+    def follow(self, step: int, facts: Facts) -> NDArray[np.int64]:
+        """[N, 2], those of some facts that a step follows: from, to."""
         relation = step % len(self.relations)
         chosen = facts[facts[:, 0] == relation, 1:]
         return chosen if step < len(self.relations) else chosen[:, ::-1]

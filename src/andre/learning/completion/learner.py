@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from andre.evaluation.ranks import Ranks
 from andre.facts import FactBase
 from andre.learning.completion.calibration import measure_reliability
+from andre.learning.completion.chaining import asked, assume, believed
 from andre.learning.completion.choose import choose_features
 from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
@@ -27,6 +28,8 @@ from andre.learning.completion.validation import taught, with_validation
 from andre.logic import Rule
 
 __all__ = ["complete", "relearn"]
+
+_ASKED = 0.05  # share of validation facts about what is unanswered, from which assuming is tried
 
 
 def complete(
@@ -77,7 +80,8 @@ def relearn(done: Completion, facts: FactBase | None = None, extra: Sequence[Rul
     scorer = done.scorer
     chosen = {"aggregators": (scorer.aggregator,), "smoothing": (scorer.smoothing,)}
     penalties = done.config.penalties if scorer.penalty is None else (scorer.penalty,)
-    config = done.config.model_copy(update={**chosen, "penalties": penalties})
+    chained = (done.chained,)
+    config = done.config.model_copy(update={**chosen, "penalties": penalties, "chained": chained})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # said the first time
         again = _learn(taught(done.facts if facts is None else facts), config, extra)
@@ -96,19 +100,46 @@ def _learn(facts: FactBase, config: CompletionConfig, extra: Sequence[Rule]) -> 
         began = time.perf_counter()
         graph = Graph.of(facts)
         _warn_thin(graph)
-        features = _features(graph, facts.select("train"), config, extra)
-        scorer, choices = _choose(graph, features, config)
-        reliability = measure_reliability(graph, features, scorer.smoothing)
-        return Completion(
-            facts=facts,
-            graph=graph,
-            features=features,
-            scorer=scorer,
-            choices=tuple(choices),
-            reliability=reliability,
-            config=config,
-            seconds=time.perf_counter() - began,
-        )
+        done = _chain(_learn_from(graph, facts, config, extra), extra)
+        return replace(done, seconds=time.perf_counter() - began)
+
+
+def _learn_from(graph: Graph, facts: FactBase, config: CompletionConfig, extra: Sequence[Rule]) -> Completion:
+    features = _features(graph, believed(facts, graph), config, extra)
+    scorer, choices = _choose(graph, features, config)
+    return Completion(
+        facts=facts,
+        graph=graph,
+        features=features,
+        scorer=scorer,
+        choices=tuple(choices),
+        reliability=measure_reliability(graph, features, scorer.smoothing),
+        config=config,
+        seconds=0.0,
+    )
+
+
+def _chain(done: Completion, extra: Sequence[Rule]) -> Completion:
+    """Learn again with assumed facts, and keep that unless it answers worse what was unanswered."""
+    graph, config = done.graph, done.config
+    options = config.chained or ((False, True) if is_small(graph) else (False,))
+    if True not in options:
+        return done
+    is_settled = False not in options
+    queries = asked(graph)
+    about = sum(int(some.sum()) for some in queries.values())
+    if not is_settled and about <= _ASKED * 2 * len(graph.valid):
+        return done
+    assumed = assume(graph, done.features, done.scorer)
+    if not len(assumed):
+        return done
+    chained = _learn_from(replace(graph, assumed=assumed), done.facts, config, extra)
+
+    def mrr(one: Completion) -> float:
+        return Ranks.concat(ranks.take(queries[step]) for step, ranks in one.ranks("valid").items()).mrr
+
+    is_kept = is_settled or mrr(chained) >= mrr(done)
+    return replace(chained if is_kept else done, choices=(*done.choices, *chained.choices))
 
 
 def _features(
@@ -153,7 +184,8 @@ def _choose(
     def consider(scorer: Scorer) -> None:
         ranks = rank_facts(graph, features, scorer, "valid", levels=False)
         mrr = Ranks.concat(ranks.values()).mrr
-        tried.append((scorer, Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, mrr)))
+        chained = len(graph.assumed) > 0
+        tried.append((scorer, Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, chained, mrr)))
 
     for aggregator in config.aggregators:
         if aggregator == "weights":

@@ -67,7 +67,10 @@ def _all_keys(features: Features, starts: NDArray[np.int64]) -> NDArray[np.int64
 def rank_facts(
     graph: Graph, features: Mapping[int, Features], scorer: Scorer, mark: str, *, levels: bool = True
 ) -> dict[int, Ranks]:
-    """Rank the facts of one mark for each step; test facts are filtered from test queries only."""
+    """Rank the facts of one mark for each step, in the order of `Graph.pairs`.
+
+    Test facts are filtered from test queries only.
+    """
     known = MARKS if mark == "test" else ("train", "valid")
     found = {}
     for step in range(graph.n_steps):
@@ -77,7 +80,7 @@ def rank_facts(
         filters = graph.known(step, known)
         starts, query = np.unique(pairs[:, 0], return_inverse=True)
         block = max(1, _ROWS // graph.n)
-        parts = []
+        parts, order = [], []
         for first in range(0, len(starts), block):
             asked = starts[first : first + block]
             scores = (
@@ -87,8 +90,9 @@ def rank_facts(
             row = query[inside] - first
             for some in np.array_split(np.arange(len(inside)), max(1, len(inside) * graph.n // _ROWS)):
                 mask = filters[pairs[inside[some], 0]].toarray()
+                order.append(inside[some])
                 parts.append(filtered_ranks(scores[row[some]], pairs[inside[some], 1], mask, levels=levels))
-        found[step] = Ranks.concat(parts)
+        found[step] = Ranks.concat(parts).take(np.argsort(np.concatenate(order)))
     return found
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ from andre.facts import FactBase, read_facts, write_facts
 from andre.files import write_whole
 from andre.learning.completion.bodies import Body
 from andre.learning.completion.calibration import Reliability, ReliabilityBin
+from andre.learning.completion.chaining import believed
 from andre.learning.completion.completion import Choice, Completion
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.scorer import Scorer
-from andre.learning.completion.tables import Features, features_of
+from andre.learning.completion.tables import LateFeatures
 from andre.logic import Rule, parse_rule
 from andre.logic.writers.prolog import to_prolog
 
@@ -28,7 +29,7 @@ __all__ = ["load_completion", "save_completion"]
 
 _INDEX = "completion.json"
 _FACTS = "facts.jsonl"
-_FORMAT = 2
+_FORMAT = 3
 
 
 def save_completion(completion: Completion, folder: Path | str) -> None:
@@ -72,6 +73,7 @@ def save_completion(completion: Completion, folder: Path | str) -> None:
             str(step): [_plain(body) for body in features.bodies]
             for step, features in completion.features.items()
         },
+        "assumed": completion.graph.assumed.tolist(),
         "seconds": completion.seconds,
     }
     (folder / _INDEX).unlink(missing_ok=True)  # from here on the folder is no completion until all is there
@@ -108,15 +110,16 @@ def _completion(index: Mapping[str, Any], facts: FactBase) -> Completion:
     ordered = [relations[name].recoded(recode) for name in index["relations"]]
     rest = [relation.recoded(recode) for relation in others.values()]
     facts = FactBase.from_relations(index["constants"], [*ordered, *rest], world=facts.world)
-    graph = Graph.of(facts)
-    features = _LateFeatures({int(step): bodies for step, bodies in index["bodies"].items()}, graph, facts)
+    assumed = np.array(index["assumed"], dtype=np.int64).reshape(-1, 3)
+    graph = replace(Graph.of(facts), assumed=assumed)
+    bodies = {int(step): tuple(map(_body, some)) for step, some in index["bodies"].items()}
     saved = index["scorer"]
     weights = {int(step): np.array(values) for step, values in saved["weights"].items()}
     curve = index["reliability"]
     return Completion(
         facts=facts,
         graph=graph,
-        features=features,
+        features=LateFeatures(bodies, graph, believed(facts, graph)),
         scorer=Scorer(saved["aggregator"], saved["smoothing"], saved["depth"], saved["penalty"], weights),
         choices=tuple(Choice(**choice) for choice in index["choices"]),
         reliability=Reliability(
@@ -127,26 +130,6 @@ def _completion(index: Mapping[str, Any], facts: FactBase) -> Completion:
         config=CompletionConfig.read(index["config"]),
         seconds=index["seconds"],
     )
-
-
-class _LateFeatures(Mapping[int, Features]):
-    """What bodies cover, worked out for a step when it is first asked about: a query needs one step only."""
-
-    def __init__(self, bodies: Mapping[int, list[Any]], graph: Graph, facts: FactBase) -> None:
-        self._bodies, self._graph, self._facts = bodies, graph, facts.select("train")
-        self._found: dict[int, Features] = {}
-
-    def __getitem__(self, step: int) -> Features:
-        if step not in self._found:
-            bodies = [_body(body) for body in self._bodies[step]]
-            self._found[step] = features_of(bodies, self._graph, step, self._facts)
-        return self._found[step]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._bodies)
-
-    def __len__(self) -> int:
-        return len(self._bodies)
 
 
 def _plain(body: Body | Rule) -> str | list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from andre.learning.completion.chains import chain_groundings
 from andre.learning.completion.graph import Graph
 from andre.logic import Rule
 
-__all__ = ["Features", "Table", "covered_pairs", "distinct", "features_of", "members"]
+__all__ = ["Features", "LateFeatures", "Table", "covered_pairs", "distinct", "features_of", "members"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +189,33 @@ def features_of(
         groundings=groundings[order],
         answers=np.bincount(pairs[:, 1], minlength=n).astype(np.float64),
     )
+
+
+class LateFeatures(Mapping[int, Features]):
+    """The features of every step, worked out when it is first asked about: a query needs one step only.
+
+    Parameters
+    ----------
+    bodies
+        By step.
+    graph, facts
+        The same facts, as steps and as relations.
+    """
+
+    def __init__(self, bodies: Mapping[int, Sequence[Body | Rule]], graph: Graph, facts: FactBase) -> None:
+        self._bodies, self._graph, self._facts = bodies, graph, facts
+        self._found: dict[int, Features] = {}
+
+    def __getitem__(self, step: int) -> Features:
+        if step not in self._found:
+            self._found[step] = features_of(self._bodies[step], self._graph, step, self._facts)
+        return self._found[step]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._bodies)
+
+    def __len__(self) -> int:
+        return len(self._bodies)
 
 
 def _joined(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
