@@ -13,6 +13,7 @@ from andre.errors import ConfigError, DataError
 from andre.evaluation.crisp import CrispSample
 from andre.grounding import Codes, RuleSpace, Sample
 from andre.learning.extraction import distinct_bodies, extract
+from andre.learning.floor import Floor
 from andre.learning.selection import prune
 from andre.logic import Program
 from andre.model import Inputs, LossConfig, Network, NetworkConfig, Objective
@@ -159,7 +160,7 @@ class RuleLayer(nn.Module):
                 raise DataError(
                     "the sample is over other atoms than the layer: make it with space=layer.space"
                 )
-            codes = prune(CrispSample.of(sample), codes, min_confidence=0.5)
+            codes = prune(CrispSample.of(sample), codes, Floor())
         return self.space.program(codes)
 
     def extra_repr(self) -> str:

@@ -171,6 +171,16 @@ def test_settings_of_bodies_are_lists_of_names(andre, setting, atoms):
     assert load_theory("run").definitions[0].result.space.m == atoms
 
 
+@pytest.mark.parametrize("support", ["2", "1e3", "0.5"])
+def test_the_least_support_is_a_setting(andre, support):
+    words = ("learn", "family.pl", "--target", "grand/2", "--set", f"min_support={support}")
+    status, _, err = andre(*words, "--out", "run", *FAST)
+    assert status == 0
+    theory = load_theory("run")
+    assert theory.plan.config.selection.min_support == float(support)
+    assert ("1000 are the least" in err) == (support == "1e3") == (not len(theory.program))
+
+
 def test_a_language_file_says_what_bodies_may_hold(andre):
     Path("bodies.toml").write_text('target = "grand/2"\nrelations = ["parent/2"]\nmax_body = 2\n')
     assert parse_program(andre("learn", "family.pl", "--language", "bodies.toml", "-q", *FAST)[1]) == GRAND

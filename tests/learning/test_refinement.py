@@ -11,11 +11,13 @@ from andre.evaluation.description import program_length
 from andre.grounding import Membership, RuleSpace, Sample
 from andre.grounding.synthetic import TASKS
 from andre.learning.deadline import Deadline
+from andre.learning.floor import Floor
 from andre.learning.pool import Pool
 from andre.learning.refinement import neighbours, refine
 
 M = 3
 cells = st.sampled_from([0.0, 0.5, 1.0, np.nan])
+floors = st.builds(Floor, st.sampled_from([0.0, 1.0, 2.0, 2.5]), st.sampled_from([0.0, 0.5, 0.6, 0.8]))
 programs = hnp.arrays(np.int8, st.tuples(st.integers(0, 3), st.just(M)), elements=st.integers(-1, 1))
 
 
@@ -41,11 +43,6 @@ def bagged(draw) -> CrispSample:
     return CrispSample.of(Sample(space, table, labels[0], labels[1], members))
 
 
-def confidence(sample: CrispSample, body: np.ndarray) -> float:
-    (evidence,) = sample.evidence(body[None], "train")
-    return evidence.confidence
-
-
 @settings(max_examples=60)
 @given(st.one_of(samples(), bagged()), programs)
 def test_every_edit_is_judged_as_by_brute_force(sample: CrispSample, program: np.ndarray) -> None:
@@ -55,10 +52,8 @@ def test_every_edit_is_judged_as_by_brute_force(sample: CrispSample, program: np
             assert length == pytest.approx(program_length(sample, edited), abs=1e-9)
             counted = sample.counts(sample.predicts(edited)[None])[0]
             assert edits.covered[place].tolist() == pytest.approx(counted.tolist(), abs=1e-9)
-            if edits.base is not None:
-                changed = edited[len(edits.kept) :]
-                lowest = min(confidence(sample, body) for body in changed)
-                assert edits.confidence[place] == pytest.approx(lowest, abs=1e-12)
+            changed = edited[len(edits.kept) :]
+            assert edits.own[place] == pytest.approx(sample.body_counts(changed), abs=1e-9)
 
 
 def every_edit(program: np.ndarray) -> set[tuple]:
@@ -113,9 +108,9 @@ def test_what_others_came_to_changes_nothing(sample: CrispSample, starts: list, 
 
 
 @settings(max_examples=60)
-@given(st.one_of(samples(), bagged()), programs, programs, st.sampled_from([0.0, 0.5, 0.8]))
+@given(st.one_of(samples(), bagged()), programs, programs, floors)
 def test_refinement_never_lengthens(
-    sample: CrispSample, program: np.ndarray, pool: np.ndarray, floor: float
+    sample: CrispSample, program: np.ndarray, pool: np.ndarray, floor: Floor
 ) -> None:
     refined, length = refine(sample, program, Pool(sample, pool), floor)
     assert length <= program_length(sample, program) + 1e-9
@@ -126,12 +121,14 @@ def test_refinement_never_lengthens(
 
 
 @settings(max_examples=40)
-@given(samples(), programs)
-def test_new_rules_are_right_more_often_than_asked(sample: CrispSample, program: np.ndarray) -> None:
-    refined, _ = refine(sample, program, min_confidence=0.6)
+@given(samples(), programs, programs, floors)
+def test_new_rules_reach_the_floor(
+    sample: CrispSample, program: np.ndarray, pool: np.ndarray, floor: Floor
+) -> None:
+    refined, _ = refine(sample, program, Pool(sample, pool), floor)
     before = {tuple(rule) for rule in program}
-    for body in refined:
-        assert tuple(body) in before or confidence(sample, body) > 0.6
+    for body, reached in zip(refined, floor.passes(sample.body_counts(refined)), strict=True):
+        assert tuple(body) in before or reached
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,6 +11,7 @@ from andre.evaluation.description import program_length
 from andre.grounding import Sample
 from andre.grounding.synthetic import TASKS
 from andre.learning import SelectionConfig
+from andre.learning.floor import Floor
 from andre.learning.pool import Pool
 from andre.learning.selection import combine, most_accurate, nothing, pool_rules, prune, select
 
@@ -40,7 +41,7 @@ def admissible(sample: CrispSample, codes: np.ndarray, floor: float) -> np.ndarr
 def test_pruning_keeps_what_admissible_rules_cover(
     sample: CrispSample, codes: np.ndarray, floor: float
 ) -> None:
-    kept = prune(sample, codes, floor)
+    kept = prune(sample, codes, Floor(confidence=floor))
     sound = admissible(sample, codes, floor)
     assert np.array_equal(sample.predicts(kept), sample.predicts(sound))
     assert {tuple(rule) for rule in kept} <= {tuple(rule) for rule in sound}
@@ -49,7 +50,7 @@ def test_pruning_keeps_what_admissible_rules_cover(
 @settings(max_examples=60)
 @given(samples(), programs)
 def test_no_kept_rule_is_vacuous_or_redundant(sample: CrispSample, codes: np.ndarray) -> None:
-    kept = prune(sample, codes, 0.0)
+    kept = prune(sample, codes, Floor(confidence=0))
     covers = sample.covers(kept)
     for place in range(len(kept)):
         others = np.delete(covers, place, axis=0).any(axis=0)
@@ -59,13 +60,13 @@ def test_no_kept_rule_is_vacuous_or_redundant(sample: CrispSample, codes: np.nda
 
 def test_of_two_rules_that_say_the_same_the_simpler_stays() -> None:
     sample = CrispSample.of(Sample.from_arrays([[1, 1, 0], [0, 0, 1]], [1, 0]))
-    assert prune(sample, codes_of([1, 1, 0], [1, 0, 0]), 0.5).tolist() == [[1, 0, 0]]
+    assert prune(sample, codes_of([1, 1, 0], [1, 0, 0]), Floor()).tolist() == [[1, 0, 0]]
 
 
 def test_rules_that_are_wrong_too_often_go() -> None:
     sample = CrispSample.of(Sample.from_arrays([[1, 0], [1, 0], [1, 0], [0, 1]], [1, 0, 0, 1]))
-    assert len(prune(sample, codes_of([1, 0], [0, 1]), 0.0)) == 2
-    assert prune(sample, codes_of([1, 0], [0, 1]), 0.5).tolist() == [[0, 1]]
+    assert len(prune(sample, codes_of([1, 0], [0, 1]), Floor(confidence=0))) == 2
+    assert prune(sample, codes_of([1, 0], [0, 1]), Floor()).tolist() == [[0, 1]]
 
 
 @settings(max_examples=40)
@@ -107,7 +108,7 @@ def test_the_chosen_program_has_its_length_and_beats_its_parts(
     assert chosen.length == pytest.approx(program_length(sample, chosen.codes), abs=1e-9)
     assert chosen.length <= nothing(sample).length + 1e-9
     for codes in runs:
-        assert chosen.length <= program_length(sample, prune(sample, codes, 0.5)) + 1e-9
+        assert chosen.length <= program_length(sample, prune(sample, codes, Floor())) + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(3))

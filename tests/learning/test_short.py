@@ -31,13 +31,21 @@ def _samples(draw):
 
 
 @settings(max_examples=60)
-@given(_samples(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([None, 1, 2]), st.booleans())
-def test_all_short_bodies_are_found(sample, safe, singletons, negation, max_body, require):
+@given(
+    _samples(),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([None, 1, 2]),
+    st.booleans(),
+    st.sampled_from([None, 0.0, 3.0, 7.5]),
+)
+def test_all_short_bodies_are_found(sample, safe, singletons, negation, max_body, require, support):
     needed = ((0, 1),) if require else ()
     form = Form(
         sample.space, safe=safe, singletons=singletons, negation=negation, max_body=max_body, require=needed
     )
-    config = SelectionConfig(pool=1000, min_confidence=0.4)
+    config = SelectionConfig(pool=1000, min_confidence=0.4, min_support=support)
     found = best_short_bodies(sample, form, config)
     # `pool_rules` also makes shorter bodies, which are among the short ones already.
     wanted = pool_rules(sample, form.short_bodies(), config, form)
@@ -47,12 +55,19 @@ def test_all_short_bodies_are_found(sample, safe, singletons, negation, max_body
         assert set(map(bytes, found)) >= set(map(bytes, wanted))
     counts = sample.body_counts(found)
     assert (counts[:, 0] > 0.4 * counts.sum(axis=1)).all()
+    assert (counts[:, 0] >= (support or 0)).all()
 
 
 @settings(max_examples=60)
-@given(_samples(), st.sampled_from([0.0, 0.4, 0.5, 0.8]), st.sampled_from([1, 2, 16]))
-def test_what_a_part_rules_out_is_no_loss(sample, floor, share):
-    form, config = Form(sample.space), SelectionConfig(pool=1000, min_confidence=floor)
+@given(
+    _samples(),
+    st.sampled_from([0.0, 0.4, 0.5, 0.8]),
+    st.sampled_from([0.0, 2.0, 5.0]),
+    st.sampled_from([1, 2, 16]),
+)
+def test_what_a_part_rules_out_is_no_loss(sample, confidence, support, share):
+    form = Form(sample.space)
+    config = SelectionConfig(pool=1000, min_confidence=confidence, min_support=support)
     plain = best_short_bodies(sample, form, config)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(short, "_MANY", 0)

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from andre.evaluation.crisp import CrispSample
 from andre.grounding import Sample
 from andre.grounding.synthetic import TASKS
 from andre.learning import Config, fit, prolog
 from andre.report.memory import peak_megabytes
 from andre.report.progress import LiveProgress
+from andre.report.rejected import rejected_rules
 from andre.report.summary import document, outcome, why_no_rule
 from andre.report.terminal import listing, row_table, rule_table, run_table
 
@@ -123,6 +125,17 @@ def test_why_there_is_no_rule(preset):
     assert "no rule was found (4 rows, 2 of them positive)" in why_no_rule(nothing)
     assert outcome(nothing).startswith("no rule, accuracy 0.5000 (train)")
     assert document(nothing)["why_no_rule"] == why_no_rule(nothing)
+
+
+@pytest.mark.parametrize("criterion", ["description", "accuracy"])
+def test_too_little_support_is_a_reason(criterion):
+    rows = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 10)
+    sample, options = Sample.from_arrays(rows, rows[:, 0]), {"rounds": 1, "criterion": criterion}
+    assert why_no_rule(fit(sample, Config.preset(min_support=20, **options))) is None
+    nothing = fit(sample, Config.preset(min_support=21, **options))
+    assert "right more often than 0.5 and about 21 examples at least" in why_no_rule(nothing)
+    found = rejected_rules(nothing, CrispSample.of(sample))
+    assert any("its support of 20 is below 21" in item.why for item in found)
 
 
 def test_stopping_is_a_reason():

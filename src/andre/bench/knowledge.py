@@ -194,7 +194,8 @@ def judge_rows(paper: Published, seed: int, facts: FactBase | None = None) -> Ro
     crisp, judged = (CrispSample.of(part.to_sample()) for part in (train, held))
     form = Form(census.space, safe=False, singletons=True)
     part = train.to_sample().thinned(_MOST_ROWS, seed)
-    config = Config.preset("default", seed=seed, safe=False, restarts=2, rounds=1, steps=100)
+    # A rule for a single row counts too: what the protocol rewards is to remember rows.
+    config = Config.preset("default", seed=seed, safe=False, min_support=0, restarts=2, rounds=1, steps=100)
     by_runs = fit(part, config, guide=Guide(form))
     seen = CrispSample.of(part)
     # Short bodies that begin with a negation are left to refinement: they are half of all and dense.

@@ -8,12 +8,16 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from andre.errors import ConfigError
+from andre.learning.floor import Floor
 from andre.model.config import LossConfig, NetworkConfig, NonNegative, Positive, Settings
 
 __all__ = ["Config", "SelectionConfig", "TrainingConfig"]
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
+
+#: The least support of a rule, and the positive examples of a target from which on it holds by default.
+_LEAST, _MANY = 2.0, 100
 
 
 class TrainingConfig(Settings):
@@ -62,12 +66,35 @@ class SelectionConfig(Settings):
     combine: bool = True  #: pool the rules of all runs; else the program is one run's
     refine: bool = True  #: edit the program while its description gets shorter
     min_confidence: Share = 0.5  #: every rule is right more often than this
+    #: Every rule is right about so many examples at the least; where facts are uncertain, their probabilities
+    #: are added up. None asks for 2 where a target has 100 positive examples or more, as one of so many is
+    #: chance, and for nothing in smaller targets and definitions, where all may stand on a single fact.
+    min_support: NonNegative | None = None
     #: Every variable of a rule occurs in a positive literal, so that the program runs on facts. Switch it
     #: off where the rows are all there is and a rule may consist of negations.
     safe: bool = True
     pool: Count = 400  #: most rules that are combined
     beam: Count = 8  #: programs that are kept while combining
     max_rules: Count = 16  #: most rules of a program
+
+    def floor(self, positives: float = 0) -> Floor:
+        """What every rule must reach.
+
+        Parameters
+        ----------
+        positives
+            The positive examples of the target. Left out for a definition: its base
+            case may have the support of one fact, and all else follow from it.
+
+        Examples
+        --------
+        >>> SelectionConfig().floor(5000)
+        Floor(support=2.0, confidence=0.5)
+        >>> SelectionConfig().floor(20).support, SelectionConfig(min_support=5).floor(20).support
+        (0.0, 5.0)
+        """
+        default = _LEAST if positives >= _MANY else 0.0
+        return Floor(default if self.min_support is None else self.min_support, self.min_confidence)
 
 
 class Config(Settings):
@@ -155,6 +182,7 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "refine": False,
             "safe": False,
             "min_confidence": 0.0,
+            "min_support": 0.0,
         },
     },
 }

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from andre.evaluation.description import description_length
 from andre.evaluation.fixpoint import Labels, RuleBase
@@ -104,19 +105,24 @@ class Definer:
     def _late(self) -> bool:
         return self.deadline is not None and self.deadline.passed
 
-    def _counts(self, programs: Sequence[Numbers]) -> Floats:
-        """What programs cover, [P, 2]; not a number where a model leaves an atom undefined."""
+    def _counts(self, programs: Sequence[Numbers]) -> tuple[Tensor, Floats]:
+        """Models, [P, N, ...], and what they cover, [P, 2]; not a number where an atom is left undefined."""
         models, total = self.rules.models([self.fixed + program for program in programs])
         counts = self.labels.counts(models)
         counts[~total] = math.nan
-        return counts
+        return models, counts
 
     def _lengths(self, programs: Sequence[Numbers], codes: dict[int, Codes]) -> Floats:
-        """Description lengths; infinite for what is wrong too often or undefined."""
-        counts = self._counts(programs)
+        """Description lengths; infinite for what does not reach the floor or is undefined."""
+        models, counts = self._counts(programs)
+        floor = self.config.floor()
         sizes = np.array([sum(np.count_nonzero(codes[rule]) for rule in program) for program in programs])
         n_rules = np.array([len(program) for program in programs])
-        sure = counts[:, 0] > self.config.min_confidence * counts.sum(axis=1)
+        sure = floor.passes(counts)
+        if floor.support:  # a program may hide a rule that derives next to nothing
+            for place in np.flatnonzero(sure).tolist():
+                derived = self.rules.steps(programs[place], models[place])
+                sure[place] = floor.supported(self.labels.counts(derived)).all()
         sure |= n_rules == 0
         lengths = np.full(len(programs), math.inf)
         lengths[sure] = description_length(
@@ -131,7 +137,7 @@ class Definer:
 
     def _flawless(self, program: Numbers) -> bool:
         """Whether a program has no mistake to mend."""
-        covered = self._counts([program])[0]
+        covered = self._counts([program])[1][0]
         return bool(covered[0] == self.labels.totals[0] and covered[1] == 0)
 
     def _adding(self, program: Numbers, numbers: Sequence[int]) -> Iterator[int]:

@@ -92,7 +92,7 @@ def define(
     some = pool.bodies[:_REMEMBERED]
     others = tuple(rules.add(space.rule(body)) for body in some)
     at_end = labels.counts(rules.steps(others, model[0]))
-    weighing = Weighing(space, some, at_end, labels.totals, config.selection.min_confidence)
+    weighing = Weighing(space, some, at_end, labels.totals, config.selection.floor())
     covered, totals = labels.counts(model)[0].astype(int), labels.totals.astype(int)
     n_literals = sum(len(rule.body) for rule in program)
     lengths = description_length(
@@ -119,9 +119,9 @@ def fits_tables(facts: FactBase) -> bool:
 
 
 def _lean(config: Config) -> Config:
-    """Settings for runs that only propose: nobody reads the program of their one step."""
+    """Settings for runs that only propose: nobody reads the program of their one step, or its support."""
     training = config.training.model_copy(update={"rounds": min(2, config.training.rounds)})
-    selection = config.selection.model_copy(update={"combine": False, "refine": False})
+    selection = config.selection.model_copy(update={"combine": False, "refine": False, "min_support": 0.0})
     limit = None if config.time_limit is None else config.time_limit / 3
     return config.model_copy(update={"training": training, "selection": selection, "time_limit": limit})
 

@@ -177,7 +177,7 @@ def _summaries(
     trainer: Trainer, state: State, rounds: Sequence[Finished]
 ) -> tuple[tuple[RunSummary, ...], NDArray[np.float32]]:
     """Where every run ended, and the weights of the one with the shortest description."""
-    sample, floor = trainer.crisp, trainer.config.selection.min_confidence
+    sample, floor = trainer.crisp, trainer.floor
     known: dict[bytes, Candidate] = {}
     runs: list[RunSummary] = []
     best, weights = None, np.zeros((0, sample.space.m, 3), dtype=np.float32)

@@ -46,7 +46,7 @@ def describe(census: Census, language: Language, plan: Plan, callbacks: tuple[Ca
     totals = np.rint(crisp.totals).astype(int)
     pool = with_shorter(np.concatenate([result.proposed, result.codes, *([] if extra is None else [extra])]))
     pool = pool[form.admits(pool)]
-    floor = plan.config.selection.min_confidence
+    floor = plan.config.selection.floor(crisp.totals[0])
     weighing = Weighing(
         sample.space, pool, crisp.body_counts(pool), crisp.totals, floor, identity=plan.identity
     )

@@ -20,6 +20,7 @@ from andre.evaluation.description import description_length, program_length
 from andre.grounding import Codes
 from andre.grounding.form import Form
 from andre.learning.deadline import Deadline
+from andre.learning.floor import Floor
 from andre.learning.pool import Pool
 
 __all__ = ["Edits", "neighbours", "refine"]
@@ -44,7 +45,7 @@ class Edits:
     base: Codes | None  #: the body that is added to, [m]; None where the rule is dropped
     added: NDArray[np.intp]  #: literal columns, [edits, 0 | 1 | 2]; two make two rules
     covered: Floats  #: what the programs cover, [edits, 2]
-    confidence: Floats  #: N_r / N_b of the changed rule, the lower of two, [edits]
+    own: Floats  #: positives and negatives that each changed rule covers, [edits, changed rules, 2]
     lengths: Floats  #: description lengths, [edits]
 
     def program(self, edit: int) -> Codes:
@@ -65,7 +66,7 @@ def refine(  # noqa: PLR0913  (all but two have a default)
     sample: CrispSample,
     program: Codes,
     pool: Pool | None = None,
-    min_confidence: float = 0.5,
+    floor: Floor | None = None,
     deadline: Deadline | None = None,
     form: Form | None = None,
     *,
@@ -82,8 +83,8 @@ def refine(  # noqa: PLR0913  (all but two have a default)
         Where to start, [rules, m].
     pool
         Rules that may be added or put in another's place.
-    min_confidence
-        Every changed rule must be right more often than this.
+    floor
+        What every changed rule must reach; by default to be right more often than wrong.
     deadline
         When to be content with what was found.
     form
@@ -98,7 +99,7 @@ def refine(  # noqa: PLR0913  (all but two have a default)
     -------
     The program and its description length.
     """
-    form = form or Form(sample.space, singletons=True)
+    floor, form = floor or Floor(), form or Form(sample.space, singletons=True)
     length = program_length(sample, program)
     ends, way = {} if ends is None else ends, []
     while True:
@@ -108,14 +109,14 @@ def refine(  # noqa: PLR0913  (all but two have a default)
             break
         best, program_next = length, None
         grow = max_rules is None or len(program) < max_rules
-        for edits in neighbours(sample, program, split=grow, min_confidence=min_confidence):
+        for edits in neighbours(sample, program, split=grow, floor=floor):
             if deadline and deadline.passed:
                 break
-            place = _shortest(edits, form, min_confidence, below=best - 1e-9)
+            place = _shortest(edits, form, floor, below=best - 1e-9)
             if place is not None:
                 best, program_next = float(edits.lengths[place]), edits.program(place)
         if pool is not None:
-            swapped, shortest = _best_exchange(pool, program, min_confidence, grow=grow)
+            swapped, shortest = _best_exchange(pool, program, floor, grow=grow)
             if shortest < best - 1e-9:
                 best, program_next = shortest, swapped
         if program_next is None:
@@ -128,7 +129,7 @@ def refine(  # noqa: PLR0913  (all but two have a default)
 
 
 def neighbours(
-    sample: CrispSample, program: Codes, *, split: bool = False, min_confidence: float | None = None
+    sample: CrispSample, program: Codes, *, split: bool = False, floor: Floor | None = None
 ) -> Iterator[Edits]:
     """All programs one edit away: a literal dropped, added, flipped or replaced, a rule dropped.
 
@@ -136,9 +137,9 @@ def neighbours(
     ----------
     split
         Also replace a rule by two that each have one literal more.
-    min_confidence
-        Leave out splits whose rules are not right more often than this, and of
-        very many literals those that are seldom right.
+    floor
+        Leave out splits whose rules do not reach this, and of very many literals
+        those that are seldom right.
     """
     held = sample.row_covers(program)  # [rules, U]
     covers = sample.lift(held)  # [rules, B]
@@ -156,7 +157,7 @@ def neighbours(
             yield judge.longer(body, rows, other_than=rule)
         if split and len(sample.positives) * sample.literals.shape[1] ** 2 <= _SPLIT_COST:
             for body, rows in ((rule, held[place]), *zip(shorter, sample.row_covers(shorter), strict=True)):
-                yield judge.split(body, rows, min_confidence)
+                yield judge.split(body, rows, floor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +169,7 @@ class _Judge:
     rest: Bools  #: examples that the kept rules cover, [B]
 
     def _edits(self, base: Codes | None, added: NDArray[np.intp], new: Floats, own: Floats) -> Edits:
-        """Put together edits from the newly covered and the rules' own counts, [edits, 2] each."""
+        """Put together edits from the newly covered, [edits, 2], and the changed rules' own counts."""
         sample = self.sample
         covered = sample.labels @ self.rest + new
         n_new = 0 if base is None else max(1, added.shape[1])
@@ -176,22 +177,17 @@ class _Judge:
         lengths = description_length(
             covered, sample.totals, size + added.shape[1], len(self.kept) + n_new, m=sample.space.m
         )
-        both = own.sum(axis=-1)
-        confidence = np.divide(own[..., 0], both, out=np.zeros_like(both), where=both > 0)
-        if confidence.ndim > 1:
-            confidence = confidence.min(axis=1)
-        return Edits(self.kept, base, added, covered, confidence, lengths)
+        return Edits(self.kept, base, added, covered, own, lengths)
 
     def without(self) -> Edits:
         """The rule is dropped."""
-        sure = np.array([[1.0, 0.0]])  # nothing is changed that could be wrong
-        return self._edits(None, np.zeros((1, 0), dtype=np.intp), np.zeros((1, 2)), sure)
+        return self._edits(None, np.zeros((1, 0), dtype=np.intp), np.zeros((1, 2)), np.zeros((1, 0, 2)))
 
     def alone(self, body: Codes, rows: Bools) -> Edits:
         """The body, which covers these rows, stands as it is."""
         labels, covered = self.sample.labels, self.sample.lift(rows)
         new, own = labels @ (covered & ~self.rest), labels @ covered
-        return self._edits(body, np.zeros((1, 0), dtype=np.intp), new[None], own[None])
+        return self._edits(body, np.zeros((1, 0), dtype=np.intp), new[None], own[None, None])
 
     def longer(self, body: Codes, rows: Bools, other_than: Codes | None = None) -> Edits:
         """The body gets one more literal, any that it says nothing of yet.
@@ -204,16 +200,16 @@ class _Judge:
         free = np.flatnonzero(open_)
         labels = self.sample.labels
         counts = self.sample.literal_counts(rows, np.vstack((labels, labels * ~self.rest)))[:, free].T
-        return self._edits(body, free[:, None], counts[:, 2:], counts[:, :2])
+        return self._edits(body, free[:, None], counts[:, 2:], counts[:, None, :2])
 
-    def split(self, body: Codes, rows: Bools, min_confidence: float | None = None) -> Edits:
+    def split(self, body: Codes, rows: Bools, floor: Floor | None = None) -> Edits:
         """The body becomes two, each with one more literal; what both cover is counted once."""
         free = np.flatnonzero(np.tile(body == 0, 2))
         labels = self.sample.labels
         here, truth = self.sample.satisfying(rows, free)
         own = (labels[:, here] @ truth).T  # [literals, 2]
-        if min_confidence is not None:  # pairs are the square of what stays
-            sure = np.flatnonzero(own[:, 0] > min_confidence * own.sum(axis=1))
+        if floor is not None:  # pairs are the square of what stays
+            sure = np.flatnonzero(floor.passes(own))
             best = np.argsort(own[sure, 1] - own[sure, 0], kind="stable")[:_SPLIT_LITERALS]
             sure = sure[np.sort(best)]
             free, truth, own = free[sure], truth[:, sure], own[sure]
@@ -226,10 +222,10 @@ class _Judge:
         return self._edits(body, pairs, new, np.stack((own[first], own[second]), axis=1))
 
 
-def _best_exchange(pool: Pool, program: Codes, min_confidence: float, *, grow: bool) -> tuple[Codes, float]:
+def _best_exchange(pool: Pool, program: Codes, floor: Floor, *, grow: bool) -> tuple[Codes, float]:
     """The best program that has one rule of the pool in place of another or, to `grow`, one more."""
     sample = pool.sample
-    sure = pool.own[:, 0] > min_confidence * pool.own.sum(axis=1)
+    sure = floor.passes(pool.own)
     if not sure.any():
         return program, math.inf
     mine = sample.covers(program)
@@ -246,9 +242,9 @@ def _best_exchange(pool: Pool, program: Codes, min_confidence: float, *, grow: b
     return found, best
 
 
-def _shortest(edits: Edits, form: Form, min_confidence: float, below: float) -> int | None:
-    """The best edit whose changed rules are sure enough and well-formed, if better than `below`."""
-    lengths = np.where(edits.confidence > min_confidence, edits.lengths, math.inf)
+def _shortest(edits: Edits, form: Form, floor: Floor, below: float) -> int | None:
+    """The best edit whose changed rules reach the floor and are well-formed, if better than `below`."""
+    lengths = np.where(floor.passes(edits.own).all(axis=1), edits.lengths, math.inf)
     for place in map(int, np.argsort(lengths, kind="stable")):
         if not lengths[place] < below:
             return None

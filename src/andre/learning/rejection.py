@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from andre.evaluation.description import description_length
 from andre.grounding import Codes, RuleSpace
+from andre.learning.floor import Floor
 from andre.learning.rule_pool import KEPT, RulePool
 from andre.logic import Evidence, Rule
 
@@ -35,16 +36,16 @@ class Weighing:
     --------
     >>> space = RuleSpace.from_names(["p", "q"])
     >>> pool = np.array([[1, 0], [0, 1]], dtype=np.int8)
-    >>> weighing = Weighing(space, pool, np.array([[5.0, 0], [1, 9]]), np.array([5.0, 20]), 0.5)
+    >>> weighing = Weighing(space, pool, np.array([[5.0, 0], [1, 9]]), np.array([5.0, 20]), Floor())
     >>> [str(left_out.rule) + " " + left_out.reason for left_out in weighing.rejected(pool[:1])]
-    ['h :- q. it is right about 1 of the 10 examples that it covers']
+    ['h :- q. it is right about 1 of the 10 examples that it covers, no more often than 0.5']
     """
 
     space: RuleSpace
     pool: Codes  #: [rules, m]
     counts: NDArray[np.float64]  #: positives and negatives that each body covers, [rules, 2]
     totals: NDArray[np.float64]  #: of all examples, [2]
-    min_confidence: float
+    floor: Floor
     identity: bool = False  #: whether variables stand for different constants
 
     def kept(self) -> RulePool:
@@ -64,7 +65,7 @@ class Weighing:
             seen.add(rule)
             right, wrong = self.counts[place]
             evidence = Evidence("train", float(right + wrong), float(right))
-            yield Rejected(rule.with_evidence(evidence), self._reason(right, wrong))
+            yield Rejected(rule.with_evidence(evidence), self._reason(self.counts[place]))
             if len(seen) - n_chosen == _TOLD:
                 return
 
@@ -76,10 +77,15 @@ class Weighing:
             return "no body of the language covers a positive example: allow more variables or relations"
         best = next(place for place in self._order() if self.counts[place, 0] > 0)
         right, wrong = self.counts[best]
+        enough = self.floor.supported(self.counts[best])
         return (
             f"the nearest rule, '{self.space.rule(self.pool[best]).tidy()}', is right about {right:g} of the "
             f"{right + wrong:g} examples that it covers and explains {right:g} of {self.totals[0]:g}: "
-            "too little support to tell it from chance"
+            + (
+                "too little support to tell it from chance"
+                if enough
+                else f"{self.floor.support:g} are the least"
+            )
         )
 
     def _order(self) -> NDArray[np.intp]:
@@ -87,9 +93,7 @@ class Weighing:
         lengths = description_length(self.counts, self.totals, sizes, 1, m=self.space.m)
         return np.argsort(lengths, kind="stable")
 
-    def _reason(self, right: float, wrong: float) -> str:
-        if not right:
+    def _reason(self, counts: NDArray[np.float64]) -> str:
+        if not counts[0]:
             return "it explains no example"
-        if right <= self.min_confidence * (right + wrong):
-            return f"it is right about {right:g} of the {right + wrong:g} examples that it covers"
-        return "beside the chosen rules it costs more than it explains"
+        return self.floor.shortfall(counts) or "beside the chosen rules it costs more than it explains"

@@ -100,12 +100,13 @@ def fit_screened(
 def _lean(config: Config) -> Config:
     """Settings for one round of runs that only propose: half as many as usual, and two thirds of the steps.
 
-    What they propose is refined by the choice, so that more steps make programs no better.
+    What they propose is refined by the choice, so that more steps make programs no better. A rule's
+    support among a part of the examples says little of its support among all.
     """
     given = config.training
     less = {"rounds": 1, "restarts": max(1, given.restarts // 2), "steps": max(1, given.steps * 2 // 3)}
     training = given.model_copy(update=less)
-    selection = config.selection.model_copy(update={"combine": False, "refine": False})
+    selection = config.selection.model_copy(update={"combine": False, "refine": False, "min_support": 0.0})
     limit = None if config.time_limit is None else config.time_limit / 2
     return config.model_copy(update={"training": training, "selection": selection, "time_limit": limit})
 

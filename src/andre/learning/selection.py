@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from andre.grounding.form import Form
 from andre.learning.config import SelectionConfig
 from andre.learning.deadline import Deadline
 from andre.learning.extraction import distinct_bodies
+from andre.learning.floor import Floor
 from andre.learning.pool import Pool
 from andre.learning.refinement import refine
 
@@ -85,7 +86,7 @@ def select(
     -------
     The chosen program, its rules in order of support.
     """
-    empty = nothing(sample)
+    empty, floor = nothing(sample), config.floor(sample.totals[0])
     form = form or form_of(sample.space, config)
     programs = [codes[form.admits(codes)] for codes in programs]
     pool = None
@@ -98,7 +99,7 @@ def select(
     for codes in _distinct(distinct_bodies(program) for program in programs):
         if deadline and deadline.passed:
             break
-        sound = prune(sample, codes, config.min_confidence)
+        sound = prune(sample, codes, floor)
         found.append(Candidate(sound, program_length(sample, sound)))
     if pool is not None and config.combine:
         found += combine(pool, config, deadline)
@@ -110,10 +111,10 @@ def select(
         for start in found[: _REFINED if sample.literals.size < _WIDE else _REFINED_WIDE]:
             if deadline and deadline.passed:
                 break
-            floor, most = config.min_confidence, config.max_rules
+            most = config.max_rules
             refined = refine(sample, start.codes, pool, floor, deadline, form, max_rules=most, ends=ends)
             best = min(best, Candidate(*refined), key=lambda candidate: candidate.rank)
-    codes = _by_support(sample, prune(sample, best.codes, config.min_confidence))
+    codes = _by_support(sample, prune(sample, best.codes, floor))
     return Candidate(codes, program_length(sample, codes))
 
 
@@ -133,9 +134,9 @@ def most_accurate(
     config
         The accuracy that is enough.
     """
-    ranked = []
+    ranked, floor = [], config.floor(sample.totals[0])
     for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
-        sound = prune(sample, distinct_bodies(codes), config.min_confidence)
+        sound = prune(sample, distinct_bodies(codes), floor)
         accuracy = sample.accuracy(sound)
         enough = accuracy >= config.accuracy
         ranked.append((not enough, n if enough else 0, -accuracy, n, place, sound))
@@ -169,7 +170,7 @@ def pool_rules(
     bodies = with_shorter(bodies)
     bodies = bodies[(form or form_of(sample.space, config)).admits(bodies)]
     own = sample.body_counts(bodies)
-    sure = own[:, 0] > config.min_confidence * own.sum(axis=1)
+    sure = config.floor(sample.totals[0]).passes(own)
     bodies, own = bodies[sure], own[sure]
     size = np.count_nonzero(bodies, axis=1)
     lengths = description_length(own, sample.totals, size, 1, m=sample.space.m)
@@ -206,11 +207,10 @@ def combine(pool: Pool, config: SelectionConfig, deadline: Deadline | None = Non
     return found
 
 
-def prune(sample: CrispSample, codes: Codes, min_confidence: float) -> Codes:
-    """Leave out rules that never fire, that are wrong too often, or that add nothing to the others."""
+def prune(sample: CrispSample, codes: Codes, floor: Floor) -> Codes:
+    """Leave out rules that never fire, that do not reach the floor, or that add nothing to the others."""
     covers = sample.covers(codes)
-    own = sample.counts(covers)
-    sure = (own[:, 0] > 0) & (own[:, 0] > min_confidence * own.sum(axis=1))
+    sure = floor.passes(sample.counts(covers))
     codes, covers = codes[sure], covers[sure]
     # Longer and narrower rules are tried first, so that of two equal ones the simpler stays.
     order = sorted(range(len(codes)), key=lambda r: (-np.count_nonzero(codes[r]), covers[r].sum()))
@@ -225,7 +225,8 @@ def prune(sample: CrispSample, codes: Codes, min_confidence: float) -> Codes:
 def _always(sample: CrispSample, config: SelectionConfig) -> list[Candidate]:
     """The program that is always true, where most labels are; it has no body to be safe or not."""
     codes = np.zeros((1, sample.space.m), dtype=np.int8)
-    if sample.totals[0] > max(0.5, config.min_confidence) * sample.totals.sum():
+    floor = config.floor(sample.totals[0])
+    if replace(floor, confidence=max(0.5, floor.confidence)).passes(sample.totals):
         return [Candidate(codes, program_length(sample, codes))]
     return []
 

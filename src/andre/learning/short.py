@@ -10,6 +10,7 @@ from andre.evaluation.description import description_length
 from andre.grounding import Codes
 from andre.grounding.form import Form
 from andre.learning.config import SelectionConfig
+from andre.learning.floor import Floor
 
 __all__ = ["best_short_bodies"]
 
@@ -24,8 +25,8 @@ _SLACK = 1 - 1e-9
 def best_short_bodies(sample: CrispSample, form: Form, config: SelectionConfig) -> Codes:
     """The bodies of one or two literals that are worth combining, the most promising first, [rules, m].
 
-    They are right more often than the settings ask of a rule; of more than a
-    pool holds, those with the shortest description alone stay.
+    They have the support and confidence that the settings ask of a rule; of more
+    than a pool holds, those with the shortest description alone stay.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def best_short_bodies(sample: CrispSample, form: Form, config: SelectionConfig) 
            [ 0,  1, -1]], dtype=int8)
     """
     m = sample.space.m
-    pairs, counts = _counted(sample, form, config.min_confidence)
+    pairs, counts = _counted(sample, form, config.floor(sample.totals[0]))
     sizes = 1 + (pairs[:, 0] != pairs[:, 1])
     lengths = description_length(counts, sample.totals, sizes, 1, m=m)
     chosen = pairs[np.argsort(lengths, kind="stable")[: config.pool]]
@@ -48,22 +49,24 @@ def best_short_bodies(sample: CrispSample, form: Form, config: SelectionConfig) 
     return codes
 
 
-def _counted(sample: CrispSample, form: Form, floor: float) -> tuple[Ints, NDArray[np.float64]]:
-    """Pairs of literals that are right more often than the floor, and what they cover, [R, 2] each."""
+def _counted(sample: CrispSample, form: Form, floor: Floor) -> tuple[Ints, NDArray[np.float64]]:
+    """Pairs of literals that reach the floor, and what they cover, [R, 2] each."""
     m = sample.space.m
     kinds, both, alone = _well_formed(form)
     parts = _parts(sample)
+    # Weights that are not whole may add up to a little less in another order.
+    nearly = Floor(floor.support * _SLACK, floor.confidence * _SLACK)
     pairs, counts = [np.zeros((0, 2), dtype=np.int64)], [np.zeros((0, 2))]
     every = np.arange(2 * m)
     for literal in every:
         partners = np.flatnonzero(both[kinds[literal]][kinds] & (every > literal) & (every != literal + m))
         if alone[literal]:
             partners = np.append(partners, literal)  # with itself it is a body of one
-        if not _hopeful(parts, int(literal), partners, floor):
+        if not _hopeful(parts, int(literal), partners, nearly):
             continue
         held = sample.literal_rows(int(literal))
         own = sample.literal_counts(held, sample.labels)[:, partners].T  # [partners, 2]
-        sure = own[:, 0] > floor * own.sum(axis=1)
+        sure = floor.passes(own)
         pairs.append(np.stack((np.full(int(sure.sum()), literal), partners[sure]), axis=1))
         counts.append(own[sure])
     return np.concatenate(pairs), np.concatenate(counts)
@@ -78,8 +81,8 @@ def _parts(sample: CrispSample) -> list[CrispSample]:
     return [sample.part(some) for some in (np.flatnonzero(true), false) if len(some)]
 
 
-def _hopeful(parts: list[CrispSample], literal: int, partners: Ints, floor: float) -> bool:
-    """Whether a pair can be right more often than the floor, going by the examples of some parts.
+def _hopeful(parts: list[CrispSample], literal: int, partners: Ints, floor: Floor) -> bool:
+    """Whether a pair can reach the floor, going by the examples of some parts.
 
     All positives are in the first part. What is wrong already there, or with
     some negatives more, is no better on all examples.
@@ -87,8 +90,7 @@ def _hopeful(parts: list[CrispSample], literal: int, partners: Ints, floor: floa
     own = np.zeros((2, len(partners)))
     for part in parts if len(partners) else ():
         own += part.literal_counts(part.literal_rows(literal), part.labels)[:, partners]
-        # Weights that are not whole may add up to a little less in another order.
-        if not (own[0] > floor * _SLACK * own.sum(axis=0)).any():
+        if not floor.passes(own.T).any():
             return False
     return len(partners) > 0
 

@@ -58,6 +58,7 @@ class Trainer:
         crisp = CrispSample.of(sample)
         #: What the learned rules are judged on: where a known rule fires, they have no say.
         self.crisp = crisp if fixed is None else crisp.settled(fixed)
+        self.floor = config.selection.floor(self.crisp.totals[0])  #: what their rules must reach
         self._fixed = None if fixed is None or not len(fixed) else settled_weights(fixed).to(self.device)
         columns = () if form is None else form.unnegated if form.negation else range(sample.space.m)
         self._unnegated = torch.as_tensor(list(columns), dtype=torch.long, device=self.device)
@@ -137,7 +138,7 @@ class Trainer:
         runs.look(min(self.config.selection.certainties), self.config.training.patience)
         news = runs.codes[(runs.codes != before).flatten(1).any(1)]  # most runs say what they said before
         for codes in torch.unique(news, dim=0).cpu().numpy():
-            sound = prune(self.crisp, distinct_bodies(codes), self.config.selection.min_confidence)
+            sound = prune(self.crisp, distinct_bodies(codes), self.floor)
             candidate = Candidate(sound, program_length(self.crisp, sound))
             if candidate.rank < state.best.rank:
                 state.best = candidate

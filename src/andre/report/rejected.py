@@ -69,19 +69,16 @@ def _reasons(result: Result, crisp: CrispSample, codes: Codes) -> list[str]:
     selection, mine = result.config.selection, result.codes
     fires, kept = crisp.covers(codes), crisp.covers(mine)
     counts, fresh = crisp.counts(fires), crisp.counts(fires & ~kept.any(axis=0))
-    safe = crisp.space.safe(codes)
+    safe, floor = crisp.space.safe(codes), selection.floor(crisp.totals[0])
     reasons = []
     for place, code in enumerate(codes):
-        right, all_ = counts[place, 0], counts[place].sum()
         within = [at for at, other in enumerate(mine) if np.all((other == 0) | (other == code))]
         if selection.safe and not safe[place]:
             reasons.append("it leaves a variable unbound")
-        elif not all_:
+        elif not counts[place].any():
             reasons.append("its body never holds")
-        elif right <= selection.min_confidence * all_:
-            reasons.append(
-                f"it is right on {right:g} of {all_:g}, no more often than {selection.min_confidence:g}"
-            )
+        elif shortfall := floor.shortfall(counts[place]):
+            reasons.append(shortfall)
         elif within:
             reasons.append(f"rule {within[0] + 1} is its body with fewer literals")
         elif not fresh[place, 0]:

@@ -32,16 +32,17 @@ def why_no_rule(result: Result) -> str | None:
     if len(result.program):
         return None
     train = result.score("train")
+    floor = result.config.selection.floor(train.missed)
     rows = f"{train.rows:g} rows, {train.missed:g} of them positive"
     if result.stopped:
         return f"no rule was found before learning was stopped ({rows}): give it more time"
     if result.config.selection.criterion == "accuracy":
         return (
-            f"no rule was found ({rows}): no run settled on a rule that is right more often than "
-            f"{result.config.selection.min_confidence:g}; try more restarts or the default preset"
+            f"no rule was found ({rows}): no run settled on a rule that is {floor}; "
+            "try more restarts or the default preset"
         )
     return (
-        f"no rule was found ({rows}): none describes the labels in fewer than the "
+        f"no rule was found ({rows}): none that is {floor} describes the labels in fewer than the "
         f"{result.empty_length:.1f} nats that listing them takes; give more rows, "
         f"or columns that bear on {result.space.head}"
     )
