@@ -53,7 +53,8 @@ class Map:
         """Countries to hold out, of those with a neighbour whose region is known."""
         known = np.flatnonzero(self.near.any(axis=1) & self.located[:, self.regions].any(axis=1))
         count = min(_COUNTRIES, len(known) // 2)
-        return np.random.default_rng(seed).choice(known, count, replace=False).tolist()
+        drawn: list[int] = np.random.default_rng(seed).choice(known, count, replace=False).tolist()
+        return drawn
 
 
 @dataclass(frozen=True)
