@@ -36,5 +36,14 @@ def levels_of(probability: Floats) -> Ints:
 
 
 def value_of(cells: Cells) -> Floats:
-    """The truth values that cells stand for; NaN is unknown."""
+    """The truth values that cells stand for; NaN is unknown.
+
+    Examples
+    --------
+    >>> value_of(np.array([0, TRUE, UNKNOWN], dtype=np.uint8))
+    array([ 0.,  1., nan])
+    """
+    certain = cells == TRUE
+    if np.count_nonzero(certain) == np.count_nonzero(cells):  # nothing in between: half the time
+        return certain.astype(np.float64)
     return _VALUES[cells]
