@@ -99,3 +99,16 @@ def test_what_cannot_be_done_is_said_before_anything_is_learned(base, monkeypatc
 def test_what_was_noticed_in_the_facts_is_said(base):
     base.write_text(base.read_text() + "likes(x0, y0).\n")
     assert "1 fact is stated more than once" in run(base, "likes(x12, ?)").stderr
+
+
+def test_a_candidate_without_a_rule_is_seen_to_have_none(base):
+    base.write_text(base.read_text() + "hates(a, b).\nhates(b, c).\n")
+    assert "no rule says so" in run(base, "likes(a, ?)", "--limit", 1).stdout
+    assert "no rule" not in run(base, "likes(a, ?)", "--limit", 1, "--rules", 0).stdout
+
+
+def test_no_candidate_is_said(tmp_path):
+    (tmp_path / "train.txt").write_text("".join(f"x{i}\tp\ty{i}\ny{i}\tq\tx{i}\n" for i in range(9)))
+    (tmp_path / "valid.txt").write_text("")
+    (tmp_path / "test.txt").write_text("a\tonly\tb\n")
+    assert "there is no candidate for only(a, Answer)" in run(tmp_path, "only(a, ?)").stderr

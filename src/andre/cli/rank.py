@@ -114,8 +114,10 @@ def rank(
         }
         typer.echo(json.dumps(values, indent=2, ensure_ascii=False))
         return
-    for line in _lines(found, completion):
+    for line in _lines(found, completion, rules):
         typer.echo(line)
+    if asked is not None and not found:
+        typer.echo(f"note: there is no candidate for {asked}: nothing was learned about it", err=True)
     if report is not None:
         typer.echo(f"{report.queries} queries on {evaluate} facts, filtered, both sides")
         typer.echo(str(report))
@@ -129,10 +131,12 @@ def _asked(pattern: str | None, facts: FactBase) -> Atom | None:
 
 def _read(source: str, format: str | None, evaluate: str | None) -> FactBase:
     """The facts, with what was noticed in them; those to be ranked must be there."""
+    from dataclasses import replace
+
     from andre.facts import read_source
 
     base = read_source(source, format)
-    for note in base.notes:
+    for note in replace(base.notes, overlaps=0):  # `complete` warns of these itself
         typer.echo(f"note: {note}", err=True)
     if evaluate == "test" and not len(base.select("test")):
         raise AndreError(f"no fact of {source} is marked test: mark some, or take --evaluate valid")
@@ -198,10 +202,12 @@ def _as_values(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def _lines(found: list[Prediction], completion: Completion) -> Iterator[str]:
+def _lines(found: list[Prediction], completion: Completion, limit: int) -> Iterator[str]:
     """Candidates, each with its rules and one grounding of every rule."""
     for place, prediction in enumerate(found, 1):
         yield f"{place:>3}. {prediction.atom}  chance {prediction.chance:.3f}"
+        if limit and not prediction.rules:
+            yield "       no rule says so"
         for rule in prediction.rules:
             counted = rule.evidence[0]
             yield f"       {counted.n_r:g} of {counted.n_b:g}: {rule}"
