@@ -132,7 +132,7 @@ def learn(
         save_origin(Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, reads)), out)
     print_theory(theory, to, as_json)
     if not quiet:
-        _say_how_it_went(theory, out)
+        _say_how_it_went(theory, out, len(targets) or 1)
 
 
 def _known(path: Path | None) -> Program:
@@ -213,7 +213,7 @@ def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -
         typer.echo(FORMATS[to or "prolog"].write(theory.program), nl=False)
 
 
-def _say_how_it_went(theory: Theory, out: Path | None) -> None:
+def _say_how_it_went(theory: Theory, out: Path | None, targets: int) -> None:
     for definition in theory:
         for note in definition.notes:
             say(f"{definition.target}: {note}")
@@ -222,8 +222,11 @@ def _say_how_it_went(theory: Theory, out: Path | None) -> None:
         if definition.result.stopped == "time" and len(definition.program):
             say(f"{definition.target}: the time limit was reached, so this is the best so far")
         if definition.result.stopped == "interrupted":
-            say("stopped by Ctrl-C: this is the best so far")
+            say(f"{definition.target}: stopped by Ctrl-C, so this is the best so far")
     for name, reason in theory.skipped.items():
         say(f"{name} was left out: {reason}")
+    if left := targets - len(theory.definitions) - len(theory.skipped):
+        how = "with --out RUN a second call goes on" if out is None else "the same call goes on"
+        say(f"stopped by Ctrl-C before {left} of {targets} targets: {how}")
     if out is not None:
         say(f"saved in {out}: andre show {out}, andre predict {out} FACTS, andre report {out}")

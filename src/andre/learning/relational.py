@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from andre.errors import ConfigError, DataError
+from andre.errors import AndreError, ConfigError, DataError
 from andre.facts import FactBase
 from andre.grounding import Language, take_census
 from andre.grounding.place import key_text
@@ -54,7 +54,8 @@ def learn(
         of targets that are done, and of nothing else.
     out
         A folder that is filled target by target; targets that it holds already,
-        learned from the same facts by the same plan, are not learned again.
+        learned from the same facts by the same plan, are not learned again. Ctrl-C
+        ends the call with the targets that are done.
     executor
         Learns targets in parallel: any `concurrent.futures.Executor`.
     options
@@ -84,20 +85,23 @@ def learn(
     folder = None if out is None else RunFolder.of(out, facts, plan)
     definitions: dict[str, Definition] = {}
     skipped: dict[str, str] = {}
-    for made in _definitions(facts, named, plan, tuple(callbacks), folder, executor):
-        if isinstance(made, _Refused):
-            if len(named) == 1:
-                raise DataError(made.reason)
-            skipped[made.target] = made.reason
-            continue
-        definitions[made.target] = made
-        stopped = made.result.stopped == "interrupted"
-        if folder is not None and not stopped:
-            folder.keep(made)
-        for callback in callbacks:
-            callback.on_target(made.target, made.program, made.seconds)
-        if stopped:
-            break
+    try:
+        for made in _definitions(facts, named, plan, tuple(callbacks), folder, executor):
+            if isinstance(made, _Refused):
+                if len(named) == 1:
+                    raise DataError(made.reason)
+                skipped[made.target] = made.reason
+                continue
+            definitions[made.target] = made
+            if folder is not None:
+                folder.keep(made)
+            for callback in callbacks:
+                callback.on_target(made.target, made.program, made.seconds)
+            if made.result.stopped == "interrupted":
+                break
+    except KeyboardInterrupt:
+        if not definitions:  # there is nothing to hand back
+            raise
     ordered = [definitions[name] for name in named if name in definitions]
     theory = Theory(tuple(ordered), plan, skipped)
     if folder is not None:
@@ -154,8 +158,18 @@ def _definitions(
     # Those with most facts take longest: begun last, one would keep all others waiting.
     left.sort(key=lambda entry: -len(facts.relations[entry[1].key(facts)]))
     waiting = [executor.submit(_attempt, name, facts, language, plan) for name, language in left]
-    for future in as_completed(waiting):
-        yield future.result()
+    try:
+        for future in as_completed(waiting):
+            yield future.result()
+    except BrokenExecutor:
+        kept = "" if folder is None else f"; {folder.folder} keeps what is done, and the same call goes on"
+        raise AndreError(
+            "a process that learned ended without a word, most likely for want of memory: learn fewer "
+            f"targets at a time, or lower the memory limit{kept}"
+        ) from None
+    finally:  # after Ctrl-C nothing more is begun
+        for future in waiting:
+            future.cancel()
 
 
 @dataclass(frozen=True)
