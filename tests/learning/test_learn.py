@@ -355,3 +355,30 @@ def test_background_rules_are_run_first() -> None:
     theory = quick(whole.with_rules(rules), "gp/2")
     assert theory.program == parse_program("gp(X, Y) :- parent(X, Z), parent(Z, Y).")
     assert theory.evaluate(whole.with_rules(rules)).overall.accuracy == 1
+
+
+def tangle(n: int) -> FactBase:
+    """Pairs, half of them known from both sides, amid links at random that make no two things alike."""
+    draw = np.random.default_rng(0)
+    likes = [f"likes(a{place}, b{place})" for place in range(n)]
+    back = [f"liked(b{place}, a{place})" for place in range(0, n, 2)]
+    knows = [
+        f"knows({'ab'[i % 2]}{i // 2}, {'ab'[j % 2]}{j // 2})"
+        for i, j in draw.integers(2 * n, size=(6 * n, 2))
+    ]
+    return base(*likes, *back, *knows)
+
+
+def test_a_census_that_outgrows_its_memory_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts, small = tangle(40), {"mode": "complete", "memory_limit": 300_000}
+    with pytest.raises(DataError, match="MB allowed"):  # four variables cannot be drawn
+        quick(facts, "liked/2", variables=4, **small)
+    with pytest.raises(DataError, match="MB allowed"):
+        quick(facts, "liked/2", semantics="rows", **small | {"memory_limit": 10})
+    monkeypatch.setattr("andre.learning.relational._DRAWN", 1000)
+    (made,) = quick(facts, "likes/2", **small)
+    assert str(made.program.rules[0]) == "likes(X1, X2) :- liked(X2, X1), X1 \\= X2."
+    assert any("1,000 head atoms were drawn to stand for all" in note for note in made.notes)
+    (whole,) = quick(facts, "likes/2", mode="complete")
+    assert whole.program == made.program
+    assert not whole.notes

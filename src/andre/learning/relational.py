@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from andre.errors import AndreError, ConfigError, DataError
+from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError
 from andre.facts import FactBase
-from andre.grounding import Language, take_census
+from andre.grounding import Census, Language, sample_census, take_census
 from andre.grounding.place import key_text
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
@@ -26,6 +26,9 @@ from andre.learning.theory_storage import RunFolder
 from andre.learning.threads import sized_threads
 
 __all__ = ["learn", "learnable"]
+
+#: Head atoms that a learner sees where all are too many.
+_DRAWN = 50_000
 
 
 def learn(
@@ -200,14 +203,12 @@ def _learn_one(
         notes.append(
             f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
         )
-    census = take_census(
-        facts,
-        language,
-        semantics=plan.semantics,
-        mode=plan.mode,
-        identity=plan.identity,
-        memory_limit=plan.memory_limit,
-    ).require_both_classes()
+    census = _census(facts, language, plan, draws=not at_fixpoint).require_both_classes()
+    if census.sampled is not None:
+        notes.append(
+            f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}, whose census "
+            "outgrew the memory limit: counts are estimates, and andre rescore counts anew"
+        )
     for callback in callbacks:
         callback.on_census(census)
     with sized_threads(len(facts.constants) ** 3):
@@ -216,3 +217,22 @@ def _learn_one(
         else:
             made = describe(census, language, plan, callbacks)
     return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
+
+
+def _census(facts: FactBase, language: Language, plan: Plan, *, draws: bool) -> Census:
+    """The census of all head atoms or, where that outgrows the memory allowed, of some that stand for all."""
+    how: dict[str, Any] = {
+        "mode": plan.mode,
+        "identity": plan.identity,
+        "memory_limit": plan.memory_limit,
+    }
+    try:
+        return take_census(facts, language, semantics=plan.semantics, **how)
+    except MemoryLimitError as error:
+        if not draws or plan.semantics != "exists":
+            raise
+        refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
+    try:
+        return sample_census(facts, language, _DRAWN, seed=plan.config.seed, **how)
+    except ConfigError:  # head atoms are not drawn for every language
+        raise refusal from None
