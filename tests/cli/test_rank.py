@@ -112,3 +112,9 @@ def test_no_candidate_is_said(tmp_path):
     (tmp_path / "valid.txt").write_text("")
     (tmp_path / "test.txt").write_text("a\tonly\tb\n")
     assert "there is no candidate for only(a, Answer)" in run(tmp_path, "only(a, ?)").stderr
+
+
+def test_a_learned_run_is_not_ranked_but_joins(base, tmp_path):
+    (tmp_path / "theory.json").write_text("{}")
+    with pytest.raises(AndreError, match=f"rank FACTS --with {tmp_path}"):
+        run(tmp_path, "likes(x12, ?)")

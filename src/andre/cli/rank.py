@@ -135,6 +135,10 @@ def _read(source: str, format: str | None, evaluate: str | None) -> FactBase:
 
     from andre.facts import read_source
 
+    if (Path(source) / "theory.json").is_file():
+        raise AndreError(
+            f"{source} holds rules that andre learn found, and no facts: rank FACTS --with {source}"
+        )
     base = read_source(source, format)
     for note in replace(base.notes, overlaps=0):  # `complete` warns of these itself
         typer.echo(f"note: {note}", err=True)
