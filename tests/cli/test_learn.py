@@ -222,3 +222,12 @@ def test_a_mistake_is_one_sentence_and_status_2(andre, words, says):
     assert says in err
     assert err.count("\n") == 1, err
     assert set(Path().iterdir()) == before
+
+
+def test_all_relations_are_completed_whatever_they_were_read_from(tmp_path, andre):
+    """Were they defined, each by the others, a prediction would have no fact to start from."""
+    rows = [f"parent(p{i}, c{i}).\n" for i in range(9)] + [f"child(c{i}, p{i}).\n" for i in range(8)]
+    (tmp_path / "family.pl").write_text("".join(rows))
+    assert "complete mode" in andre("learn", "family.pl", "--all", "--out", "run", *FAST)[2]
+    assert andre("predict", "run", "family.pl")[1] == "child(c8, p8).\n"
+    assert "define mode" in andre("learn", "family.pl", "--all", "--mode", "define", *FAST)[2]

@@ -382,3 +382,8 @@ def test_a_census_that_outgrows_its_memory_is_drawn(monkeypatch: pytest.MonkeyPa
     (whole,) = quick(facts, "likes/2", mode="complete")
     assert whole.program == made.program
     assert not whole.notes
+
+
+def test_no_target_can_be_learned() -> None:
+    with pytest.raises(DataError, match="none of 2 targets can be learned, path/2 because"):
+        quick(two_targets(), TARGETS, semantics="rows", memory_limit=10)

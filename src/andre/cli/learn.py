@@ -46,7 +46,7 @@ def learn(
         str | None,
         typer.Option(
             help="define: from the background alone; complete: from all known facts. "
-            "By default complete for triples and .nl, else define."
+            "By default complete for triples, .nl and --all, else define."
         ),
     ] = None,
     semantics: Annotated[
@@ -68,7 +68,7 @@ def learn(
     preset: Annotated[str, typer.Option(help="default works best; paper follows the paper.")] = "default",
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same program.")] = 0,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each target.")] = None,
-    memory_limit: Annotated[float, typer.Option(help="Gigabytes that the census may take.")] = 4.0,
+    memory_limit: Annotated[float, typer.Option(min=0, help="Gigabytes that the census may take.")] = 4.0,
     jobs: Annotated[int, typer.Option(min=1, help="Targets learned at once, by processes.")] = 1,
     settings: Annotated[
         list[str] | None,
@@ -112,6 +112,9 @@ def learn(
     if not quiet:
         for note in facts.notes:
             say(f"note: {note}")
+    if mode is None and all_:
+        # Relations that are all defined by each other would leave no fact to start from.
+        mode = "complete"
     if variables is None and task is not None:
         variables = task.variables
     given = {"mode": mode, "semantics": semantics, "variables": variables}

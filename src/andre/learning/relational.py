@@ -91,8 +91,6 @@ def learn(
     try:
         for made in _definitions(facts, named, plan, tuple(callbacks), folder, executor):
             if isinstance(made, _Refused):
-                if len(named) == 1:
-                    raise DataError(made.reason)
                 skipped[made.target] = made.reason
                 continue
             definitions[made.target] = made
@@ -105,11 +103,22 @@ def learn(
     except KeyboardInterrupt:
         if not definitions:  # there is nothing to hand back
             raise
+    _refuse_nothing(definitions, skipped)
     ordered = [definitions[name] for name in named if name in definitions]
     theory = Theory(tuple(ordered), plan, skipped)
     if folder is not None:
         folder.close(theory)
     return theory
+
+
+def _refuse_nothing(definitions: Mapping[str, Definition], skipped: Mapping[str, str]) -> None:
+    """Where no target could be learned, that is an error."""
+    if definitions or not skipped:
+        return
+    name, reason = next(iter(skipped.items()))
+    if len(skipped) == 1:
+        raise DataError(reason)
+    raise DataError(f"none of {len(skipped)} targets can be learned, {name} because {reason}")
 
 
 def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
