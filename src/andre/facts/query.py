@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from andre.errors import DataError, LogicError
 from andre.facts.base import FactBase
 from andre.facts.values import Value
-from andre.logic import Atom, Constant, Variable, parse_atom
+from andre.logic import Atom, Constant, Term, Variable, parse_atom
 from andre.logic.spelling import QUOTED, read_number, unquote
 
-__all__ = ["read_query"]
+__all__ = ["as_stated", "read_query"]
 
 # With one place left open, whatever else stands between the brackets is the other: commas and all.
 _QUESTION = re.compile(
@@ -58,6 +58,24 @@ def read_query(text: str, facts: FactBase) -> Atom:
     return Atom(name, (end, _ANSWER) if second is None else (_ANSWER, end))
 
 
+def as_stated(atom: Atom, facts: FactBase) -> Atom:
+    """The atom with its constants as the facts have them: a number may be a name there.
+
+    Examples
+    --------
+    >>> facts = FactBase.from_facts([Atom("next", (Constant("007"), Constant("12")))])
+    >>> print(as_stated(parse_atom("next(007, 12)"), facts))
+    next('007', '12')
+    """
+    return Atom(atom.predicate, tuple(_as_stated(arg, facts) for arg in atom.args))
+
+
+def _as_stated(arg: Term, facts: FactBase) -> Term:
+    if isinstance(arg, Variable) or facts.code(arg.value) is not None or facts.code(str(arg)) is None:
+        return arg
+    return Constant(str(arg))
+
+
 def _parsed(text: str) -> Atom:
     try:
         return parse_atom(text)
@@ -82,9 +100,9 @@ def _resolved(atom: Atom, facts: FactBase) -> Atom:
     given = [arg for arg in atom.args if isinstance(arg, Constant)]
     if len(given) != 1:
         raise DataError(f"{atom} must leave one place open, as in {Atom(atom.predicate)}(x, ?)")
-    value = given[0].value
-    end = _known([value] if isinstance(value, str) else [value, str(given[0])], facts)
-    return Atom(atom.predicate, tuple(end if arg == given[0] else arg for arg in atom.args))
+    stated = as_stated(atom, facts)
+    _known([arg.value for arg in stated.args if isinstance(arg, Constant)], facts)
+    return stated
 
 
 def _check_relation(name: str, arity: int, facts: FactBase) -> None:
