@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from andre.cli import main
+from andre.cli.learn import note_lines
 from andre.facts import TASKS
 from andre.learning import load_theory
 from andre.logic import parse_program
@@ -231,3 +232,8 @@ def test_all_relations_are_completed_whatever_they_were_read_from(tmp_path, andr
     assert "complete mode" in andre("learn", "family.pl", "--all", "--out", "run", *FAST)[2]
     assert andre("predict", "run", "family.pl")[1] == "child(c8, p8).\n"
     assert "define mode" in andre("learn", "family.pl", "--all", "--mode", "define", *FAST)[2]
+
+
+def test_a_note_about_many_targets_is_said_once():
+    notes = [("p/2", "drawn"), ("q/2", "drawn"), ("q/2", "cut"), ("r/2", "drawn")]
+    assert list(note_lines(notes)) == ["p/2 and 2 more: drawn", "q/2: cut"]

@@ -15,11 +15,13 @@ from andre.cli.tables import AsJson, Quiet, check_folder, config_options, say
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from andre.facts import FactBase, Task
     from andre.learning import Plan, Theory
     from andre.logic import Program
 
-__all__ = ["learn", "print_theory"]
+__all__ = ["learn", "note_lines", "print_theory"]
 
 
 @app.command(
@@ -216,10 +218,19 @@ def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -
         typer.echo(FORMATS[to or "prolog"].write(theory.program), nl=False)
 
 
+def note_lines(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Notes about targets, each said once."""
+    targets: dict[str, list[str]] = {}
+    for target, note in notes:
+        targets.setdefault(note, []).append(target)
+    for note, (first, *others) in targets.items():
+        yield f"{first}{f' and {len(others)} more' if others else ''}: {note}"
+
+
 def _say_how_it_went(theory: Theory, out: Path | None, targets: int) -> None:
+    for line in note_lines((definition.target, note) for definition in theory for note in definition.notes):
+        say(line)
     for definition in theory:
-        for note in definition.notes:
-            say(f"{definition.target}: {note}")
         if definition.reason:
             say(f"{definition.target}: no rule, because {definition.reason}")
         if definition.result.stopped == "time" and len(definition.program):
