@@ -118,3 +118,9 @@ def test_a_learned_run_is_not_ranked_but_joins(base, tmp_path):
     (tmp_path / "theory.json").write_text("{}")
     with pytest.raises(AndreError, match=f"rank FACTS --with {tmp_path}"):
         run(tmp_path, "likes(x12, ?)")
+
+
+def test_known_facts_are_told_from_others(base):
+    lines = [line for line in run(base, "likes(x1, ?)", "--known").stdout.splitlines() if "chance" in line]
+    assert [line.endswith("known") for line in lines] == ["likes(x1, y1)" in line for line in lines]
+    assert any(line.endswith("known") for line in lines)

@@ -208,8 +208,11 @@ def _as_values(prediction: Prediction) -> dict[str, Any]:
 
 def _lines(found: list[Prediction], completion: Completion, limit: int) -> Iterator[str]:
     """Candidates, each with its rules and one grounding of every rule."""
+    # Test facts are not told from other candidates: they are what ranks are judged by.
+    stated = [completion.facts.select(mark) for mark in ("train", "valid")]
     for place, prediction in enumerate(found, 1):
-        yield f"{place:>3}. {prediction.atom}  chance {prediction.chance:.3f}"
+        known = "  known" if any(prediction.atom in facts for facts in stated) else ""
+        yield f"{place:>3}. {prediction.atom}  chance {prediction.chance:.3f}{known}"
         if limit and not prediction.rules:
             yield "       no rule says so"
         for rule in prediction.rules:
