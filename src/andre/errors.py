@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["AndreError", "CheckpointError", "ConfigError", "DataError", "LogicError"]
+__all__ = ["AndreError", "CheckpointError", "ConfigError", "DataError", "LogicError", "MemoryLimitError"]
 
 
 class AndreError(ValueError):
@@ -18,6 +18,10 @@ class LogicError(AndreError):
 
 class DataError(AndreError):
     """Facts, tables or labels that cannot be learned from as they are."""
+
+
+class MemoryLimitError(DataError):
+    """Facts whose census outgrows the memory that it may take."""
 
 
 class ConfigError(AndreError):

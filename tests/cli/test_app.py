@@ -63,6 +63,8 @@ def test_a_shell_completes_commands_and_options(words, wanted):
         (FileNotFoundError(2, "No such file", "x.csv"), "andre: there is no file x.csv: check the path\n"),
         (IsADirectoryError(21, "Is a directory", "x"), "andre: x cannot be opened: Is a directory\n"),
         (PermissionError(13, "Permission denied", "x"), "andre: x cannot be opened: Permission denied\n"),
+        (NotADirectoryError(20, "Not a directory", "x"), "andre: x cannot be opened: Not a directory\n"),
+        (OSError(28, "No space left on device"), "andre: the system says: No space left on device\n"),
     ],
 )
 def test_what_a_user_can_mend_is_one_line_and_status_2(monkeypatch, capsys, error, says):

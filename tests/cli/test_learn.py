@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from andre.cli import main
+from andre.cli.learn import note_lines
 from andre.facts import TASKS
 from andre.learning import load_theory
 from andre.logic import parse_program
@@ -232,3 +233,17 @@ def test_a_mistake_is_one_sentence_and_status_2(andre, words, says):
     assert says in err
     assert err.count("\n") == 1, err
     assert set(Path().iterdir()) == before
+
+
+def test_all_relations_are_completed_whatever_they_were_read_from(tmp_path, andre):
+    """Were they defined, each by the others, a prediction would have no fact to start from."""
+    rows = [f"parent(p{i}, c{i}).\n" for i in range(9)] + [f"child(c{i}, p{i}).\n" for i in range(8)]
+    (tmp_path / "family.pl").write_text("".join(rows))
+    assert "complete mode" in andre("learn", "family.pl", "--all", "--out", "run", *FAST)[2]
+    assert andre("predict", "run", "family.pl")[1] == "child(c8, p8).\n"
+    assert "define mode" in andre("learn", "family.pl", "--all", "--mode", "define", *FAST)[2]
+
+
+def test_a_note_about_many_targets_is_said_once():
+    notes = [("p/2", "drawn"), ("q/2", "drawn"), ("q/2", "cut"), ("r/2", "drawn")]
+    assert list(note_lines(notes)) == ["p/2 and 2 more: drawn", "q/2: cut"]

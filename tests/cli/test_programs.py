@@ -140,3 +140,18 @@ def test_running_programs_needs_no_torch(files: tuple[str, str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_facts_may_be_named(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.pl"
+    rules.write_text("first(X) :- zero(X).\n")
+    assert andre("predict", str(rules), "even").stdout == "first(0).\n"
+
+
+def test_explain_finds_numbers_that_are_names(tmp_path: Path) -> None:
+    rules, facts = tmp_path / "rules.pl", tmp_path / "codes.tsv"
+    rules.write_text("before(X, Y) :- next(X, Y).\n")
+    facts.write_text("007\tnext\t12\n12\tnext\t13\n")
+    assert (
+        "before('12', '13') is derived" in andre("explain", str(rules), str(facts), "before(12, 13)").stdout
+    )

@@ -71,3 +71,56 @@ def test_a_setting_of_one_way_of_scoring(base):
 def test_a_name_that_is_none(tmp_path):
     with pytest.raises(AndreError, match="there is no file, task or dataset nowhere"):
         run("nowhere", "p(a, ?)")
+
+
+def test_names_may_stand_as_in_the_file(tmp_path):
+    base = tmp_path / "odd.tsv"
+    rows = [f"Ann {i}\tLikes most\tBob {i}\nBob {i}\tknows\tAnn {i}\n" for i in range(12)]
+    base.write_text("".join(rows) + "Bob 12\tknows\tAnn 12\n")
+    for question in ("Likes most(Ann 12, ?)", "'Likes most'('Ann 12', ?)"):
+        assert "'Likes most'('Ann 12', 'Bob 12')" in run(base, question, "--limit", 1).stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["likes(x99, ?)"], "no fact mentions x99"),
+        (["likes(x1, ?)", "--out", "{base}/run"], "is a file: name another folder"),
+        (["--evaluate", "tst"], "valid or test, not 'tst'"),
+        (["--evaluate", "test"], "is marked test: mark some"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_learned(base, monkeypatch, args, says):
+    monkeypatch.setattr("andre.learning.completion.complete", lambda *_: pytest.fail("it learned"))
+    with pytest.raises(AndreError, match=says):
+        run(base, *(arg.format(base=base) for arg in args))
+
+
+def test_what_was_noticed_in_the_facts_is_said(base):
+    base.write_text(base.read_text() + "likes(x0, y0).\n")
+    assert "1 fact is stated more than once" in run(base, "likes(x12, ?)").stderr
+
+
+def test_a_candidate_without_a_rule_is_seen_to_have_none(base):
+    base.write_text(base.read_text() + "hates(a, b).\nhates(b, c).\n")
+    assert "no rule says so" in run(base, "likes(a, ?)", "--limit", 1).stdout
+    assert "no rule" not in run(base, "likes(a, ?)", "--limit", 1, "--rules", 0).stdout
+
+
+def test_no_candidate_is_said(tmp_path):
+    (tmp_path / "train.txt").write_text("".join(f"x{i}\tp\ty{i}\ny{i}\tq\tx{i}\n" for i in range(9)))
+    (tmp_path / "valid.txt").write_text("")
+    (tmp_path / "test.txt").write_text("a\tonly\tb\n")
+    assert "there is no candidate for only(a, Answer)" in run(tmp_path, "only(a, ?)").stderr
+
+
+def test_a_learned_run_is_not_ranked_but_joins(base, tmp_path):
+    (tmp_path / "theory.json").write_text("{}")
+    with pytest.raises(AndreError, match=f"rank FACTS --with {tmp_path}"):
+        run(tmp_path, "likes(x12, ?)")
+
+
+def test_known_facts_are_told_from_others(base):
+    lines = [line for line in run(base, "likes(x1, ?)", "--known").stdout.splitlines() if "chance" in line]
+    assert [line.endswith("known") for line in lines] == ["likes(x1, y1)" in line for line in lines]
+    assert any(line.endswith("known") for line in lines)

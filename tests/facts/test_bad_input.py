@@ -101,7 +101,7 @@ BAD = {
     "nothing": ("x.pl", "", "x.pl has no facts"),
     "only comments": ("x.pl", "% none yet\n", "x.pl has no facts"),
     "only a mark": ("x.nl", "\ufeff", "x.nl has no facts"),
-    "empty triples": ("x.tsv", "\n\n", "there are no facts in"),
+    "empty triples": ("x.tsv", "\n\n", "x.tsv has no facts: check the path"),
     "unknown": ("x.xyz", "hello world\n", "x.xyz does not look like facts"),
 }
 

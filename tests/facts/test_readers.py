@@ -231,3 +231,10 @@ def test_public_datasets(
         if line.endswith("#TEST"):
             relation, args = line.removesuffix(").#TEST").split("(")
             assert str(Atom(relation, tuple(map(Constant, args.split(","))))) not in known
+
+
+def test_one_of_the_files_of_a_split_may_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("a\tp\tb\n")
+    (tmp_path / "valid.txt").write_text("")
+    base = read_facts(tmp_path)
+    assert len(base) == len(base.select("train")) == 1

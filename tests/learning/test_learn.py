@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -12,10 +13,11 @@ import numpy as np
 import pytest
 from tests.learning.small_facts import QUICK, Watch, base, chain, quick
 
-from andre.errors import ConfigError, DataError
+from andre.errors import AndreError, CheckpointError, ConfigError, DataError
 from andre.facts import TASKS, FactBase, Task, read_facts
+from andre.grounding import Census
 from andre.inference import infer
-from andre.learning import Callback, Plan, State, learn
+from andre.learning import Callback, Plan, State, learn, load_result, load_theory
 from andre.logic import Atom, Constant, Program, Rule, parse_atom, parse_program
 
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -187,16 +189,72 @@ def test_an_interruption_of_any_run_is_seen() -> None:
     assert late.rounds == 2
 
 
-def test_ctrl_c_between_targets_keeps_what_is_done(tmp_path: Path) -> None:
-    class Stop(Callback):
-        def on_target(self, target: str, program: Program, seconds: float) -> None:
-            raise KeyboardInterrupt
+class StopAfterOne(Callback):
+    """Ctrl-C when a target is done."""
 
-    with pytest.raises(KeyboardInterrupt):
-        quick(two_targets(), TARGETS, out=tmp_path, callbacks=[Stop()])
+    def on_target(self, target: str, program: Program, seconds: float) -> None:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_between_targets_gives_and_keeps_what_is_done(tmp_path: Path) -> None:
+    stopped = quick(two_targets(), TARGETS, out=tmp_path, callbacks=[StopAfterOne()])
+    assert [made.target for made in stopped] == TARGETS[:1]
+    assert load_theory(tmp_path).program == stopped.program
     watch = Watch()
     quick(two_targets(), TARGETS, out=tmp_path, callbacks=[watch])
     assert watch.counted == ["back"]
+
+
+def test_ctrl_c_before_any_target_is_done_has_nothing_to_give() -> None:
+    class Stop(Callback):
+        def on_census(self, census: Census) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        quick(two_targets(), TARGETS, callbacks=[Stop()])
+
+
+def test_ctrl_c_begins_nothing_more_of_an_executor() -> None:
+    waiting: list[Future[Any]] = []
+
+    class Lazy(Executor):
+        """Does the first task at once and never begins another."""
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            if not waiting:
+                future.set_result(fn(*args, **kwargs))
+            waiting.append(future)
+            return future
+
+    stopped = quick(two_targets(), TARGETS, executor=Lazy(), callbacks=[StopAfterOne()])
+    assert len(stopped.definitions) == 1
+    assert [future.cancelled() for future in waiting] == [False, True]
+
+
+def test_a_process_that_is_killed_is_said_to_be(tmp_path: Path) -> None:
+    class Broken(Executor):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            future.set_exception(BrokenProcessPool("terminated abruptly"))
+            return future
+
+    with pytest.raises(AndreError, match=r"want of memory: .* keeps what is done"):
+        quick(two_targets(), TARGETS, executor=Broken(), out=tmp_path)
+
+
+def test_what_ctrl_c_cut_short_can_be_read(tmp_path: Path) -> None:
+    stopped = quick(two_targets(), TARGETS, out=tmp_path, callbacks=[Watch(interrupt_after=1)])
+    again = load_theory(tmp_path)
+    assert [made.result.stopped for made in again] == [None, "interrupted"]
+    assert again.program == stopped.program
+
+
+def test_a_run_that_was_killed_says_how_to_go_on(tmp_path: Path) -> None:
+    quick(two_targets(), TARGETS, out=tmp_path)
+    (tmp_path / "theory.json").unlink()
+    with pytest.raises(CheckpointError, match="the call of andre learn that began it goes on"):
+        load_result(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -297,3 +355,35 @@ def test_background_rules_are_run_first() -> None:
     theory = quick(whole.with_rules(rules), "gp/2")
     assert theory.program == parse_program("gp(X, Y) :- parent(X, Z), parent(Z, Y).")
     assert theory.evaluate(whole.with_rules(rules)).overall.accuracy == 1
+
+
+def tangle(n: int) -> FactBase:
+    """Pairs, half of them known from both sides, amid links at random that make no two things alike."""
+    draw = np.random.default_rng(0)
+    likes = [f"likes(a{place}, b{place})" for place in range(n)]
+    back = [f"liked(b{place}, a{place})" for place in range(0, n, 2)]
+    knows = [
+        f"knows({'ab'[i % 2]}{i // 2}, {'ab'[j % 2]}{j // 2})"
+        for i, j in draw.integers(2 * n, size=(6 * n, 2))
+    ]
+    return base(*likes, *back, *knows)
+
+
+def test_a_census_that_outgrows_its_memory_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts, small = tangle(40), {"mode": "complete", "memory_limit": 300_000}
+    with pytest.raises(DataError, match="MB allowed"):  # four variables cannot be drawn
+        quick(facts, "liked/2", variables=4, **small)
+    with pytest.raises(DataError, match="MB allowed"):
+        quick(facts, "liked/2", semantics="rows", **small | {"memory_limit": 10})
+    monkeypatch.setattr("andre.learning.relational._DRAWN", 1000)
+    (made,) = quick(facts, "likes/2", **small)
+    assert str(made.program.rules[0]) == "likes(X1, X2) :- liked(X2, X1), X1 \\= X2."
+    assert any("1,000 head atoms were drawn to stand for all" in note for note in made.notes)
+    (whole,) = quick(facts, "likes/2", mode="complete")
+    assert whole.program == made.program
+    assert not whole.notes
+
+
+def test_no_target_can_be_learned() -> None:
+    with pytest.raises(DataError, match="none of 2 targets can be learned, path/2 because"):
+        quick(two_targets(), TARGETS, semantics="rows", memory_limit=10)

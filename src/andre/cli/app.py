@@ -69,9 +69,12 @@ def main() -> None:
     except FileNotFoundError as error:
         fail(f"there is no file {error.filename}: check the path")
         sys.exit(2)
-    except (IsADirectoryError, PermissionError) as error:
-        fail(f"{error.filename} cannot be opened: {error.strerror}")
-        sys.exit(2)
     except BrokenPipeError:  # the reader of a pipe has had enough
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:  # a folder in the place of a file, no permission, a full disk
+        if error.filename is None:
+            fail(f"the system says: {error.strerror or error}")
+        else:
+            fail(f"{error.filename} cannot be opened: {error.strerror}")
+        sys.exit(2)

@@ -38,7 +38,7 @@ def census(
         int | None, typer.Option(help="Draw so many head atoms that stand for all; in exists.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
-    memory_limit: Annotated[float, typer.Option(help="Gigabytes that tables may take.")] = 4.0,
+    memory_limit: Annotated[float, typer.Option(min=0, help="Gigabytes that tables may take.")] = 4.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Count the rows of a target without listing its groundings."""

@@ -15,11 +15,13 @@ from andre.cli.tables import AsJson, Quiet, check_folder, config_options, say
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from andre.facts import FactBase, Task
     from andre.learning import Plan, Theory
     from andre.logic import Program
 
-__all__ = ["learn", "print_theory"]
+__all__ = ["learn", "note_lines", "print_theory"]
 
 
 @app.command(
@@ -46,7 +48,7 @@ def learn(
         str | None,
         typer.Option(
             help="define: from the background alone; complete: from all known facts. "
-            "By default complete for triples and .nl, else define."
+            "By default complete for triples, .nl and --all, else define."
         ),
     ] = None,
     semantics: Annotated[
@@ -68,7 +70,7 @@ def learn(
     preset: Annotated[str, typer.Option(help="default works best; paper follows the paper.")] = "default",
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same program.")] = 0,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each target.")] = None,
-    memory_limit: Annotated[float, typer.Option(help="Gigabytes that the census may take.")] = 4.0,
+    memory_limit: Annotated[float, typer.Option(min=0, help="Gigabytes that the census may take.")] = 4.0,
     jobs: Annotated[int, typer.Option(min=1, help="Targets learned at once, by processes.")] = 1,
     settings: Annotated[
         list[str] | None,
@@ -112,6 +114,9 @@ def learn(
     if not quiet:
         for note in facts.notes:
             say(f"note: {note}")
+    if mode is None and all_:
+        # Relations that are all defined by each other would leave no fact to start from.
+        mode = "complete"
     if variables is None and task is not None:
         variables = task.variables
     given = {"mode": mode, "semantics": semantics, "variables": variables}
@@ -132,7 +137,7 @@ def learn(
         save_origin(Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, reads)), out)
     print_theory(theory, to, as_json)
     if not quiet:
-        _say_how_it_went(theory, out)
+        _say_how_it_went(theory, out, len(targets) or 1)
 
 
 def _known(path: Path | None) -> Program:
@@ -213,17 +218,29 @@ def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -
         typer.echo(FORMATS[to or "prolog"].write(theory.program), nl=False)
 
 
-def _say_how_it_went(theory: Theory, out: Path | None) -> None:
+def note_lines(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Notes about targets, each said once."""
+    targets: dict[str, list[str]] = {}
+    for target, note in notes:
+        targets.setdefault(note, []).append(target)
+    for note, (first, *others) in targets.items():
+        yield f"{first}{f' and {len(others)} more' if others else ''}: {note}"
+
+
+def _say_how_it_went(theory: Theory, out: Path | None, targets: int) -> None:
+    for line in note_lines((definition.target, note) for definition in theory for note in definition.notes):
+        say(line)
     for definition in theory:
-        for note in definition.notes:
-            say(f"{definition.target}: {note}")
         if definition.reason:
             say(f"{definition.target}: no rule, because {definition.reason}")
         if definition.result.stopped == "time" and len(definition.program):
             say(f"{definition.target}: the time limit was reached, so this is the best so far")
         if definition.result.stopped == "interrupted":
-            say("stopped by Ctrl-C: this is the best so far")
+            say(f"{definition.target}: stopped by Ctrl-C, so this is the best so far")
     for name, reason in theory.skipped.items():
         say(f"{name} was left out: {reason}")
+    if left := targets - len(theory.definitions) - len(theory.skipped):
+        how = "with --out RUN a second call goes on" if out is None else "the same call goes on"
+        say(f"stopped by Ctrl-C before {left} of {targets} targets: {how}")
     if out is not None:
         say(f"saved in {out}: andre show {out}, andre predict {out} FACTS, andre report {out}")

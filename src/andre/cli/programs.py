@@ -27,7 +27,9 @@ _Program = Annotated[
         show_default=False,
     ),
 ]
-_Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts.", show_default=False)]
+_Source = Annotated[
+    Path, typer.Argument(help="A file, folder or database of facts, or a public base.", show_default=False)
+]
 Format = Annotated[
     str | None, typer.Option("--format", help="The format of the facts, where it cannot be seen.")
 ]
@@ -111,14 +113,16 @@ def explain(
     format: Format = None,
 ) -> None:
     """Say why ATOM holds, with rules and groundings, or which literal is missing."""
+    from andre.facts import as_stated
     from andre.inference import Explainer
     from andre.logic import parse_atom
     from andre.logic.writers import read_program
 
     asked = parse_atom(atom, source="the atom")
     rules = read_program(program)
-    explainer = Explainer(rules, _evidence(program, _read(source, format)))
-    explanation = explainer.explain(asked, limit=limit, depth=depth)
+    facts = _read(source, format)
+    explainer = Explainer(rules, _evidence(program, facts))
+    explanation = explainer.explain(as_stated(asked, facts), limit=limit, depth=depth)
     if as_json:
         _print_json(explanation.as_dict())
     else:
@@ -126,9 +130,9 @@ def explain(
 
 
 def _read(source: Path, format: str | None) -> FactBase:
-    from andre.facts import read_facts
+    from andre.facts import read_source
 
-    facts = read_facts(source, format)
+    facts = read_source(source, format)
     for note in facts.notes:
         typer.echo(f"note: {note}", err=True)
     return facts

@@ -10,7 +10,7 @@ import typer
 
 from andre.cli.app import app
 from andre.cli.processes import processes
-from andre.cli.tables import config_options
+from andre.cli.tables import check_folder, config_options
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
@@ -75,15 +75,22 @@ def rank(
 
     if pattern is None and evaluate is None and out is None:
         raise AndreError("there is nothing to do: give an atom such as 'isa(x, ?)', --evaluate or --out")
-    asked = None if pattern is None else _pattern(pattern)
+    if evaluate not in {None, "valid", "test"}:
+        raise AndreError(f"--evaluate ranks facts marked valid or test, not {evaluate!r}")
+    if out is not None:
+        check_folder(out)
     if (Path(source) / "completion.json").is_file():
         if propose or more or settings:
             raise AndreError(f"{source} is learned already: --propose, --with and --set need facts")
         completion = load_completion(source)
+        asked = _asked(pattern, completion.facts)
     else:
+        # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
+        base = _read(source, format, evaluate)
+        asked = _asked(pattern, base)
         # Facts that are split off can be ranked only as long as they are not learned from.
         chosen = config_options(settings or [], _LISTS, seed=seed, give_back=evaluate != "valid")
-        completion = _complete(source, format, CompletionConfig.read(chosen), _Rules(propose, more, jobs))
+        completion = _complete(base, CompletionConfig.read(chosen), _Rules(propose, more, jobs))
     if out is not None:
         from andre.learning.completion import save_completion
 
@@ -108,17 +115,37 @@ def rank(
         }
         typer.echo(json.dumps(values, indent=2, ensure_ascii=False))
         return
-    for line in _lines(found, completion):
+    for line in _lines(found, completion, rules):
         typer.echo(line)
+    if asked is not None and not found:
+        typer.echo(f"note: there is no candidate for {asked}: nothing was learned about it", err=True)
     if report is not None:
         typer.echo(f"{report.queries} queries on {evaluate} facts, filtered, both sides")
         typer.echo(str(report))
 
 
-def _pattern(text: str) -> Atom:
-    from andre.logic import parse_atom
+def _asked(pattern: str | None, facts: FactBase) -> Atom | None:
+    from andre.facts import read_query
 
-    return parse_atom(text.replace("?", "Answer") if "'" not in text else text)
+    return None if pattern is None else read_query(pattern, facts)
+
+
+def _read(source: str, format: str | None, evaluate: str | None) -> FactBase:
+    """The facts, with what was noticed in them; those to be ranked must be there."""
+    from dataclasses import replace
+
+    from andre.facts import read_source
+
+    if (Path(source) / "theory.json").is_file():
+        raise AndreError(
+            f"{source} holds rules that andre learn found, and no facts: rank FACTS --with {source}"
+        )
+    base = read_source(source, format)
+    for note in replace(base.notes, overlaps=0):  # `complete` warns of these itself
+        typer.echo(f"note: {note}", err=True)
+    if evaluate == "test" and not len(base.select("test")):
+        raise AndreError(f"no fact of {source} is marked test: mark some, or take --evaluate valid")
+    return base
 
 
 class _Rules(NamedTuple):
@@ -129,11 +156,9 @@ class _Rules(NamedTuple):
     jobs: int
 
 
-def _complete(source: str, format: str | None, config: CompletionConfig, rules: _Rules) -> Completion:
-    from andre.facts import read_source
+def _complete(base: FactBase, config: CompletionConfig, rules: _Rules) -> Completion:
     from andre.learning.completion import complete
 
-    base = read_source(source, format)
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
         made = complete(base, config, _extra(base, config, rules))
@@ -182,10 +207,15 @@ def _as_values(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def _lines(found: list[Prediction], completion: Completion) -> Iterator[str]:
+def _lines(found: list[Prediction], completion: Completion, limit: int) -> Iterator[str]:
     """Candidates, each with its rules and one grounding of every rule."""
+    # Test facts are not told from other candidates: they are what ranks are judged by.
+    stated = [completion.facts.select(mark) for mark in ("train", "valid")]
     for place, prediction in enumerate(found, 1):
-        yield f"{place:>3}. {prediction.atom}  chance {prediction.chance:.3f}"
+        known = "  known" if any(prediction.atom in facts for facts in stated) else ""
+        yield f"{place:>3}. {prediction.atom}  chance {prediction.chance:.3f}{known}"
+        if limit and not prediction.rules:
+            yield "       no rule says so"
         for rule in prediction.rules:
             counted = rule.evidence[0]
             yield f"       {counted.n_r:g} of {counted.n_b:g}: {rule}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -191,9 +192,14 @@ def _input(path: Path) -> Path:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a folder to write to that is a file."""
+    """Refuse a folder that cannot be written to, before work is done that would be lost."""
     if path.exists() and not path.is_dir():
         raise AndreError(f"{path} is a file: name a folder, or a new one")
+    nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not nearest.is_dir():
+        raise AndreError(f"{path} cannot be made, because {nearest} is a file: name another folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise AndreError(f"{path} cannot be written to: name another folder, or allow writing to {nearest}")
 
 
 def _source(

@@ -6,6 +6,7 @@ from andre.facts.formats import FORMATS
 from andre.facts.frames import to_frames
 from andre.facts.noise import noisy, probabilistic
 from andre.facts.notes import Notes
+from andre.facts.query import as_stated, read_query
 from andre.facts.read import read_facts
 from andre.facts.relation import MARKS, Relation
 from andre.facts.sources import read_source
@@ -28,9 +29,11 @@ __all__ = [
     "Value",
     "World",
     "argument_types",
+    "as_stated",
     "noisy",
     "probabilistic",
     "read_facts",
+    "read_query",
     "read_source",
     "to_frames",
     "write_facts",

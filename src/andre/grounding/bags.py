@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.errors import DataError
+from andre.errors import MemoryLimitError
 from andre.facts import FactBase
 from andre.grounding.cells import UNKNOWN, Cells, Floats
 from andre.grounding.graph import FactGraph
@@ -109,7 +109,7 @@ class BagCollector:
         self._n_entries += len(bags)
         taken = self._n_entries * 24 + self._n_rows * self.graph.space.m
         if taken > self.memory:
-            raise DataError(
+            raise MemoryLimitError(
                 f"the {self.n_bags:,} bags of rows found so far take {taken / 2**20:,.0f} MB of the "
                 f"{self.memory / 2**20:,.0f} MB allowed: use fewer variables or relations, "
                 "or raise the memory limit"

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.errors import DataError
+from andre.errors import DataError, MemoryLimitError
 from andre.grounding.bags import BagCollector, Weigher
 from andre.grounding.graph import FactGraph
 from andre.grounding.heads import DrawnHeads
@@ -286,7 +286,7 @@ class _Exists:
         rows, columns = np.flatnonzero(count[0]), np.flatnonzero(count[1])
         size = len(rows) * len(columns)
         if size * 64 > self.into.memory:
-            raise DataError(
+            raise MemoryLimitError(
                 f"constants look so different that their {size:,} kinds of pairs take "
                 f"{size * 64 / 2**20:,.0f} MB of the {self.into.memory / 2**20:,.0f} MB allowed: "
                 "leave relations or constants out, or raise the memory limit"

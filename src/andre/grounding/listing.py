@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from andre.errors import DataError
+from andre.errors import DataError, MemoryLimitError
 from andre.grounding.cells import Floats
 from andre.grounding.graph import FactGraph, WideFacts
 from andre.grounding.joins import Table, total
@@ -148,7 +148,7 @@ def check_memory(held: list[Table], memory: int, size: int, variables: int) -> N
     rows = sum(map(len, held))
     taken = rows * 8 * (len(held[0].columns) + 1) if held else 0
     if taken > memory:
-        raise DataError(
+        raise MemoryLimitError(
             f"the {size:.3g} groundings of {variables} variables have over {rows:,} distinct rows so far, "
             f"which take {taken / 2**20:,.0f} MB of the {memory / 2**20:,.0f} MB allowed: "
             "use fewer variables or relations, or raise the memory limit"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from andre.errors import ConfigError, DataError
+from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError
 from andre.facts import FactBase
-from andre.grounding import Language, take_census
+from andre.grounding import Census, Language, sample_census, take_census
 from andre.grounding.place import key_text
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
@@ -26,6 +26,9 @@ from andre.learning.theory_storage import RunFolder
 from andre.learning.threads import sized_threads
 
 __all__ = ["learn", "learnable"]
+
+#: Head atoms that a learner sees where all are too many.
+_DRAWN = 50_000
 
 
 def learn(
@@ -54,7 +57,8 @@ def learn(
         of targets that are done, and of nothing else.
     out
         A folder that is filled target by target; targets that it holds already,
-        learned from the same facts by the same plan, are not learned again.
+        learned from the same facts by the same plan, are not learned again. Ctrl-C
+        ends the call with the targets that are done.
     executor
         Learns targets in parallel: any `concurrent.futures.Executor`.
     options
@@ -84,25 +88,37 @@ def learn(
     folder = None if out is None else RunFolder.of(out, facts, plan)
     definitions: dict[str, Definition] = {}
     skipped: dict[str, str] = {}
-    for made in _definitions(facts, named, plan, tuple(callbacks), folder, executor):
-        if isinstance(made, _Refused):
-            if len(named) == 1:
-                raise DataError(made.reason)
-            skipped[made.target] = made.reason
-            continue
-        definitions[made.target] = made
-        stopped = made.result.stopped == "interrupted"
-        if folder is not None and not stopped:
-            folder.keep(made)
-        for callback in callbacks:
-            callback.on_target(made.target, made.program, made.seconds)
-        if stopped:
-            break
+    try:
+        for made in _definitions(facts, named, plan, tuple(callbacks), folder, executor):
+            if isinstance(made, _Refused):
+                skipped[made.target] = made.reason
+                continue
+            definitions[made.target] = made
+            if folder is not None:
+                folder.keep(made)
+            for callback in callbacks:
+                callback.on_target(made.target, made.program, made.seconds)
+            if made.result.stopped == "interrupted":
+                break
+    except KeyboardInterrupt:
+        if not definitions:  # there is nothing to hand back
+            raise
+    _refuse_nothing(definitions, skipped)
     ordered = [definitions[name] for name in named if name in definitions]
     theory = Theory(tuple(ordered), plan, skipped)
     if folder is not None:
         folder.close(theory)
     return theory
+
+
+def _refuse_nothing(definitions: Mapping[str, Definition], skipped: Mapping[str, str]) -> None:
+    """Where no target could be learned, that is an error."""
+    if definitions or not skipped:
+        return
+    name, reason = next(iter(skipped.items()))
+    if len(skipped) == 1:
+        raise DataError(reason)
+    raise DataError(f"none of {len(skipped)} targets can be learned, {name} because {reason}")
 
 
 def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
@@ -154,8 +170,18 @@ def _definitions(
     # Those with most facts take longest: begun last, one would keep all others waiting.
     left.sort(key=lambda entry: -len(facts.relations[entry[1].key(facts)]))
     waiting = [executor.submit(_attempt, name, facts, language, plan) for name, language in left]
-    for future in as_completed(waiting):
-        yield future.result()
+    try:
+        for future in as_completed(waiting):
+            yield future.result()
+    except BrokenExecutor:
+        kept = "" if folder is None else f"; {folder.folder} keeps what is done, and the same call goes on"
+        raise AndreError(
+            "a process that learned ended without a word, most likely for want of memory: learn fewer "
+            f"targets at a time, or lower the memory limit{kept}"
+        ) from None
+    finally:  # after Ctrl-C nothing more is begun
+        for future in waiting:
+            future.cancel()
 
 
 @dataclass(frozen=True)
@@ -186,14 +212,12 @@ def _learn_one(
         notes.append(
             f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
         )
-    census = take_census(
-        facts,
-        language,
-        semantics=plan.semantics,
-        mode=plan.mode,
-        identity=plan.identity,
-        memory_limit=plan.memory_limit,
-    ).require_both_classes()
+    census = _census(facts, language, plan, draws=not at_fixpoint).require_both_classes()
+    if census.sampled is not None:
+        notes.append(
+            f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}, whose census "
+            "outgrew the memory limit: counts are estimates, and andre rescore counts anew"
+        )
     for callback in callbacks:
         callback.on_census(census)
     with sized_threads(len(facts.constants) ** 3):
@@ -202,3 +226,22 @@ def _learn_one(
         else:
             made = describe(census, language, plan, callbacks)
     return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
+
+
+def _census(facts: FactBase, language: Language, plan: Plan, *, draws: bool) -> Census:
+    """The census of all head atoms or, where that outgrows the memory allowed, of some that stand for all."""
+    how: dict[str, Any] = {
+        "mode": plan.mode,
+        "identity": plan.identity,
+        "memory_limit": plan.memory_limit,
+    }
+    try:
+        return take_census(facts, language, semantics=plan.semantics, **how)
+    except MemoryLimitError as error:
+        if not draws or plan.semantics != "exists":
+            raise
+        refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
+    try:
+        return sample_census(facts, language, _DRAWN, seed=plan.config.seed, **how)
+    except ConfigError:  # head atoms are not drawn for every language
+        raise refusal from None

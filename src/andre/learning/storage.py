@@ -93,6 +93,11 @@ def load_result(folder: Path | str) -> Result:
     """Read back what `save_result` wrote."""
     folder = Path(folder)
     if not (folder / _INDEX).is_file():
+        if (folder / "targets").is_dir():
+            raise CheckpointError(
+                f"{folder} is of a run that was ended before all targets were learned: "
+                "the call of andre learn that began it goes on"
+            )
         raise CheckpointError(f"there is no saved model in {folder}: it has no {_INDEX}")
     try:
         index = json.loads((folder / _INDEX).read_bytes())

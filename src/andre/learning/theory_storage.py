@@ -125,7 +125,8 @@ class RunFolder:
         place = self._place(definition.target)
         save_result(definition.result, place)
         index = {
-            "task": self.task,
+            # What Ctrl-C cut short can be read, and is learned anew when the run goes on.
+            "task": "" if definition.result.stopped == "interrupted" else self.task,
             "target": definition.target,
             "program": json.loads(to_json(definition.program)),
             "counts": asdict(definition.counts),

@@ -135,10 +135,11 @@ class TargetLines(Callback):
 
     def on_census(self, census: Census) -> None:
         """How large the task is."""
+        drawn = "" if census.sampled is None else f", seen by {census.sampled:,} of them"
         self.console.print(
             Text(
                 f"andre: {census.space.head}: {census.groundings:,} groundings, {census.distinct:,} distinct "
-                f"rows, {census.positive:g} positive and {census.negative:g} negative examples"
+                f"rows, {census.positive:,.10g} positive and {census.negative:,.10g} negative examples{drawn}"
             ),
             soft_wrap=True,
         )

@@ -1,0 +1,36 @@
+"""Processes that end when they should."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from andre.cli.processes import processes
+
+
+def test_what_is_not_done_is_given_up():
+    with processes(2) as executor:
+        begun = executor.submit(time.sleep, 300)
+        while not begun.running():
+            time.sleep(0.05)
+        began = time.monotonic()
+    assert time.monotonic() - began < 60
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes there")
+def test_no_process_outlives_its_parent():
+    script = (
+        "import os, time\n"
+        "from andre.cli.processes import processes\n"
+        "with processes(2) as executor:\n"
+        "    print(executor.submit(os.getpid).result(), flush=True)\n"
+        "    executor.submit(time.sleep, 300)\n"
+        "    os._exit(1)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=False)
+    process, deadline = Path("/proc", done.stdout.strip()), time.monotonic() + 60
+    while process.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not process.exists()
