@@ -201,7 +201,7 @@ _NOTES = (
     "explains no training fact that locatedIn(X, Z), locatedIn(Z, Y) does not explain better, and what it "
     "says of the hidden countries counts against it: a run has little reason to come to it, and learned "
     "weights are free to trade it for others.",
-    "Timor-Leste borders on one country only, itself held out: it can be told only by chaining. Egypt borders "
+    "Timor-Leste borders on one country only, itself held out: only chaining can tell it. Egypt borders "
     "on Libya and Sudan, which is held out too, and on Israel and Palestine; in S3 the one of them whose "
     "region is left is Asian.",
 )

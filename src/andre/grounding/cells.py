@@ -46,4 +46,5 @@ def value_of(cells: Cells) -> Floats:
     certain = cells == TRUE
     if np.count_nonzero(certain) == np.count_nonzero(cells):  # nothing in between: half the time
         return certain.astype(np.float64)
-    return _VALUES[cells]
+    values: Floats = _VALUES[cells]
+    return values
