@@ -16,16 +16,30 @@ from andre.learning.completion.graph import Graph
 __all__ = ["chain_groundings", "long_bodies"]
 
 _MOST_WALKS = 500_000  # of a chain of four: one with more says little about any of its pairs
+_ASKED = 50  # starts from which it is seen how much a chain covers
 _MOST_MEETS = 1_000_000  # of the walks of a fact: between hubs every chain is found, and that takes long
 
 
 def long_bodies(
-    graph: Graph, step: int, config: CompletionConfig, lengths: Sequence[int] = (3,)
+    graph: Graph, step: int, config: CompletionConfig, lengths: Sequence[int] = (3,), least: float = 0.0
 ) -> list[Body]:
     """The chains that connect most of some sampled facts of a target, for each of these lengths.
 
     For each fact, walks of two steps from its start meet walks of one or two
     steps back from its end. The fact itself is no part of a walk.
+
+    Parameters
+    ----------
+    graph
+        The training facts.
+    step
+        The target.
+    config
+        How many chains, and from how many facts.
+    lengths
+        Of the chains, in literals: 3, 4 or both.
+    least
+        Chains are left out that seem to be right much less often than this.
     """
     pairs = graph.pairs(step, "train")
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
@@ -41,7 +55,25 @@ def long_bodies(
             if _per_constant(there) @ _per_constant(home) <= _MOST_MEETS:
                 meets = (there @ home.T).tocoo()  # [S * S, S or S * S]
                 times.update(_codes(graph, meets.row.astype(np.int64), meets.col, length).tolist())
-    return [body for length, times in found.items() for body in _most_common(graph, times, length, config)]
+    bodies = [
+        (body, count)
+        for length, times in found.items()
+        for body, count in _most_common(graph, times, length, config)
+    ]
+    if not least:
+        return [body for body, _ in bodies]
+    starts = np.unique(pairs[:, 0])
+    some = starts[rng.choice(len(starts), min(len(starts), _ASKED), replace=False)]
+    per_pair = len(some) / len(starts) * len(pairs) / len(sampled)  # facts of `some` for each sampled one
+    return [body for body, count in bodies if count * per_pair > least / 3 * _ends(graph, body, some)]
+
+
+def _ends(graph: Graph, body: Body, starts: NDArray[np.int64]) -> int:
+    """About how many pairs a chain covers from some starts: constants may repeat here."""
+    reached = graph.steps[body.steps[0]][starts]
+    for step in body.steps[1:]:
+        reached = reached @ graph.steps[step]
+    return int(reached.nnz)
 
 
 def _reached(graph: Graph, x: int, y: int) -> tuple[csr_matrix, csr_matrix]:
@@ -65,15 +97,18 @@ def _codes(graph: Graph, out: NDArray[np.int64], back: NDArray[np.integer], leng
     return codes
 
 
-def _most_common(graph: Graph, times: Counter[int], length: int, config: CompletionConfig) -> list[Body]:
+def _most_common(
+    graph: Graph, times: Counter[int], length: int, config: CompletionConfig
+) -> list[tuple[Body, int]]:
+    """The chains that connect most facts, and how many."""
     count = graph.n_steps
-    chosen: list[Body] = []
+    chosen: list[tuple[Body, int]] = []
     for code, found in times.most_common():
         if found < config.support or len(chosen) == config.chains:
             break
         steps = tuple(code // count**place % count for place in reversed(range(length)))
         if length < 4 or _onward(graph, steps)[0].sum() <= _MOST_WALKS:
-            chosen.append(Body("path", steps))
+            chosen.append((Body("path", steps), found))
     return chosen
 
 

@@ -12,11 +12,16 @@ from andre.learning.completion.bodies import Body, Covered, to_rule
 from andre.learning.completion.chains import long_bodies
 from andre.learning.completion.config import CompletionConfig
 from andre.learning.completion.given import GivenRules
+from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import Counts, Pool, is_small, significance
-from andre.learning.completion.tables import Features, covered_pairs, distinct, features_of
+from andre.learning.completion.tables import Features, covered_pairs, distinct, features_of, members
 from andre.logic import Rule
 
 __all__ = ["choose_features"]
+
+#: So many times as often as chance a long chain must be right in a large base. Hubs join everything with
+#: everything, and the chains through them say nothing, but cover most of all pairs.
+_LIFT = 10
 
 
 def choose_features(
@@ -56,13 +61,14 @@ def choose_features(
     own: list[Body | Rule] = [
         *constants.get(step, ()),
         *(Body("from", body.steps) for body in constants.get(graph.inverse(step), ())),
-        # In a large base few facts are covered by chains of three, and walks of four are few enough.
-        *long_bodies(graph, step, config, (3,) if is_small(graph) else (3, 4)),
     ]
+    # In a large base few facts are covered by chains of three, and walks of four are few enough.
+    lengths, chance = ((3,), 0.0) if is_small(graph) else ((3, 4), _LIFT * _rate(graph, step))
+    chains = long_bodies(graph, step, config, lengths, chance)
     relation = graph.relations[step % len(graph.relations)]
-    for body in own:
+    for body, least in (*((body, 0.0) for body in own), *((body, chance) for body in chains)):
         found = covered_pairs(body, graph, step, facts)
-        if len(found[0]):
+        if len(found[0]) and (not least or _confidence(found, graph, step) >= least):
             bodies.append(body)
             covered.append(found)
     if given := extra.about(step):
@@ -76,8 +82,7 @@ def choose_features(
 
 
 def _chosen(pool: Pool, counts: Counts, step: int, config: CompletionConfig) -> NDArray[np.int64]:
-    pairs = pool.graph.pairs(step, "train")
-    rate = len(pairs) / max(1, len(np.unique(pairs[:, 0])) * pool.graph.n)
+    rate = _rate(pool.graph, step)
     n_b, n_r = counts.n_b[:, step], counts.n_r[:, step]
     gain = significance(n_b, n_r, rate)
     sure = n_r / (n_b + 5)
@@ -87,6 +92,22 @@ def _chosen(pool: Pool, counts: Counts, step: int, config: CompletionConfig) -> 
     # One literal costs little and may rule out most candidates, so all of those stay.
     short = np.flatnonzero(usable[: pool.n_short])
     return np.unique(np.concatenate([short, _top(gain, config.bodies), _top(sure, config.confident)]))
+
+
+def _rate(graph: Graph, step: int) -> float:
+    """How often a pair is a fact whose start has an answer."""
+    pairs = graph.pairs(step, "train")
+    return len(pairs) / max(1, len(np.unique(pairs[:, 0])) * graph.n)
+
+
+def _confidence(covered: Covered, graph: Graph, step: int) -> float:
+    """How often the pairs are facts whose start has an answer."""
+    pairs = graph.pairs(step, "train")
+    is_start = np.zeros(graph.n, dtype=np.bool_)
+    is_start[pairs[:, 0]] = True
+    n_b = np.count_nonzero(is_start[covered[0] // graph.n])
+    n_r = np.count_nonzero(members(pairs[:, 0] * graph.n + pairs[:, 1], covered[0]))
+    return n_r / n_b if n_b else 0.0
 
 
 def _top(values: NDArray[np.floating], most: int) -> NDArray[np.int64]:

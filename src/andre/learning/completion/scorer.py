@@ -21,6 +21,7 @@ from andre.logic import Rule
 __all__ = ["Scorer", "learn_weights", "rank_facts"]
 
 _DENSE = 40_000_000  # entries of a table up to which every candidate gets a cell
+_CELLS = 400_000  # cells of a step that weights are learned from, about, where not every one is
 _ROWS = 20_000_000  # entries of a block of queries by candidates
 
 
@@ -100,13 +101,10 @@ def learn_weights(
     graph: Graph, features: Features, scorer: Scorer, config: CompletionConfig, penalties: tuple[float, ...]
 ) -> list[NDArray[np.float64]]:
     """Weights of the bodies of one step for each penalty, from its training facts."""
-    pairs = graph.pairs(features.step, "train")
-    starts = np.unique(pairs[:, 0])
     dense = is_dense(features)
-    if len(starts) > config.queries:
-        rng = np.random.default_rng((config.seed, features.step))
-        starts = np.sort(rng.choice(starts, config.queries, replace=False))
-        pairs = pairs[np.isin(pairs[:, 0], starts)]
+    pairs = graph.pairs(features.step, "train")
+    starts = _taught_by(features, np.unique(pairs[:, 0]), config)
+    pairs = pairs[np.isin(pairs[:, 0], starts)]
     true = np.sort(pairs[:, 0] * graph.n + pairs[:, 1])
     table = features.table(starts, _all_keys(features, starts) if dense else true)
     order = np.argsort(table.query, kind="stable")
@@ -131,6 +129,19 @@ def learn_weights(
         weights = fit_weights(loss, price, weights, config.non_negative)
         found.append(weights)
     return found
+
+
+def _taught_by(features: Features, starts: NDArray[np.int64], config: CompletionConfig) -> NDArray[np.int64]:
+    """The queries that weights are learned from, ascending: some, where they or their cells are too many."""
+    rng = np.random.default_rng((config.seed, features.step))
+    if len(starts) > config.queries:
+        starts = rng.choice(starts, config.queries, replace=False)
+    if not is_dense(features):
+        cells = np.bincount(features.keys // features.n, minlength=features.n)
+        if cells[starts].sum() > _CELLS:
+            starts = rng.permutation(starts)
+            starts = starts[: max(1, int(np.searchsorted(np.cumsum(cells[starts]), _CELLS)))]
+    return np.sort(starts)
 
 
 def _price(body: Body | Rule) -> float:

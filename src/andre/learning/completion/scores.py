@@ -34,17 +34,22 @@ def best_confidences(
         Some cells, [P], and the confidences that rules have for those, [K].
     """
     matrix = table.groundings
-    reach = 4 * depth
-    at = matrix.indptr[:-1, None] + np.arange(reach)  # [P, reach]
-    inside = at < matrix.indptr[1:, None]
-    if not matrix.nnz:
-        return np.zeros((matrix.shape[0], depth))
-    rule = matrix.indices[np.minimum(at, matrix.nnz - 1)]  # [P, reach]
-    values = np.where(inside, confidence[rule], 0.0)
-    if own is not None:
-        cells, theirs = own
-        values[cells] = np.where(inside[cells], theirs[rule[cells]], 0.0)
-    return np.asarray(-np.sort(-values, axis=1)[:, :depth])
+    fires = np.diff(matrix.indptr)  # [P]
+    best = np.zeros((len(fires), depth))
+    # Few rules fire for most cells of a large base: sorting more than there are would take most of the time.
+    reaches = (1, depth, 4 * depth)
+    for least, reach in zip((0, *reaches), reaches, strict=False):
+        cells = np.flatnonzero((fires > least) & ((fires <= reach) | (reach == reaches[-1])))
+        at = matrix.indptr[cells, None] + np.arange(reach)  # [some P, reach]
+        inside = at < matrix.indptr[cells + 1, None]
+        rule = matrix.indices[np.minimum(at, matrix.nnz - 1)]  # [some P, reach]
+        values = confidence[rule]
+        if own is not None:
+            is_own = own[0][cells]
+            values[is_own] = own[1][rule[is_own]]
+        values[~inside] = 0
+        best[cells, :reach] = -np.sort(-values, axis=1)[:, :depth]
+    return best
 
 
 def maximum_keys(best: NDArray[np.float64], popularity: NDArray[np.float64]) -> NDArray[np.float64]:

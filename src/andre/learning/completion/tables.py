@@ -131,11 +131,11 @@ def covered_pairs(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -
         matrix = one.multiply(two)
     else:
         matrix = chain_groundings(graph, body.steps)
-    coo = matrix.tocoo()
-    apart = coo.row != coo.col
-    keys = coo.row[apart].astype(np.int64) * n + coo.col[apart]
-    order = np.argsort(keys)
-    return keys[order], coo.data[apart][order].astype(np.float32)
+    matrix = matrix.tocsr()
+    matrix.sort_indices()
+    row = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    apart = row != matrix.indices
+    return row[apart] * n + matrix.indices[apart], matrix.data[apart].astype(np.float32)
 
 
 def features_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -52,18 +53,29 @@ class RankingLoss:
     true: NDArray[np.bool_]  #: [P]
     others: NDArray[np.float64]  #: [Q], candidates without a cell; their score is 0
 
+    @cached_property
+    def _firsts(self) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        """Where the cells of each query begin, and which query it is; queries without a cell have none."""
+        first = np.flatnonzero(np.diff(self.query, prepend=-1))
+        return first, self.query[first]
+
+    @cached_property
+    def _at(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.true)
+
     def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The loss and its gradient."""
         score = (self.inputs @ weights.astype(np.float32)).astype(np.float64)  # [P]
-        n_queries = len(self.others)
-        false = ~self.true
+        n_queries, at = len(self.others), self._at
+        first, asked = self._firsts
         top = np.zeros(n_queries)
-        np.maximum.at(top, self.query, score)
-        power = np.where(false, np.exp(score - top[self.query]), 0.0)  # [P]
-        total = np.bincount(self.query, power, n_queries) + self.others * np.exp(-top)  # [Q]
+        top[asked] = np.maximum.reduceat(score, first).clip(0)
+        power = np.exp(score - top[self.query])  # [P]
+        power[at] = 0
+        total = self.others * np.exp(-top)  # [Q]
+        total[asked] += np.add.reduceat(power, first)
         with np.errstate(divide="ignore"):
             against = np.log(total) + top  # [Q], log of the summed scores of false candidates
-        at = np.flatnonzero(self.true)
         gap = against[self.query[at]] - score[at]  # [T]
         loss = float(np.logaddexp(0, gap).sum())
         pull = 1 / (1 + np.exp(-np.clip(gap, -500, 500)))  # [T]
