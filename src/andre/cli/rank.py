@@ -157,14 +157,14 @@ class _Rules(NamedTuple):
 
 
 def _complete(base: FactBase, config: CompletionConfig, rules: _Rules) -> Completion:
-    from andre.learning.completion import complete
+    from andre.learning.completion import complete, with_validation
 
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
         made = complete(base, config, _extra(base, config, rules))
     for note in noticed:
         typer.echo(f"note: {note.message}", err=True)
-    if not len(base.select("valid")):
+    if not len(base.select("valid")) and len(with_validation(base, config).select("valid")):
         then = ", which then teach like all others" if config.give_back else ""
         typer.echo(f"note: no fact is marked valid: seed {config.seed} splits some off{then}", err=True)
     return made

@@ -77,15 +77,15 @@ class Weighing:
             return "no body of the language covers a positive example: allow more variables or relations"
         best = next(place for place in self._order() if self.counts[place, 0] > 0)
         right, wrong = self.counts[best]
-        enough = self.floor.supported(self.counts[best])
+        if not self.floor.supported(self.counts[best]):
+            lack = f"{self.floor.support:g} are the least"
+        elif not self.floor.passes(self.counts[best]):
+            lack = f"it must be right more often than {self.floor.confidence:g}"
+        else:
+            lack = "too little support to tell it from chance"
         return (
             f"the nearest rule, '{self.space.rule(self.pool[best]).tidy()}', is right about {right:g} of the "
-            f"{right + wrong:g} examples that it covers and explains {right:g} of {self.totals[0]:g}: "
-            + (
-                "too little support to tell it from chance"
-                if enough
-                else f"{self.floor.support:g} are the least"
-            )
+            f"{right + wrong:g} examples that it covers and explains {right:g} of {self.totals[0]:g}: {lack}"
         )
 
     def _order(self) -> NDArray[np.intp]:

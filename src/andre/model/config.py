@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -28,6 +29,14 @@ class Settings(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(step) for step in first["loc"])
+            if first["type"] == "extra_forbidden":
+                part: type[BaseModel] = cls
+                for step in first["loc"][:-1]:
+                    part = cast(type[BaseModel], part.model_fields[str(step)].annotation)
+                names = list(part.model_fields)
+                near = get_close_matches(str(first["loc"][-1]), names, 1)
+                hint = f"is {near[0]} meant?" if near else f"choose from {', '.join(names)}"
+                raise ConfigError(f"there is no setting {where}: {hint}") from None
             raise ConfigError(f"the setting {where} is {first['input']!r}: {first['msg'].lower()}") from None
 
 

@@ -3,9 +3,9 @@
 import pytest
 from tests.learning.completion.bases import FAST, family
 
-from andre.errors import CheckpointError, DataError
+from andre.errors import CheckpointError, ConfigError, DataError
 from andre.facts import FactBase
-from andre.learning.completion import complete, load_completion, relearn, save_completion
+from andre.learning.completion import CompletionConfig, complete, load_completion, relearn, save_completion
 from andre.logic import parse_atom, parse_rule
 
 
@@ -123,3 +123,15 @@ def test_marked_facts_are_given_back_only_on_request():
     assert len(again.graph.test) == len(done.graph.test)
     with pytest.raises(DataError, match="no fact is marked valid"):
         again.evaluate("valid")
+
+
+def test_a_completion_says_in_a_line_what_it_is():
+    config = FAST.model_copy(update={"aggregators": ("maximum",), "chained": (False,)})
+    assert repr(complete(family(), config)) == "Completion(4 relations, scored by maximum)"
+
+
+def test_a_setting_that_does_not_exist_is_told():
+    with pytest.raises(ConfigError, match="no setting smothing: is smoothing meant"):
+        CompletionConfig.read({"smothing": (5,)})
+    with pytest.raises(ConfigError, match=r"no setting zzz: choose from aggregators, smoothing"):
+        CompletionConfig.read({"zzz": 1})

@@ -53,6 +53,8 @@ class Reliability:
 
     What is neither a training nor a validation fact counts as false, so the
     chances are those of being a validation fact: a floor, where facts are missing.
+    One false candidate more is imagined at the highest confidence, as not to
+    have been wrong yet is not to be certain.
 
     Examples
     --------
@@ -60,8 +62,8 @@ class Reliability:
     >>> found = Reliability.of(confidence, true, n_bins=2)
     >>> [(bin.confidence, bin.share, bin.count) for bin in found.bins]
     [(0.2, 0.0, 2), (0.9, 0.5, 2)]
-    >>> found.chance(np.array([0.1, 0.95]))
-    array([0. , 0.5])
+    >>> found.chance(np.array([0.1, 0.95])).round(3)
+    array([0.   , 0.333])
     """
 
     bins: tuple[ReliabilityBin, ...]
@@ -74,6 +76,7 @@ class Reliability:
         values, inverse = np.unique(confidence, return_inverse=True)
         mass = np.bincount(inverse, minlength=len(values)).astype(float)
         right = np.bincount(inverse, true.astype(float), minlength=len(values))
+        mass[-1:] += 1
         chances = isotonic(right / np.maximum(mass, 1), mass) if len(values) else np.zeros(0)
         bins = []
         edges = np.linspace(0, 1, n_bins + 1)[1:-1]

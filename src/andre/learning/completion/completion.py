@@ -75,6 +75,10 @@ class Completion:
     config: CompletionConfig
     seconds: float
 
+    def __repr__(self) -> str:
+        n, chained = len(self.graph.relations), ", chained" if self.chained else ""
+        return f"Completion({n} relation{'s' * (n != 1)}, scored by {self.scorer.aggregator}{chained})"
+
     def evaluate(self, mark: str = "test") -> RankReport:
         """Filtered ranks of the facts of one mark, both sides.
 
@@ -82,8 +86,10 @@ class Completion:
         a warning: no rule says anything about them.
         """
         if not len(self.graph.part(mark)):
+            taught = " (those that were split off teach by now: keep them by give_back=false)"
             raise DataError(
                 f"no fact is marked {mark}, so there is nothing to rank: mark some, or split them off"
+                + (taught if mark == "valid" and self.config.give_back else "")
             )
         unseen = len(np.setdiff1d(self.graph.part(mark)[:, 1:], self.graph.train[:, 1:]))
         if unseen:

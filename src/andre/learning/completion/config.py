@@ -27,7 +27,7 @@ class CompletionConfig(Settings):
     (5.0,)
     >>> CompletionConfig.read({"smothing": (5,)})
     Traceback (most recent call last):
-    andre.errors.ConfigError: the setting smothing is (5,): extra inputs are not permitted
+    andre.errors.ConfigError: there is no setting smothing: is smoothing meant?
     """
 
     aggregators: Annotated[tuple[Aggregator, ...], Field(min_length=1)] = ("maximum", "noisy-or", "weights")
