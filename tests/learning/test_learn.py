@@ -384,6 +384,19 @@ def test_a_census_that_outgrows_its_memory_is_drawn(monkeypatch: pytest.MonkeyPa
     assert not whole.notes
 
 
+def test_head_atoms_are_drawn_on_request() -> None:
+    facts = tangle(40)
+    (made,) = quick(facts, "likes/2", mode="complete", heads=1000)
+    assert str(made.program.rules[0]) == "likes(X1, X2) :- liked(X2, X1), X1 \\= X2."
+    (note,) = made.notes
+    assert note.startswith("1,000 head atoms were drawn to stand for all")
+    assert "memory" not in note
+    with pytest.raises(ConfigError, match="drawn in mode 'complete'"):
+        quick(facts, "likes/2", mode="define", heads=1000)
+    with pytest.raises(ConfigError, match="one variable more"):
+        quick(facts, "likes/2", mode="complete", variables=4, heads=1000)
+
+
 def test_no_target_can_be_learned() -> None:
     with pytest.raises(DataError, match="none of 2 targets can be learned, path/2 because"):
         quick(two_targets(), TARGETS, semantics="rows", memory_limit=10)

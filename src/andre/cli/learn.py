@@ -71,6 +71,10 @@ def learn(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same program.")] = 0,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each target.")] = None,
     memory_limit: Annotated[float, typer.Option(min=0, help="Gigabytes that the census may take.")] = 4.0,
+    heads: Annotated[
+        int | None,
+        typer.Option(min=8, help="Draw so many head atoms of each target that stand for all: large graphs."),
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Targets learned at once, by processes.")] = 1,
     settings: Annotated[
         list[str] | None,
@@ -119,7 +123,7 @@ def learn(
         mode = "complete"
     if variables is None and task is not None:
         variables = task.variables
-    given = {"mode": mode, "semantics": semantics, "variables": variables}
+    given = {"mode": mode, "semantics": semantics, "variables": variables, "heads": heads}
     plan = Plan.of(
         facts,
         targets[0] if targets else None,

@@ -37,6 +37,8 @@ class Plan:
     semantics: Semantics  #: what an example is: a grounding (rows) or a head atom (exists)
     identity: bool  #: whether all variables of a rule stand for different constants
     memory_limit: int = 4 << 30  #: bytes that the census may take
+    #: Head atoms that are drawn to stand for all; None draws only where the census outgrows its memory.
+    heads: int | None = None
     known: Program = field(default=Program())  #: rules that stay as they are, to be added to
     short_bodies: bool = True  #: whether all bodies of one or two literals are pooled with those of the runs
 
@@ -85,6 +87,10 @@ class Plan:
             raise ConfigError(
                 "identity has no meaning for a definition, whose rules say themselves which variables "
                 "differ: leave it out, or use mode 'complete'"
+            )
+        if own.get("heads") is not None and (mode, semantics) != ("complete", "exists"):
+            raise ConfigError(
+                "head atoms are drawn in mode 'complete' and semantics 'exists' only: leave heads out"
             )
         if preset == "paper":
             own.setdefault("short_bodies", False)

@@ -214,9 +214,10 @@ def _learn_one(
         )
     census = _census(facts, language, plan, draws=not at_fixpoint).require_both_classes()
     if census.sampled is not None:
+        why = "" if plan.heads is not None else ", whose census outgrew the memory limit"
         notes.append(
-            f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}, whose census "
-            "outgrew the memory limit: counts are estimates, and andre rescore counts anew"
+            f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}{why}: "
+            "counts are estimates, and andre rescore counts anew"
         )
     for callback in callbacks:
         callback.on_census(census)
@@ -229,12 +230,17 @@ def _learn_one(
 
 
 def _census(facts: FactBase, language: Language, plan: Plan, *, draws: bool) -> Census:
-    """The census of all head atoms or, where that outgrows the memory allowed, of some that stand for all."""
+    """The census of all head atoms, or of some that stand for all.
+
+    Some are drawn on request, and where the census of all outgrows the memory allowed.
+    """
     how: dict[str, Any] = {
         "mode": plan.mode,
         "identity": plan.identity,
         "memory_limit": plan.memory_limit,
     }
+    if plan.heads is not None:
+        return sample_census(facts, language, plan.heads, seed=plan.config.seed, **how)
     try:
         return take_census(facts, language, semantics=plan.semantics, **how)
     except MemoryLimitError as error:
