@@ -157,11 +157,15 @@ class _Rules(NamedTuple):
 
 
 def _complete(base: FactBase, config: CompletionConfig, rules: _Rules) -> Completion:
+    from rich.console import Console
+
     from andre.learning.completion import complete, with_validation
 
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
-        made = complete(base, config, _extra(base, config, rules))
+        extra = _extra(base, config, rules)
+        with Console(stderr=True).status("learning") as status:  # shows itself in a terminal only
+            made = complete(base, config, extra, lambda what: status.update(f"learning: {what}"))
     for note in noticed:
         typer.echo(f"note: {note.message}", err=True)
     if not len(base.select("valid")) and len(with_validation(base, config).select("valid")):

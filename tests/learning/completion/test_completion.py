@@ -135,3 +135,12 @@ def test_a_setting_that_does_not_exist_is_told():
         CompletionConfig.read({"smothing": (5,)})
     with pytest.raises(ConfigError, match=r"no setting zzz: choose from aggregators, smoothing"):
         CompletionConfig.read({"zzz": 1})
+
+
+def test_it_tells_what_it_is_doing():
+    heard = []
+    complete(family(), FAST.model_copy(update={"chained": (False,)}), tell=heard.append)
+    assert heard[0] == "short bodies"
+    assert "rules, 8 of 8" in heard
+    assert heard.index("rules, 8 of 8") < heard.index("weights, 1 of 8")
+    assert "ranks of validation facts by noisy-or" in heard

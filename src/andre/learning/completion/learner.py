@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import comb
+from typing import TypeAlias
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -32,8 +33,28 @@ __all__ = ["complete", "relearn"]
 _ASKED = 0.05  # share of validation facts about what is unanswered, from which assuming is tried
 
 
+#: Hears what is being done, as a phrase.
+Tell: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How it is learned, and who hears about it."""
+
+    config: CompletionConfig
+    extra: Sequence[Rule]
+    tell: Tell | None
+
+    def say(self, what: str) -> None:
+        if self.tell is not None:
+            self.tell(what)
+
+
 def complete(
-    facts: FactBase, config: CompletionConfig | None = None, extra: Sequence[Rule] = ()
+    facts: FactBase,
+    config: CompletionConfig | None = None,
+    extra: Sequence[Rule] = (),
+    tell: Tell | None = None,
 ) -> Completion:
     """Learn what ranks the missing facts of a knowledge base first.
 
@@ -54,15 +75,19 @@ def complete(
     extra
         More rules for the pool, from any source; those whose head is no binary
         relation of the base are passed over.
+    tell
+        Is called with what is being done, a phrase, now and then.
     """
     config = config or CompletionConfig()
     split = with_validation(facts, config)
-    done = _learn(split, config, extra)
+    done = _learn(split, _Way(config, extra, tell))
     own = split is not facts and len(done.graph.valid)
-    return relearn(done, extra=extra) if own and config.give_back else done
+    return relearn(done, extra=extra, tell=tell) if own and config.give_back else done
 
 
-def relearn(done: Completion, facts: FactBase | None = None, extra: Sequence[Rule] = ()) -> Completion:
+def relearn(
+    done: Completion, facts: FactBase | None = None, extra: Sequence[Rule] = (), tell: Tell | None = None
+) -> Completion:
     """Learn again from train and valid facts alike, scored in the way that was chosen.
 
     The chances that are calibrated stay those of the first time, when
@@ -76,6 +101,8 @@ def relearn(done: Completion, facts: FactBase | None = None, extra: Sequence[Rul
         What to learn from; the facts of `done` by default.
     extra
         More rules for the pool, as for `complete`.
+    tell
+        As for `complete`.
     """
     scorer = done.scorer
     chosen = {"aggregators": (scorer.aggregator,), "smoothing": (scorer.smoothing,)}
@@ -84,7 +111,7 @@ def relearn(done: Completion, facts: FactBase | None = None, extra: Sequence[Rul
     config = done.config.model_copy(update={**chosen, "penalties": penalties, "chained": chained})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # said the first time
-        again = _learn(taught(done.facts if facts is None else facts), config, extra)
+        again = _learn(taught(done.facts if facts is None else facts), _Way(config, extra, tell))
     return replace(
         again,
         choices=done.choices,
@@ -94,19 +121,19 @@ def relearn(done: Completion, facts: FactBase | None = None, extra: Sequence[Rul
     )
 
 
-def _learn(facts: FactBase, config: CompletionConfig, extra: Sequence[Rule]) -> Completion:
+def _learn(facts: FactBase, way: _Way) -> Completion:
     # Thousands of small products: handing each out to several threads takes longer than doing it.
     with threadpool_limits(1):
         began = time.perf_counter()
         graph = Graph.of(facts)
         _warn_thin(graph)
-        done = _chain(_learn_from(graph, facts, config, extra), extra)
+        done = _chain(_learn_from(graph, facts, way), way)
         return replace(done, seconds=time.perf_counter() - began)
 
 
-def _learn_from(graph: Graph, facts: FactBase, config: CompletionConfig, extra: Sequence[Rule]) -> Completion:
-    features = _features(graph, believed(facts, graph), config, extra)
-    scorer, choices = _choose(graph, features, config)
+def _learn_from(graph: Graph, facts: FactBase, way: _Way) -> Completion:
+    features = _features(graph, believed(facts, graph), way)
+    scorer, choices = _choose(graph, features, way)
     return Completion(
         facts=facts,
         graph=graph,
@@ -114,15 +141,15 @@ def _learn_from(graph: Graph, facts: FactBase, config: CompletionConfig, extra: 
         scorer=scorer,
         choices=tuple(choices),
         reliability=measure_reliability(graph, features, scorer.smoothing),
-        config=config,
+        config=way.config,
         seconds=0.0,
     )
 
 
-def _chain(done: Completion, extra: Sequence[Rule]) -> Completion:
+def _chain(done: Completion, way: _Way) -> Completion:
     """Learn again with assumed facts, and keep that unless it answers worse what was unanswered."""
-    graph, config = done.graph, done.config
-    options = config.chained or ((False, True) if is_small(graph) else (False,))
+    graph = done.graph
+    options = way.config.chained or ((False, True) if is_small(graph) else (False,))
     if True not in options:
         return done
     is_settled = False not in options
@@ -133,7 +160,7 @@ def _chain(done: Completion, extra: Sequence[Rule]) -> Completion:
     assumed = assume(graph, done.features, done.scorer)
     if not len(assumed):
         return done
-    chained = _learn_from(replace(graph, assumed=assumed), done.facts, config, extra)
+    chained = _learn_from(replace(graph, assumed=assumed), done.facts, way)
 
     def mrr(one: Completion) -> float:
         return Ranks.concat(ranks.take(queries[step]) for step, ranks in one.ranks("valid").items()).mrr
@@ -142,21 +169,21 @@ def _chain(done: Completion, extra: Sequence[Rule]) -> Completion:
     return replace(chained if is_kept else done, choices=(*done.choices, *chained.choices))
 
 
-def _features(
-    graph: Graph, known: FactBase, config: CompletionConfig, extra: Sequence[Rule]
-) -> dict[int, Features]:
+def _features(graph: Graph, known: FactBase, way: _Way) -> dict[int, Features]:
     """The bodies of every target, by step."""
+    config = way.config
     if config.chains is None:
         config = config.model_copy(update={"chains": _chains(graph, config)})
+    way.say("short bodies")
     pool = enumerate_bodies(graph, config)
     counts = pool.counts()
-    given = GivenRules(extra, graph, known)
+    given = GivenRules(way.extra, graph, known)
     targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
     constants = {step: constant_bodies(graph, step, config) for step in targets}
-    features = {
-        step: choose_features(pool, counts, step, config, known, constants=constants, extra=given)
-        for step in targets
-    }
+    features = {}
+    for place, step in enumerate(targets, 1):
+        way.say(f"rules, {place} of {len(targets)}")
+        features[step] = choose_features(pool, counts, step, config, known, constants=constants, extra=given)
     if pool.left_out:
         warnings.warn(
             f"{pool.left_out} chains of two relations cover too many pairs and stay out: "
@@ -175,13 +202,13 @@ def _chains(graph: Graph, config: CompletionConfig) -> int:
     return max(0, config.bodies - short)
 
 
-def _choose(
-    graph: Graph, features: Mapping[int, Features], config: CompletionConfig
-) -> tuple[Scorer, list[Choice]]:
+def _choose(graph: Graph, features: Mapping[int, Features], way: _Way) -> tuple[Scorer, list[Choice]]:
     """Try every way of scoring on the validation facts, and keep the best."""
+    config = way.config
     tried: list[tuple[Scorer, Choice]] = []
 
     def consider(scorer: Scorer) -> None:
+        way.say(f"ranks of validation facts by {scorer.aggregator}")
         ranks = rank_facts(graph, features, scorer, "valid", levels=False)
         mrr = Ranks.concat(ranks.values()).mrr
         chained = len(graph.assumed) > 0
@@ -192,10 +219,10 @@ def _choose(
             base = [pair for pair in tried if pair[1].aggregator == "maximum"]
             smoothing = max(base, key=_mrr)[0].smoothing if base else config.smoothing[-1]
             plain = Scorer("weights", smoothing, config.depth)
-            learned = {
-                step: learn_weights(graph, found, plain, config, config.penalties)
-                for step, found in features.items()
-            }
+            learned = {}
+            for place, (step, found) in enumerate(features.items(), 1):
+                way.say(f"weights, {place} of {len(features)}")
+                learned[step] = learn_weights(graph, found, plain, config, config.penalties)
             for place, penalty in enumerate(config.penalties):
                 weights = {step: found[place] for step, found in learned.items()}
                 consider(replace(plain, penalty=penalty, weights=weights))
