@@ -185,14 +185,15 @@ def bench_regions(seed: int = 0, tasks: Iterable[str] = _DATASETS) -> Report:
 
 
 _PROTOCOL = (
-    "The facts are completed by `andre.complete`. Its scoring is chosen on 24 validation countries, drawn by "
-    "the seed from those that have a neighbour, and held out of the training facts as the task holds out its "
-    "test countries; then it learns from all training facts. *Chained*: the best region or subregion of a "
-    "country of which nothing is known counts as a fact when its neighbours are scored. A region counts as "
-    "first where it scores above the other four; ties count as missed. *First of all*: above all constants, "
-    "known facts left out; subregions of the test countries, which S2 and S3 have removed and which are "
-    "true, count against it there. *Valid* is how many validation countries have their region first: they "
-    "have less to go by, as test countries and their facts stay hidden too."
+    "The facts are completed by `andre.complete`. Its scoring is chosen on 24 validation countries, drawn "
+    "by the seed from those that have a neighbour and a known region (half of those in S3, where few are "
+    "left), and held out of the training facts as the task holds out its test countries; then it learns "
+    "from all training facts. *Chained*: the best region or subregion of a country of which nothing is "
+    "known counts as a fact when its neighbours are scored. A region counts as first where it scores above "
+    "the other four; ties count as missed. *First of all*: above all constants, known facts left out; "
+    "subregions of the test countries, which S2 and S3 have removed and which are true, count against it "
+    "there. *Valid* is how many validation countries have their region first: they have less to go by, as "
+    "test countries and their facts stay hidden too."
 )
 _NOTES = (
     "*Short bodies* has chains of three here, as there are few relations. Runs of gradient descent see four "
