@@ -18,7 +18,7 @@ from andre.learning.completion.given import GivenRules
 from andre.learning.completion.graph import Graph
 from andre.learning.completion.pool import enumerate_bodies
 from andre.learning.known import apart
-from andre.logic import Atom, Literal, Rule, Variable, parse_atom, parse_rule
+from andre.logic import Atom, Constant, Literal, Rule, Variable, parse_atom, parse_rule
 
 
 @settings(max_examples=25, deadline=None)
@@ -148,3 +148,32 @@ def test_few_relations_leave_room_for_chains():
     found = done.rank(parse_atom("far(c17, Y)"))[0]
     assert str(found.atom) == "far(c17, c20)"
     assert any(len(rule.body) - 6 == 3 for rule in found.rules)
+
+
+def test_chains_through_a_hub_stay_out_of_large_bases(monkeypatch):
+    """Everything is a thing, so that two steps lead from anywhere to anywhere; few chains say more."""
+    facts = ladders()
+    rows = [
+        Atom(name, (Constant(facts.constants[x]), Constant(facts.constants[y])))
+        for (name, _), relation in facts.relations.items()
+        for x, y in relation.codes.tolist()
+    ]
+    things = sorted({str(arg) for row in rows for arg in row.args})
+    rows += [parse_atom(f"isa({name}, thing)") for name in things]
+    monkeypatch.setattr("andre.learning.completion.choose.is_small", lambda graph: False)
+    monkeypatch.setattr("andre.learning.completion.learner.is_small", lambda graph: False)
+    done = complete(FactBase.from_facts(rows), FAST.model_copy(update={"chained": (False,)}))
+    graph = done.graph
+    step = graph.relations.index("far")
+    features = done.features[step]
+    pairs = graph.pairs(step, "train")
+    rate = len(pairs) / (len(np.unique(pairs[:, 0])) * graph.n)
+    long = [
+        place for place, body in enumerate(features.bodies) if len(body.steps) > 2 and body.shape == "path"
+    ]
+    assert long
+    assert (features.n_r[long] >= 10 * rate * features.n_b[long]).all()
+    hub = graph.relations.index("isa")
+    through = long_bodies(graph, step, CompletionConfig(chains=40), (3, 4))
+    assert any(hub in body.steps for body in through)
+    assert not any(hub in features.bodies[place].steps for place in long)

@@ -12,7 +12,7 @@ from andre.learning.completion import complete
 from andre.learning.completion.bodies import Body
 from andre.learning.completion.scorer import is_dense
 from andre.learning.completion.scores import best_confidences
-from andre.learning.completion.tables import Features
+from andre.learning.completion.tables import Features, Table
 from andre.learning.completion.weights import RankingLoss, fit_weights
 from andre.logic import parse_atom, parse_rule
 
@@ -105,3 +105,37 @@ def test_a_target_without_rules_takes_no_room_in_a_large_base():
     assert [len(features.bodies) for features in done.features.values()] == [0, 1, 0, 1]
     assert not any(is_dense(features) for features in done.features.values())
     assert done.rank(parse_atom("q(1, X)"), limit=1)[0].atom == parse_atom("q(1, 2)")
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 5), st.floats(0, 0.9))
+def test_best_confidences_are_the_best_of_the_rules_that_fire(seed, depth, density):
+    rng = np.random.default_rng(seed)
+    fires = rng.random((30, 4 * depth)) < density  # no more columns than are read of a row
+    confidence, apart, own = rng.random(4 * depth), rng.random(4 * depth), rng.random(30) < 0.3
+    cells = np.arange(30)
+    table = Table(np.array([0]), np.zeros(30, dtype=np.int64), cells, csr_matrix(fires.astype(np.float32)))
+    found = best_confidences(table, confidence, depth, (own, apart))
+    for cell in cells:
+        values = np.sort((apart if own[cell] else confidence)[fires[cell]])[::-1][:depth]
+        assert found[cell].tolist() == [*values, *[0.0] * (depth - len(values))]
+
+
+def test_weights_are_learned_from_some_queries_where_cells_are_many(monkeypatch):
+    rows = [f"p(x{i}, y{i})" for i in range(60)] + [f"q(x{i}, y{j})" for i in range(60) for j in range(9)]
+    facts = FactBase.from_facts(map(parse_atom, rows))
+    taught = []
+
+    def loss(inputs, query, true, others):
+        taught.append(len(others))
+        return RankingLoss(inputs, query, true, others)
+
+    monkeypatch.setattr("andre.learning.completion.scorer._DENSE", 0)
+    monkeypatch.setattr("andre.learning.completion.scorer.RankingLoss", loss)
+    for cells in (10**9, 50):
+        monkeypatch.setattr("andre.learning.completion.scorer._CELLS", cells)
+        done = complete(facts, FAST.model_copy(update={"give_back": False}))
+        assert any(choice.aggregator == "weights" for choice in done.choices)
+    whole, some = taught[: len(taught) // 2], taught[len(taught) // 2 :]
+    assert max(whole) > 40
+    assert 0 < max(some) < min(20, max(whole))

@@ -76,7 +76,7 @@ class Reliability:
         values, inverse = np.unique(confidence, return_inverse=True)
         mass = np.bincount(inverse, minlength=len(values)).astype(float)
         right = np.bincount(inverse, true.astype(float), minlength=len(values))
-        mass[-1:] += 1
+        mass[-1:] += 1  # the one that is imagined
         chances = isotonic(right / np.maximum(mass, 1), mass) if len(values) else np.zeros(0)
         bins = []
         edges = np.linspace(0, 1, n_bins + 1)[1:-1]

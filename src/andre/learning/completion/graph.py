@@ -45,9 +45,8 @@ class Graph:
     valid: Facts
     test: Facts
     denied: Facts = field(default_factory=_none)  #: stated to be false
-    assumed: Facts = field(
-        default_factory=_none
-    )  #: steps follow them like training facts; nobody stated them
+    #: Nobody stated them, but steps follow them like training facts.
+    assumed: Facts = field(default_factory=_none)
 
     @classmethod
     def of(cls, facts: FactBase) -> Graph:

@@ -32,7 +32,6 @@ __all__ = ["complete", "relearn"]
 
 _ASKED = 0.05  # share of validation facts about what is unanswered, from which assuming is tried
 
-
 #: Hears what is being done, as a phrase.
 Tell: TypeAlias = Callable[[str], None]
 
