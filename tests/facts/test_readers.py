@@ -238,3 +238,13 @@ def test_one_of_the_files_of_a_split_may_be_empty(tmp_path: Path) -> None:
     (tmp_path / "valid.txt").write_text("")
     base = read_facts(tmp_path)
     assert len(base) == len(base.select("train")) == 1
+
+
+def test_a_first_line_that_looks_like_a_fact_is_told(tmp_path):
+    path = tmp_path / "facts.csv"
+    path.write_text("ann,likes,bob\nbob,likes,eve\n")
+    (note,) = read_facts(path).notes
+    assert "likes stands below it too" in note
+    assert "head,relation,tail" in note
+    path.write_text("head,relation,tail\nann,likes,bob\nbob,likes,eve\n")
+    assert list(read_facts(path).notes) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -32,9 +33,9 @@ def read_csv(path: Path) -> FactBase:
     """Read one CSV file, or all of a folder."""
     builder = Builder()
     paths = files_in(path, ".csv") if path.is_dir() else [path]
-    for file in paths:
-        _add_file(builder, file)
-    return builder.finish(unary=not builder.n_tables)
+    remarks = [remark for file in paths if (remark := _add_file(builder, file))]
+    facts = builder.finish(unary=not builder.n_tables)
+    return replace(facts, notes=replace(facts.notes, remarks=(*facts.notes.remarks, *remarks)))
 
 
 def files_in(folder: Path, suffix: str) -> list[Path]:
@@ -58,7 +59,8 @@ def file_name(name: str, suffix: str) -> str:
     return quote(name, safe=" ").replace(".", "%2E") + suffix
 
 
-def _add_file(builder: Builder, path: Path) -> None:
+def _add_file(builder: Builder, path: Path) -> str | None:
+    """Add the facts of a file; a remark where its header looks like a fact."""
     rows = _rows(path)
     header = next(rows, (1, []))[1]
     if not header:
@@ -66,7 +68,7 @@ def _add_file(builder: Builder, path: Path) -> None:
     if len(set(header)) < len(header) or "" in header:
         raise fail_at(path, 1, "the columns need distinct names: the first line gives them")
     name = None if is_triples(header) else relation_name(path)
-    found = False
+    found, remark = False, None
     while batch := list(islice(rows, _BATCH)):
         found = True
         lines, cells = zip(*batch, strict=True)
@@ -74,9 +76,16 @@ def _add_file(builder: Builder, path: Path) -> None:
             if len(row) != len(header):
                 raise fail_at(path, line, f"there are {len(row)} cells where the header has {len(header)}")
         columns = dict(zip(header, zip(*cells, strict=True), strict=True))
+        for column, below in columns.items():
+            if remark is None and column in below:
+                remark = (
+                    f"{path}: the first line names the columns, but {column} stands below it too: if it is a "
+                    "fact, put a line of names above it, such as head,relation,tail"
+                )
         add_table(builder, name, columns, Place(path, lines))
     if not found:
         raise DataError(f"{path} has a header and no facts: remove it, or fill it")
+    return remark
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
