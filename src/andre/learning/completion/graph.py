@@ -44,7 +44,7 @@ class Graph:
     train: Facts
     valid: Facts
     test: Facts
-    denied: Facts = field(default_factory=_none)  #: stated to be false
+    denied: Facts = field(default_factory=_none)  #: training facts that are stated to be false
     #: Nobody stated them, but steps follow them like training facts.
     assumed: Facts = field(default_factory=_none)
 
@@ -56,7 +56,7 @@ class Graph:
         for place, relation in enumerate(binary):
             codes = np.insert(relation.codes.astype(np.int64), 0, place, axis=1)
             false = np.zeros(len(codes), dtype=np.bool_) if relation.negative is None else relation.negative
-            rows["denied"].append(codes[false])
+            rows["denied"].append(codes[relation.marked("train") & false])
             for mark in MARKS:
                 rows[mark].append(codes[relation.marked(mark) & ~false])
         parts = {part: np.concatenate(some) for part, some in rows.items()}
