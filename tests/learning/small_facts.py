@@ -8,9 +8,9 @@ from typing import Any
 from andre.facts import FactBase
 from andre.grounding import Census
 from andre.learning import Callback, Plan, State, Theory, learn
-from andre.logic import Program, parse_atom
+from andre.logic import Atom, Program, parse_atom
 
-__all__ = ["QUICK", "Watch", "base", "chain", "quick"]
+__all__ = ["QUICK", "TARGETS", "Watch", "base", "chain", "quick", "two_targets"]
 
 #: Few short runs: on these small facts all short bodies are looked at anyway.
 QUICK: dict[str, Any] = {"restarts": 1, "rounds": 1, "steps": 20}
@@ -51,3 +51,13 @@ class Watch(Callback):
         del state
         if self.interrupt_after is not None and len(self.told) >= self.interrupt_after:
             raise KeyboardInterrupt
+
+
+def two_targets() -> FactBase:
+    """Paths along edges, and the same edges the other way."""
+    facts = chain()
+    back = [Atom("back", atom.args[::-1]) for atom in facts.atoms("edge", 2)]
+    return facts.merge(FactBase.from_facts(back))
+
+
+TARGETS = ["path/2", "back/2"]

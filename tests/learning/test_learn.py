@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.learning.small_facts import QUICK, Watch, base, chain, quick
+from tests.learning.small_facts import QUICK, TARGETS, Watch, base, chain, quick, two_targets
 
 from andre.errors import AndreError, CheckpointError, ConfigError, DataError
 from andre.facts import TASKS, FactBase, Task, read_facts
@@ -99,16 +99,6 @@ def test_the_origin_chooses_the_mode(tmp_path: Path) -> None:
     for wrong in ({"mode": "guess"}, {"semantics": "forall"}, {"preset": "papyrus"}, {"stepz": 3}):
         with pytest.raises(ConfigError):
             Plan.of(chain(), "path/2", **wrong)
-
-
-def two_targets() -> FactBase:
-    """Paths along edges, and the same edges the other way."""
-    facts = chain()
-    back = [Atom("back", atom.args[::-1]) for atom in facts.atoms("edge", 2)]
-    return facts.merge(FactBase.from_facts(back))
-
-
-TARGETS = ["path/2", "back/2"]
 
 
 def test_several_targets_one_after_another() -> None:
@@ -395,8 +385,3 @@ def test_head_atoms_are_drawn_on_request() -> None:
         quick(facts, "likes/2", mode="define", heads=1000)
     with pytest.raises(ConfigError, match="one variable more"):
         quick(facts, "likes/2", mode="complete", variables=4, heads=1000)
-
-
-def test_no_target_can_be_learned() -> None:
-    with pytest.raises(DataError, match="none of 2 targets can be learned, path/2 because"):
-        quick(two_targets(), TARGETS, semantics="rows", memory_limit=10)

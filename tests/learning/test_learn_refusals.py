@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.learning.small_facts import QUICK, Watch, base, chain, quick
+from tests.learning.small_facts import QUICK, TARGETS, Watch, base, chain, quick, two_targets
 
 from andre.errors import AndreError, ConfigError, DataError
 from andre.facts import TASKS, FactBase
@@ -150,3 +150,8 @@ def test_runs_never_negate_where_the_language_forbids_it() -> None:
     for seed in range(2):
         theory = learn(task.train(seed), task.target, negation=False, short_bodies=False, seed=seed)
         assert not (theory.definitions[0].result.proposed < 0).any()
+
+
+def test_no_target_can_be_learned() -> None:
+    with pytest.raises(DataError, match="none of 2 targets can be learned, path/2 because"):
+        quick(two_targets(), TARGETS, semantics="rows", memory_limit=10)

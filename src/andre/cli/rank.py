@@ -98,22 +98,7 @@ def rank(
     found = [] if asked is None else completion.rank(asked, limit, known=known, rules=rules)
     report = None if evaluate is None else _evaluate(completion, evaluate)
     if as_json:
-        import json
-        from dataclasses import asdict
-
-        values = {
-            "predictions": [_as_values(prediction) for prediction in found],
-            "evaluation": report and asdict(report),
-            "chosen": {
-                "aggregator": completion.scorer.aggregator,
-                "smoothing": completion.scorer.smoothing,
-                "penalty": completion.scorer.penalty,
-                "chained": completion.chained,
-            },
-            "reliability": [asdict(bin) for bin in completion.reliability.bins],
-            "seconds": completion.seconds,
-        }
-        typer.echo(json.dumps(values, indent=2, ensure_ascii=False))
+        typer.echo(_json(completion, found, report))
         return
     for line in _lines(found, completion, rules):
         typer.echo(line)
@@ -197,6 +182,25 @@ def _evaluate(completion: Completion, mark: str) -> RankReport:
     for note in noticed:
         typer.echo(f"note: {note.message}", err=True)
     return report
+
+
+def _json(completion: Completion, found: list[Prediction], report: RankReport | None) -> str:
+    import json
+    from dataclasses import asdict
+
+    values = {
+        "predictions": [_as_values(prediction) for prediction in found],
+        "evaluation": report and asdict(report),
+        "chosen": {
+            "aggregator": completion.scorer.aggregator,
+            "smoothing": completion.scorer.smoothing,
+            "penalty": completion.scorer.penalty,
+            "chained": completion.chained,
+        },
+        "reliability": [asdict(bin) for bin in completion.reliability.bins],
+        "seconds": completion.seconds,
+    }
+    return json.dumps(values, indent=2, ensure_ascii=False)
 
 
 def _as_values(prediction: Prediction) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -30,14 +30,18 @@ class Settings(BaseModel):
             first = error.errors()[0]
             where = ".".join(str(step) for step in first["loc"])
             if first["type"] == "extra_forbidden":
-                part: type[BaseModel] = cls
-                for step in first["loc"][:-1]:
-                    part = cast(type[BaseModel], part.model_fields[str(step)].annotation)
-                names = list(part.model_fields)
-                near = get_close_matches(str(first["loc"][-1]), names, 1)
-                hint = f"is {near[0]} meant?" if near else f"choose from {', '.join(names)}"
-                raise ConfigError(f"there is no setting {where}: {hint}") from None
+                raise ConfigError(f"there is no setting {where}: {cls._hint(first['loc'])}") from None
             raise ConfigError(f"the setting {where} is {first['input']!r}: {first['msg'].lower()}") from None
+
+    @classmethod
+    def _hint(cls, steps: Sequence[int | str]) -> str:
+        """What may be meant by the name of a setting, the last of these steps, that does not exist."""
+        part: type[BaseModel] = cls
+        for step in steps[:-1]:
+            part = cast(type[BaseModel], part.model_fields[str(step)].annotation)
+        names = list(part.model_fields)
+        near = get_close_matches(str(steps[-1]), names, 1)
+        return f"is {near[0]} meant?" if near else f"choose from {', '.join(names)}"
 
 
 class NetworkConfig(Settings):
