@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
-from andre.cli import main
+from andre.cli.app import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if path.name != "benchmarks.md")

@@ -10,26 +10,25 @@ from andre.logic import Atom, Literal, Program, Rule, Variable, parse_program
 
 if TYPE_CHECKING:
     from andre import datasets
+    from andre.api import fit, learn
+    from andre.census import sample_census, take_census
+    from andre.completion import Completion, CompletionConfig, complete
 
     # Not in __all__: a star import must work without scikit-learn.
     from andre.estimator import AndreClassifier as AndreClassifier
     from andre.facts import FactBase, read_facts, write_facts
-    from andre.grounding import Language, RuleSpace, Sample, sample_census, take_census
     from andre.inference import explain, infer
     from andre.learning import (
         Config,
         Plan,
+        ProposalConfig,
         Result,
         Theory,
-        fit,
-        learn,
-        load_result,
-        load_theory,
-        save_result,
-        save_theory,
+        propose,
     )
-    from andre.learning.completion import Completion, CompletionConfig, ProposalConfig, complete, propose
     from andre.nn import RuleLayer
+    from andre.runs import load_result, load_theory, save_result, save_theory
+    from andre.samples import Language, RuleSpace, Sample
 
 __version__ = "0.1.0"
 
@@ -42,26 +41,26 @@ _LAZY = {
     "write_facts": "andre.facts",
     "explain": "andre.inference",
     "infer": "andre.inference",
-    "Language": "andre.grounding",
-    "RuleSpace": "andre.grounding",
-    "Sample": "andre.grounding",
-    "sample_census": "andre.grounding",
-    "take_census": "andre.grounding",
-    "Completion": "andre.learning.completion",
-    "CompletionConfig": "andre.learning.completion",
-    "ProposalConfig": "andre.learning.completion",
-    "complete": "andre.learning.completion",
-    "propose": "andre.learning.completion",
+    "Language": "andre.samples",
+    "RuleSpace": "andre.samples",
+    "Sample": "andre.samples",
+    "sample_census": "andre.census",
+    "take_census": "andre.census",
+    "Completion": "andre.completion",
+    "CompletionConfig": "andre.completion",
+    "ProposalConfig": "andre.learning",
+    "complete": "andre.completion",
+    "propose": "andre.learning",
     "Config": "andre.learning",
     "Plan": "andre.learning",
     "Theory": "andre.learning",
-    "learn": "andre.learning",
+    "learn": "andre.api",
     "Result": "andre.learning",
-    "fit": "andre.learning",
-    "load_result": "andre.learning",
-    "load_theory": "andre.learning",
-    "save_result": "andre.learning",
-    "save_theory": "andre.learning",
+    "fit": "andre.api",
+    "load_result": "andre.runs",
+    "load_theory": "andre.runs",
+    "save_result": "andre.runs",
+    "save_theory": "andre.runs",
     "AndreClassifier": "andre.estimator",
     "RuleLayer": "andre.nn",
 }

@@ -1,6 +1,8 @@
 """`python -m andre` is `andre`."""
 
-from andre.cli import main
+from __future__ import annotations
+
+from andre.cli.app import main
 
 if __name__ == "__main__":
     main()

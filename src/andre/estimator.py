@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from andre.errors import ConfigError, DataError
-from andre.grounding import RuleSpace, Sample
-from andre.grounding.sample import check_weights
-from andre.grounding.thresholds import Thresholds
 from andre.learning import Callback, Config, Result, fit
 from andre.logic import Program
-from andre.report.progress import LiveProgress
+from andre.report import LiveProgress
+from andre.samples import RuleSpace, Sample, Thresholds, check_weights
+
+__all__ = ["AndreClassifier"]
+
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -27,7 +28,6 @@ except ImportError as error:
         f"AndreClassifier needs scikit-learn 1.6 or newer ({error}): pip install 'andre[sklearn]'"
     ) from error
 
-__all__ = ["AndreClassifier"]
 
 Floats = NDArray[np.float64]
 

@@ -10,13 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from andre.errors import ConfigError, DataError
-from andre.evaluation.crisp import CrispSample
-from andre.grounding import Codes, RuleSpace, Sample
-from andre.learning.extraction import distinct_bodies, extract
-from andre.learning.floor import Floor
-from andre.learning.selection import prune
+from andre.evaluation import CrispSample
+from andre.learning import Floor, distinct_bodies, extract, prune
 from andre.logic import Program
 from andre.model import Inputs, LossConfig, Network, NetworkConfig, Objective
+from andre.samples import Codes, RuleSpace, Sample
 
 __all__ = ["RuleLayer"]
 

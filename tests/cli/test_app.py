@@ -8,7 +8,7 @@ import pytest
 
 import andre
 from andre.cli import app as application
-from andre.cli import main
+from andre.cli.app import main
 from andre.errors import AndreError
 
 

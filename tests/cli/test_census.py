@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from andre.cli import main
+from andre.cli.app import main
 
 FACTS = "p(a,b).\np(b,c).\nq(a,c).\nq(c,d).\nu(d,d).\nonly(a,b).#TEST\n"
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from andre.cli import main
+from andre.cli.app import main
 from andre.cli.learn import note_lines
 from andre.facts import TASKS
-from andre.learning import load_theory
-from andre.logic import parse_program
-from andre.logic.writers import read_program
+from andre.logic import parse_program, read_program
+from andre.runs import load_theory
 
 FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=1,2")
 FAMILY = """\

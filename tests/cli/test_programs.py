@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
-from andre.cli import main
+from andre.cli.app import main
 from andre.facts import read_facts
 from andre.logic import parse_program
 

@@ -91,7 +91,7 @@ def test_names_may_stand_as_in_the_file(tmp_path):
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_learned(base, monkeypatch, args, says):
-    monkeypatch.setattr("andre.learning.completion.complete", lambda *_: pytest.fail("it learned"))
+    monkeypatch.setattr("andre.completion.complete", lambda *_: pytest.fail("it learned"))
     with pytest.raises(AndreError, match=says):
         run(base, *(arg.format(base=base) for arg in args))
 

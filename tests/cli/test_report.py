@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
-from andre.cli import main
-from andre.grounding.synthetic import TASKS
-from andre.learning import Config, fit, save_result
+from andre.cli.app import main
+from andre.learning import Config, fit
+from andre.runs import save_result
+from andre.samples import SYNTHETIC_TASKS
 
 FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=2,3", "-q")
 
@@ -27,7 +28,7 @@ def andre(monkeypatch, capsys):
 
 @pytest.fixture
 def table(tmp_path):
-    rows, labels = TASKS["four"].draw(100, seed=0)
+    rows, labels = SYNTHETIC_TASKS["four"].draw(100, seed=0)
     path = tmp_path / "four.csv"
     lines = [
         ",".join(map(repr, [*row, int(label)])) for row, label in zip(rows.tolist(), labels, strict=True)
@@ -69,7 +70,10 @@ def test_a_table_that_is_gone_or_changed_is_not_read(andre, table, tmp_path):
 
 
 def test_a_model_of_an_older_version_has_a_report_too(andre, table, tmp_path):
-    save_result(fit(TASKS["four"].sample(100, seed=0), Config.preset(restarts=2, rounds=1)), tmp_path / "old")
+    save_result(
+        fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(restarts=2, rounds=1)),
+        tmp_path / "old",
+    )
     assert andre("report", tmp_path / "old")[0] == 0
     assert andre("report", tmp_path / "old", "--data", table)[0] == 0
     assert "explains alone" in (tmp_path / "old" / "report.html").read_text()

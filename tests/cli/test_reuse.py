@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from andre.cli import main
-from andre.logic import parse_program
-from andre.logic.writers import read_program
+from andre.cli.app import main
+from andre.logic import parse_program, read_program
 
 OLD = "h(X,Y) :- p(X,Y).\nh(X,Y) :- q(X,Y).\n"
 NEW = "h(A,B) :- q(A,B).\nh(X,Y) :- p(X,Y), q(Y,X).\nh(X,Y) :- p(Y,X).\n"

@@ -13,10 +13,11 @@ import sys
 import numpy as np
 import pytest
 
-from andre.cli import main
+from andre.cli.app import main
 from andre.cli.tables import predict_table
-from andre.grounding.synthetic import TASKS
-from andre.learning import Config, fit, load_result, save_result
+from andre.learning import Config, fit
+from andre.runs import load_result, save_result
+from andre.samples import SYNTHETIC_TASKS
 
 FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=2,3")
 COMMAND = (sys.executable, "-c", "from andre.cli import main; main()")
@@ -39,7 +40,7 @@ def andre(monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     """The four-predicate task as a CSV file."""
-    rows, labels = TASKS["four"].draw(100, seed=0)
+    rows, labels = SYNTHETIC_TASKS["four"].draw(100, seed=0)
     path = tmp_path_factory.mktemp("table") / "four.csv"
     lines = [
         ",".join(map(repr, [*row, int(label)])) for row, label in zip(rows.tolist(), labels, strict=True)
@@ -53,7 +54,7 @@ def run(tmp_path_factory):
     """A saved model of it."""
     folder = tmp_path_factory.mktemp("runs") / "run"
     config = Config.preset(restarts=2, rounds=1, subrules=(2, 3))
-    save_result(fit(TASKS["four"].sample(100, seed=0), config), folder)
+    save_result(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), config), folder)
     return folder
 
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from andre.evaluation import CrispSample, covers, literal_truth
 from andre.evaluation import crisp as module
-from andre.evaluation.crisp import CrispSample, covers, literal_truth
-from andre.grounding import Membership, RuleSpace, Sample
 from andre.logic import Evidence
+from andre.samples import Membership, RuleSpace, Sample
 
 M = 4
 cells = st.sampled_from([0.0, 0.2, 0.5, 0.7, 1.0, np.nan])

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from andre.evaluation.crisp import CrispSample
-from andre.evaluation.description import description_length, program_length, subset_cost
-from andre.grounding import Sample
+from andre.evaluation import CrispSample, description_length, program_length
+from andre.evaluation.description import subset_cost
+from andre.samples import Sample
 
 
 @given(st.integers(0, 2000), st.data())

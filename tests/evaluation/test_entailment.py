@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andre.errors import DataError
-from andre.evaluation.entailment import Confusion, entailment
+from andre.evaluation import Confusion, entailment
 from andre.facts import FactBase
 from andre.inference import infer
 from andre.logic import Atom, Constant, parse_atom, parse_program

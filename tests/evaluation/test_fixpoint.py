@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from andre.errors import LogicError
 from andre.evaluation import fixpoint as module
 from andre.evaluation.fixpoint import Labels, RuleBase
-from andre.evaluation.tables import TruthTables
-from andre.facts import FactBase
-from andre.facts.tasks import TASKS
+from andre.facts import TASKS, FactBase
 from andre.inference import infer
+from andre.inference.truth_tables import TruthTables
 from andre.logic import Atom, Constant, Literal, Program, Rule, Variable, parse_atom, parse_rule
 
 VALUES = [Constant("a"), Constant("b c"), Constant(1), Constant(2.5), Constant(-3)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from andre.errors import DataError
-from andre.evaluation.ranks import POLICIES, RankReport, Ranks, filtered_ranks, lexicographic_keys
+from andre.evaluation import POLICIES, RankReport, Ranks, filtered_ranks, lexicographic_keys
 
 
 @st.composite

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.grounding.strategies import fact_bases
+from tests.census.strategies import fact_bases
 
-from andre.evaluation.rescore import rescore
+from andre.evaluation import rescore
 from andre.facts import FactBase
 from andre.inference import materialise
 from andre.learning import learn

@@ -23,8 +23,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import andre
 from andre.errors import AndreError, ConfigError, DataError
 from andre.estimator import AndreClassifier
-from andre.grounding.thresholds import Thresholds, is_valuation, quantile_cuts
 from andre.learning import Config, fit
+from andre.samples import Thresholds
+from andre.samples.thresholds import is_valuation, quantile_cuts
 
 #: Enough for a rule of two literals, and quick.
 QUICK = {"rounds": 1, "restarts": 2, "steps": 100}

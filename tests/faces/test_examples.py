@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from andre.cli import main as command_line
+from andre.cli.app import main as command_line
 from andre.facts import read_facts
-from andre.learning import load_result, load_theory
 from andre.logic import parse_program
+from andre.runs import load_result, load_theory
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FAST = ("--set", "restarts=2", "--set", "rounds=1")

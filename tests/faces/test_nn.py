@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import andre
 from andre.errors import ConfigError, DataError
-from andre.grounding import RuleSpace, Sample
-from andre.grounding.synthetic import TASKS
 from andre.model import LossConfig, NetworkConfig, Objective
 from andre.nn import RuleLayer
+from andre.samples import SYNTHETIC_TASKS, RuleSpace, Sample
 
 FAMILY = ["mother(X1,X3)", "father(X3,X2)", "mother(X1,X2)"]
 
@@ -196,7 +195,7 @@ def test_bad_use():
 
 def test_learns_a_rule_by_plain_torch():
     """Of ten layers trained by a plain loop most hold the rule; one that failed could be luck."""
-    task = TASKS["R1"]
+    task = SYNTHETIC_TASKS["R1"]
     held = 0
     for seed in range(10):
         rows, labels = task.draw(300, seed)

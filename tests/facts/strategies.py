@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from andre.facts import FactBase, Relation
-from andre.facts.base import Key
+from andre.facts import FactBase, Key, Relation
 
 PLAIN_NAMES = st.sampled_from(["ann", "bob", "cy", "dee", "north_east", "x1"])
 # fmt: off

@@ -15,7 +15,7 @@ from tests.facts.samples import write_sample
 
 from andre.errors import AndreError, DataError
 from andre.facts import FORMATS, read_facts, write_facts
-from andre.facts.text import blocks
+from andre.facts.formats.text import blocks
 
 LONG = "p(a,b).\n" * 3
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.facts.strategies import NUMBERS, PLAIN_NAMES, bases
 
 from andre.errors import DataError
-from andre.facts import FEATURES, FactBase, Relation, Value
-from andre.facts.distinct import merge_equal, row_keys
+from andre.facts import FEATURES, FactBase, Relation, Value, row_keys
+from andre.facts.relation import merge_equal
 from andre.logic import Atom, Constant, Program, Rule, parse_atom, parse_program
 
 RICH = bases(

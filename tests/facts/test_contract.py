@@ -14,7 +14,7 @@ from tests.facts.strategies import NUMBERS, ODD_NAMES, PLAIN_NAMES, RELATION_NAM
 
 from andre.errors import DataError
 from andre.facts import FEATURES, FORMATS, Bias, FactBase, Relation, read_facts, to_frames, write_facts
-from andre.facts.formats import Format
+from andre.facts.formats.format import Format
 from andre.logic import parse_program
 
 EVERY_FORMAT = pytest.mark.parametrize("chosen", FORMATS.values(), ids=FORMATS)

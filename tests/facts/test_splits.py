@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from tests.facts.strategies import bases
 
 from andre.errors import DataError
-from andre.facts import FactBase, read_facts
-from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
-from andre.facts.tasks import TASKS
+from andre.facts import PYKEEN_SPLITS, TASKS, FactBase, hold_out, pykeen_split, read_facts
 from andre.logic import Atom
 
 

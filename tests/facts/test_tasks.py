@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from andre.errors import DataError
-from andre.facts import FactBase
-from andre.facts.noise import atom_domain, noisy, probabilistic
-from andre.facts.tasks import TASKS, Task
-from andre.facts.tasks.components import components
-from andre.facts.tasks.graphs import random_edges
+from andre.facts import TASKS, FactBase, Task, noisy, probabilistic
+from andre.facts.tasks.graphs import components, random_edges
+from andre.facts.tasks.noise import atom_domain
 from andre.facts.tasks.population import populate
 from andre.inference import infer
 from andre.logic import Atom, Program

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.facts.strategies import NUMBERS, PLAIN_NAMES, bases
 
 from andre.facts import FactBase, Relation, argument_types
-from andre.facts.spelling import values_of_texts
+from andre.facts.build import values_of_texts
 
 RICH = bases(names=PLAIN_NAMES, numbers=NUMBERS, arities=st.integers(0, 3))
 

@@ -12,9 +12,9 @@ from tests.inference.strategies import crisp_facts, crisp_programs, probable_fac
 from andre.errors import ConfigError, LogicError
 from andre.facts import FactBase, Relation
 from andre.inference import Model, infer, materialise
-from andre.inference.choice import estimate_size
 from andre.inference.coded import CodedProgram
 from andre.inference.duckdb_engine import DuckDBEngine
+from andre.inference.run import estimate_size
 from andre.logic import Atom, Program, parse_atom, parse_program
 
 ENGINES = ["clingo", "duckdb"]

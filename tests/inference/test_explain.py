@@ -8,8 +8,7 @@ from tests.inference.strategies import crisp_facts, crisp_programs
 from andre.errors import LogicError
 from andre.facts import FactBase
 from andre.inference import Explainer, Explanation, explain, infer
-from andre.logic import Atom, Program, parse_atom, parse_program
-from andre.logic.comparison import comparison_holds
+from andre.logic import Atom, Program, comparison_holds, parse_atom, parse_program
 
 PATHS = "path(X, Y) :- edge(X, Y). path(X, Y) :- path(X, Z), path(Z, Y)."
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+from andre.api import learn
+from andre.census import Census
 from andre.facts import FactBase
-from andre.grounding import Census
-from andre.learning import Callback, Plan, State, Theory, learn
+from andre.learning import Callback, Plan, State, Theory
 from andre.logic import Atom, Program, parse_atom
 
 __all__ = ["QUICK", "TARGETS", "Watch", "base", "chain", "quick", "two_targets"]

@@ -6,11 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andre.evaluation.crisp import CrispSample
-from andre.grounding import Sample
-from andre.grounding.form import Form
-from andre.learning.covering import fewest_errors
-from andre.learning.deadline import Deadline
+from andre.evaluation import CrispSample
+from andre.learning import fewest_errors
+from andre.limits import Deadline
+from andre.samples import Form, Sample
 
 
 @st.composite

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from andre.grounding.synthetic import TASKS
-from andre.learning import Callback, Config, State, fit
+from andre.api import fit
+from andre.learning import Callback, Config, State
 from andre.model import Inputs, Network, NetworkConfig
+from andre.samples import SYNTHETIC_TASKS
 
 pytestmark = [
     pytest.mark.gpu,
@@ -21,14 +22,14 @@ pytestmark = [
     [("four", 100, 0.0), ("R2", 300, 0.0), ("R5", 1000, 0.1), ("grandparent", 1000, 0)],
 )
 def test_programs_are_recovered(name: str, rows: int, noise: float) -> None:
-    task = TASKS[name]
+    task = SYNTHETIC_TASKS[name]
     result = fit(task.sample(rows, 0, noise), Config.preset("default", device="cuda"))
     assert result.program == task.program
 
 
 @pytest.mark.parametrize("settings", [{}, {"batch": 64, "rounds": 1}])
 def test_a_seed_gives_the_same_program_again(settings: dict) -> None:
-    sample = TASKS["R3"].sample(400, 0, noise=0.1)
+    sample = SYNTHETIC_TASKS["R3"].sample(400, 0, noise=0.1)
     config = Config.preset("default", device="cuda", seed=2, **settings)
     one, two = fit(sample, config), fit(sample, config)
     assert str(one.program) == str(two.program)
@@ -55,7 +56,7 @@ def test_work_begun_on_the_cpu_ends_on_the_device(tmp_path: Path) -> None:
             if state.runs is not None and state.runs.step == 40:
                 raise KeyboardInterrupt
 
-    task = TASKS["R1"]
+    task = SYNTHETIC_TASKS["R1"]
     sample = task.sample(200, 0)
     fit(sample, Config.preset("default"), callbacks=[Stop()], checkpoint=tmp_path)
     assert fit(sample, Config.preset("default", device="cuda"), checkpoint=tmp_path).program == task.program

@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.grounding.strategies import fact_bases
+from tests.census.strategies import fact_bases
 
-from andre.evaluation.description import description_length
+from andre.census import take_census
+from andre.evaluation import description_length
 from andre.evaluation.fixpoint import RuleBase
-from andre.evaluation.tables import TruthTables
 from andre.facts import TASKS, FactBase
-from andre.grounding import Codes, Language, take_census
-from andre.grounding.form import Form
-from andre.learning.config import SelectionConfig
-from andre.learning.deadline import Deadline
-from andre.learning.definer import Definer
-from andre.learning.defining import background_of, labels_of
+from andre.inference.truth_tables import TruthTables
+from andre.learning import SelectionConfig, background_of, labels_of
+from andre.learning.choose.definition import Definer
+from andre.limits import Deadline
 from andre.logic import Program, parse_atom
+from andre.samples import Codes, Form, Language
 
 RECURSIVE = ("even", "lessThan", "relatedness", "connectedness")
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from andre.learning.extraction import distinct_bodies, entropies, extract
+from andre.learning import distinct_bodies, extract
+from andre.learning.extraction import entropies
 
 
 def logits(*probabilities: float) -> list[float]:

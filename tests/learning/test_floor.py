@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.learning.small_facts import base, chain, quick
 
-from andre.evaluation.crisp import CrispSample
+from andre.evaluation import CrispSample
 from andre.facts import FactBase
-from andre.grounding import RuleSpace, Sample
-from andre.learning import Config, SelectionConfig
-from andre.learning.floor import Floor
-from andre.learning.selection import most_accurate, pool_rules, prune, select
+from andre.learning import Config, Floor, SelectionConfig, prune, select
+from andre.learning.choose.select import most_accurate, pool_rules
+from andre.samples import RuleSpace, Sample
 
 M = 3
 floors = st.builds(Floor, st.sampled_from([0.0, 0.5, 1.0, 2.0, 2.7]), st.sampled_from([0.0, 0.25, 0.5, 0.8]))

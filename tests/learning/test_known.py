@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from andre.api import fit, learn
 from andre.errors import CheckpointError, ConfigError
 from andre.facts import TASKS, FactBase
-from andre.grounding import RuleSpace
-from andre.grounding.synthetic import TASKS as TABLES
-from andre.learning import Callback, Config, fit, learn, load_theory
+from andre.learning import Callback, Config, Guide
 from andre.learning.extraction import settled_weights
-from andre.learning.guide import Guide
-from andre.learning.known import apart, encode_known, with_background
+from andre.learning.plan import apart, encode_known, with_background
 from andre.learning.trainer import Trainer
 from andre.logic import Program, parse_program, parse_rule
+from andre.runs import load_theory
+from andre.samples import SYNTHETIC_TASKS as TABLES
+from andre.samples import RuleSpace
 
 SPACE = RuleSpace.from_names(["p(X1,X3)", "p(X3,X2)", "q(X1,X2)", "q(X2,X1)", "u(X3)"], "h(X1,X2)")
 R2 = TABLES["R2"]

@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 from tests.learning.small_facts import QUICK, TARGETS, Watch, base, chain, quick, two_targets
 
+from andre.api import learn
+from andre.census import Census
 from andre.errors import AndreError, CheckpointError, ConfigError, DataError
 from andre.facts import TASKS, FactBase, Task, read_facts
-from andre.grounding import Census
 from andre.inference import infer
-from andre.learning import Callback, Plan, State, learn, load_result, load_theory
+from andre.learning import Callback, Plan, State
 from andre.logic import Atom, Constant, Program, Rule, parse_atom, parse_program
+from andre.runs import load_result, load_theory
 
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
@@ -365,7 +367,7 @@ def test_a_census_that_outgrows_its_memory_is_drawn(monkeypatch: pytest.MonkeyPa
         quick(facts, "liked/2", variables=4, **small)
     with pytest.raises(DataError, match="MB allowed"):
         quick(facts, "liked/2", semantics="rows", **small | {"memory_limit": 10})
-    monkeypatch.setattr("andre.learning.relational._DRAWN", 1000)
+    monkeypatch.setattr("andre.learning.learn._DRAWN", 1000)
     (made,) = quick(facts, "likes/2", **small)
     assert str(made.program.rules[0]) == "likes(X1, X2) :- liked(X2, X1), X1 \\= X2."
     assert any("1,000 head atoms were drawn to stand for all" in note for note in made.notes)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from tests.learning.small_facts import QUICK, TARGETS, Watch, base, chain, quick, two_targets
 
+from andre.api import learn
 from andre.errors import AndreError, ConfigError, DataError
 from andre.facts import TASKS, FactBase
-from andre.grounding import Language
-from andre.learning import Plan, learn, learnable
+from andre.learning import Plan, learnable
 from andre.logic import parse_atom
+from andre.samples import Language
 
 
 def test_a_target_without_a_rule_has_a_reason() -> None:
@@ -120,7 +121,7 @@ def test_a_language_may_name_the_target(tmp_path: Path) -> None:
 
 
 def test_too_many_constants_for_tables_leave_recursion_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("andre.learning.defining._MOST_CELLS", 63)
+    monkeypatch.setattr("andre.learning.define._MOST_CELLS", 63)
     (definition,) = quick(chain(), "path/2")
     assert not any(rule.is_recursive for rule in definition.program)
     assert definition.notes == ("recursion was left out: 8 constants are too many for truth tables",)

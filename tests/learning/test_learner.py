@@ -10,12 +10,10 @@ import pytest
 import torch
 
 from andre.errors import ConfigError, DataError
-from andre.evaluation.crisp import CrispSample
-from andre.evaluation.description import program_length
-from andre.grounding import Sample
-from andre.grounding.synthetic import TASKS, random_task
+from andre.evaluation import CrispSample, program_length
 from andre.learning import Callback, Config, State, fit
 from andre.model import Inputs, Network
+from andre.samples import SYNTHETIC_TASKS, Sample, random_task
 
 QUICK = {"restarts": 2, "rounds": 1, "steps": 60, "subrules": (1, 2)}
 
@@ -25,7 +23,7 @@ QUICK = {"restarts": 2, "rounds": 1, "steps": 60, "subrules": (1, 2)}
     ("name", "rows", "noise"), [("four", 100, 0.0), ("R1", 100, 0.0), ("R2", 300, 0.0), ("R5", 500, 0.1)]
 )
 def test_small_programs_are_recovered_from_any_seed(name: str, rows: int, noise: float, seed: int) -> None:
-    task = TASKS[name]
+    task = SYNTHETIC_TASKS[name]
     result = fit(task.sample(rows, seed, noise), Config.preset("default", seed=seed))
     assert result.program == task.program
     assert result.stopped is None
@@ -33,12 +31,12 @@ def test_small_programs_are_recovered_from_any_seed(name: str, rows: int, noise:
 
 @pytest.mark.parametrize("seed", range(1, 3))
 def test_another_seed_on_the_same_rows_recovers_too(seed: int) -> None:
-    task = TASKS["R2"]
+    task = SYNTHETIC_TASKS["R2"]
     assert fit(task.sample(300, 7), Config.preset("default", seed=seed)).program == task.program
 
 
 def test_the_grandparents_are_recovered() -> None:
-    task = TASKS["grandparent"]
+    task = SYNTHETIC_TASKS["grandparent"]
     assert fit(task.sample(1000, 0), Config.preset("default")).program == task.program
 
 
@@ -53,7 +51,7 @@ def test_boolean_rows_with_unknown_cells() -> None:
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_the_same_seed_gives_the_same_result(preset: str) -> None:
-    sample = TASKS["R2"].sample(80, 0, noise=0.1)
+    sample = SYNTHETIC_TASKS["R2"].sample(80, 0, noise=0.1)
     settings = {**QUICK, "steps": 12}
     one, two, other = (fit(sample, Config.preset(preset, seed=s, **settings)) for s in (5, 5, 6))
     assert str(one.program) == str(two.program)
@@ -65,7 +63,7 @@ def test_the_same_seed_gives_the_same_result(preset: str) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_mini_batches_recover_and_repeat(seed: int) -> None:
-    task = TASKS["R1"]
+    task = SYNTHETIC_TASKS["R1"]
     config = Config.preset("default", batch=50, steps=40, rounds=1, seed=seed)
     sample = task.sample(200, seed)
     one, two = fit(sample, config), fit(sample, config)
@@ -92,7 +90,7 @@ def test_batches_are_drawn_by_weight() -> None:
 
 
 def test_the_result_is_what_its_parts_say() -> None:
-    task = TASKS["R2"]
+    task = SYNTHETIC_TASKS["R2"]
     sample, validation = task.sample(200, 0, noise=0.1), task.sample(100, 1)
     result = fit(sample, Config.preset("default"), validation=validation)
     for split, rows in (("train", sample), ("validation", validation)):
@@ -109,15 +107,15 @@ def test_the_result_is_what_its_parts_say() -> None:
 
 
 def test_validation_rows_change_nothing() -> None:
-    sample = TASKS["R2"].sample(80, 0, noise=0.2)
+    sample = SYNTHETIC_TASKS["R2"].sample(80, 0, noise=0.2)
     config = Config.preset("default", **QUICK)
-    alone, watched = fit(sample, config), fit(sample, config, validation=TASKS["R1"].sample(50, 1))
+    alone, watched = fit(sample, config), fit(sample, config, validation=SYNTHETIC_TASKS["R1"].sample(50, 1))
     assert str(alone.program) == str(watched.program)
     assert alone.weights.tobytes() == watched.weights.tobytes()
 
 
 def test_prediction_is_the_program() -> None:
-    task = TASKS["four"]
+    task = SYNTHETIC_TASKS["four"]
     result = fit(task.sample(100, 0), Config.preset("default"))
     rows, labels = task.draw(500, seed=9)
     assert np.array_equal(result.predict(rows), labels)
@@ -144,7 +142,7 @@ class Count(Callback):
 def test_callbacks_see_every_step_and_look() -> None:
     count = Count()
     config = Config.preset("default", restarts=1, rounds=1, steps=20, check_every=6, patience=None)
-    result = fit(TASKS["R1"].sample(60, 0), config, callbacks=[count])
+    result = fit(SYNTHETIC_TASKS["R1"].sample(60, 0), config, callbacks=[count])
     assert count.steps == 20
     assert count.looks == 4 + 1  # steps 6, 12, 18, 20, and the end of the round
     assert [look.step for look in result.history] == [6, 12, 18, 20]
@@ -152,7 +150,9 @@ def test_callbacks_see_every_step_and_look() -> None:
 
 def test_converged_runs_leave() -> None:
     count = Count()
-    fit(TASKS["R1"].sample(200, 0), Config.preset("default", steps=400, rounds=1), callbacks=[count])
+    fit(
+        SYNTHETIC_TASKS["R1"].sample(200, 0), Config.preset("default", steps=400, rounds=1), callbacks=[count]
+    )
     assert count.moving[0] == 16
     assert count.moving[-1] < 16
 
@@ -160,7 +160,7 @@ def test_converged_runs_leave() -> None:
 def test_a_time_limit_is_honoured() -> None:
     config = Config.preset("default", time_limit=1.0, steps=10**6, patience=None)
     began = time.monotonic()
-    result = fit(TASKS["R2"].sample(300, 0), config)
+    result = fit(SYNTHETIC_TASKS["R2"].sample(300, 0), config)
     assert time.monotonic() - began < 30  # generous: a million steps would take hours
     assert result.stopped == "time"
     assert len(result.program) > 0
@@ -187,7 +187,7 @@ def sigint() -> None:
 
 @pytest.mark.parametrize("how", [keyboard, sigint])
 def test_an_interrupt_stops_at_once_and_returns_the_best(how) -> None:
-    task = TASKS["R1"]
+    task = SYNTHETIC_TASKS["R1"]
     before = signal.getsignal(signal.SIGINT)
     count = Count()
     result = fit(task.sample(200, 0), Config.preset("default"), callbacks=[Raise(45, how), count])
@@ -207,18 +207,18 @@ def test_a_second_interrupt_is_not_held_back() -> None:
             twice()
 
     # A callback may turn it into a stop; what counts is that it arrives.
-    result = fit(TASKS["R1"].sample(60, 0), Config.preset("default", **QUICK), callbacks=[Hard()])
+    result = fit(SYNTHETIC_TASKS["R1"].sample(60, 0), Config.preset("default", **QUICK), callbacks=[Hard()])
     assert result.stopped == "interrupted"
 
 
 def test_ctrl_c_in_another_process() -> None:
     code = (
-        "from andre.grounding.synthetic import TASKS\n"
+        "from andre.grounding.synthetic import SYNTHETIC_TASKS\n"
         "from andre.learning import Callback, Config, fit\n"
         "class Say(Callback):\n"
         "    def on_extract(self, state): print('look', flush=True)\n"
         "config = Config.preset('default', steps=10**6, patience=None)\n"
-        "result = fit(TASKS['R1'].sample(200, 0), config, callbacks=[Say()])\n"
+        "result = fit(SYNTHETIC_TASKS['R1'].sample(200, 0), config, callbacks=[Say()])\n"
         "print(result.stopped); print(result.program)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
@@ -235,7 +235,9 @@ def test_other_errors_of_a_callback_are_not_swallowed() -> None:
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        fit(TASKS["R1"].sample(60, 0), Config.preset("default", **QUICK), callbacks=[Raise(3, fail)])
+        fit(
+            SYNTHETIC_TASKS["R1"].sample(60, 0), Config.preset("default", **QUICK), callbacks=[Raise(3, fail)]
+        )
 
 
 def test_rounds_go_on_only_while_the_description_falls() -> None:
@@ -251,7 +253,7 @@ def test_rounds_go_on_only_while_the_description_falls() -> None:
 
 
 def test_constant_columns_do_no_harm() -> None:
-    task = TASKS["four"]
+    task = SYNTHETIC_TASKS["four"]
     rows, labels = task.draw(150, 0)
     wide = np.hstack((np.zeros((150, 1)), rows, np.ones((150, 1)), np.full((150, 1), 0.5)))
     names = ["zero", *task.space.names, "one", "half"]
@@ -272,7 +274,7 @@ def test_one_class_is_refused(label: int) -> None:
 
 def test_validation_rows_of_other_columns_are_refused() -> None:
     with pytest.raises(DataError, match="validation"):
-        fit(TASKS["R1"].sample(60, 0), validation=TASKS["four"].sample(60, 0))
+        fit(SYNTHETIC_TASKS["R1"].sample(60, 0), validation=SYNTHETIC_TASKS["four"].sample(60, 0))
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:99", ""])
@@ -280,7 +282,7 @@ def test_devices_that_are_not_there_are_refused(device: str) -> None:
     if device.startswith("cuda") and torch.cuda.is_available():
         pytest.skip("there is a CUDA device")
     with pytest.raises(ConfigError, match="device"):
-        fit(TASKS["R1"].sample(60, 0), Config.preset("default", device=device))
+        fit(SYNTHETIC_TASKS["R1"].sample(60, 0), Config.preset("default", device=device))
 
 
 @pytest.mark.parametrize("beta", [5.0, 20.0, 150.0])
@@ -288,13 +290,13 @@ def test_devices_that_are_not_there_are_refused(device: str) -> None:
 def test_every_operator_trains_without_losing_its_numbers(operators: str, beta: float) -> None:
     settings = {**QUICK, "steps": 30}
     config = Config.preset("default", operators=operators, beta=beta, refine=False, **settings)
-    result = fit(TASKS["R1"].sample(80, 0), config)
+    result = fit(SYNTHETIC_TASKS["R1"].sample(80, 0), config)
     assert np.isfinite(result.weights).all()
     assert all(np.isfinite(look.losses).all() for look in result.history)
 
 
 def test_the_papers_preset_recovers_a_simple_rule() -> None:
-    task = TASKS["R1"]
+    task = SYNTHETIC_TASKS["R1"]
     config = Config.preset("paper", steps=150, subrules=(1, 2), learning_rate=0.03)
     result = fit(task.sample(200, 0), config)
     assert result.program == task.program
@@ -302,7 +304,7 @@ def test_the_papers_preset_recovers_a_simple_rule() -> None:
 
 def test_accuracy_is_what_decides_under_that_criterion_in_every_round() -> None:
     """The description length must not bring back a program of an earlier round."""
-    sample = TASKS["R3"].sample(150, 0, noise=0.2)
+    sample = SYNTHETIC_TASKS["R3"].sample(150, 0, noise=0.2)
     config = Config.preset("paper", rounds=3, steps=8, restarts=1, subrules=(1, 2, 3), batch=None)
     crisp = CrispSample.of(sample)
     result = fit(sample, config)

@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 
 from andre.errors import AndreError, DataError
-from andre.grounding import RuleSpace
-from andre.grounding.synthetic import TASKS
-from andre.learning import Config, fit
-from andre.learning.result import LOSSES, Result
+from andre.learning import LOSSES, Config, Result, fit
+from andre.samples import SYNTHETIC_TASKS, RuleSpace
 
 pytest.importorskip("matplotlib")
 
 from matplotlib.figure import Figure
 
-from andre.learning.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
+from andre.learning import plot_accuracy, plot_losses, plot_probabilities, save_figure
 
-TASK = TASKS["grandparent"]
+TASK = SYNTHETIC_TASKS["grandparent"]
 
 
 @pytest.fixture(scope="module")

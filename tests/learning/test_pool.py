@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andre.evaluation.crisp import CrispSample
-from andre.grounding import Sample
-from andre.learning.pool import Pool
+from andre.evaluation import CrispSample
+from andre.learning.choose.pool import Pool
+from andre.samples import Sample
 
 
 @settings(max_examples=60)

@@ -6,14 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from andre.evaluation.crisp import CrispSample
-from andre.evaluation.description import program_length
-from andre.grounding import Membership, RuleSpace, Sample
-from andre.grounding.synthetic import TASKS
-from andre.learning.deadline import Deadline
-from andre.learning.floor import Floor
-from andre.learning.pool import Pool
-from andre.learning.refinement import neighbours, refine
+from andre.evaluation import CrispSample, program_length
+from andre.learning import Floor, neighbours
+from andre.learning.choose.pool import Pool
+from andre.learning.choose.refine import refine
+from andre.limits import Deadline
+from andre.samples import SYNTHETIC_TASKS, Membership, RuleSpace, Sample
 
 M = 3
 cells = st.sampled_from([0.0, 0.5, 1.0, np.nan])
@@ -134,7 +132,7 @@ def test_new_rules_reach_the_floor(
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", ["R1", "R2", "R3"])
 def test_a_program_two_edits_off_comes_right(name: str, seed: int) -> None:
-    task = TASKS[name]
+    task = SYNTHETIC_TASKS[name]
     sample = CrispSample.of(task.sample(600, seed))
     codes = task.space.encode(task.program)
     codes[0, 3] = 1  # a literal too many
@@ -153,7 +151,7 @@ def test_a_relational_head_never_gets_an_empty_body() -> None:
 
 
 def test_a_deadline_that_has_passed_ends_it_after_one_look() -> None:
-    task = TASKS["R3"]
+    task = SYNTHETIC_TASKS["R3"]
     sample = CrispSample.of(task.sample(300, 0))
     start = np.zeros((1, 10), dtype=np.int8)
     start[0, 0] = 1

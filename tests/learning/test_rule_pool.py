@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.learning.small_facts import QUICK
 
-from andre.evaluation.coverage import covered_heads
 from andre.facts import FactBase
-from andre.grounding import RuleSpace
-from andre.learning import learn, load_theory, save_theory
-from andre.learning.rule_pool import KEPT, RulePool
+from andre.inference import covered_heads
+from andre.learning import RulePool, learn
+from andre.learning.choose.rejection import KEPT
 from andre.logic import Atom, Constant
+from andre.runs import load_theory, save_theory
+from andre.samples import RuleSpace
 
 
 @given(st.integers(1, 9), st.data())

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from andre.learning import TrainingConfig
-from andre.learning.runs import Runs
+from andre.learning import Runs, TrainingConfig
 
 
 def start(seed: int = 0, restarts: int = 2, **settings) -> Runs:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from andre.grounding import RuleSpace, Sample
 from andre.learning import Config, fit
-from andre.logic.safety import check_safe
+from andre.logic import check_safe
+from andre.samples import RuleSpace, Sample
 
 COLUMNS = ["likes(X1,X2)", "near(X2,X1)", "male(X3)", "knows(X1,X3)"]
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from andre.evaluation.crisp import CrispSample
-from andre.grounding import RuleSpace, Sample
-from andre.grounding.form import Form
-from andre.learning import Config
-from andre.learning.guide import Guide
-from andre.learning.screening import fit_screened, is_wide, promising_columns
-from andre.learning.short import best_short_bodies
+from andre.evaluation import CrispSample
+from andre.learning import Config, Guide, best_short_bodies
+from andre.learning.propose import fit_screened, is_wide, promising_columns
+from andre.samples import Form, RuleSpace, Sample
 
 
 def _wide(seed, m=90, rows=3000):

@@ -6,14 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from andre.evaluation.crisp import CrispSample
-from andre.evaluation.description import program_length
-from andre.grounding import Sample
-from andre.grounding.synthetic import TASKS
-from andre.learning import SelectionConfig
-from andre.learning.floor import Floor
-from andre.learning.pool import Pool
-from andre.learning.selection import combine, most_accurate, nothing, pool_rules, prune, select
+from andre.evaluation import CrispSample, program_length
+from andre.learning import Floor, SelectionConfig, prune, select
+from andre.learning.choose.pool import Pool
+from andre.learning.choose.select import combine, most_accurate, nothing, pool_rules
+from andre.samples import SYNTHETIC_TASKS, Sample
 
 M = 3
 programs = hnp.arrays(np.int8, st.tuples(st.integers(0, 6), st.just(M)), elements=st.integers(-1, 1))
@@ -115,7 +112,7 @@ def test_the_chosen_program_has_its_length_and_beats_its_parts(
 @pytest.mark.parametrize("refine", [False, True])
 def test_a_program_scattered_over_runs_is_put_together(seed: int, refine: bool) -> None:
     """No run has it whole, each has one rule and much that is not true."""
-    task = TASKS["R3"]
+    task = SYNTHETIC_TASKS["R3"]
     rng = np.random.default_rng(seed)
     sample = CrispSample.of(task.sample(500, seed, noise=0.1))
     truth = task.space.encode(task.program)
@@ -125,7 +122,7 @@ def test_a_program_scattered_over_runs_is_put_together(seed: int, refine: bool) 
 
 
 def test_rules_come_in_order_of_support() -> None:
-    task = TASKS["R3"]
+    task = SYNTHETIC_TASKS["R3"]
     sample = CrispSample.of(task.sample(500, 0))
     chosen = select(sample, [task.space.encode(task.program)], SelectionConfig())
     support = [item.n_r for item in sample.evidence(chosen.codes, "train")]
@@ -139,7 +136,7 @@ def test_nothing_is_chosen_where_nothing_pays() -> None:
 
 
 def test_ties_in_length_go_to_fewer_literals() -> None:
-    from andre.learning.selection import Candidate
+    from andre.learning import Candidate
 
     short = Candidate(codes_of([1, 0, 0]), 5.0)
     long = Candidate(codes_of([1, 1, 0]), 5.0 + 1e-12)

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andre.evaluation.crisp import CrispSample
-from andre.grounding import Membership, RuleSpace, Sample
-from andre.grounding.form import Form
-from andre.learning import short
-from andre.learning.config import SelectionConfig
-from andre.learning.selection import pool_rules
-from andre.learning.short import best_short_bodies
+from andre.evaluation import CrispSample
+from andre.learning import SelectionConfig, best_short_bodies
+from andre.learning import propose as short
+from andre.learning.choose.select import pool_rules
+from andre.samples import Form, Membership, RuleSpace, Sample
 
 _ATOMS = ("p(X,Y)", "p(Y,X)", "p(X,Z)", "q(Z,Y)", "q(Y,Z)", "r(X)", "X \\= Z")
 

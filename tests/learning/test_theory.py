@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from andre.api import learn
 from andre.errors import CheckpointError, DataError
 from andre.facts import TASKS, FactBase
-from andre.learning import Plan, Theory, learn
-from andre.learning.theory_storage import load_theory, save_theory
+from andre.learning import Plan, Theory
 from andre.logic import Atom, Constant, parse_atom
+from andre.runs import load_theory, save_theory
 
 QUICK: dict[str, Any] = {"restarts": 1, "rounds": 1, "steps": 20}
 TASK = TASKS["lessThan"]

@@ -7,9 +7,7 @@ from tests.inference.strategies import crisp_facts, probable_facts, probable_pro
 from tests.inference.strategies import crisp_programs as crisp
 from tests.logic.strategies import programs
 
-from andre.logic import Atom, Program, parse_program
-from andre.logic.difference import difference, merge_programs
-from andre.logic.subsumption import subsumes
+from andre.logic import Atom, Program, difference, merge_programs, parse_program, subsumes
 
 
 @st.composite

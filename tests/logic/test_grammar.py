@@ -7,6 +7,7 @@ from tests.logic.strategies import atoms, programs, rules
 
 from andre.errors import AndreError, LogicError
 from andre.logic import (
+    BUILTINS,
     Atom,
     Constant,
     Evidence,
@@ -18,7 +19,6 @@ from andre.logic import (
     parse_program,
     parse_rule,
 )
-from andre.logic.atom import BUILTINS
 
 
 @given(programs)

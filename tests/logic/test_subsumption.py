@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andre.errors import LogicError
-from andre.logic import Atom, Constant, Literal, Rule, Variable, parse_rule
-from andre.logic.safety import check_safe
-from andre.logic.subsumption import subsumes, subsumption
+from andre.logic import Atom, Constant, Literal, Rule, Variable, check_safe, parse_rule, subsumes
+from andre.logic.compare import subsumption
 
 terms = st.one_of(st.sampled_from([Variable("X"), Variable("Y"), Variable("Z")]), st.just(Constant("a")))
 atoms = st.one_of(

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andre.errors import LogicError
-from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable
-from andre.logic.atom import BUILTINS, quote
+from andre.logic import BUILTINS, Atom, Constant, Evidence, Literal, Program, Rule, Variable, quote
 
 X, Y, Z = map(Variable, "XYZ")
 

@@ -11,9 +11,21 @@ from hypothesis import strategies as st
 from tests.logic.strategies import names, programs, variables
 
 from andre.errors import LogicError
-from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable, parse_program
-from andre.logic.atom import BUILTINS
-from andre.logic.writers import FORMATS, format_program, read_program, write_program
+from andre.logic import (
+    BUILTINS,
+    PROGRAM_FORMATS,
+    Atom,
+    Constant,
+    Evidence,
+    Literal,
+    Program,
+    Rule,
+    Variable,
+    format_program,
+    parse_program,
+    read_program,
+    write_program,
+)
 
 
 def certain(program: Program) -> Program:
@@ -57,14 +69,14 @@ HOLDS = {
 
 
 def test_every_format_has_its_programs() -> None:
-    assert set(HOLDS) == set(FORMATS)
+    assert set(HOLDS) == set(PROGRAM_FORMATS)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", PROGRAM_FORMATS)
 def test_round_trips_lose_nothing(format: str) -> None:
     @given(HOLDS[format])
     def check(program: Program) -> None:
-        again = FORMATS[format].read(format_program(program, format), "again")
+        again = PROGRAM_FORMATS[format].read(format_program(program, format), "again")
         assert len(again) == len(program)
         for one, other in zip(again, program, strict=True):
             assert one == other
@@ -73,10 +85,10 @@ def test_round_trips_lose_nothing(format: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", PROGRAM_FORMATS)
 def test_files_are_written_whole_or_not_at_all(format: str, tmp_path: Path) -> None:
     program = parse_program("219\t215\t0.98\th(X,Y) <= b(X,A), c(A,Y)")
-    path = tmp_path / f"rules{FORMATS[format].endings[0]}"
+    path = tmp_path / f"rules{PROGRAM_FORMATS[format].endings[0]}"
     path.write_text("before")
     broken = Program((*program.rules, parse_program("p(a).").rules[0].with_evidence(_Broken())))
     with pytest.raises(_BrokenError):

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from andre.model import Inputs, Network, NetworkConfig
+from andre.model import Inputs, Network, NetworkConfig, Operator, conjunctions
 from andre.model import conjunction as module
 from andre.model.conjunction import Bags, Dense, Direct
-from andre.model.operators import Operator, conjunctions, prob_sum
+from andre.model.operators import prob_sum
 
 FAMILIES = ("attention", "product", "geometric")
 EPS = 1e-6  # the products' regularisation

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from andre.grounding import RuleSpace, Sample
 from andre.learning import Config
 from andre.model import LossConfig, Objective, losses, row_weights
+from andre.samples import RuleSpace, Sample
 
 PAPER = Config.preset("paper").loss
 ONE, TWO = torch.ones(1, 1), torch.ones(1, 2)

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from andre.grounding import RuleSpace, Sample
 from andre.model import Inputs, LossConfig, Network, NetworkConfig, Objective, row_weights, subrule_mask
+from andre.samples import RuleSpace, Sample
 
 SPACE = RuleSpace.from_names(["p(X,Y)", "q(Y,Z)", "r(Z)", "s"], "h(X,Z)")
 FAMILIES = st.sampled_from(["attention", "product", "geometric"])

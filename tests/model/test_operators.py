@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from andre.model import aggregate, conjunctions, disjunctions
 from andre.model.operators import (
     SHARPEST,
     GeometricMean,
@@ -16,9 +17,6 @@ from andre.model.operators import (
     ProductTNorm,
     SoftmaxAttention,
     SoftminAttention,
-    aggregate,
-    conjunctions,
-    disjunctions,
     prob_sum,
 )
 

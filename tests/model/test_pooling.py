@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from andre.grounding import Membership
-from andre.model import Inputs, Network, NetworkConfig, Pooling
-from andre.model.operators import SHARPEST, SoftmaxAttention, aggregate
+from andre.model import Inputs, Network, NetworkConfig, Pooling, aggregate
+from andre.model.operators import SHARPEST, SoftmaxAttention
+from andre.samples import Membership
 
 bags = st.lists(st.sets(st.integers(0, 5), min_size=1), min_size=1, max_size=6)
 betas = st.sampled_from([1.0, 20.0, SHARPEST, SHARPEST + 1, 300.0])

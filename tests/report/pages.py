@@ -7,7 +7,7 @@ import random
 from andre.facts import FactBase
 from andre.inference import Explainer
 from andre.logic import Atom, Evidence, parse_atom, parse_program, parse_rule
-from andre.report.derived import Judged, derived
+from andre.report import ReportData
 from andre.report.page import (
     Bars,
     CensusCounts,
@@ -17,11 +17,11 @@ from andre.report.page import (
     Provenance,
     Ranking,
     Rejected,
-    ReportData,
     RuleRow,
     RunRow,
     TargetReport,
 )
+from andre.report.theory import Judged, derived
 
 FAMILY = "parent(ann,bob). parent(bob,carl). parent(bob,dora). male(bob). male(carl)."
 RULES = (

@@ -7,11 +7,10 @@ import tempfile
 import pytest
 from tests.report import pages
 
-from andre.grounding.synthetic import TASKS
-from andre.grounding.table import Table
+from andre.facts import Table
 from andre.learning import Config, fit
-from andre.report.gather import Rows, gather
-from andre.report.html import write_report
+from andre.report import Rows, gather, write_report
+from andre.samples import SYNTHETIC_TASKS, Sample
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -52,10 +51,13 @@ def browser():
 @pytest.fixture(scope="module")
 def table_page(tmp_path_factory):
     """The report of a table, and what it was made of."""
-    task = TASKS["R3"]
+    task = SYNTHETIC_TASKS["R3"]
     valuations, labels = task.draw(300, seed=1)
     table = Table(task.space.names, valuations, "h", labels)
-    data = gather(fit(table.sample(), Config.preset(restarts=2, rounds=1)), rows=Rows(table.sample(), table))
+    data = gather(
+        fit(Sample.from_table(table), Config.preset(restarts=2, rounds=1)),
+        rows=Rows(Sample.from_table(table), table),
+    )
     return data, write_report(data, tmp_path_factory.mktemp("page") / "table.html").as_uri()
 
 

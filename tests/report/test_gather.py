@@ -6,17 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andre.errors import DataError
-from andre.evaluation.crisp import CrispSample
-from andre.grounding.synthetic import TASKS
-from andre.grounding.table import Table
-from andre.learning import Config, fit
-from andre.learning.result import Result, Score
-from andre.report.gather import Rows, gather, target_report
-from andre.report.page import ReportData
-from andre.report.rejected import rejected_rules
-from andre.report.trim import Limits, trim
+from andre.evaluation import CrispSample
+from andre.facts import Table
+from andre.learning import Config, Result, Score, fit
+from andre.report import ReportData, Rows, gather
+from andre.report.gather import rejected_rules, target_report
+from andre.report.html import Limits, trim
+from andre.samples import SYNTHETIC_TASKS, Sample
 
-TASK = TASKS["R3"]
+TASK = SYNTHETIC_TASKS["R3"]
 SMALL = Config.preset(restarts=2, rounds=1)
 
 
@@ -26,7 +24,7 @@ def rows():
     labels = labels.copy()
     labels[:30] = ~labels[:30]
     table = Table(TASK.space.names, valuations, "h", labels)
-    return Rows(table.sample(), table)
+    return Rows(Sample.from_table(table), table)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +111,7 @@ def test_every_run_stands_in_one_line(result, target):
 
 
 def test_a_rejected_rule_would_not_have_shortened_the_description(result, rows):
-    from andre.evaluation.description import program_length
+    from andre.evaluation import program_length
 
     crisp = CrispSample.of(rows.train)
     found = rejected_rules(result, crisp)

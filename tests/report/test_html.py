@@ -10,20 +10,11 @@ from tests.report import pages
 from andre.facts import FactBase
 from andre.inference import Explainer
 from andre.logic import parse_atom, parse_program, parse_rule
-from andre.report.derived import Judged, rows_of
+from andre.report import ReportData, as_values, write_report
 from andre.report.draw import bars_svg, chart_svg
-from andre.report.html import as_values, render, write_report
-from andre.report.page import (
-    Bars,
-    Chart,
-    Prediction,
-    Provenance,
-    Rejected,
-    ReportData,
-    RuleRow,
-    RunRow,
-    TargetReport,
-)
+from andre.report.html import render
+from andre.report.page import Bars, Chart, Prediction, Provenance, Rejected, RuleRow, RunRow, TargetReport
+from andre.report.theory import Judged, rows_of
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 EVIL = "</script><script>alert(1)</script>&\"'<img src=x onerror=alert(2)>"

@@ -5,14 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andre.facts import FactBase
-from andre.grounding.synthetic import TASKS
 from andre.learning import Config, fit
 from andre.logic import Atom, Constant, Literal, Program, Rule, parse_program
+from andre.samples import SYNTHETIC_TASKS
 
 
 @pytest.fixture(scope="module")
 def result():
-    return fit(TASKS["four"].sample(100, seed=0), Config.preset(restarts=2, rounds=1, subrules=(2,)))
+    return fit(
+        SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(restarts=2, rounds=1, subrules=(2,))
+    )
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1))

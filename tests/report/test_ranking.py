@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from andre.evaluation.coverage import covered_heads
 from andre.facts import FactBase, Relation
+from andre.inference import covered_heads
 from andre.learning import learn
-from andre.report.ranking import rank_test_facts
+from andre.report.theory import rank_test_facts
 
 
 def base(seed: int) -> FactBase:

@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 
 from andre.errors import AndreError
-from andre.grounding.synthetic import TASKS
-from andre.learning import Config, fit
-from andre.learning.state import LOSSES
+from andre.learning import LOSSES, Config, fit
+from andre.samples import SYNTHETIC_TASKS
 
 pytest.importorskip("tensorboard")
 
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 from tensorboard.util import tensor_util
 
-from andre.report.tensorboard import TensorBoard
+from andre.report import TensorBoard
 
-TASK = TASKS["four"]
+TASK = SYNTHETIC_TASKS["four"]
 
 
 def read(folder):

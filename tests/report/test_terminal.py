@@ -7,18 +7,25 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from andre.evaluation.crisp import CrispSample
-from andre.grounding import Sample
-from andre.grounding.synthetic import TASKS
-from andre.learning import Config, fit, prolog
-from andre.report.memory import peak_megabytes
-from andre.report.progress import LiveProgress
-from andre.report.rejected import rejected_rules
-from andre.report.summary import document, outcome, why_no_rule
-from andre.report.terminal import listing, row_table, rule_table, run_table
+from andre.evaluation import CrispSample
+from andre.learning import Config, fit
+from andre.limits import peak_megabytes
+from andre.report import (
+    LiveProgress,
+    document,
+    listing,
+    outcome,
+    row_table,
+    rule_table,
+    run_table,
+    why_no_rule,
+)
+from andre.report.gather import rejected_rules
+from andre.runs import prolog
+from andre.samples import SYNTHETIC_TASKS, Sample
 
 SMALL = Config.preset(restarts=2, rounds=1, subrules=(2,))
-TASK = TASKS["four"]
+TASK = SYNTHETIC_TASKS["four"]
 
 
 @pytest.fixture(scope="module")

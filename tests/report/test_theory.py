@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from andre.cli import main
+from andre.cli.app import main
 from andre.facts import TASKS, write_facts
 from andre.inference import infer
-from andre.learning import Plan, learn, save_theory
-from andre.learning.origin import FactSource
+from andre.learning import Plan, learn
+from andre.report import gather_theory
 from andre.report.html import render
-from andre.report.theory import gather_theory
+from andre.runs import FactSource, save_theory
 
 TASK = TASKS["even"]
 

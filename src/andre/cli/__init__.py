@@ -1,7 +1,6 @@
 """The command line: `andre COMMAND`."""
 
 from andre.cli import (
-    bench,
     census,
     datasets,
     facts,
@@ -18,7 +17,6 @@ from andre.cli import (
 from andre.cli.app import main
 
 __all__ = [
-    "bench",
     "census",
     "datasets",
     "facts",

@@ -10,7 +10,8 @@ import typer
 import andre
 from andre.errors import AndreError
 
-__all__ = ["app", "fail", "main"]
+__all__ = ["app", "fail", "main", "run"]
+
 
 app = typer.Typer(
     name="andre",
@@ -60,9 +61,14 @@ def fail(message: str) -> None:
 
 
 def main() -> None:
-    """Run the command line; a user's mistake ends in one sentence and status 2."""
+    """Run the command line."""
+    run(app)
+
+
+def run(command: typer.Typer) -> None:
+    """Run an application; a user's mistake ends in one sentence and status 2."""
     try:
-        app()
+        command()
     except AndreError as error:
         fail(str(error))
         sys.exit(2)

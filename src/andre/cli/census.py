@@ -11,8 +11,7 @@ import typer
 from andre.cli.app import app
 
 if TYPE_CHECKING:
-    from andre.grounding import Census
-    from andre.grounding.census import Mode, Semantics
+    from andre.census import Census, Mode, Semantics
 
 __all__ = ["census"]
 
@@ -42,10 +41,11 @@ def census(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Count the rows of a target without listing its groundings."""
+    from andre.census import sample_census, take_census
     from andre.errors import ConfigError
     from andre.facts import read_source
-    from andre.grounding import Language, sample_census, take_census
-    from andre.report.memory import peak_megabytes
+    from andre.limits import peak_megabytes
+    from andre.samples import Language
 
     began = time.perf_counter()
     facts = read_source(source, format)

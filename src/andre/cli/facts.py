@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["convert", "facts"]
 
+
 _Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts, a task or a dataset.")]
 _Format = Annotated[str | None, typer.Option("--format", help="Its format, where it cannot be seen.")]
 
@@ -83,7 +84,7 @@ def convert(
 
 
 def _convert_rules(source: Path, out: Path, format: str | None, to: str | None) -> None:
-    from andre.logic.writers import read_program, write_program
+    from andre.logic import read_program, write_program
 
     program = read_program(source, format)
     write_program(program, out, to)
@@ -145,7 +146,7 @@ def _columns(summary: dict[str, Any]) -> list[str]:
 
 
 def _cells(relation: dict[str, Any], columns: list[str]) -> list[str]:
-    from andre.logic.spelling import quote
+    from andre.logic import quote
 
     made = {
         "relation": f"{quote(relation['name'])}/{relation['arity']}",

@@ -104,13 +104,13 @@ def learn(
     """
     from andre.facts import read_source
     from andre.learning import Plan
-    from andre.learning.origin import FactSource, Origin, save_origin
-    from andre.logic.writers import FORMATS
+    from andre.logic import PROGRAM_FORMATS
+    from andre.runs import FactSource, Origin, save_origin
 
     if out is not None:
         check_folder(out)
-    if to is not None and to not in FORMATS:
-        raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(FORMATS)}")
+    if to is not None and to not in PROGRAM_FORMATS:
+        raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(PROGRAM_FORMATS)}")
     if all_ and target:
         raise AndreError("--target names relations and --all means every one: give one of them")
     facts, task = read_source(source, reads), _task(source)
@@ -145,8 +145,7 @@ def learn(
 
 
 def _known(path: Path | None) -> Program:
-    from andre.logic import Program
-    from andre.logic.writers import read_program
+    from andre.logic import Program, read_program
 
     return Program() if path is None else read_program(path)
 
@@ -186,8 +185,8 @@ def _learn(
     facts: FactBase, targets: list[str], plan: Plan, out: Path | None, *, jobs: int, quiet: bool
 ) -> Theory:
     """Learn, with a live view on stderr where that is a terminal and a line per target elsewhere."""
-    from andre.learning import learn as learn_targets
-    from andre.report.progress import LiveProgress, TargetLines
+    from andre.api import learn as learn_targets
+    from andre.report import LiveProgress, TargetLines
 
     names = targets or None
     with processes(jobs) as executor:
@@ -203,23 +202,23 @@ def _learn(
 
 def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -> None:
     """Print the program: for machines, for a terminal, or as plain Prolog."""
-    from andre.logic.writers import FORMATS
+    from andre.logic import PROGRAM_FORMATS
 
     if as_json:
-        from andre.report.summary import theory_document
+        from andre.report import theory_document
 
         typer.echo(json.dumps(theory_document(theory), indent=2))
     elif to is None and sys.stdout.isatty():
         from rich.console import Console
 
-        from andre.report.terminal import rule_table, target_table
+        from andre.report import rule_table, target_table
 
         console = Console(highlight=False)
         console.print(rule_table(theory.program))
         if len(theory.definitions) > 1:
             console.print("", target_table(theory))
     else:
-        typer.echo(FORMATS[to or "prolog"].write(theory.program), nl=False)
+        typer.echo(PROGRAM_FORMATS[to or "prolog"].write(theory.program), nl=False)
 
 
 def note_lines(notes: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -13,11 +13,12 @@ from andre.cli.app import app
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from andre.evaluation.entailment import Confusion
+    from andre.evaluation import Confusion
     from andre.facts import FactBase
     from andre.inference import Model
 
 __all__ = ["Engine", "Format", "Json", "Memory", "evaluate", "explain", "predict_facts"]
+
 
 _Program = Annotated[
     Path,
@@ -51,7 +52,7 @@ def predict_facts(
     """Write what a program derives to stdout, or to a file."""
     from andre.facts import write_facts
     from andre.inference import infer
-    from andre.logic.writers import read_program
+    from andre.logic import read_program
 
     rules = read_program(program)
     evidence = _evidence(program, _read(source, format))
@@ -83,8 +84,8 @@ def evaluate(
     Atoms marked #TEST are judged and the others read. Without marks, all atoms
     of the heads are judged, and the program must derive them from the rest.
     """
-    from andre.evaluation.entailment import entailment
-    from andre.logic.writers import read_program
+    from andre.evaluation import entailment
+    from andre.logic import read_program
 
     rules = read_program(program)
     result = entailment(rules, _read(source, format), mark=mark, engine=engine)
@@ -115,8 +116,7 @@ def explain(
     """Say why ATOM holds, with rules and groundings, or which literal is missing."""
     from andre.facts import as_stated
     from andre.inference import Explainer
-    from andre.logic import parse_atom
-    from andre.logic.writers import read_program
+    from andre.logic import parse_atom, read_program
 
     asked = parse_atom(atom, source="the atom")
     rules = read_program(program)
@@ -143,7 +143,7 @@ def _evidence(program: Path, facts: FactBase) -> FactBase:
     from dataclasses import replace
 
     if (program / "theory.json").is_file():
-        from andre.learning import load_theory
+        from andre.runs import load_theory
 
         return load_theory(program).evidence(facts)
 

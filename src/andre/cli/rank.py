@@ -16,12 +16,13 @@ from andre.errors import AndreError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from andre.evaluation.ranks import RankReport
+    from andre.completion import Candidate, Completion, CompletionConfig
+    from andre.evaluation import RankReport
     from andre.facts import FactBase
-    from andre.learning.completion import Completion, CompletionConfig, Prediction
     from andre.logic import Atom, Literal, Rule
 
 __all__ = ["rank"]
+
 
 #: Settings of completion that are lists, even of one.
 _LISTS = ("aggregators", "smoothing", "penalties", "chained")
@@ -71,7 +72,8 @@ def rank(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Rank what is missing from a knowledge base, with the rules that say so."""
-    from andre.learning.completion import CompletionConfig, load_completion
+    from andre.completion import CompletionConfig
+    from andre.runs import load_completion
 
     if pattern is None and evaluate is None and out is None:
         raise AndreError("there is nothing to do: give an atom such as 'isa(x, ?)', --evaluate or --out")
@@ -92,7 +94,7 @@ def rank(
         chosen = config_options(settings or [], _LISTS, seed=seed, give_back=evaluate != "valid")
         completion = _complete(base, CompletionConfig.read(chosen), _Rules(propose, more, jobs))
     if out is not None:
-        from andre.learning.completion import save_completion
+        from andre.runs import save_completion
 
         save_completion(completion, out)
     found = [] if asked is None else completion.rank(asked, limit, known=known, rules=rules)
@@ -144,7 +146,7 @@ class _Rules(NamedTuple):
 def _complete(base: FactBase, config: CompletionConfig, rules: _Rules) -> Completion:
     from rich.console import Console
 
-    from andre.learning.completion import complete, with_validation
+    from andre.completion import complete, with_validation
 
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
@@ -163,11 +165,12 @@ def _extra(base: FactBase, config: CompletionConfig, rules: _Rules) -> list[Rule
     """The rules of runs, and those of a file."""
     found: list[Rule] = []
     if rules.program is not None:
-        from andre.logic.writers import read_program
+        from andre.logic import read_program
 
         found += read_program(rules.program)
     if rules.propose:
-        from andre.learning.completion import ProposalConfig, propose, with_validation
+        from andre.completion import with_validation
+        from andre.learning import ProposalConfig, propose
 
         # Runs must not see the facts that choose, not even those that are split off later.
         with processes(rules.jobs) as executor:
@@ -184,7 +187,7 @@ def _evaluate(completion: Completion, mark: str) -> RankReport:
     return report
 
 
-def _json(completion: Completion, found: list[Prediction], report: RankReport | None) -> str:
+def _json(completion: Completion, found: list[Candidate], report: RankReport | None) -> str:
     import json
     from dataclasses import asdict
 
@@ -203,7 +206,7 @@ def _json(completion: Completion, found: list[Prediction], report: RankReport | 
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def _as_values(prediction: Prediction) -> dict[str, Any]:
+def _as_values(prediction: Candidate) -> dict[str, Any]:
     return {
         "atom": str(prediction.atom),
         "score": prediction.score,
@@ -215,7 +218,7 @@ def _as_values(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def _lines(found: list[Prediction], completion: Completion, limit: int) -> Iterator[str]:
+def _lines(found: list[Candidate], completion: Completion, limit: int) -> Iterator[str]:
     """Candidates, each with its rules and one grounding of every rule."""
     # Test facts are not told from other candidates: they are what ranks are judged by.
     stated = [completion.facts.select(mark) for mark in ("train", "valid")]

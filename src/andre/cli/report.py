@@ -14,9 +14,8 @@ from andre.cli.tables import AsJson, Run, read_rows
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from andre.learning.origin import Origin, TableSource
-    from andre.report.gather import Rows
-    from andre.report.page import ReportData
+    from andre.report import ReportData, Rows
+    from andre.runs import Origin, TableSource
 
 __all__ = ["report"]
 
@@ -51,8 +50,8 @@ def report(
     what the network holds, how training went, what the runs found, what was
     rejected and why, and how it was made.
     """
-    from andre.learning.origin import load_origin
-    from andre.report.html import as_values, write_report
+    from andre.report import as_values, write_report
+    from andre.runs import load_origin
 
     path = out or run / "report.html"
     if not path.parent.is_dir() and path.parent != run:
@@ -73,8 +72,8 @@ def report(
 
 
 def _of_result(run: Path, origin: Origin | None, data: Path | None) -> ReportData:
-    from andre.learning import load_result
-    from andre.report.gather import gather
+    from andre.report import gather
+    from andre.runs import load_result
 
     result = load_result(run)
     source = None if origin is None else origin.table
@@ -83,9 +82,8 @@ def _of_result(run: Path, origin: Origin | None, data: Path | None) -> ReportDat
 
 def _of_theory(run: Path, origin: Origin | None, data: Path | None) -> ReportData:
     from andre.facts import read_source
-    from andre.learning import load_theory
-    from andre.learning.origin import FactSource
-    from andre.report.theory import gather_theory
+    from andre.report import gather_theory
+    from andre.runs import FactSource, load_theory
 
     theory = load_theory(run)
     source = None if origin is None else origin.facts
@@ -101,7 +99,7 @@ def _rows(data: Path | None, source: TableSource | None, head: str) -> Rows | No
     """The rows that were learned from: of the table named, or of the one kept in mind if it is there."""
     from dataclasses import replace
 
-    from andre.learning.origin import TableSource
+    from andre.runs import TableSource
 
     if data is not None:
         known = source or TableSource("", "", label=head)

@@ -14,10 +14,10 @@ from andre.cli.programs import Engine, Format, Json
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from andre.logic import Program, Rule
-    from andre.logic.difference import Difference
+    from andre.logic import Difference, Program, Rule
 
 __all__ = ["diff", "merge", "rescore"]
+
 
 _Program = Annotated[
     Path,
@@ -45,9 +45,9 @@ def rescore(
     engine: Engine = "auto",
 ) -> None:
     """Count N_b and N_r of old rules on new facts."""
-    from andre.evaluation.rescore import rescore as count
+    from andre.evaluation import rescore as count
     from andre.facts import MARKS, read_source
-    from andre.logic.writers import read_program
+    from andre.logic import read_program
 
     if mark not in MARKS:
         raise AndreError(f"there is no mark {mark!r}: choose from {', '.join(MARKS)}")
@@ -59,8 +59,7 @@ def rescore(
 @app.command(epilog="andre diff last_week.run today.run")
 def diff(old: _Program, new: _Program, *, as_json: Json = False) -> None:
     """Say which rules were gained, lost, reworked or have other evidence; status 1 where rules differ."""
-    from andre.logic.difference import difference
-    from andre.logic.writers import read_program
+    from andre.logic import difference, read_program
 
     found = difference(read_program(old), read_program(new))
     if as_json:
@@ -83,14 +82,13 @@ def merge(
     out: _Out = None,
 ) -> None:
     """Put the rules of several programs together, each once."""
-    from andre.logic.difference import merge_programs
-    from andre.logic.writers import read_program
+    from andre.logic import merge_programs, read_program
 
     _write(merge_programs(map(read_program, programs), subsumed=keep_subsumed), to, out)
 
 
 def _write(program: Program, to: str | None, out: Path | None) -> None:
-    from andre.logic.writers import format_program, write_program
+    from andre.logic import format_program, write_program
 
     if out is None:
         sys.stdout.write(format_program(program, to or "prolog"))

@@ -36,7 +36,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print a saved model: the program with its evidence."""
-    from andre.learning import load_result, load_theory
+    from andre.runs import load_result, load_theory
 
     if not (run / "theory.json").is_file():
         if pool:
@@ -49,12 +49,12 @@ def show(
     if targets:
         from rich.console import Console
 
-        from andre.report.terminal import target_table
+        from andre.report import target_table
 
         Console().print(target_table(theory))
         return
     if pool:
-        from andre.logic.writers.prolog import to_prolog
+        from andre.logic import to_prolog
 
         wanted = theory if target is None else theory.only(target)
         typer.echo("".join(to_prolog(definition.pool.rules) for definition in wanted), nl=False)
@@ -67,7 +67,7 @@ def show(
 def _details(result: Result, runs: bool, plots: Path | None) -> bool:
     """Write figures and list runs, as asked; whether a list was all that was asked for."""
     if plots is not None:
-        from andre.learning.plots import plot_accuracy, plot_losses, plot_probabilities, save_figure
+        from andre.learning import plot_accuracy, plot_losses, plot_probabilities, save_figure
 
         check_folder(plots)
         for name, draw in (("losses", plot_losses), ("accuracy", plot_accuracy)):
@@ -76,7 +76,7 @@ def _details(result: Result, runs: bool, plots: Path | None) -> bool:
     if runs:
         from rich.console import Console
 
-        from andre.report.terminal import run_table
+        from andre.report import run_table
 
         Console().print(run_table(result))
     return runs

@@ -19,11 +19,11 @@ from andre.errors import AndreError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from andre.grounding import Sample
     from andre.learning import Callback, Config, Result
-    from andre.learning.origin import TableSource
     from andre.logic import Rule
-    from andre.report.gather import Rows
+    from andre.report import Rows
+    from andre.runs import TableSource
+    from andre.samples import Sample
 
 __all__ = [
     "AsJson",
@@ -37,6 +37,7 @@ __all__ = [
     "say",
     "show_result",
 ]
+
 
 _EXAMPLES = "\n\n".join  # a blank line between examples, or the help would run them together
 
@@ -109,7 +110,7 @@ def fit(
 def predict_rows(run: Path, table: Path, *, proba: bool = False, out: Path | None = None) -> None:
     """Write a saved model's predictions for new rows to stdout, or to a file."""
     from andre.files import write_whole
-    from andre.learning import load_result
+    from andre.runs import load_result
 
     if out is not None and not out.parent.is_dir():
         raise AndreError(f"there is no folder {out.parent} to write {out.name} to: make it first")
@@ -134,8 +135,8 @@ def predict_table(result: Result, path: Path, proba: bool = False) -> str:
     """
     import numpy as np
 
-    from andre.evaluation.crisp import covers, literal_truth
-    from andre.grounding.table import read_table
+    from andre.evaluation import covers, literal_truth
+    from andre.facts import read_table
 
     table = read_table(path, label=None, columns=result.space.atoms)
     fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
@@ -162,12 +163,11 @@ def demo(
     from rich.console import Console
 
     from andre.files import write_whole
-    from andre.grounding.synthetic import TASKS
     from andre.learning import Config
-    from andre.report.summary import outcome
-    from andre.report.terminal import row_table, rule_table
+    from andre.report import outcome, row_table, rule_table
+    from andre.samples import SYNTHETIC_TASKS
 
-    console, task = Console(highlight=False), TASKS["four"]
+    console, task = Console(highlight=False), SYNTHETIC_TASKS["four"]
     rows, labels = task.draw(100, seed)
     names, head = task.space.names, str(task.space.head)
     console.print("100 rows of random truth values; h is 1 where a hidden program holds. The first five:")
@@ -210,7 +210,7 @@ def _source(
     held: tuple[str | None, int],
 ) -> TableSource:
     """What is to be read, and as what; a pipe cannot be read twice, so it has no digest."""
-    from andre.learning.origin import TableSource, digest
+    from andre.runs import TableSource, digest
 
     path = _input(path)
     known = digest(path) if path.is_file() else ""
@@ -224,29 +224,29 @@ def read_rows(source: TableSource) -> Rows:
 
 def _read(source: TableSource, quiet: bool) -> tuple[Rows, Sample | None]:
     """The rows to learn from, and those held out."""
-    from andre.grounding.table import read_table
-    from andre.report.gather import Rows
+    from andre.facts import read_table
+    from andre.report import Rows
+    from andre.samples import Sample
 
     table = read_table(source.path, source.label, source.weight, ignore=source.ignore).require_both_classes()
     if (constant := table.constant) and not quiet:
         say(f"left out, because the same on every row: {', '.join(constant)}")
     table = table.without_constant()
     if source.validation is None:
-        return Rows(table.sample(), table), None
+        return Rows(Sample.from_table(table), table), None
     share = _share(source.validation)
     if share is not None:
         train, held = table.split(share, source.seed)
-        return Rows(train, table), held
+        return Rows(Sample.from_table(train), table), Sample.from_table(held)
     second = read_table(_input(Path(source.validation)), source.label, source.weight, columns=table.names)
-    return Rows(table.sample(), table), second.sample()
+    return Rows(Sample.from_table(table), table), Sample.from_table(second)
 
 
 def _keep(result: Result, source: TableSource, rows: Rows, out: Path | None, report: Path | None) -> None:
     """Save the model with its origin, and write its report, where asked."""
     from dataclasses import replace
 
-    from andre.learning import save_result
-    from andre.learning.origin import Origin, save_origin
+    from andre.runs import Origin, save_origin, save_result
 
     found = replace(source, path=str(Path(source.path).resolve())) if source.sha256 else None
     origin = Origin(command=("andre", *sys.argv[1:]), table=found)
@@ -254,8 +254,7 @@ def _keep(result: Result, source: TableSource, rows: Rows, out: Path | None, rep
         save_result(result, out)
         save_origin(origin, out)
     if report is not None:
-        from andre.report.gather import gather
-        from andre.report.html import write_report
+        from andre.report import gather, write_report
 
         write_report(gather(result, origin, rows), report)
 
@@ -315,16 +314,16 @@ def _learn(
     """Learn, with a live view on stderr where that is a terminal."""
     from contextlib import ExitStack
 
-    from andre.learning import fit as learn
+    from andre.api import fit as learn
 
     with ExitStack() as stack:
         watchers: list[Callback] = []
         if not quiet and sys.stderr.isatty():
-            from andre.report.progress import LiveProgress
+            from andre.report import LiveProgress
 
             watchers.append(stack.enter_context(LiveProgress()))
         if tensorboard is not None:
-            from andre.report.tensorboard import TensorBoard
+            from andre.report import TensorBoard
 
             watchers.append(stack.enter_context(TensorBoard(tensorboard)))
         return learn(train, config, validation=held, callbacks=watchers, checkpoint=checkpoint)
@@ -333,23 +332,23 @@ def _learn(
 def show_result(result: Result, as_json: bool) -> None:
     """Print the program: for machines, for a terminal, or as plain Prolog."""
     if as_json:
-        from andre.report.summary import document
+        from andre.report import document
 
         typer.echo(json.dumps(document(result), indent=2))
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        from andre.report.terminal import listing
+        from andre.report import listing
 
         Console(highlight=False).print(listing(result), soft_wrap=True)
     else:
-        from andre.learning import prolog
+        from andre.runs import prolog
 
         typer.echo(prolog(result), nl=False)
 
 
 def _say_how_it_went(result: Result, out: Path | None, report: Path | None = None) -> None:
-    from andre.report.summary import outcome, why_no_rule
+    from andre.report import outcome, why_no_rule
 
     if result.stopped == "interrupted":
         say("stopped by Ctrl-C: this is the best program so far")

@@ -11,8 +11,7 @@ import typer
 from andre.cli.app import app
 
 if TYPE_CHECKING:
-    from andre.facts import FactBase
-    from andre.facts.tasks import Task
+    from andre.facts import FactBase, Task
 
 __all__ = ["tasks"]
 
@@ -33,7 +32,7 @@ def tasks(
 ) -> None:
     """List the built-in tasks, or write the facts of one."""
     from andre.errors import ConfigError, DataError
-    from andre.facts.tasks import TASKS
+    from andre.facts import TASKS
 
     if name is not None and name not in TASKS:
         raise DataError(f"there is no task {name}: choose from {', '.join(TASKS)}")

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Bools", "Words", "packed", "transposed", "unpacked", "weighed_sums"]
 
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Words = NDArray[np.uint64]

@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import number_keys
 from andre.evaluation.bits import Bools, Words, packed, transposed, unpacked, weighed_sums
-from andre.grounding import Codes, Membership, RuleSpace, Sample
-from andre.grounding.sample import sums_of
-from andre.grounding.sets import number_keys
 from andre.logic import Evidence, Program
+from andre.samples import Codes, Membership, RuleSpace, Sample, sums_of
 
 __all__ = ["CrispSample", "covers", "literal_truth"]
+
 
 Floats = NDArray[np.float64]
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from andre.evaluation.crisp import CrispSample
-from andre.grounding import Codes
+from andre.samples import Codes
 
 __all__ = ["description_length", "program_length", "subset_cost"]
+
 
 Floats = NDArray[np.float64]
 
@@ -118,7 +119,7 @@ def program_length(sample: CrispSample, codes: Codes) -> float:
 
     Examples
     --------
-    >>> from andre.grounding import Sample
+    >>> from andre.samples import Sample
     >>> crisp = CrispSample.of(Sample.from_arrays([[1, 0], [0, 1]], [1, 0]))
     >>> right, wrong = np.array([[1, 0]], dtype=np.int8), np.array([[1, 1]], dtype=np.int8)
     >>> program_length(crisp, right) < program_length(crisp, wrong)

@@ -10,11 +10,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from andre.evaluation.tables import Body, TruthTables
-from andre.facts.base import Key
+from andre.facts import Key
+from andre.inference.truth_tables import Body, TruthTables
 from andre.logic import Rule
 
 __all__ = ["Labels", "RuleBase"]
+
 
 #: Numbers that the tables of the programs evaluated together may hold.
 _BLOCK = 1 << 24

@@ -1,40 +1,47 @@
-"""Facts: what is known, how it is read and written, and what types its arguments have."""
+"""Facts and tables: what is known, how it is read and written, and what types its arguments have."""
 
-from andre.facts.base import FEATURES, FactBase, World
+from andre.facts.base import FEATURES, FactBase, Key, Notes, World
 from andre.facts.bias import Bias
+from andre.facts.datasets import read_source
+from andre.facts.files import read_facts, write_facts
 from andre.facts.formats import FORMATS
 from andre.facts.frames import to_frames
-from andre.facts.noise import noisy, probabilistic
-from andre.facts.notes import Notes
 from andre.facts.query import as_stated, read_query
-from andre.facts.read import read_facts
-from andre.facts.relation import MARKS, Relation
-from andre.facts.sources import read_source
-from andre.facts.tasks import TASKS, Task
+from andre.facts.relation import MARKS, Relation, Value, row_keys
+from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
+from andre.facts.tables import Table, read_table
+from andre.facts.tasks import TASKS
+from andre.facts.tasks.noise import noisy, probabilistic
+from andre.facts.tasks.task import Task
 from andre.facts.types import ArgumentTypes, argument_types
-from andre.facts.values import Value
-from andre.facts.write import write_facts
 
 __all__ = [
     "FEATURES",
     "FORMATS",
     "MARKS",
+    "PYKEEN_SPLITS",
     "TASKS",
     "ArgumentTypes",
     "Bias",
     "FactBase",
+    "Key",
     "Notes",
     "Relation",
+    "Table",
     "Task",
     "Value",
     "World",
     "argument_types",
     "as_stated",
+    "hold_out",
     "noisy",
     "probabilistic",
+    "pykeen_split",
     "read_facts",
     "read_query",
     "read_source",
+    "read_table",
+    "row_keys",
     "to_frames",
     "write_facts",
 ]

@@ -1,4 +1,9 @@
-"""The fact base: what is known, as arrays of codes over one dictionary."""
+"""What a reader noticed on the way: worth saying, no reason to stop.
+
+The fact base: what is known, as arrays of codes over one dictionary.
+
+Facts as a small HTML table, for notebooks.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +17,53 @@ import numpy as np
 
 from andre.errors import DataError
 from andre.facts.bias import Bias
-from andre.facts.distinct import merge_equal, row_keys
-from andre.facts.notes import Notes
-from andre.facts.relation import MARKS, Relation
-from andre.facts.values import Dictionary, Value, checked, key_of
-from andre.logic import Atom, Constant, Program
+from andre.facts.relation import MARKS, Dictionary, Relation, Value, checked, key_of, merge_equal, row_keys
+from andre.logic import Atom, Constant, Program, html_table
 
-__all__ = ["FEATURES", "FactBase", "Key", "World"]
+__all__ = ["FEATURES", "FactBase", "Key", "Notes", "World", "facts_html"]
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Things a reader found and dealt with.
+
+    Examples
+    --------
+    >>> print(*Notes(duplicates=2, unary=("person",)), sep="\\n")
+    2 facts are stated more than once: each counts once
+    person is read as unary: all its facts have two equal arguments
+    """
+
+    duplicates: int = 0  #: rows that repeat a fact
+    overlaps: int = 0  #: facts that stand in more than one of train, valid, test
+    unary: tuple[str, ...] = ()  #: relations read as unary
+    directives: int = 0  #: Prolog directives passed over
+    settings: tuple[str, ...] = ()  #: lines of a language bias passed over
+    remarks: tuple[str, ...] = ()  #: what else is worth knowing, one sentence each
+
+    def __iter__(self) -> Iterator[str]:
+        if self.duplicates:
+            yield f"{_facts(self.duplicates)} stated more than once: each counts once"
+        if self.overlaps:
+            yield (
+                f"{_facts(self.overlaps)} in more than one of train, valid and test: "
+                "they count for the last of these only"
+            )
+        if self.unary:
+            names = ", ".join(self.unary)
+            verb, whose = ("is", "its") if len(self.unary) == 1 else ("are", "their")
+            yield f"{names} {verb} read as unary: all {whose} facts have two equal arguments"
+        if self.directives:
+            what = "directive is" if self.directives == 1 else "directives are"
+            yield f"{self.directives} Prolog {what} passed over: only facts and rules are read"
+        if self.settings:
+            yield f"{', '.join(self.settings)} in bias.pl passed over: no such setting is known here"
+        yield from self.remarks
+
+
+def _facts(count: int) -> str:
+    return f"{count} {'fact is' if count == 1 else 'facts are'}"
+
 
 #: What facts may have beside their arguments.
 FEATURES = ("probability", "mark", "negative", "rules", "bias")
@@ -319,8 +364,6 @@ class FactBase:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from andre.facts.notebook import facts_html  # noqa: PLC0415  (it imports this module)
-
         return facts_html(self)
 
     def __repr__(self) -> str:
@@ -356,3 +399,28 @@ def _same(one: Relation, other: Relation, n_values: int) -> bool:
         elif not np.array_equal(mine[first], theirs[second]):
             return False
     return True
+
+
+#: Relations that a notebook shows before it says how many more there are.
+_MOST = 30
+
+
+def facts_html(facts: FactBase) -> str:
+    """A line per relation, those with most facts first: how many facts, and one of them.
+
+    Examples
+    --------
+    >>> from andre.facts.base import FactBase
+    >>> from andre.logic import Atom
+    >>> "p(&#x27;&lt;a&gt;&#x27;)" in facts_html(FactBase.from_facts([Atom.parse("p('<a>')")]))
+    True
+    """
+    ranked = sorted(facts.relations.values(), key=lambda relation: -len(relation))
+    lines = [
+        [f"{relation.name}/{relation.arity}", f"{len(relation):,}", str(next(facts.atoms(*relation.key)))]
+        for relation in ranked[:_MOST]
+        if len(relation)
+    ]
+    hidden = len(ranked) - _MOST
+    more = f" {hidden} more relations." if hidden > 0 else ""
+    return html_table(["relation", "facts", "for example"], lines, f"{facts!r}.{more}")

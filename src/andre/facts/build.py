@@ -1,7 +1,11 @@
-"""Where readers put what they find, block by block, until it is a fact base."""
+"""Texts that do not say whether they are names or numbers, and how they are told apart.
+
+Where readers put what they find, block by block, until it is a fact base.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,17 +15,54 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.errors import DataError
-from andre.facts.base import FactBase, Key
+from andre.errors import DataError, LogicError
+from andre.facts.base import FactBase, Key, Notes
 from andre.facts.bias import Bias
-from andre.facts.distinct import merge_equal
-from andre.facts.notes import Notes
-from andre.facts.relation import Codes, Relation
-from andre.facts.spelling import values_of_texts
-from andre.facts.values import Dictionary, Value, check_name, checked, key_of
-from andre.logic import Atom, Constant, Program, Rule
+from andre.facts.relation import Codes, Dictionary, Relation, Value, check_name, checked, key_of, merge_equal
+from andre.facts.types import type_of_codes
+from andre.logic import Atom, Constant, Program, Rule, read_number
 
-__all__ = ["Builder", "Interpret", "Place", "as_names"]
+__all__ = ["Builder", "Interpret", "Place", "as_names", "values_of_texts"]
+
+
+_CODE = re.compile(r"-?0[0-9]+\Z")
+
+
+def values_of_texts(texts: Sequence[str], relations: Iterable[Relation]) -> list[Value]:
+    """Read texts as numbers where they all are, type by type, else as names.
+
+    Tables and triples do not say whether 12 is a number. It is read as one,
+    unless a constant of the same type has a leading zero: then these are codes,
+    as WordNet's 00260881 and 12651611, and all of them names.
+
+    Examples
+    --------
+    >>> age = Relation("age", np.array([[0, 1]]))
+    >>> sense = Relation("sense", np.array([[2, 3]]))
+    >>> values_of_texts(["ann", "9", "00260881", "12651611"], [age])
+    ['ann', 9, '00260881', 12651611]
+    >>> values_of_texts(["ann", "9", "00260881", "12651611"], [age, Relation("same", np.array([[2], [3]]))])
+    ['ann', 9, '00260881', '12651611']
+    """
+    values: list[Value] = list(texts)
+    numeric = [code for code, text in enumerate(texts) if text and text[0] in "-0123456789"]
+    codes = [code for code in numeric if _CODE.match(texts[code])]
+    if codes:
+        _, kinds = type_of_codes(relations, len(texts))
+        named = np.isin(kinds, kinds[codes]) & (kinds >= 0)
+        numeric = [code for code in numeric if not named[code]]
+    for code in numeric:
+        values[code] = _value(texts[code])
+    return values
+
+
+def _value(text: str) -> Value:
+    try:
+        number = read_number(text)
+    except LogicError:  # too large to compute with
+        number = None
+    return text if number is None else number + 0  # -0.0 is 0.0
+
 
 #: Makes the values of texts as they stood in a source; relations say which of them go together.
 Interpret: TypeAlias = Callable[[Sequence[str], Iterable[Relation]], list[Value]]

@@ -10,7 +10,7 @@ import numpy as np
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place, as_names
-from andre.facts.formats.tables import RESERVED, add_table, table_columns
+from andre.facts.formats.columns import RESERVED, add_table, table_columns
 from andre.facts.formats.triples import add_triples
 from andre.facts.relation import MARKS
 

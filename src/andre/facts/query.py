@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 from andre.errors import DataError, LogicError
 from andre.facts.base import FactBase
-from andre.facts.values import Value
-from andre.logic import Atom, Constant, Term, Variable, parse_atom
-from andre.logic.spelling import QUOTED, read_number, unquote
+from andre.facts.relation import Value
+from andre.logic import QUOTED, Atom, Constant, Term, Variable, parse_atom, read_number, unquote
 
 __all__ = ["as_stated", "read_query"]
+
 
 # With one place left open, whatever else stands between the brackets is the other: commas and all.
 _QUESTION = re.compile(

@@ -1,19 +1,125 @@
-"""Relations: the facts of one predicate, as columns of codes."""
+"""Constants as facts hold them: names and numbers, each with one code.
+
+Relations: the facts of one predicate, as columns of codes.
+
+Equal facts made one, and what they disagree in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import DataError
-from andre.facts.values import check_name
-from andre.logic.atom import BUILTINS
+from andre.logic import BUILTINS
 
-__all__ = ["MARKS", "Codes", "Relation"]
+__all__ = [
+    "MARKS",
+    "Codes",
+    "Dictionary",
+    "Merged",
+    "Relation",
+    "Value",
+    "by_kind",
+    "check_name",
+    "checked",
+    "key_of",
+    "merge_equal",
+    "row_keys",
+]
+
+
+#: A name or a number. 1, 1.0 and "1" are three constants.
+Value: TypeAlias = str | int | float
+
+
+def key_of(value: Value) -> Hashable:
+    """What tells constants apart: Python holds 1 and 1.0 for equal, facts do not.
+
+    Examples
+    --------
+    >>> len({key_of(1), key_of(1.0), key_of("1")})
+    3
+    """
+    return (value,) if isinstance(value, float) else value
+
+
+def checked(value: object) -> Value:
+    """Take a value as a constant, or say why it cannot be one.
+
+    Examples
+    --------
+    >>> checked(np.int64(3))
+    3
+    >>> checked(float("nan"))
+    Traceback (most recent call last):
+    ...
+    andre.errors.DataError: nan cannot be a constant: only finite numbers and names can
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return check_name(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value + 0.0  # -0.0 and 0.0 are one number
+    raise DataError(f"{value!r} cannot be a constant: only finite numbers and names can")
+
+
+def check_name(name: str) -> str:
+    """Refuse letters that no file can hold.
+
+    Examples
+    --------
+    >>> check_name("a\\0b")
+    Traceback (most recent call last):
+    ...
+    andre.errors.DataError: the name 'a\\x00b' has a NUL or half a character in it: take it out
+    """
+    if "\0" in name or not (name.isascii() or _is_encodable(name)):
+        raise DataError(f"the name {name!r} has a NUL or half a character in it: take it out")
+    return name
+
+
+def _is_encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Dictionary(dict[K, int]):
+    """Numbers its keys in the order in which they are first asked for.
+
+    Looking up a key that is not there gives it the next code, so that a long
+    list is coded by `map(dictionary.__getitem__, keys)` at the speed of C.
+
+    Examples
+    --------
+    >>> codes = Dictionary[str]()
+    >>> list(map(codes.__getitem__, ["ann", "bob", "ann"]))
+    [0, 1, 0]
+    """
+
+    def __missing__(self, key: K) -> int:
+        code = self[key] = len(self)
+        return code
+
+    @staticmethod
+    def of(values: Iterable[Value]) -> Dictionary[Hashable]:
+        """Number these values, in their order."""
+        return Dictionary((key_of(value), code) for code, value in enumerate(values))
+
 
 #: The parts of a dataset; the mark of a fact is a position here.
 MARKS = ("train", "valid", "test")
@@ -154,3 +260,96 @@ class Relation:
 
     def __repr__(self) -> str:
         return f"Relation({self}, {len(self)} facts)"
+
+
+def row_keys(codes: NDArray[Any], n_values: int) -> NDArray[np.int64]:
+    """One integer per row, equal exactly where rows are equal.
+
+    Digits to the base `n_values`; where they would not fit into 64 bits, what
+    is there so far is renumbered first.
+
+    Examples
+    --------
+    >>> row_keys(np.array([[0, 1], [1, 0], [0, 1]]), 2).tolist()
+    [1, 2, 1]
+    """
+    keys = np.zeros(len(codes), dtype=np.int64)
+    top = 1  # keys are below it
+    for column in codes.T:
+        if top * n_values >= 2**63:
+            unique, keys = np.unique(keys, return_inverse=True)
+            top = len(unique)
+        keys = keys * n_values + column
+        top *= n_values
+    return keys
+
+
+def by_kind(kinds: NDArray[Any], n_kinds: int) -> list[NDArray[np.int64]]:
+    """For each kind, the rows that are of it, in their order.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in by_kind(np.array([1, 0, 1]), 3)]
+    [[1], [0, 2], []]
+    """
+    order = np.argsort(kinds, kind="stable")
+    stops = np.cumsum(np.bincount(kinds, minlength=n_kinds))
+    return np.split(order, stops[:-1]) if n_kinds else []
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A relation of distinct facts, and how many rows it lost on the way."""
+
+    relation: Relation
+    duplicates: int = 0  #: rows that said the same as another one
+    overlaps: int = 0  #: facts that carried several marks
+
+
+def merge_equal(relation: Relation, n_values: int, where: Callable[[int], str]) -> Merged:
+    """Keep each fact once, where it stood first.
+
+    A fact that carries several marks keeps the last of train, valid, test, so
+    that what is held out anywhere never reaches training. A fact with two
+    probabilities, or one that is both stated and denied, is refused;
+    `where(row)` writes such a fact and its place.
+
+    Examples
+    --------
+    >>> twice = Relation("p", np.array([[0], [1], [0]]), mark=np.array([0, 0, 2]))
+    >>> merged = merge_equal(twice, 2, str)
+    >>> merged.relation.codes.tolist(), merged.relation.mark.tolist(), merged.overlaps
+    ([[0], [1]], [2, 0], 1)
+    """
+    keys = row_keys(relation.codes, n_values)
+    ordered = np.sort(keys)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return Merged(relation)
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    for column, quarrel in (
+        (relation.negative, "is both stated and denied"),
+        (relation.probability, "has two probabilities"),
+    ):
+        if column is not None:
+            other = np.flatnonzero(column != column[first[group]])
+            if other.size:
+                row = int(other[0])
+                raise DataError(
+                    f"{where(int(first[group[row]]))} {quarrel}, see {where(row)}: keep one of them"
+                )
+    overlaps = 0
+    last = relation.mark
+    if relation.mark is not None:
+        last = np.zeros(len(first), dtype=np.uint8)
+        np.maximum.at(last, group, relation.mark)
+        pairs = len(np.unique(group * 4 + relation.mark))
+        overlaps = pairs - len(first)
+    order = np.argsort(first)
+    kept = Relation(
+        relation.name,
+        relation.codes[first[order]],
+        None if relation.probability is None else relation.probability[first[order]],
+        None if last is None else last[order],
+        None if relation.negative is None else relation.negative[first[order]],
+    )
+    return Merged(kept, duplicates=len(keys) - len(first) - overlaps, overlaps=overlaps)

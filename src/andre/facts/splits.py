@@ -11,10 +11,11 @@ import numpy as np
 
 from andre.errors import DataError
 from andre.facts.base import FactBase
-from andre.facts.read import read_facts
+from andre.facts.files import read_facts
 from andre.facts.relation import MARKS, Relation
 
 __all__ = ["PYKEEN_SPLITS", "hold_out", "pykeen_split"]
+
 
 #: The datasets that PyKEEN carries, and the folders it keeps them in.
 PYKEEN_SPLITS = {"nations": "nations", "umls": "umls", "kinship": "kinships"}

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from andre.inference.coded import CodedAtom, CodedProgram, CodedRule, Rows, is_variable, variable_number
+from andre.inference.components import Component
 from andre.inference.engine import ROUNDING, well_founded
-from andre.inference.strata import Component
 
 if TYPE_CHECKING:
     from clingo import Symbol
 
 __all__ = ["ClingoEngine"]
+
 
 _Row: TypeAlias = tuple[int, ...]
 _Table: TypeAlias = dict[_Row, float]  #: row -> probability

@@ -14,10 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.facts import FactBase, Relation, Value
-from andre.facts.base import Key
-from andre.logic import Atom, Constant, Literal, Rule, Term, Variable
-from andre.logic.safety import check_safe
+from andre.facts import FactBase, Key, Relation, Value
+from andre.logic import Atom, Constant, Literal, Rule, Term, Variable, check_safe
 
 __all__ = [
     "CodedAtom",

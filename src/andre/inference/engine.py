@@ -14,9 +14,10 @@ from typing import Protocol, TypeVar
 
 from andre.errors import LogicError
 from andre.inference.coded import CodedProgram, Rows
-from andre.inference.strata import Component, components
+from andre.inference.components import Component, components
 
 __all__ = ["ROUNDING", "Engine", "Session", "well_founded"]
+
 
 #: Two probabilities that differ by less have come by rounding from the same one.
 ROUNDING = 1e-9

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.facts import FactBase, Relation
-from andre.facts.base import Key
-from andre.facts.distinct import row_keys
+from andre.facts import FactBase, Key, Relation, row_keys
 from andre.inference.coded import CodedProgram, Rows
 from andre.logic import Atom, Constant
 
@@ -25,7 +23,7 @@ class Model:
 
     Examples
     --------
-    >>> from andre.inference import infer
+    >>> from andre.inference.run import infer
     >>> from andre.logic import parse_atom, parse_program
     >>> facts = FactBase.from_facts([parse_atom("p(a)")], probabilities=[0.8])
     >>> model = infer(parse_program("q(X) :- p(X), \\\\+ r(X)."), facts)

@@ -1,12 +1,82 @@
-"""What may watch a learner: hooks that do nothing until overridden."""
+"""Where a learner stands: what callbacks are shown and checkpoints hold.
+
+What may watch a learner: hooks that do nothing until overridden.
+"""
 
 from __future__ import annotations
 
-from andre.grounding import Census
-from andre.learning.state import State
-from andre.logic import Program
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-__all__ = ["Callback"]
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.census import Census
+from andre.evaluation import CrispSample
+from andre.learning.choose.select import Candidate
+from andre.logic import Program
+from andre.samples import Codes, Sample
+
+if TYPE_CHECKING:
+    import torch
+
+    from andre.learning.config import Config
+    from andre.learning.trainer import Runs
+
+__all__ = ["LOSSES", "Callback", "Finished", "Look", "ProgressKeeper", "State"]
+
+
+#: The losses of a `Look`, in order.
+LOSSES = ("cross_entropy", "entropy", "similarity", "range_restricted", "connected", "digitization")
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Losses and soft accuracy of every run at one moment; NaN for runs that have left."""
+
+    round: int
+    step: int
+    losses: Floats  #: weighted, [6, K]
+    train: Floats  #: accuracy on the training rows, [K]
+    validation: Floats  #: accuracy on the validation rows, [K]; NaN where there are none
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """The runs of a round that is over."""
+
+    weights: Floats  #: [K, n, m, 3]
+    n_rules: NDArray[np.int64]  #: [K]
+    codes: NDArray[np.int8]  #: subrules at every certainty, [certainties, K, n, m]
+
+
+@dataclass(eq=False)
+class State:
+    """Where a learner stands; callbacks read it and change nothing."""
+
+    sample: CrispSample
+    rounds: int  #: most rounds there will be
+    steps: int  #: most steps of a round
+    best: Candidate  #: the best program seen so far; at first the empty one
+    finished: list[Finished] = field(default_factory=list)
+    runs: Runs | None = None  #: of the round under way
+    chosen: Candidate | None = None  #: the program chosen after the finished rounds
+    falls: bool = True  #: whether the last finished round made the description shorter
+    history: list[Look] = field(default_factory=list)
+    seconds: float = 0.0  #: time spent, earlier sittings included
+    stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
+
+    @property
+    def round(self) -> int:
+        """The number of the round under way, from 0."""
+        return len(self.finished)
+
+    @property
+    def program(self) -> Program:
+        """The best program so far."""
+        return self.sample.space.program(self.best.codes)
 
 
 class Callback:
@@ -31,3 +101,16 @@ class Callback:
 
     def on_target(self, target: str, program: Program, seconds: float) -> None:
         """Called by `learn` when a target is done."""
+
+
+class ProgressKeeper(Callback):
+    """A callback that can also bring unfinished work back; `andre.runs.Checkpoint` is one."""
+
+    def begin(self, sample: Sample, config: Config, fixed: Codes | None) -> None:
+        """Called first: what is learned from, how, and beside which known rules."""
+
+    def restore(self, state: State, device: torch.device) -> None:
+        """Fill a fresh state with what was kept of the same work, if anything was."""
+
+    def close(self, state: State) -> None:
+        """Called last, whether learning ended or was stopped."""

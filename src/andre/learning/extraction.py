@@ -7,9 +7,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from andre.grounding import Codes
+from andre.samples import Codes
 
 __all__ = ["distinct_bodies", "entropies", "extract", "settled_weights"]
+
 
 #: How far the weight of a settled reading is above the others: it has all but e^-20 of the probability.
 _SETTLED = 20.0

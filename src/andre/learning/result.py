@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from andre.errors import DataError
-from andre.evaluation.crisp import CrispSample, covers, literal_truth
-from andre.grounding import Codes, RuleSpace
-from andre.grounding.sample import check_valuations
+from andre.evaluation import CrispSample, covers, literal_truth
+from andre.learning.callbacks import LOSSES, Look
 from andre.learning.config import Config
-from andre.learning.state import LOSSES, Look
-from andre.logic import Program
-from andre.logic.writers.html import program_html
+from andre.logic import Program, program_html
+from andre.samples import Codes, RuleSpace, check_valuations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,8 +50,8 @@ class Result:
 
     Examples
     --------
-    >>> from andre.learning import fit
-    >>> from andre.grounding import Sample
+    >>> from andre.learning.fit import fit
+    >>> from andre.samples import Sample
     >>> rows = np.random.default_rng(0).random((60, 3))
     >>> result = fit(Sample.from_arrays(rows, (rows[:, 0] > 0.5) & (rows[:, 2] < 0.5)))
     >>> print(result.program)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Protocol
 
+from andre.census import Census
 from andre.errors import DataError
-from andre.evaluation.entailment import Confusion, Entailment, entailment
-from andre.facts import FactBase
-from andre.facts.base import Key
-from andre.grounding import Census
+from andre.evaluation import Confusion, Entailment, entailment
+from andre.facts import FactBase, Key
 from andre.inference import Explanation, Model, explain, infer
+from andre.learning.choose.rejection import Rejected, RulePool
 from andre.learning.plan import Plan
-from andre.learning.rejection import Rejected
 from andre.learning.result import Result
-from andre.learning.rule_pool import RulePool
 from andre.logic import Atom, Program
 
-__all__ = ["Counts", "Definition", "Theory"]
+__all__ = ["Counts", "Definition", "TargetStore", "Theory"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Theory:
     Examples
     --------
     >>> from andre.facts.tasks import TASKS
-    >>> from andre.learning import learn
+    >>> from andre.learning.learn import learn
     >>> task = TASKS["predecessor"]
     >>> theory = learn(task.train(), "predecessor/2", variables=2)
     >>> print(theory.program)
@@ -128,3 +128,21 @@ class Theory:
     def explain(self, atom: Atom, facts: FactBase) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""
         return explain(self.program, self.evidence(facts), atom)
+
+
+class TargetStore(Protocol):
+    """Where `learn` keeps what is done; `andre.runs.RunFolder` is one."""
+
+    folder: Path  #: for messages
+
+    def begin(self, facts: FactBase, plan: Plan) -> None:
+        """Called first: only what was learned from the same facts by the same plan is known."""
+
+    def known(self, target: str) -> Definition | None:
+        """The definition of a target that was kept before."""
+
+    def keep(self, definition: Definition) -> None:
+        """Called whenever a target is done."""
+
+    def close(self, theory: Theory) -> None:
+        """Called when all are done."""

@@ -1,20 +1,24 @@
-"""The values everything else speaks in: atoms, literals, rules, programs.
+"""The values everything else speaks in: atoms, literals, rules, programs."""
 
-Files of programs are read and written by `andre.logic.writers`.
-"""
-
-from andre.logic.atom import Atom, Constant, Term, Variable
-from andre.logic.grammar import Clause, parse_atom, parse_clauses, parse_program, parse_rule
-from andre.logic.literal import Literal
+from andre.logic.atom import BUILTINS, Atom, Constant, Literal, Term, Variable, comparison_holds
+from andre.logic.compare import Difference, difference, merge_programs, subsumes
+from andre.logic.parse import Clause, parse_atom, parse_clauses, parse_program, parse_rule
 from andre.logic.program import Program
-from andre.logic.rule import Evidence, Rule
-from andre.logic.safety import check_safe
-from andre.logic.subsumption import subsumes
+from andre.logic.rule import Evidence, Rule, check_safe
+from andre.logic.spelling import QUOTED, quote, read_number, spell_number, unquote
+from andre.logic.writers.files import PROGRAM_FORMATS, format_program, read_program, write_program
+from andre.logic.writers.json import from_json, to_json
+from andre.logic.writers.prolog import to_prolog
+from andre.logic.writers.table import html_table, program_html
 
 __all__ = [
+    "BUILTINS",
+    "PROGRAM_FORMATS",
+    "QUOTED",
     "Atom",
     "Clause",
     "Constant",
+    "Difference",
     "Evidence",
     "Literal",
     "Program",
@@ -22,9 +26,24 @@ __all__ = [
     "Term",
     "Variable",
     "check_safe",
+    "comparison_holds",
+    "difference",
+    "format_program",
+    "from_json",
+    "html_table",
+    "merge_programs",
     "parse_atom",
     "parse_clauses",
     "parse_program",
     "parse_rule",
+    "program_html",
+    "quote",
+    "read_number",
+    "read_program",
+    "spell_number",
     "subsumes",
+    "to_json",
+    "to_prolog",
+    "unquote",
+    "write_program",
 ]

@@ -1,9 +1,15 @@
-"""Terms and atoms: frozen values whose `str()` is Prolog."""
+"""Terms and atoms: frozen values whose `str()` is Prolog.
+
+Literals: an atom, or its negation.
+
+What comparisons between constants mean.
+"""
 
 from __future__ import annotations
 
 import math
 import numbers
+import operator
 import re
 from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +19,18 @@ from typing import TypeAlias
 from andre.errors import LogicError
 from andre.logic.spelling import is_list, quote, read_number, spell_number
 
-__all__ = ["BUILTINS", "Atom", "Constant", "Term", "Variable", "fresh_variables", "quote"]
+__all__ = [
+    "BUILTINS",
+    "Atom",
+    "Constant",
+    "Literal",
+    "Term",
+    "Variable",
+    "comparison_holds",
+    "fresh_variables",
+    "quote",
+]
+
 
 #: Built-in relations between two terms, written infix.
 BUILTINS = frozenset({"\\=", "=", "<", "=<", ">", ">="})
@@ -210,3 +227,65 @@ def _term(text: str) -> Term:
         return Constant.read(text)
     except LogicError:  # a number too large to compute with
         return Constant(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An atom, or its negation.
+
+    Examples
+    --------
+    >>> b = Literal(Atom("b1"))
+    >>> print(b, ~b)
+    b1 \\+ b1
+    """
+
+    atom: Atom
+    negated: bool = False
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether the atom is a comparison."""
+        return self.atom.is_builtin
+
+    @property
+    def binds(self) -> bool:
+        """Whether the literal gives its variables values: positive, and stated by facts."""
+        return not (self.negated or self.is_builtin)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The distinct variables of the atom."""
+        return self.atom.variables
+
+    def __invert__(self) -> Literal:
+        return Literal(self.atom, not self.negated)
+
+    def __str__(self) -> str:
+        return f"\\+ {self.atom}" if self.negated else str(self.atom)
+
+
+_ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def comparison_holds(atom: Atom) -> bool:
+    """Whether a comparison of two constants holds.
+
+    Equality is Prolog's unification, so 1 and 1.0 are not equal; order is
+    between numbers, and no order holds where a name stands.
+
+    Examples
+    --------
+    >>> comparison_holds(Atom("<", (Constant(1), Constant(2.5))))
+    True
+    >>> comparison_holds(Atom("<", (Constant("a"), Constant("b"))))
+    False
+    """
+    left, right = atom.args
+    if not (isinstance(left, Constant) and isinstance(right, Constant)):
+        raise LogicError(f"{atom} cannot be decided: both sides must be constants")
+    if atom.predicate in ("=", "\\="):
+        return (left == right) == (atom.predicate == "=")
+    if left.number is None or right.number is None:
+        return False
+    return bool(_ORDERS[atom.predicate](left.number, right.number))

@@ -1,262 +1,303 @@
-"""Reading Prolog, ProbLog and AnyBURL text into atoms, rules and programs.
+"""The grammar of Prolog, ProbLog and AnyBURL, and the raw clauses it gives.
 
-`str()` of an atom, rule or program reads back as an equal one. Statistics in
-comments, as the writers leave them (`% train: N_b=219, N_r=215`), become the
-evidence of the clause that follows; where a comment says that its confidence
-is written as the probability, the rule itself has none.
+One grammar with three entries: a `program` of clauses that end in dots, one
+AnyBURL `line`, and one `atom`. AnyBURL writes constants without quotes, so its
+terms have terminals of their own; the contextual lexer keeps them apart.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import cache, partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from andre.errors import LogicError
-from andre.logic.atom import Atom, Constant, Term, Variable, fresh_variables
-from andre.logic.literal import Literal
-from andre.logic.program import Program
-from andre.logic.rule import Evidence, Rule
-from andre.logic.spelling import QUOTED, unquote
-from andre.logic.syntax import RawAtom, RawClause, RawDirective, RawTerm, ReadError, read_raw
+from andre.logic.atom import Constant, Term, Variable
+from andre.logic.spelling import QUOTED, read_number, unquote
 
-__all__ = ["WEIGHS", "Clause", "parse_atom", "parse_clauses", "parse_program", "parse_rule"]
+if TYPE_CHECKING:
+    from lark import Lark, Token
 
-_COUNTED_LINE = re.compile(r"\s*[0-9.eE+]+\s+[0-9.eE+]+\s+[0-9.eE+-]+\s+\S.*<=")
-#: How a ProbLog export says that it wrote a confidence as the probability of a rule.
-WEIGHS = ", written as the probability"
-#: A constant of AnyBURL's that is a code, not a number.
-LEADING_ZERO = re.compile(r"[(,]\s*-?0[0-9]+\s*[,)]")
-_STATISTICS = re.compile(
-    rf"^[ \t]*%[ \t]*(?P<split>{QUOTED}|[a-z]\w*): "
-    r"N_b=(?P<n_b>[0-9.e+-]+), N_r=(?P<n_r>[0-9.e+-]+)(?P<weighs>[^\n]*" + WEIGHS + ")?",
-    re.MULTILINE,
-)
-#: What these say makes no difference to a program that is read as a whole.
-_SKIPPED_DIRECTIVES = frozenset(
-    [
-        "discontiguous",
-        "dynamic",
-        "ensure_loaded",
-        "module",
-        "multifile",
-        "set_prolog_flag",
-        "style_check",
-        "table",
-        "use_module",
-    ]
-)
-_DIRECTIVE_NAME = re.compile(r":-\s*(\w*)")
+__all__ = ["RawAtom", "RawClause", "RawDirective", "RawLiteral", "RawTerm", "ReadError", "read_raw"]
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """A rule or fact, and where it was read.
+GRAMMAR = r"""
+program: (clause | directive)*
+directive: DIRECTIVE
+clause: [PROBABILITY "::"] atom [(":-" | "<=") body] DOT
+body: literal ("," literal)*
+literal: positive
+       | _NEGATION positive          -> negation
+       | _NEGATION "(" positive ")"  -> negation
+?positive: atom | comparison
+comparison: term COMPARISON term
+atom: name ["(" [terms] ")"]
+terms: term ("," term)*
+!name: NAME | QUOTED | CAPITALISED
+?term: VARIABLE -> variable
+     | simple
+     | list     -> whole
+?simple: NAME   -> bare
+       | QUOTED -> quoted
+       | STRING -> quoted
+       | DIGITS -> bare
+?item: simple | list
+list: LIST_START [item ("," item)*] "]"
 
-    Examples
-    --------
-    >>> clause, = parse_clauses("% ages\\n0.9::older(ann, bob).")
-    >>> print(clause.rule, clause.line, clause.is_fact)
-    0.9::older(ann, bob). 2 True
-    """
+single: atom [DOT]
 
-    rule: Rule
+line: [COUNT COUNT CONFIDENCE] line_atom "<=" [line_body] [DOT]
+line_body: line_atom ("," line_atom)*
+line_atom: LINE_NAME "(" line_term ("," line_term)* ")"
+line_term: LINE_TERM | QUOTED
+
+DIRECTIVE.3: /:-(?:<QUOTED>|"(?:[^"\\\n]|\\.)*+"|[^.'"]|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)/
+PROBABILITY: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s*::)/
+_NEGATION.3: /\\\+|not(?![A-Za-z0-9_])/
+COMPARISON: /\\=(?!=)|=<|>=|[<>=](?![=:<>\\.@])/
+CAPITALISED.2: /[A-Z_]\w*(?=\s*\()/
+VARIABLE: /[A-Z_][A-Za-z0-9_]*/
+NAME: /[^\W\d_A-Z]\w*/
+DIGITS: /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/
+QUOTED.2: /<QUOTED>/
+STRING: /"(?:[^"\\\n]|\\[\s\S])*+"/
+LIST_START: "["
+DOT: /\.(?=[\s%]|\Z)/
+
+COUNT: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s)/
+CONFIDENCE: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s)/
+LINE_NAME.2: /[^\s(),]+(?=\()/
+LINE_TERM: /(?:[^\s,()']|\([^\s()]*\))(?:[^\s,()]|\([^\s()]*\))*+/
+
+COMMENT: /%[^\n]*+|\/\*(?:[^*]|\*(?!\/))*+\*\//
+%ignore /\s+/
+%ignore COMMENT
+""".replace("<QUOTED>", QUOTED)
+
+_DEEPEST_LIST = 100
+
+
+class _Anyone:
+    """What `_` stands for: a variable that occurs nowhere else."""
+
+
+_ANYONE = _Anyone()
+#: A string is a constant of AnyBURL's, a name or a number.
+RawTerm: TypeAlias = Term | _Anyone | str
+
+
+class RawAtom(NamedTuple):
+    """An atom whose `_` have no names yet."""
+
+    predicate: str
+    args: tuple[RawTerm, ...]
+    line: int
+    is_true: bool = False  #: the goal `true`, written without quotes
+
+
+class RawLiteral(NamedTuple):
+    """A raw atom, or its negation."""
+
+    atom: RawAtom
+    negated: bool
+
+
+class RawClause(NamedTuple):
+    """A clause as it was written."""
+
+    head: RawAtom
+    body: tuple[RawLiteral, ...]
+    probability: float | None = None
+    counts: tuple[float, float] | None = None  #: AnyBURL's N_b and N_r
+
+
+class RawDirective(NamedTuple):
+    """A directive: `:- text.` as a whole."""
+
+    text: str
     line: int
 
-    @property
-    def is_fact(self) -> bool:
-        """Whether it has neither body nor variables."""
-        return not (self.rule.body or self.rule.variables)
 
-    @property
-    def probability(self) -> float:
-        """The probability written before it, else 1."""
-        return self.rule.probability
+class _ListText(NamedTuple):
+    """A list as its text, and how deep it nests."""
 
+    text: str
+    depth: int
 
-def parse_program(text: str, *, source: str = "<text>") -> Program:
-    """Read a program in Prolog, ProbLog or AnyBURL syntax.
-
-    Parameters
-    ----------
-    text
-        The program. AnyBURL is known by its counts or by a `<=` without a dot.
-    source
-        What error messages call the text: its file, as a rule.
-
-    Examples
-    --------
-    >>> print(parse_program("h(X, Y) :- not q(Y), p(X, Y), X \\\\= Y.  % a comment"))
-    h(X, Y) :- p(X, Y), \\+ q(Y), X \\= Y.
-    """
-    return Program(tuple(clause.rule for clause in parse_clauses(text, source=source)))
+    def __str__(self) -> str:
+        return self.text
 
 
-def parse_clauses(text: str, *, source: str = "<text>") -> list[Clause]:
-    """Read the clauses of a program, each with its line.
+class ReadError(Exception):
+    """Something that cannot be read, with the line of the text it stands in."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.message, self.line = message, line
+
+
+class _Reader:
+    """What the parser calls on each rule of the grammar: nothing here recurses."""
+
+    def program(self, *items: RawClause | RawDirective) -> list[RawClause | RawDirective]:
+        return list(items)
+
+    def directive(self, token: Token) -> RawDirective:
+        return RawDirective(str(token), _line(token))
+
+    def clause(
+        self, probability: Token | None, head: RawAtom, body: tuple[RawLiteral, ...] | None, _: Token
+    ) -> RawClause:
+        return RawClause(head, body or (), None if probability is None else float(probability))
+
+    def body(self, *literals: RawLiteral) -> tuple[RawLiteral, ...]:
+        return literals
+
+    def literal(self, atom: RawAtom) -> RawLiteral:
+        return RawLiteral(atom, negated=False)
+
+    def negation(self, atom: RawAtom) -> RawLiteral:
+        return RawLiteral(atom, negated=True)
+
+    def comparison(self, left: RawTerm, sign: Token, right: RawTerm) -> RawAtom:
+        return RawAtom(str(sign), (left, right), _line(sign))
+
+    def atom(self, name: Token, args: tuple[RawTerm, ...] | None = None) -> RawAtom:
+        is_true = name.type == "NAME" and name == "true" and not args
+        return RawAtom(_name(name), args or (), _line(name), is_true)
+
+    def terms(self, *terms: RawTerm) -> tuple[RawTerm, ...]:
+        return terms
+
+    def name(self, token: Token) -> Token:
+        return token
+
+    def variable(self, token: Token) -> RawTerm:
+        return _ANYONE if token == "_" else Variable(str(token))
+
+    def bare(self, token: Token) -> Constant:
+        if token.type == "NAME":
+            return Constant(_name(token))
+        try:
+            number = read_number(token)
+        except LogicError as error:
+            raise ReadError(str(error), _line(token)) from None
+        return Constant(str(token) if number is None else number)
+
+    def quoted(self, token: Token) -> Constant:
+        return Constant(_name(token))
+
+    def list(self, start: Token, *items: Constant | _ListText | None) -> _ListText:
+        # The text is built afresh at each level, which is why depth has a bound.
+        depth = 1 + max((item.depth for item in items if isinstance(item, _ListText)), default=0)
+        if depth > _DEEPEST_LIST:
+            raise ReadError(f"a list nests deeper than {_DEEPEST_LIST} levels", _line(start))
+        return _ListText("[" + ",".join(str(item) for item in items if item is not None) + "]", depth)
+
+    def whole(self, items: _ListText) -> Constant:
+        return Constant(items.text)
+
+    def single(self, atom: RawAtom, _: Token | None) -> RawAtom:
+        return atom
+
+    def line(
+        self,
+        n_b: Token | None,
+        n_r: Token | None,
+        _confidence: Token | None,
+        head: RawAtom,
+        body: tuple[RawLiteral, ...] | None,
+        _dot: Token | None,
+    ) -> RawClause:
+        counts = None if n_b is None or n_r is None else (float(n_b), float(n_r))
+        return RawClause(head, body or (), counts=counts)
+
+    def line_body(self, *atoms: RawAtom) -> tuple[RawLiteral, ...]:
+        return tuple(RawLiteral(atom, negated=False) for atom in atoms)
+
+    def line_atom(self, name: Token, *args: RawTerm) -> RawAtom:
+        return RawAtom(str(name), args, _line(name))
+
+    def line_term(self, token: Token) -> RawTerm:
+        # AnyBURL's variables are single capitals; whatever else stands there is a constant.
+        if len(token) == 1 and "A" <= token <= "Z":
+            return Variable(str(token))
+        return Constant(_name(token)) if token.type == "QUOTED" else str(token)
+
+
+def _line(token: Token) -> int:
+    return token.line or 1
+
+
+def _name(token: Token) -> str:
+    if token.type in ("QUOTED", "STRING"):
+        try:
+            name = unquote(token)
+        except LogicError as error:
+            raise ReadError(str(error), _line(token)) from None
+        return name
+    if token.type == "NAME" and token[0].isupper():
+        raise ReadError(f"a name that begins like {token} needs quotes: write '{token}'", _line(token))
+    return str(token)
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark  # noqa: PLC0415  (lark costs more time than most commands need)
+
+    reader = _Reader()
+    callbacks = {name: partial(_spread, getattr(reader, name)) for name in dir(_Reader) if name[0] != "_"}
+    starts = ["program", "single", "line"]
+    transformer: Any = SimpleNamespace(**callbacks)
+    return Lark(GRAMMAR, parser="lalr", lexer="contextual", start=starts, transformer=transformer)
+
+
+def _spread(method: Callable[..., Any], children: list[Any]) -> Any:
+    return method(*children)
+
+
+_HINTS = {
+    ";": "write one clause for each alternative",
+    "->": "write one clause for each case",
+    "!": "rules are tried in any order here, so leave the cut out",
+    "|": "lists are constants here, so write them out whole",
+    "<=": "less or equal is written =<",
+    "==": "equality is written =",
+    "\\==": "inequality is written \\=",
+    "is": "arithmetic is not supported, so add a relation that holds the result",
+    "(": "arguments are names, numbers, variables or lists, not compound terms",
+}
+
+
+def read_raw(text: str, start: Literal["program", "single", "line"]) -> Any:
+    """Parse a text from one of the grammar's entries.
 
     Raises
     ------
-    LogicError
-        Naming source and line.
+    ReadError
+        With the line, and what to do about it.
     """
-    text = text.removeprefix("\ufeff")
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken  # noqa: PLC0415
+
     try:
-        if _is_anyburl(text):
-            return list(_read_lines(text))
-        return list(_read_program(text))
-    except ReadError as problem:
-        raise LogicError(f"{source}, line {problem.line}: {problem.message}") from None
+        return _parser().parse(text, start=start)
+    except UnexpectedToken as error:
+        if error.token.type != "$END":
+            raise ReadError(_complaint(str(error.token)), error.line or 1) from None
+        line = text.rstrip().count("\n") + 1
+        raise ReadError("the text ends inside a clause: end it with a dot", line) from None
+    except UnexpectedCharacters as error:
+        found = text[error.pos_in_stream or 0 :][:40]
+        raise ReadError(_complaint(found), error.line or 1) from None
 
 
-def parse_rule(text: str, *, source: str = "<text>") -> Rule:
-    """Read one rule or fact; its final dot may be left out.
-
-    Examples
-    --------
-    >>> rule = parse_rule("219\\t215\\t0.98\\th(X,Y) <= b(X,A), c(A,Y)")
-    >>> print(rule, rule.evidence[0])
-    h(X, Y) :- b(X, A), c(A, Y). train: N_b=219, N_r=215, N_r/N_b=0.9817
-    """
-    if not (_is_anyburl(text) or text.rstrip().endswith(".")):
-        text += " ."
-    clauses = parse_clauses(text, source=source)
-    if len(clauses) != 1:
-        raise LogicError(f"{source} holds {len(clauses)} clauses where one rule is asked for")
-    return clauses[0].rule
-
-
-def parse_atom(text: str, *, source: str = "<text>") -> Atom:
-    """Read one atom, strictly: unlike `Atom.parse`, what is no atom is refused.
-
-    Examples
-    --------
-    >>> parse_atom("h(a, 'New York')")
-    Atom(predicate='h', args=(Constant(value='a'), Constant(value='New York')))
-    """
-    try:
-        raw: RawAtom = read_raw(text, "single")
-        return next(_name_all([raw]))
-    except ReadError as problem:
-        raise LogicError(f"{source}: {problem.message}") from None
-
-
-def _is_anyburl(text: str) -> bool:
-    """Whether the first line that says something is an AnyBURL rule."""
-    for match in re.finditer(r"[^\n]+", text):
-        line = match[0].strip()
-        if line and not line.startswith("%"):
-            # A clause that goes on in the next line ends in a comma or in the arrow itself.
-            is_whole = not line.endswith((".", ",", "<="))
-            return bool(_COUNTED_LINE.match(line) or (is_whole and re.search(r"\)\s*<=", line)))
-    return False
-
-
-def _read_lines(text: str) -> Iterator[Clause]:
-    # A leading zero shows that digits are codes, as WordNet's 00260881 and 12651611: names, all of them.
-    has_codes = bool(LEADING_ZERO.search(text))
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip() or line.lstrip().startswith("%"):
-            continue
-        try:
-            raw = read_raw(line, "line") if _COUNTED_LINE.match(line) else _prolog_line(line)
-            yield _clause(raw, number, read=Constant if has_codes else Constant.read)
-        except ReadError as problem:
-            raise ReadError(problem.message, number) from None
-
-
-def _prolog_line(line: str) -> RawClause:
-    """Read a line without counts, written by hand: where it can be read as Prolog, it is."""
-    try:
-        items = read_raw(line if line.rstrip().endswith(".") else line + " .", "program")
-    except ReadError:
-        items = [read_raw(line, "line")]
-    if len(items) != 1 or isinstance(items[0], RawDirective):
-        raise ReadError("there is more than one rule in this line: write each in its own", 1)
-    clause: RawClause = items[0]
-    return clause
-
-
-def _read_program(text: str) -> Iterator[Clause]:
-    statistics = _statistics(text)
-    for item in read_raw(text, "program"):
-        if isinstance(item, RawDirective):
-            _skip(item)
-            continue
-        evidence = []
-        while statistics and statistics[-1].line <= item.head.line:
-            evidence.append(statistics.pop())
-        weighed = any(found.weighs for found in evidence)
-        raw = item._replace(probability=None) if weighed else item
-        yield _clause(raw, item.head.line, tuple(found.evidence for found in evidence))
-
-
-class _Statistics(NamedTuple):
-    line: int
-    evidence: Evidence
-    weighs: bool  #: whether the rule's probability is this confidence and nothing of its own
-
-
-def _statistics(text: str) -> list[_Statistics]:
-    """Find the statistics in comments with their lines, the last first."""
-    found, line, place = [], 1, 0
-    for match in _STATISTICS.finditer(text):
-        line, place = line + text.count("\n", place, match.start()), match.start()
-        split = match["split"]
-        try:
-            name = unquote(split) if split.startswith("'") else split
-            counts = float(match["n_b"]), float(match["n_r"])
-        except ValueError:
-            continue  # a person's remark that only looks like ours
-        found.append(_Statistics(line, Evidence(name, *map(_whole, counts)), match["weighs"] is not None))
-    return found[::-1]
-
-
-def _whole(count: float) -> float:
-    return int(count) if count.is_integer() else count
-
-
-def _skip(directive: RawDirective) -> None:
-    match = _DIRECTIVE_NAME.match(directive.text)
-    if match is None or match[1] not in _SKIPPED_DIRECTIVES:
-        shown = directive.text if len(directive.text) <= 60 else directive.text[:60] + "..."
-        raise ReadError(f"the directive {shown!r} cannot be carried out: take it out", directive.line)
-
-
-def _clause(
-    raw: RawClause,
-    line: int,
-    evidence: tuple[Evidence, ...] = (),
-    read: Callable[[str], Constant] = Constant.read,
-) -> Clause:
-    body = tuple(literal for literal in raw.body if literal.negated or not literal.atom.is_true)
-    if any(literal.atom.is_true for literal in body):
-        raise ReadError("\\+ true never holds, so this rule says nothing: take it out", line)
-    head, *atoms = _name_all([raw.head, *(literal.atom for literal in body)], read)
-    if raw.counts is not None:
-        evidence = (Evidence("train", *map(_whole, raw.counts)),)
-    probability = 1.0 if raw.probability is None else raw.probability
-    literals = map(Literal, atoms, (literal.negated for literal in body))
-    try:
-        return Clause(Rule(head, tuple(literals), evidence, probability), line)
-    except LogicError as error:
-        raise ReadError(str(error), line) from None
-
-
-def _name_all(atoms: Iterable[RawAtom], read: Callable[[str], Constant] = Constant.read) -> Iterator[Atom]:
-    """Give every `_` a name that no other variable of the clause has."""
-    atoms = list(atoms)
-    taken = {arg.name for atom in atoms for arg in atom.args if isinstance(arg, Variable)}
-    fresh = fresh_variables(taken)
-    for atom in atoms:
-        try:
-            yield Atom(atom.predicate, tuple(_term(arg, fresh, read) for arg in atom.args))
-        except LogicError as error:
-            raise ReadError(str(error), atom.line) from None
-
-
-def _term(term: RawTerm, fresh: Iterator[Variable], read: Callable[[str], Constant]) -> Term:
-    if isinstance(term, Variable | Constant):
-        return term
-    return read(term) if isinstance(term, str) else next(fresh)
+def _complaint(found: str) -> str:
+    found = found.split("\n", maxsplit=1)[0].strip()
+    shown = found if len(found) <= 30 else found[:30] + "..."
+    for sign, hint in _HINTS.items():
+        if found.startswith(sign) and (sign != "is" or found[2:3] in ("", " ")):
+            return f"{shown!r} cannot stand here: {hint}"
+    if found.startswith(("'", '"', "/*")):
+        return f"{shown!r} is opened and never closed in its line, or cannot stand here"
+    return f"{shown!r} cannot stand here: a clause is written head :- literal, literal."

@@ -23,7 +23,7 @@ class Program:
 
     Examples
     --------
-    >>> from andre.logic import Atom, Literal
+    >>> from andre.logic.atom import Atom, Literal
     >>> h, b1, b2 = Atom("h"), Literal(Atom("b1")), Literal(Atom("b2"))
     >>> program = Program((Rule(h, (b1,)), Rule(h, (~b2,))))
     >>> print(program)
@@ -51,7 +51,7 @@ class Program:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from andre.logic.writers.html import program_html  # noqa: PLC0415  (it imports this module)
+        from andre.logic.writers.table import program_html  # noqa: PLC0415  (it imports this module)
 
         return program_html(self)
 

@@ -1,4 +1,7 @@
-"""Rules, and the evidence that stands behind one."""
+"""Rules, and the evidence that stands behind one.
+
+Safety: a rule says something only about constants that its body finds.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from andre.errors import LogicError
-from andre.logic.atom import Atom, Term, Variable
-from andre.logic.canonical import Encoding, encode
-from andre.logic.literal import Literal
+from andre.logic.atom import Atom, Literal, Term, Variable
 from andre.logic.spelling import spell_number
+from andre.logic.variants import Encoding, encode
 
-__all__ = ["Evidence", "Rule"]
+__all__ = ["Evidence", "Rule", "check_safe", "unsafe_variables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +130,38 @@ class Rule:
         ordered = sorted(self.body, key=lambda lit: (lit.is_builtin, lit.negated))
         head = str(self.head) if self.probability == 1 else f"{spell_number(self.probability)}::{self.head}"
         return f"{head} :- {', '.join(map(str, ordered))}." if ordered else f"{head}."
+
+
+def unsafe_variables(rule: Rule) -> tuple[Variable, ...]:
+    """The variables that no positive, non-built-in body literal gives a value.
+
+    Examples
+    --------
+    >>> from andre.logic.parse import parse_rule
+    >>> unsafe_variables(parse_rule("h(X, Y) :- p(X, A), \\\\+ q(A, Y)"))
+    (Variable(name='Y'),)
+    """
+    bound = {variable for literal in rule.body if literal.binds for variable in literal.variables}
+    return tuple(variable for variable in rule.variables if variable not in bound)
+
+
+def check_safe(rule: Rule) -> None:
+    """Refuse a rule with a variable that could stand for anything.
+
+    Raises
+    ------
+    LogicError
+        Naming the variable and the rule.
+
+    Examples
+    --------
+    >>> from andre.logic.parse import parse_rule
+    >>> check_safe(parse_rule("h(X, Y) :- p(X)"))
+    Traceback (most recent call last):
+    ...
+    andre.errors.LogicError: Y is free in 'h(X, Y) :- p(X).': add a positive body literal that binds it
+    """
+    if unsafe := unsafe_variables(rule):
+        names = ", ".join(map(str, unsafe))
+        verb, it = ("is", "it") if len(unsafe) == 1 else ("are", "them")
+        raise LogicError(f"{names} {verb} free in '{rule}': add a positive body literal that binds {it}")

@@ -9,6 +9,7 @@ from andre.errors import LogicError
 
 __all__ = ["QUOTED", "is_list", "is_plain", "quote", "read_number", "spell_number", "unquote"]
 
+
 #: A quoted name as a regular expression; \\x41\\ and \\101\\ are closed by a backslash.
 QUOTED = r"'(?:[^'\\\n]|''|\\(?:x[0-9a-fA-F]+\\|[0-7]+\\|[^x0-7]))*+'"
 

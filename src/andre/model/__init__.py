@@ -1,9 +1,11 @@
 """The differentiable rule space: operators, network, losses, schedule."""
 
-from andre.model.config import LossConfig, NetworkConfig
+from andre.model.config import LossConfig, NetworkConfig, NonNegative, Positive, Settings
 from andre.model.inputs import Inputs
+from andre.model.losses import schedule
 from andre.model.network import Network, subrule_mask
 from andre.model.objective import Objective, Terms, row_weights
+from andre.model.operators import Operator, aggregate, conjunctions, disjunctions
 from andre.model.pooling import Pooling
 
 __all__ = [
@@ -11,9 +13,17 @@ __all__ = [
     "LossConfig",
     "Network",
     "NetworkConfig",
+    "NonNegative",
     "Objective",
+    "Operator",
     "Pooling",
+    "Positive",
+    "Settings",
     "Terms",
+    "aggregate",
+    "conjunctions",
+    "disjunctions",
     "row_weights",
+    "schedule",
     "subrule_mask",
 ]

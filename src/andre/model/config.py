@@ -12,6 +12,7 @@ from andre.errors import ConfigError
 
 __all__ = ["LossConfig", "NetworkConfig"]
 
+
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 

@@ -34,6 +34,7 @@ from andre.model.operators import Operator
 
 __all__ = ["Bags", "Columns", "Dense", "Direct", "coefficients", "extremes", "features", "sum_terms"]
 
+
 #: Floats that one block of the direct form may hold: a few megabytes stay in the cache.
 _BLOCK = 1 << 20
 

@@ -14,6 +14,7 @@ from andre.model.operators import Operator
 
 __all__ = ["Inputs"]
 
+
 #: A table pays once there are this many rows per level.
 _ROWS_PER_LEVEL = 4
 #: Exact tables have at most so many levels, so that they do not grow with the rows.

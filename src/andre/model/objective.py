@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from andre.grounding import RuleSpace, Sample
 from andre.model import losses
 from andre.model.config import LossConfig
 from andre.model.losses import schedule
+from andre.samples import RuleSpace, Sample
 
 __all__ = ["Objective", "Terms", "row_weights"]
 

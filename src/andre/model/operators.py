@@ -32,6 +32,7 @@ __all__ = [
     "prob_sum",
 ]
 
+
 #: Beyond this beta the terms of attention underflow in float32 unless they are shifted.
 SHARPEST = 80.0
 _TINY = 1e-6

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from andre.grounding import Membership
 from andre.model.operators import Operator
+from andre.samples import Membership
 
 __all__ = ["Pooling"]
 

@@ -1,22 +1,88 @@
-"""A report as one HTML file that needs nothing else: no network, no other file."""
+"""Shorter lists, so that a page with many targets stays small; what is left out is counted.
+
+A report as one HTML file that needs nothing else: no network, no other file.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from andre.files import write_whole
 from andre.logic import Atom, Variable
 from andre.report.draw import bars_svg, census_svg, chart_svg
-from andre.report.page import Prediction, ReportData, RuleRow
-from andre.report.trim import Limits, trim
+from andre.report.page import Bars, Prediction, ReportData, RuleRow, TargetReport
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-__all__ = ["as_values", "render", "write_report"]
+__all__ = ["Limits", "as_values", "render", "trim", "write_report"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long the lists of a target may be."""
+
+    predictions: int = 60  #: of every rule
+    atoms: int = 30  #: in the bars
+    runs: int = 20
+    rejected: int = 40
+
+    def halved(self) -> Limits:
+        """Half as long, and never empty.
+
+        Examples
+        --------
+        >>> Limits(predictions=60, atoms=30, runs=20, rejected=1).halved()
+        Limits(predictions=30, atoms=15, runs=10, rejected=1)
+        """
+        return Limits(*(max(1, limit // 2) for limit in vars(self).values()))
+
+
+def trim(data: ReportData, limits: Limits) -> ReportData:
+    """The same report with lists no longer than the limits.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_rule
+    >>> from andre.report.page import Prediction
+    >>> row = RuleRow(parse_rule("h :- b."), predictions=(Prediction("row 1"), Prediction("row 2")))
+    >>> data = ReportData("h", (TargetReport("h", rules=(row,)),))
+    >>> trim(data, Limits(predictions=1)).targets[0].rules[0].left_out
+    1
+    """
+    return replace(data, targets=tuple(_target(target, limits) for target in data.targets))
+
+
+def _target(target: TargetReport, limits: Limits) -> TargetReport:
+    return replace(
+        target,
+        rules=tuple(_rule(row, limits.predictions) for row in target.rules),
+        bars=None if target.bars is None else _bars(target.bars, limits.atoms),
+        runs=target.runs[: limits.runs],
+        runs_left_out=target.runs_left_out + max(0, len(target.runs) - limits.runs),
+        rejected=target.rejected[: limits.rejected],
+        rejected_left_out=target.rejected_left_out + max(0, len(target.rejected) - limits.rejected),
+    )
+
+
+def _rule(row: RuleRow, most: int) -> RuleRow:
+    left = row.left_out + max(0, len(row.predictions) - most)
+    return replace(row, predictions=row.predictions[:most], left_out=left)
+
+
+def _bars(bars: Bars, most: int) -> Bars:
+    """The atoms that some subrule is least sure to leave out, in their order."""
+    sure = [min(subrule[place][2] for subrule in bars.subrules) for place in range(len(bars.names))]
+    kept = sorted(sorted(range(len(sure)), key=lambda place: sure[place])[:most])
+    return Bars(
+        names=tuple(bars.names[place] for place in kept),
+        subrules=tuple(tuple(subrule[place] for place in kept) for subrule in bars.subrules),
+        left_out=bars.left_out + len(bars.names) - len(kept),
+    )
+
 
 #: Characters that a page may take; its lists are halved until it fits.
 _ROOM = 4_000_000
@@ -71,7 +137,7 @@ def as_values(data: ReportData) -> dict[str, Any]:
 def _page(template: Template, data: ReportData) -> str:
     return template.render(
         data=data,
-        embedded=[[_rule(row) for row in target.rules] for target in data.targets],
+        embedded=[[_html_rule(row) for row in target.rules] for target in data.targets],
         settings=json.dumps(data.provenance.settings, indent=2),
     )
 
@@ -104,7 +170,7 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
 
 
-def _rule(row: RuleRow) -> dict[str, Any]:
+def _html_rule(row: RuleRow) -> dict[str, Any]:
     rule = row.rule
     places = {variable: place for place, variable in enumerate(rule.variables)}
     return {

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from andre.evaluation.entailment import Shares
+from andre.evaluation import Shares
 from andre.logic import Rule
 
 __all__ = [

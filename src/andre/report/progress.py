@@ -14,14 +14,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from andre.grounding import Census
-from andre.learning import Callback, State
-from andre.learning.state import LOSSES
+from andre.census import Census
+from andre.learning import LOSSES, Callback, State
+from andre.limits import peak_megabytes
 from andre.logic import Program
-from andre.report.memory import peak_megabytes
 from andre.report.terminal import rule_text
 
 __all__ = ["LiveProgress", "TargetLines"]
+
 
 #: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
 _PAUSE = 0.1
@@ -39,8 +39,8 @@ class LiveProgress(Callback):
 
     Examples
     --------
-    >>> from andre.grounding.synthetic import TASKS
-    >>> from andre.learning import fit
+    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
+    >>> from andre.learning.fit import fit
     >>> with LiveProgress() as progress:
     ...     result = fit(TASKS["four"].sample(100, seed=0), callbacks=[progress])
     """

@@ -16,8 +16,8 @@ def outcome(result: Result) -> str:
 
     Examples
     --------
-    >>> from andre.grounding.synthetic import TASKS
-    >>> from andre.learning import fit
+    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
+    >>> from andre.learning.fit import fit
     >>> outcome(fit(TASKS["four"].sample(100, seed=0)))
     '2 rules, 4 literals, accuracy 1.0000 (train), ... s'
     """
@@ -53,8 +53,8 @@ def document(result: Result) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from andre.grounding.synthetic import TASKS
-    >>> from andre.learning import fit
+    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
+    >>> from andre.learning.fit import fit
     >>> learned = document(fit(TASKS["four"].sample(100, seed=0)))
     >>> learned["rules"][0]["rule"], learned["accuracy"]
     ('h :- b1, \\\\+ b3.', {'train': 1.0})
@@ -85,8 +85,8 @@ def theory_document(theory: Theory) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from andre.facts import TASKS
-    >>> from andre.learning import learn
+    >>> from andre.facts.tasks import TASKS
+    >>> from andre.learning.learn import learn
     >>> learned = theory_document(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2))
     >>> learned["targets"][0]["rules"][0]["rule"]
     'predecessor(X1, X2) :- successor(X2, X1).'

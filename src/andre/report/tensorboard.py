@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from andre.errors import AndreError
-from andre.learning import Callback, State
-from andre.learning.state import LOSSES
+from andre.learning import LOSSES, Callback, State
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -33,8 +32,8 @@ class TensorBoard(Callback):
     Examples
     --------
     >>> import tempfile
-    >>> from andre.grounding.synthetic import TASKS
-    >>> from andre.learning import fit
+    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
+    >>> from andre.learning.fit import fit
     >>> with TensorBoard(tempfile.mkdtemp()) as board:
     ...     result = fit(TASKS["four"].sample(100, seed=0), callbacks=[board])
     """

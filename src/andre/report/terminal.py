@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
-from andre.learning import Result, Theory, prolog
+from andre.learning import Result, Theory
 from andre.logic import Program
+from andre.runs import prolog
 
 __all__ = ["listing", "row_table", "rule_table", "rule_text", "run_table", "target_table"]
+
 
 #: What terminals of any background and people of any colour sight can tell apart.
 _COMMENT, _NEGATION = "dim", "bold"
@@ -43,8 +45,8 @@ def rule_table(program: Program) -> Table:
 
     Examples
     --------
-    >>> from andre.grounding.synthetic import TASKS
-    >>> from andre.learning import fit
+    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
+    >>> from andre.learning.fit import fit
     >>> rule_table(fit(TASKS["four"].sample(100, seed=0)).program).row_count
     2
     """
@@ -85,8 +87,8 @@ def target_table(theory: Theory) -> Table:
 
     Examples
     --------
-    >>> from andre.facts import TASKS
-    >>> from andre.learning import learn
+    >>> from andre.facts.tasks import TASKS
+    >>> from andre.learning.learn import learn
     >>> target_table(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2)).row_count
     1
     """

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from andre.errors import DataError
 from andre.facts.formats.csv_files import CSV, files_in
-from andre.facts.formats.duck import DUCKDB, PARQUET
+from andre.facts.formats.databases import DUCKDB, PARQUET, SQLITE
 from andre.facts.formats.format import Format
 from andre.facts.formats.jsonl import JSONL
 from andre.facts.formats.nl import NL
 from andre.facts.formats.popper import POPPER
 from andre.facts.formats.prolog import PROBLOG, PROLOG
-from andre.facts.formats.sqlite import SQLITE
+from andre.facts.formats.text import opening, sample
 from andre.facts.formats.triples import TSV, TSV_SPLITS, split_files
-from andre.facts.text import opening, sample
 
 __all__ = ["FORMATS", "Format", "format_named", "format_of", "format_to_write"]
 

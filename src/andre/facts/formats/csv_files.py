@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
+from andre.facts.formats.columns import add_table, is_triples, table_columns
 from andre.facts.formats.format import (
     Format,
     check_arities,
@@ -21,10 +22,10 @@ from andre.facts.formats.format import (
     refusal,
     text_of,
 )
-from andre.facts.formats.tables import add_table, is_triples, table_columns
-from andre.facts.text import blocks, fail_at
+from andre.facts.formats.text import blocks, fail_at
 
 __all__ = ["CSV", "file_name", "files_in", "relation_name"]
+
 
 _BATCH = 1 << 16
 

@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 from andre.errors import DataError
 from andre.facts.base import FactBase
-from andre.facts.spelling import values_of_texts
-from andre.facts.values import Value, key_of
-from andre.logic.spelling import spell_number
+from andre.facts.build import values_of_texts
+from andre.facts.relation import Value, key_of
+from andre.logic import spell_number
 
 __all__ = [
     "Check",
@@ -25,6 +25,7 @@ __all__ = [
     "refusal",
     "text_of",
 ]
+
 
 Check: TypeAlias = Callable[[FactBase, str], None]
 

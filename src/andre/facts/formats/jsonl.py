@@ -14,12 +14,12 @@ from andre.facts.base import FactBase, Key
 from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place, as_names
 from andre.facts.formats.format import Format
-from andre.facts.relation import MARKS
-from andre.facts.text import blocks, fail_at
-from andre.facts.values import checked
+from andre.facts.formats.text import blocks, fail_at
+from andre.facts.relation import MARKS, checked
 from andre.logic import parse_rule
 
 __all__ = ["JSONL"]
+
 
 _FIELDS = {"relation", "args", "probability", "mark", "negative"}
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from andre.errors import LogicError
 from andre.facts.base import FactBase
-from andre.facts.build import Builder, Place
-from andre.facts.distinct import by_kind
+from andre.facts.build import Builder, Place, values_of_texts
 from andre.facts.formats.format import (
     Format,
     check_arities,
@@ -25,13 +24,12 @@ from andre.facts.formats.format import (
     refusal,
     text_of,
 )
-from andre.facts.relation import MARKS
-from andre.facts.spelling import values_of_texts
-from andre.facts.text import blocks, fail_at
-from andre.facts.values import Dictionary, key_of
-from andre.logic.spelling import QUOTED, quote, unquote
+from andre.facts.formats.text import blocks, fail_at
+from andre.facts.relation import MARKS, Dictionary, by_kind, key_of
+from andre.logic import QUOTED, quote, unquote
 
 __all__ = ["NL"]
+
 
 _BARE = r"[^\s(),'\"#\ufeff]++"
 _NAME = rf"(?!%|[0-9.]+::){_BARE}"

@@ -22,11 +22,11 @@ from andre.facts.formats.prolog import (
     values_of_prolog,
     write_clauses,
 )
-from andre.facts.text import fail_at
-from andre.logic import parse_atom
-from andre.logic.spelling import QUOTED, quote, unquote
+from andre.facts.formats.text import fail_at
+from andre.logic import QUOTED, parse_atom, quote, unquote
 
 __all__ = ["POPPER"]
+
 
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
 

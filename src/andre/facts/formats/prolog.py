@@ -15,11 +15,9 @@ from andre.errors import LogicError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format
-from andre.facts.relation import Relation
-from andre.facts.text import blocks, fail_at
-from andre.facts.values import Value
-from andre.logic import Atom, Constant, parse_clauses
-from andre.logic.spelling import QUOTED, read_number
+from andre.facts.formats.text import blocks, fail_at
+from andre.facts.relation import Relation, Value
+from andre.logic import QUOTED, Atom, Constant, parse_clauses, read_number
 
 __all__ = [
     "PROBLOG",
@@ -31,6 +29,7 @@ __all__ = [
     "values_of_prolog",
     "write_clauses",
 ]
+
 
 #: No clause is longer than this many characters: the grammar takes seconds for that many.
 MAX_CLAUSE = 1 << 20

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder
-from andre.facts.distinct import by_kind
 from andre.facts.formats.format import (
     Check,
     Format,
@@ -24,11 +23,11 @@ from andre.facts.formats.format import (
     refusal,
     text_of,
 )
-from andre.facts.relation import MARKS
-from andre.facts.text import Block, blocks, fail_at
-from andre.facts.values import Dictionary
+from andre.facts.formats.text import Block, blocks, fail_at
+from andre.facts.relation import MARKS, Dictionary, by_kind
 
 __all__ = ["TSV", "TSV_SPLITS", "add_triples", "split_files"]
+
 
 _GOOD_LINES = re.compile(r"(?:[^\t\n]++\t[^\t\n]++\t[^\t\n]++\n)*+")
 _ENDINGS = (".txt", ".tsv")

@@ -7,11 +7,12 @@ from functools import partial
 import numpy as np
 
 from andre.facts.base import FactBase
-from andre.facts.tasks.components import components
+from andre.facts.tasks.graphs import components
 from andre.facts.tasks.population import populate
 from andre.facts.tasks.task import Task, state
 
 __all__ = ["FATHER", "GRANDPARENT", "RELATEDNESS", "SON"]
+
 
 #: For each clan and generation, how many are born into it and how many marry into it.
 Clans = tuple[tuple[tuple[int, int], ...], ...]

@@ -1,16 +1,36 @@
-"""Random graphs of several parts, some of them with directed cycles and some without."""
+"""The connected parts of a graph.
+
+Random graphs of several parts, some of them with directed cycles and some without.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
 
 from andre.facts.base import FactBase
-from andre.facts.tasks.components import components
 from andre.facts.tasks.task import Task, state
 
-__all__ = ["CONNECTEDNESS", "DIRECTED_EDGE", "random_edges"]
+__all__ = ["CONNECTEDNESS", "DIRECTED_EDGE", "components", "random_edges"]
+
+
+def components(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """The nodes that edges join, whichever way they run, part by part.
+
+    Examples
+    --------
+    >>> components([("a", "b"), ("c", "b"), ("d", "d")])
+    [['c', 'a', 'b'], ['d']]
+    """
+    part_of: dict[str, list[str]] = {}
+    for edge in edges:
+        one, two = (part_of.setdefault(node, [node]) for node in edge)
+        if one is not two:
+            one += two
+            part_of.update(dict.fromkeys(two, one))
+    return list({id(part): part for part in part_of.values()}.values())
 
 
 def random_edges(sizes: tuple[int, ...], more: float, rng: np.random.Generator) -> list[tuple[str, str]]:

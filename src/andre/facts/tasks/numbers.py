@@ -13,6 +13,7 @@ from andre.facts.tasks.task import Domain, Task, state
 
 __all__ = ["EVEN", "LESS_THAN", "ODD", "PREDECESSOR"]
 
+
 _BACKGROUND = ("successor/2", "zero/1")
 
 # The last number has no successor. That of `odd` is odd and that of `even` is even: otherwise the

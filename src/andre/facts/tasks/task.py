@@ -10,11 +10,11 @@ from typing import TypeAlias
 import numpy as np
 
 from andre.facts.base import FactBase
-from andre.facts.relation import Relation
-from andre.facts.values import Dictionary, Value, key_of
+from andre.facts.relation import Dictionary, Relation, Value, key_of
 from andre.logic import Program, parse_program
 
 __all__ = ["Domain", "Rows", "Task", "state"]
+
 
 #: The facts of one relation, as tuples of constants.
 Rows: TypeAlias = Iterable[tuple[Value, ...]]

@@ -10,9 +10,10 @@ from andre.logic.atom import Atom, Constant, Term, Variable
 from andre.logic.program import Program
 from andre.logic.rule import Rule
 from andre.logic.spelling import quote, read_number
-from andre.logic.writers.statistics import main_evidence, spell_count
+from andre.logic.writers.prolog import main_evidence, spell_count
 
 __all__ = ["to_anyburl"]
+
 
 _BARE_TERM = re.compile(r"(?:[^\s,()'%]|\([^\s()]*\))(?:[^\s,()]|\([^\s()]*\))*\Z")
 _BARE_NAME = re.compile(r"[^\s(),%][^\s(),]*\Z")
@@ -34,7 +35,7 @@ def to_anyburl(program: Program) -> str:
 
     Examples
     --------
-    >>> from andre.logic import parse_program
+    >>> from andre.logic.parse import parse_program
     >>> to_anyburl(parse_program("h(X1, X2) :- b(X1, X3), c(X3, 'New York'), X1 \\= X3."))
     "0\t0\t0.0\th(X,Y) <= b(X,A), c(A,'New York')\n"
     """

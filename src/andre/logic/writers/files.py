@@ -8,15 +8,14 @@ from pathlib import Path
 
 from andre.errors import LogicError
 from andre.files import write_whole
-from andre.logic.grammar import parse_program
+from andre.logic.parse import parse_program
 from andre.logic.program import Program
 from andre.logic.writers.anyburl import to_anyburl
-from andre.logic.writers.document import from_json, to_json
-from andre.logic.writers.problog import to_problog
-from andre.logic.writers.prolog import to_prolog
+from andre.logic.writers.json import from_json, to_json
+from andre.logic.writers.prolog import to_problog, to_prolog
 from andre.logic.writers.table import from_csv, to_csv
 
-__all__ = ["FORMATS", "ProgramFormat", "format_program", "read_program", "write_program"]
+__all__ = ["PROGRAM_FORMATS", "ProgramFormat", "format_program", "read_program", "write_program"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ def _parse(text: str, source: str) -> Program:
     return parse_program(text, source=source)
 
 
-FORMATS = {
+PROGRAM_FORMATS = {
     item.name: item
     for item in (
         ProgramFormat("prolog", (".pl", ".prolog", ".pro"), to_prolog, _parse),
@@ -106,20 +105,20 @@ def read_program(path: str | Path, format: str | None = None) -> Program:
             f"{path}, line {line}: this is not UTF-8 but looks like LATIN1: "
             "convert it with iconv -f LATIN1 -t UTF-8"
         ) from None
-    known = {ending: item for item in FORMATS.values() for ending in item.endings}
-    chosen = known.get(path.suffix.lower(), FORMATS["prolog"]) if format is None else _named(format)
+    known = {ending: item for item in PROGRAM_FORMATS.values() for ending in item.endings}
+    chosen = known.get(path.suffix.lower(), PROGRAM_FORMATS["prolog"]) if format is None else _named(format)
     return chosen.read(text, str(path))
 
 
 def _named(name: str) -> ProgramFormat:
-    if name not in FORMATS:
-        raise LogicError(f"there is no program format {name!r}: choose {', '.join(FORMATS)}")
-    return FORMATS[name]
+    if name not in PROGRAM_FORMATS:
+        raise LogicError(f"there is no program format {name!r}: choose {', '.join(PROGRAM_FORMATS)}")
+    return PROGRAM_FORMATS[name]
 
 
 def _by_ending(path: Path) -> ProgramFormat:
-    for item in FORMATS.values():
+    for item in PROGRAM_FORMATS.values():
         if path.suffix.lower() in item.endings:
             return item
-    endings = ", ".join(item.endings[0] for item in FORMATS.values())
+    endings = ", ".join(item.endings[0] for item in PROGRAM_FORMATS.values())
     raise LogicError(f"the ending of {path.name} names no format: use one of {endings}, or say the format")

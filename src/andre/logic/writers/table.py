@@ -1,22 +1,27 @@
-"""Programs as tables: one row per rule and split."""
+"""Programs as tables: one row per rule and split.
+
+Programs as small HTML tables, for notebooks.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from andre.errors import ConfigError, LogicError
-from andre.logic.grammar import parse_rule
+from andre.logic.parse import parse_rule
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
-from andre.logic.writers.statistics import spell_count
+from andre.logic.writers.prolog import spell_count
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["COLUMNS", "from_csv", "to_csv", "to_frame"]
+__all__ = ["COLUMNS", "from_csv", "html_table", "program_html", "to_csv", "to_frame"]
+
 
 COLUMNS = ("rule", "support", "N_b", "N_r", "confidence", "split")
 
@@ -40,7 +45,7 @@ def to_frame(program: Program) -> DataFrame:
 
     Examples
     --------
-    >>> from andre.logic import parse_program
+    >>> from andre.logic.parse import parse_program
     >>> print(to_frame(parse_program("20\\t10\\t0.5\\th(X,Y) <= b(X,Y)")).to_string(index=False))
     rule  support  N_b  N_r  confidence split
     h(X, Y) :- b(X, Y).     10.0 20.0 10.0         0.5 train
@@ -58,7 +63,7 @@ def to_csv(program: Program) -> str:
 
     Examples
     --------
-    >>> from andre.logic import parse_program
+    >>> from andre.logic.parse import parse_program
     >>> print(to_csv(parse_program("20\\t10\\t0.5\\th(X,Y) <= b(X,Y)")), end="")
     rule,support,N_b,N_r,confidence,split
     "h(X, Y) :- b(X, Y).",10,20,10,0.5,train
@@ -111,3 +116,52 @@ def _evidence(row: dict[str, str], place: str) -> list[Evidence]:
     except (TypeError, ValueError):
         raise LogicError(f"{place}: N_b and N_r are counts, not {row['N_b']!r} and {row['N_r']!r}") from None
     return [Evidence(row["split"] or "", *counts)]
+
+
+#: Rules that a notebook shows before it says how many more there are.
+_MOST_RULES = 50
+_LEFT, _RIGHT = "text-align:left", "text-align:right"
+
+
+def program_html(program: Program, caption: str = "") -> str:
+    """A program as a table: one line per rule, its counts on every split.
+
+    Examples
+    --------
+    >>> from andre.logic.parse import parse_program
+    >>> "h :- a &lt; b" in program_html(parse_program("h :- a < b."))
+    True
+    """
+    if not len(program):
+        return f"<p>No rule. {escape(caption)}</p>"
+    splits = tuple(dict.fromkeys(item.split for rule in program for item in rule.evidence))
+    names = [f"{split} {figure}" for split in splits for figure in ("N_b", "N_r", "N_r/N_b")]
+    lines = []
+    for rule in program.rules[:_MOST_RULES]:
+        cells = [str(rule)]
+        for item in (rule.on(split) for split in splits):
+            cells += [f"{item.n_b:g}", f"{item.n_r:g}", f"{item.confidence:.4f}"] if item else [""] * 3
+        lines.append(cells)
+    hidden = len(program) - _MOST_RULES
+    more = [f"{hidden} more rules."] if hidden > 0 else []
+    return html_table(["rule", *names], lines, " ".join([*([caption] if caption else []), *more]))
+
+
+def html_table(columns: Sequence[str], lines: Iterable[Sequence[str]], caption: str = "") -> str:
+    """A table whose first column is code and whose others are figures; all text is escaped."""
+    head = "".join(
+        f'<th style="{_RIGHT if place else _LEFT}">{escape(name)}</th>' for place, name in enumerate(columns)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="{_RIGHT}">{escape(cell)}</td>'
+            if place
+            else f'<td style="{_LEFT}"><code>{escape(cell)}</code></td>'
+            for place, cell in enumerate(line)
+        )
+        + "</tr>"
+        for line in lines
+    )
+    title = f'<caption style="caption-side:bottom;{_LEFT}">{escape(caption)}</caption>' if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,5 @@
+"""`python -m benchmarks NAME`, which `./dev bench` calls."""
+
+from benchmarks.command import main
+
+main()

@@ -1,0 +1,174 @@
+"""Chains of three and four literals, found from sampled facts: only what explains something is counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, diags
+
+from andre.completion.bodies import Body
+from andre.completion.config import CompletionConfig
+from andre.completion.graph import Graph
+
+__all__ = ["chain_groundings", "long_bodies"]
+
+
+_MOST_WALKS = 500_000  # of a chain of four: one with more says little about any of its pairs
+_ASKED = 50  # starts from which it is seen how much a chain covers
+_MOST_MEETS = 1_000_000  # of the walks of a fact: between hubs every chain is found, and that takes long
+
+
+def long_bodies(
+    graph: Graph, step: int, config: CompletionConfig, lengths: Sequence[int] = (3,), least: float = 0.0
+) -> list[Body]:
+    """The chains that connect most of some sampled facts of a target, for each of these lengths.
+
+    For each fact, walks of two steps from its start meet walks of one or two
+    steps back from its end. The fact itself is no part of a walk.
+
+    Parameters
+    ----------
+    graph
+        The training facts.
+    step
+        The target.
+    config
+        How many chains, and from how many facts.
+    lengths
+        Of the chains, in literals: 3, 4 or both.
+    least
+        Chains are left out that seem to be right much less often than this.
+    """
+    pairs = graph.pairs(step, "train")
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    if not config.chains or not len(pairs):
+        return []
+    rng = np.random.default_rng((config.seed, step))
+    sampled = pairs[rng.choice(len(pairs), min(len(pairs), config.chain_facts), replace=False)]
+    found: dict[int, Counter[int]] = {length: Counter() for length in lengths}
+    for x, y in sampled.tolist():
+        out, back = _reached(graph, x, y), _reached(graph, y, x)
+        for length, times in found.items():
+            there, home = out[1], back[length - 3]
+            if _per_constant(there) @ _per_constant(home) <= _MOST_MEETS:
+                meets = (there @ home.T).tocoo()  # [S * S, S or S * S]
+                times.update(_codes(graph, meets.row.astype(np.int64), meets.col, length).tolist())
+    bodies = [
+        (body, count)
+        for length, times in found.items()
+        for body, count in _most_common(graph, times, length, config)
+    ]
+    if not least:
+        return [body for body, _ in bodies]
+    starts = np.unique(pairs[:, 0])
+    some = starts[rng.choice(len(starts), min(len(starts), _ASKED), replace=False)]
+    per_pair = len(some) / len(starts) * len(pairs) / len(sampled)  # facts of `some` for each sampled one
+    return [body for body, count in bodies if count * per_pair > least / 3 * _ends(graph, body, some)]
+
+
+def _ends(graph: Graph, body: Body, starts: NDArray[np.int64]) -> int:
+    """About how many pairs a chain covers from some starts: constants may repeat here."""
+    reached = graph.steps[body.steps[0]][starts]
+    for step in body.steps[1:]:
+        reached = reached @ graph.steps[step]
+    return int(reached.nnz)
+
+
+def _reached(graph: Graph, x: int, y: int) -> tuple[csr_matrix, csr_matrix]:
+    """Where one step from x leads that is not y, [S, n], and two steps that do not come back, [S * S, n]."""
+    count, n = graph.n_steps, graph.n
+    once = _without(graph.ends[x].reshape(count, n).tocsr(), y)
+    return once, _without((once @ graph.ends).reshape(count * count, n).tocsr(), x)
+
+
+def _per_constant(reached: csr_matrix) -> NDArray[np.int64]:
+    """[n], how many kinds of walks reach each constant."""
+    return np.bincount(reached.indices, minlength=reached.shape[1])
+
+
+def _codes(graph: Graph, out: NDArray[np.int64], back: NDArray[np.integer], length: int) -> NDArray[np.int64]:
+    """Numbers for chains: two steps out, and then the steps back turned round."""
+    count, codes = graph.n_steps, out
+    for _ in range(length - 2):
+        codes = codes * count + (back % count + len(graph.relations)) % count
+        back = back // count
+    return codes
+
+
+def _most_common(
+    graph: Graph, times: Counter[int], length: int, config: CompletionConfig
+) -> list[tuple[Body, int]]:
+    """The chains that connect most facts, and how many."""
+    count = graph.n_steps
+    chosen: list[tuple[Body, int]] = []
+    for code, found in times.most_common():
+        if found < config.support or len(chosen) == config.chains:
+            break
+        steps = tuple(code // count**place % count for place in reversed(range(length)))
+        if length < 4 or _onward(graph, steps)[0].sum() <= _MOST_WALKS:
+            chosen.append((Body("path", steps), found))
+    return chosen
+
+
+def _without(matrix: csr_matrix, column: int) -> csr_matrix:
+    coo = matrix.tocoo()
+    keep = coo.col != column
+    return csr_matrix((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=matrix.shape)
+
+
+def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
+    """[n, n], in how many ways a chain leads from X to Y over distinct constants.
+
+    X = Y is not left out of chains of up to three steps.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom
+    >>> facts = FactBase.from_facts(map(parse_atom, ["p(a, b)", "p(b, c)", "p(c, d)", "p(d, c)"]))
+    >>> chain_groundings(Graph.of(facts), (0, 0, 0)).toarray()[0].tolist()
+    [0.0, 0.0, 0.0, 1.0]
+    """
+    matrices = [graph.steps[step] for step in steps]
+    if len(steps) < 3:
+        return matrices[0] if len(steps) == 1 else matrices[0] @ matrices[1]
+    if len(steps) > 3:
+        return _walked(graph, steps)
+    one, two, three = matrices
+    inner = one @ two
+    walks = (inner - diags(inner.diagonal(), format="csr")) @ three  # W is not X
+    # Less those where Z is Y; of these, W = X is gone already.
+    closed = np.asarray(two.multiply(three.T).sum(axis=1)).ravel()  # [n], ways from y over w back to y
+    walks = walks - one @ diags(closed) + one.multiply(two.T).multiply(three)
+    found = csr_matrix(walks)
+    found.eliminate_zeros()
+    return found
+
+
+def _walked(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
+    """The same walk by walk: what products count too often has too many cases for longer chains."""
+    onward = _onward(graph, steps)
+    walks = [np.flatnonzero(onward[0])]  # constants at each place of all walks so far, [walks] each
+    for step, rest in zip(steps, onward[1:], strict=True):
+        matrix, last = graph.steps[step], walks[-1]
+        degree = np.diff(matrix.indptr)[last]
+        walk = np.repeat(np.arange(len(last)), degree)
+        first = np.cumsum(degree) - degree  # where the walks that go on from each begin
+        end = matrix.indices[matrix.indptr[last[walk]] + np.arange(len(walk)) - first[walk]]
+        keep = rest[end] > 0
+        for before in walks[:-1]:
+            keep &= before[walk] != end
+        walks = [*(before[walk[keep]] for before in walks), end[keep]]
+    shape = (graph.n, graph.n)
+    return csr_matrix((np.ones(len(walks[0]), dtype=np.float32), (walks[0], walks[-1])), shape=shape)
+
+
+def _onward(graph: Graph, steps: tuple[int, ...]) -> list[NDArray[np.float64]]:
+    """[n] for each place of a chain, how many walks lead from a constant there to the end."""
+    onward = [np.ones(graph.n)]
+    for step in reversed(steps):
+        onward.append(graph.steps[step] @ onward[-1])
+    return onward[::-1]

@@ -1,0 +1,147 @@
+"""Reading facts, whatever they are kept in.
+
+Writing facts: whole or not at all, and never less than what was given.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from andre.errors import DataError
+from andre.facts.base import FactBase, World
+from andre.facts.formats import FORMATS, format_named, format_of, format_to_write
+from andre.facts.formats.format import Format
+from andre.facts.formats.text import opening
+from andre.facts.frames import from_frames, from_triples_factories, is_frame, is_triples_factory
+
+__all__ = ["read_facts", "write_facts"]
+
+
+def read_facts(source: Any, format: str | None = None, world: World = "closed") -> FactBase:
+    """Read facts from a file, a folder, DataFrames or a triples factory.
+
+    Parameters
+    ----------
+    source
+        A path: Prolog or ProbLog, `.nl`, a Popper folder, triples (one file, or
+        a folder with train, valid and test), CSV or Parquet (a file, or a
+        folder with one for each relation), a DuckDB or SQLite database, or JSON
+        Lines. Or a DataFrame of triples, a dict of DataFrames by relation, a
+        PyKEEN TriplesFactory, or a dict of these by train, valid and test.
+    format
+        The name of the format, where path and content do not show it.
+    world
+        Whether what is neither stated nor denied is false ("closed") or
+        unknown ("open").
+
+    Raises
+    ------
+    DataError, LogicError
+        Naming file and line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "family.pl")
+    ...     _ = path.write_text("parent(ann, bob). 0.9::parent(bob, cy).")
+    ...     read_facts(path)
+    FactBase(2 facts, 1 relations, 3 constants)
+    """
+    base = _read(source, format)
+    return base if world == "closed" else replace(base, world=world)
+
+
+def _read(source: Any, name: str | None) -> FactBase:
+    if isinstance(source, str | Path):
+        path = Path(source)
+        found = format_of(path) if name is None else format_named(name)
+        try:
+            with opening(path):
+                return replace(found.read(path), origin=found.name)
+        except DataError as error:
+            if str(error) == "there are no facts in it":
+                raise DataError(f"{path} has no facts: check the path, or name the format") from None
+            raise
+    if is_triples_factory(source):
+        return from_triples_factories({"train": source})
+    if isinstance(source, Mapping) and source and all(map(is_triples_factory, source.values())):
+        return from_triples_factories(source)
+    if is_frame(source) or isinstance(source, Mapping):
+        return from_frames(source)
+    raise DataError(f"facts cannot be read from a {type(source).__name__}: give a path or a DataFrame")
+
+
+_WORDS = {
+    "probability": "probabilities",
+    "mark": "train, valid and test marks",
+    "negative": "denied facts",
+    "rules": "rules",
+    "bias": "a language bias",
+}
+
+
+def write_facts(base: FactBase, path: str | Path, format: str | None = None) -> None:
+    """Write facts to a file or folder, so that `read_facts` gives them back.
+
+    What the format cannot hold is refused, not left out. A file that is there
+    is replaced when the new one is complete; a folder must be new or empty.
+    The world is no part of what is written: it is said when reading.
+
+    Parameters
+    ----------
+    base
+        The facts.
+    path
+        Where to write them.
+    format
+        The name of the format, where the ending of the path does not say it.
+
+    Examples
+    --------
+    >>> from andre.logic import Atom, Constant
+    >>> facts = FactBase.from_facts([Atom("p", (Constant("a"),))], probabilities=[0.5])
+    >>> write_facts(facts, "facts.pl")
+    Traceback (most recent call last):
+    ...
+    andre.errors.DataError: a Prolog file cannot hold probabilities: write problog, csv, ... or leave ...
+    """
+    path = Path(path)
+    chosen = format_to_write(path) if format is None else format_named(format)
+    _check(base, chosen)
+    if chosen.folder and path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise DataError(f"{path} is there already: {chosen.name} writes a new folder, so name another one")
+    with opening(path):
+        if not path.parent.is_dir():
+            raise DataError(f"there is no folder {path.parent} to write into: make it first")
+        # Beside the target, so that the last step is a move within one file system.
+        scratch = Path(tempfile.mkdtemp(prefix=".andre-", dir=path.parent))
+        try:
+            chosen.write(base, scratch / "facts")
+            if chosen.folder and path.is_dir():
+                path.rmdir()
+            (scratch / "facts").replace(path)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _check(base: FactBase, chosen: Format) -> None:
+    for relation in base.relations.values():
+        if not len(relation):
+            raise DataError(f"{relation} has no facts, and no reader takes an empty relation: leave it out")
+    if not len(base) and not len(base.rules):
+        raise DataError("there are no facts to write")
+    for feature in base.features:
+        if feature not in chosen.holds:
+            able = [item.name for item in FORMATS.values() if feature in item.holds]
+            raise DataError(
+                f"{chosen.title} cannot hold {_WORDS[feature]}: write {', '.join(able)}, "
+                f"or leave them out (drop {feature})"
+            )
+    for check in chosen.checks:
+        check(base, chosen.title)

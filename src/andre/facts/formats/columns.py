@@ -1,0 +1,162 @@
+"""Tables, one to a predicate: argument columns, and columns with names of their own.
+
+A column called probability, mark or negative says just that of each fact; all
+other columns are arguments, in their order. A table with the columns head,
+relation, tail (or subject, predicate, object, or h, r, t) holds triples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import DataError
+from andre.facts.base import FactBase
+from andre.facts.build import Builder, Place
+from andre.facts.formats.format import refusal
+from andre.facts.formats.triples import add_triples
+from andre.facts.relation import MARKS, Dictionary, Relation, checked
+
+__all__ = ["RESERVED", "add_table", "check_int64", "code_cells", "is_triples", "table_columns"]
+
+
+#: Columns that are no arguments.
+RESERVED = ("probability", "mark", "negative")
+
+_TRIPLE_COLUMNS = (("head", "relation", "tail"), ("subject", "predicate", "object"), ("h", "r", "t"))
+_TRUTH = {True: True, False: False, "true": True, "false": False, "1": True, "0": False}
+
+
+def is_triples(columns: Sequence[str]) -> bool:
+    """Whether columns of these names hold triples."""
+    return tuple(name.lower() for name in columns if name not in RESERVED) in _TRIPLE_COLUMNS
+
+
+def add_table(
+    builder: Builder,
+    name: str | None,
+    columns: Mapping[str, Sequence[Any]],
+    place: Place,
+) -> None:
+    """Add the rows of a table, or of triples where no name is given.
+
+    Strings are left to the builder's interpretation; other cells are values.
+    """
+    said = {field: _said(field, columns[field], place) for field in RESERVED if field in columns}
+    if {"probability", "negative"} <= said.keys():
+        both = np.flatnonzero(said["negative"] & (said["probability"] != 1))
+        if both.size:
+            raise DataError(f"{place.of(int(both[0]))}: a denied fact has no probability: state or deny it")
+    arguments = [columns[column] for column in columns if column not in RESERVED]
+    if not arguments:
+        raise DataError(f"{place.source}: there is no column of arguments: a fact needs at least one")
+    if name is not None:
+        builder.n_tables += 1
+        codes = np.stack([code_cells(builder, column, place) for column in arguments], axis=1)
+        builder.add(name, codes, place, **said)
+        return
+    head, relation, tail = arguments
+    names = Dictionary[str]()
+    kinds = np.fromiter(map(names.__getitem__, _names(relation, place)), np.int32, len(relation))
+    ends = np.stack([code_cells(builder, column, place) for column in (head, tail)], axis=1)
+    add_triples(builder, list(names), kinds, ends, **said)
+
+
+def _names(cells: Sequence[Any], place: Place) -> Iterator[str]:
+    for row, cell in enumerate(cells):
+        if not isinstance(cell, str) or not cell:
+            raise DataError(f"{place.of(row)}: {cell!r} cannot name a relation")
+        yield cell
+
+
+def code_cells(builder: Builder, cells: Sequence[Any], place: Place) -> NDArray[np.int32]:
+    """The codes of a column of constants."""
+    if set(map(type, cells)) == {str} and "" not in cells:
+        return np.fromiter(map(builder.texts.__getitem__, cells), np.int32, len(cells))
+    codes = np.empty(len(cells), dtype=np.int32)
+    for row, cell in enumerate(cells):
+        try:
+            value = _value(cell)
+        except DataError as error:
+            raise DataError(f"{place.of(row)}: {error}") from None
+        codes[row] = builder.texts[value] if isinstance(value, str) else builder.code(value)
+    return codes
+
+
+def _value(cell: Any) -> str | int | float:
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if not isinstance(cell, str | int | float):
+        cell = _rarer(cell)
+    if cell is None or cell == "" or cell != cell:  # noqa: PLR0124  (NaN differs from itself)
+        raise DataError("a cell is empty: an argument needs a name or a number")
+    return checked(cell)
+
+
+def _rarer(cell: Any) -> Any:
+    """Dates, times and identifiers as names, decimals as numbers, what is missing as None."""
+    import datetime  # noqa: PLC0415  (few tables have such cells)
+    import decimal  # noqa: PLC0415
+    import uuid  # noqa: PLC0415
+
+    if str(cell) in {"<NA>", "NaT"}:  # as pandas writes what is missing
+        return None
+    if isinstance(cell, decimal.Decimal):
+        return float(cell)
+    return str(cell) if isinstance(cell, datetime.date | datetime.time | uuid.UUID) else cell
+
+
+def _said(field: str, cells: Sequence[Any], place: Place) -> NDArray[Any]:
+    read: dict[str, Callable[[Any], Any]] = {
+        "probability": _probability,
+        "mark": MARKS.index,
+        "negative": _TRUTH.__getitem__,
+    }
+    wanted = {
+        "probability": "a probability is a number from 0 to 1",
+        "mark": "a mark is train, valid or test",
+        "negative": "negative is true or false",
+    }
+    said = []
+    for row, cell in enumerate(cells):
+        plain = cell.item() if isinstance(cell, np.generic) else cell
+        try:
+            said.append(read[field](plain.lower() if isinstance(plain, str) else plain))
+        except (KeyError, ValueError, TypeError):
+            raise DataError(f"{place.of(row)}: {cell!r} in the column {field}: {wanted[field]}") from None
+    return np.array(said)
+
+
+def _probability(cell: Any) -> float:
+    value = float(cell)
+    if not 0 <= value <= 1:
+        raise ValueError
+    return value
+
+
+def table_columns(base: FactBase, relation: Relation) -> dict[str, list[Any]]:
+    """The facts of a relation as columns, with those reserved ones that say something."""
+    columns: dict[str, list[Any]] = {}
+    for position, codes in enumerate(relation.codes.T, start=1):
+        columns[f"arg{position}"] = [base.constants[code] for code in codes.tolist()]
+    if relation.probability is not None:
+        columns["probability"] = relation.probability.tolist()
+    if relation.mark is not None:
+        columns["mark"] = [MARKS[mark] for mark in relation.mark.tolist()]
+    if relation.negative is not None:
+        columns["negative"] = relation.negative.tolist()
+    return columns
+
+
+def check_int64(base: FactBase, title: str) -> None:
+    """Check that all whole numbers fit into 64 bits, and that no name is empty."""
+    for value in base.constants:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise refusal(title, f"the number {value}", "it needs more than 64 bits; write prolog or jsonl")
+        if value == "":
+            raise refusal(title, "an empty name", "an empty cell says nothing; write prolog or jsonl")

@@ -1,0 +1,290 @@
+"""Table files as numbers: CSV and Parquet, in bulk through DuckDB.
+
+A file is read twice over only where something is wrong with it: the bulk
+path says that there is a fault, and a careful walk through the cells says
+which one, on which line and in which column.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copyfileobj
+from typing import IO, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import DataError
+
+__all__ = ["UNREADABLE", "CsvFile", "ParquetFile", "TableFile", "open_table", "read_cell"]
+
+
+Floats = NDArray[np.float64]
+
+#: What the bulk path gives for a cell that is no number; no role a column can have allows it.
+UNREADABLE = -1.0
+
+_WORDS = {"true": 1.0, "false": 0.0, "": np.nan, "nan": np.nan, "na": np.nan, "null": np.nan, "none": np.nan}
+_DELIMITERS = ",;\t"
+_NUMBERS = re.compile("BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
+#: Rows of a Parquet file that the careful walk holds at a time.
+_CHUNK = 10_000
+
+
+def read_cell(cell: object) -> float | None:
+    """The number a cell stands for: NaN where it is unknown, None where it is no number.
+
+    Examples
+    --------
+    >>> read_cell("0.25"), read_cell("True"), read_cell(""), read_cell("high")
+    (0.25, 1.0, nan, None)
+    """
+    text = "" if cell is None else str(cell).strip()
+    if (word := _WORDS.get(text.lower())) is not None:
+        return word
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A text file of cells between commas, semicolons or tabs; the first line names the columns."""
+
+    path: Path  #: as the user wrote it
+    plain: Path  #: the same file under a name that DuckDB takes literally
+    names: tuple[str, ...]
+    delimiter: str
+
+    @classmethod
+    def open(cls, path: Path, plain: Path) -> CsvFile:
+        """Read the column names, and tell the delimiter from the first two lines."""
+        with _text(path, plain) as file:
+            head = [line for line in (file.readline(1 << 20), file.readline(1 << 20)) if line.strip()]
+        if not head:
+            raise DataError(f"{path} is empty: its first line must name the columns")
+        delimiter = max(_DELIMITERS, key=lambda sign: _fit(head, sign))
+        with _text(path, plain) as file:
+            names = next(_records(path, file, delimiter))[1]
+        return cls(path, plain, tuple(name.strip() for name in names), delimiter)
+
+    def columns(self, places: Sequence[int]) -> Floats | None:
+        """Some columns in bulk, [N, columns]; None where only the careful walk can tell what is there."""
+        import duckdb  # noqa: PLC0415  # takes longer to load than most commands do
+
+        if len(self.names) == 1:  # a blank line would be a row
+            return None
+        types = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(self.names)))
+        source = (
+            f"read_csv(?, auto_detect = false, header = true, delim = '{self.delimiter}', "
+            f"quote = '\"', escape = '\"', columns = {{{types}}})"
+        )
+        try:
+            return _fetch([_number(f"c{place}") for place in places], source, self.plain)
+        except duckdb.Error:
+            return None
+
+    def rows(self) -> Iterator[tuple[str, Sequence[object]]]:
+        """Every row's cells, and the line it stands on as an editor shows it."""
+        with _text(self.path, self.plain) as file:
+            records = _records(self.path, file, self.delimiter)
+            next(records)
+            for line, cells in records:
+                while len(cells) > len(self.names) and not cells[-1]:
+                    cells.pop()  # delimiters that end a line hold nothing, and DuckDB lets them pass too
+                if len(cells) != len(self.names):
+                    raise DataError(
+                        f"{self.path}, line {line}: {_count(len(cells), 'cell')} for "
+                        f"{_count(len(self.names), 'column name')}: {self._advice()}"
+                    )
+                yield f"line {line}", cells
+
+    def _advice(self) -> str:
+        if any(name.count("(") != name.count(")") for name in self.names):
+            return 'put names that hold a comma in double quotes, as in "mother(X1,X2)"'
+        return "give every line one cell per column"
+
+
+@dataclass(frozen=True)
+class ParquetFile:
+    """A Parquet file of numbers and truth values."""
+
+    path: Path  #: as the user wrote it
+    plain: Path  #: the same file under a name that DuckDB takes literally
+    names: tuple[str, ...]
+    fields: tuple[tuple[str, str], ...]  #: DuckDB's name and type of every column
+
+    @classmethod
+    def open(cls, path: Path, plain: Path) -> ParquetFile:
+        """Read the schema."""
+        import duckdb  # noqa: PLC0415
+
+        try:
+            with duckdb.connect() as database:
+                described = database.execute(
+                    "DESCRIBE SELECT * FROM read_parquet(?)", [str(plain)]
+                ).fetchall()
+                schema = database.execute("SELECT name, type FROM parquet_schema(?)", [str(plain)]).fetchall()
+        except duckdb.Error as error:
+            why = str(error).partition("\n")[0]
+            raise DataError(f"{path} cannot be read as Parquet ({why}): write it again") from None
+        fields = tuple((name, kind.partition("(")[0]) for name, kind, *_ in described)
+        # DuckDB renames columns of one name; the schema still tells them, as long as nothing is nested.
+        stored = tuple(name for name, _ in schema[1:])
+        names = stored if len(stored) == len(fields) else tuple(name for name, _ in fields)
+        return cls(path, plain, tuple(name.strip() for name in names), fields)
+
+    def columns(self, places: Sequence[int]) -> Floats | None:
+        """Some columns in bulk, [N, columns]."""
+        wanted = []
+        for place in places:
+            name, kind = self.fields[place]
+            quoted = '"' + name.replace('"', '""') + '"'
+            if _NUMBERS.fullmatch(kind):
+                wanted.append(f"coalesce(CAST({quoted} AS DOUBLE), 'nan'::DOUBLE)")
+            elif kind == "VARCHAR":
+                wanted.append(_number(quoted))
+            else:
+                raise DataError(
+                    f"{self.path}, column {self.names[place]!r} holds values of type {kind}: "
+                    "give numbers from 0 to 1, or leave the column out"
+                )
+        return _fetch(wanted, "read_parquet(?)", self.plain)
+
+    def rows(self) -> Iterator[tuple[str, Sequence[object]]]:
+        """Every row's cells, and its number, from 1."""
+        import duckdb  # noqa: PLC0415
+
+        with duckdb.connect() as database:
+            cursor = database.execute("SELECT * FROM read_parquet(?)", [str(self.plain)])
+            row = 0
+            while chunk := cursor.fetchmany(_CHUNK):
+                for cells in chunk:
+                    row += 1
+                    yield f"row {row}", cells
+
+
+TableFile: TypeAlias = CsvFile | ParquetFile
+
+
+@contextmanager
+def open_table(path: Path) -> Iterator[TableFile]:
+    """Open a table of either format, told apart by its content.
+
+    Raises
+    ------
+    DataError
+        Where the path leads to no file, or to one that is no table.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        raise DataError(f"there is no file {path}: check the path") from None
+    if stat.S_ISDIR(mode):
+        raise DataError(f"{path} is a folder: name a CSV or Parquet file in it")
+    with tempfile.TemporaryDirectory(prefix="andre-") as folder:
+        plain = Path(folder) / "table"
+        try:
+            if stat.S_ISREG(mode):
+                plain.symlink_to(path.resolve())
+            else:  # a pipe can be read only once
+                with path.open("rb") as source, plain.open("wb") as copy:
+                    copyfileobj(source, copy)
+            with plain.open("rb") as file:
+                start = file.read(4096)
+        except PermissionError:
+            raise DataError(f"{path} may not be read: check its permissions") from None
+        if start.startswith(b"PAR1"):
+            yield ParquetFile.open(path, plain)
+            return
+        if path.suffix.lower() in {".parquet", ".pq"}:
+            raise DataError(f"{path} is named like a Parquet file but is none: write it again, or rename it")
+        _refuse_binary(path, start)
+        yield CsvFile.open(path, plain)
+
+
+def _refuse_binary(path: Path, start: bytes) -> None:
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"{path} is encoded as UTF-16: save it as UTF-8")
+    if start.startswith(b"\x1f\x8b"):
+        raise DataError(f"{path} is compressed by gzip: unpack it first, or pipe it in through gunzip -c")
+    if start.startswith(b"PK\x03\x04"):
+        raise DataError(f"{path} is a zip archive or a spreadsheet: save the table as CSV")
+    if b"\0" in start:
+        raise DataError(f"{path} is a binary file, not a table: give CSV or Parquet")
+
+
+@contextmanager
+def _text(path: Path, plain: Path) -> Iterator[IO[str]]:
+    """Open as UTF-8, with a sentence where it is not."""
+    try:
+        with plain.open(encoding="utf-8-sig", newline="") as file:
+            yield file
+    except UnicodeDecodeError:
+        data = plain.read_bytes()
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            byte = data[error.start]
+            raise DataError(
+                f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8 (the file looks like Latin-1 or "
+                "Windows-1252): save it as UTF-8"
+            ) from None
+        raise
+
+
+def _records(path: Path, file: IO[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Records that are not blank, each with the line on which it begins."""
+    reader = csv.reader(file, delimiter=delimiter, skipinitialspace=True, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise DataError(f"{path}, line {line}: {error}: check the quotes and the cells there") from None
+        if cells is None:
+            return
+        if cells:
+            yield line, cells
+
+
+def _fit(head: Sequence[str], delimiter: str) -> tuple[bool, int]:
+    """How well a delimiter explains the first lines: do they agree, and in how many cells."""
+    try:
+        counts = [len(next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))) for line in head]
+    except (csv.Error, StopIteration):
+        return False, 0
+    return len(set(counts)) == 1 and counts[0] > 1, counts[0]
+
+
+def _number(column: str) -> str:
+    """SQL for the number that a cell of text stands for, the bulk form of `read_cell`."""
+    words = ", ".join(f"'{word}': '{value}'::DOUBLE" for word, value in _WORDS.items())
+    word = f"MAP {{{words}}}[lower(trim(coalesce({column}, '')))]"
+    return f"coalesce(TRY_CAST({column} AS DOUBLE), {word}, {UNREADABLE})"
+
+
+def _fetch(expressions: Sequence[str], source: str, path: Path) -> Floats:
+    """Evaluate expressions on every row of a source, [N, expressions]."""
+    import duckdb  # noqa: PLC0415
+
+    chosen = ", ".join(f"{expression} AS v{place}" for place, expression in enumerate(expressions))
+    with duckdb.connect() as database:
+        columns = database.execute(f"SELECT {chosen} FROM {source}", [str(path)]).fetchnumpy()
+    table = np.empty((len(columns["v0"]), len(expressions)), order="F")  # filled and checked by columns
+    for place in range(len(expressions)):
+        table[:, place] = columns[f"v{place}"]
+    return table
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

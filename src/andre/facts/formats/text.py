@@ -1,0 +1,125 @@
+"""Text files in blocks of whole lines: bounded memory, and errors that name file and line."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from andre.errors import DataError
+
+__all__ = ["MAX_LINE", "Block", "blocks", "fail_at", "opening", "sample"]
+
+
+#: No line of facts is longer than this many bytes.
+MAX_LINE = 1 << 24
+
+_BLOCK = 1 << 22
+_FOREIGN = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines of a file, the last one with its newline too."""
+
+    text: str
+    first_line: int
+
+
+def fail_at(path: Path | str, line: int, message: str) -> DataError:
+    """An error at a line of a file."""
+    return DataError(f"{path}, line {line}: {message}")
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """Turn what the system says about a file into a sentence."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}: check the path") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be opened: {error.strerror or error}") from None
+
+
+def sample(path: Path, size: int = 1 << 16) -> bytes:
+    """The first bytes of a file, to see what it is."""
+    with opening(path), path.open("rb") as file:
+        return file.read(size)
+
+
+def blocks(path: Path, *, max_line: int = MAX_LINE, size: int = _BLOCK) -> Iterator[Block]:
+    """Read UTF-8 text in blocks of whole lines, each ending in a newline.
+
+    A byte-order mark and Windows line ends are taken off. What is no text is
+    refused, and so is a line longer than `max_line` bytes, before it is read.
+
+    Raises
+    ------
+    DataError
+        Naming file and line.
+    """
+    first_line = 1
+    rest = b""
+    with opening(path), path.open("rb") as file:
+        while True:
+            piece = file.read(size)
+            data = rest + piece
+            cut = data.rfind(b"\n") + 1 if piece else len(data)
+            whole, rest = data[:cut], data[cut:]
+            if first_line == 1:
+                whole = _without_mark(path, whole)
+            if whole:
+                yield _decode(path, whole, first_line, max_line)
+                first_line += whole.count(b"\n")
+            if len(rest) > max_line:
+                raise _too_long(path, first_line, max_line)
+            if not piece:
+                return
+
+
+def _without_mark(path: Path, data: bytes) -> bytes:
+    for mark, encoding in _FOREIGN:
+        if data.startswith(mark):
+            raise DataError(
+                f"{path} is encoded in {encoding}: save it as UTF-8, as with iconv -f {encoding} -t UTF-8"
+            )
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _decode(path: Path, data: bytes, first_line: int, max_line: int) -> Block:
+    if len(data) > max_line:
+        line = first_line
+        for row in data.split(b"\n"):
+            if len(row) > max_line:
+                raise _too_long(path, line, max_line)
+            line += 1
+    if (nul := data.find(b"\0")) >= 0:
+        line = first_line + data.count(b"\n", 0, nul)
+        raise fail_at(path, line, "there is a NUL byte, so this is no text file: check the path")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = first_line + data.count(b"\n", 0, error.start)
+        guess = _encoding_of(data[error.start])
+        raise fail_at(
+            path, line, f"this is not UTF-8 but looks like {guess}: convert it with iconv -f {guess} -t UTF-8"
+        ) from None
+    text = text.replace("\r\n", "\n")
+    return Block(text if text.endswith("\n") else text + "\n", first_line)
+
+
+def _encoding_of(byte: int) -> str:
+    # Latin-1 has no printable characters from 0x80 to 0x9f; Windows puts its quotes and dashes there.
+    return "WINDOWS-1252" if 0x80 <= byte < 0xA0 else "LATIN1"
+
+
+def _too_long(path: Path, line: int, max_line: int) -> DataError:
+    return fail_at(path, line, f"the line is longer than {max_line:,} bytes: no fact is, so check the file")

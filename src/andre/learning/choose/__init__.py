@@ -1,0 +1,1 @@
+"""Choosing a program: by description length, by fewest errors, at the fixpoint."""

@@ -1,0 +1,202 @@
+"""Choosing a definition: rules that describe a target shortest at their fixpoint.
+
+A base case alone pays little and a recursive rule alone derives nothing, so
+both are looked at together before either is judged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from andre.evaluation import description_length
+from andre.evaluation.fixpoint import Labels, RuleBase
+from andre.learning.config import SelectionConfig
+from andre.limits import Deadline
+from andre.samples import Codes, Form
+
+__all__ = ["Definer"]
+
+
+Floats = NDArray[np.float64]
+#: Numbers of rules in a `RuleBase`, in order.
+Numbers = tuple[int, ...]
+
+#: Base cases and recursive rules that are looked at in pairs at the most.
+_BASES, _STEPS = 32, 96
+#: Products of numbers that looking at pairs may take: over many constants fewer pairs are looked at.
+_WORK = 1e11
+#: How often a rule is applied until a fixpoint is reached, roughly.
+_ROUNDS = 6
+#: Rules that are tried on top of a program, the most promising first.
+_TRIED = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Definer:
+    """Looks for the program whose fixpoint describes the labels shortest."""
+
+    rules: RuleBase
+    labels: Labels
+    form: Form  #: what bodies must look like, over the rule space of the pool
+    config: SelectionConfig
+    deadline: Deadline | None = None
+    fixed: Numbers = ()  #: known rules, which every program has
+
+    def define(self, pool: Codes) -> tuple[Codes, float]:
+        """Choose among pooled bodies, and refine the choice.
+
+        Parameters
+        ----------
+        pool
+            Well-formed bodies, the most promising first, [rules, m].
+
+        Returns
+        -------
+        The bodies of the definition, [rules, m], and its description length.
+        """
+        codes = {self._number(body): body for body in pool}
+        numbers = list(codes)
+        bases = [number for number in numbers if not self.rules.is_recursive(number)]
+        n_bases, n_steps = self._looked_at()
+        steps = [number for number in numbers if self.rules.is_recursive(number)][:n_steps]
+        ranked = self._ranked([(), *((number,) for number in (*bases, *steps))], codes)
+        first = [program[0] for _, program in ranked if program and program[0] in set(bases)][:n_bases]
+        pairs = [_sorted((base, step)) for step in steps for base in first if self.config.max_rules > 1]
+        ranked = _best((*ranked, *self._ranked(pairs, codes)), self.config.beam)
+        best = ranked[0]
+        grown = ranked
+        for _ in range(self.config.max_rules - 2):
+            if self._late or self._flawless(best[1]):
+                break
+            tried = {
+                _sorted((*program, rule)) for _, program in grown for rule in self._adding(program, numbers)
+            }
+            grown = _best(self._ranked(sorted(tried), codes), self.config.beam)
+            if not grown or grown[0][0] >= best[0] - 1e-9:
+                break
+            best = grown[0]
+            ranked = _best((*ranked, *grown), self.config.beam)
+        refined = [self._refine(*start, codes) for start in ranked[:3]]
+        length, program = min(refined)
+        order = self._by_support(program)
+        empty = np.zeros((0, self.form.space.m), dtype=np.int8)
+        return np.vstack([empty, *(codes[rule][None] for rule in order)]), length
+
+    def empty_length(self) -> float:
+        """The description length without any rule."""
+        return float(self._lengths([()], {})[0])
+
+    def _looked_at(self) -> tuple[int, int]:
+        """How many base cases and recursive rules are looked at in pairs."""
+        affordable = _WORK / (_ROUNDS * self.rules.tables.n**3)
+        n_bases = int(min(_BASES, max(4.0, math.sqrt(affordable / 3))))
+        return n_bases, int(min(_STEPS, max(8.0, affordable / n_bases)))
+
+    def _number(self, body: Codes) -> int:
+        return self.rules.add(self.form.space.rule(body))
+
+    @property
+    def _late(self) -> bool:
+        return self.deadline is not None and self.deadline.passed
+
+    def _counts(self, programs: Sequence[Numbers]) -> tuple[Tensor, Floats]:
+        """Models, [P, N, ...], and what they cover, [P, 2]; not a number where an atom is left undefined."""
+        models, total = self.rules.models([self.fixed + program for program in programs])
+        counts = self.labels.counts(models)
+        counts[~total] = math.nan
+        return models, counts
+
+    def _lengths(self, programs: Sequence[Numbers], codes: dict[int, Codes]) -> Floats:
+        """Description lengths; infinite for what does not reach the floor or is undefined."""
+        models, counts = self._counts(programs)
+        floor = self.config.floor()
+        sizes = np.array([sum(np.count_nonzero(codes[rule]) for rule in program) for program in programs])
+        n_rules = np.array([len(program) for program in programs])
+        sure = floor.passes(counts)
+        if floor.support:  # a program may hide a rule that derives next to nothing
+            for place in np.flatnonzero(sure).tolist():
+                derived = self.rules.steps(programs[place], models[place])
+                sure[place] = floor.supported(self.labels.counts(derived)).all()
+        sure |= n_rules == 0
+        lengths = np.full(len(programs), math.inf)
+        lengths[sure] = description_length(
+            counts[sure], self.labels.totals, sizes[sure], n_rules[sure], m=self.form.space.m
+        )
+        return lengths
+
+    def _ranked(self, programs: Sequence[Numbers], codes: dict[int, Codes]) -> list[tuple[float, Numbers]]:
+        lengths = self._lengths(programs, codes)
+        ranked = sorted(zip(np.round(lengths, 9).tolist(), programs, strict=True))
+        return [entry for entry in ranked if math.isfinite(entry[0])]
+
+    def _flawless(self, program: Numbers) -> bool:
+        """Whether a program has no mistake to mend."""
+        covered = self._counts([program])[1][0]
+        return bool(covered[0] == self.labels.totals[0] and covered[1] == 0)
+
+    def _adding(self, program: Numbers, numbers: Sequence[int]) -> Iterator[int]:
+        """The rules that derive most of what is missing in one step from a program's model."""
+        model = self.rules.models([self.fixed + program])[0][0]
+        others = tuple(number for number in numbers if number not in program)
+        new = self.rules.steps(others, model) & ~model
+        counts = self.labels.counts(new)
+        gain = counts[:, 0] - counts[:, 1]
+        promising = np.lexsort((-counts[:, 0], -gain))
+        yield from (others[place] for place in promising[:_TRIED] if counts[place, 0] > 0)
+
+    def _refine(self, length: float, program: Numbers, codes: dict[int, Codes]) -> tuple[float, Numbers]:
+        """Take the best edit again and again, while the description gets shorter."""
+        while not self._late:
+            edits: set[Numbers] = set()
+            flawless = self._flawless(program)
+            for rule in program:
+                rest = tuple(other for other in program if other != rule)
+                edits.add(rest)
+                bodies = self._edited(codes[rule], grow=not flawless)
+                for body in bodies[self.form.admits(bodies)]:
+                    number = self._number(body)
+                    codes.setdefault(number, body)
+                    edits.add(_sorted((*rest, number)))
+            ranked = self._ranked(sorted(edits - {program}), codes)
+            if not ranked or ranked[0][0] >= length - 1e-9:
+                break
+            length, program = ranked[0]
+        return length, program
+
+    def _edited(self, body: Codes, *, grow: bool) -> Codes:
+        """Bodies with a literal dropped and, to `grow`, added, flipped or replaced, [edits, m]."""
+        m = len(body)
+        shorter = np.repeat(body[None], np.count_nonzero(body), axis=0)
+        np.put_along_axis(shorter, np.flatnonzero(body)[:, None], 0, axis=1)
+        if not grow:
+            return shorter[shorter.any(axis=1)]
+        found = [shorter]
+        for start in (body[None], shorter):
+            for column in range(m):
+                for sign in (1, -1):
+                    longer = start[start[:, column] == 0].copy()
+                    longer[:, column] = sign
+                    found.append(longer)
+        bodies = np.unique(np.concatenate(found), axis=0)
+        kept: Codes = bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)]
+        return kept
+
+    def _by_support(self, program: Numbers) -> list[int]:
+        """The rules of a program, those that derive most of the true atoms first."""
+        model = self.rules.models([self.fixed + program])[0][0]
+        support = self.labels.counts(self.rules.steps(program, model))[:, 0]
+        return [program[place] for place in np.argsort(-support, kind="stable")]
+
+
+def _sorted(program: Iterable[int]) -> Numbers:
+    return tuple(sorted(set(program)))
+
+
+def _best(ranked: Iterable[tuple[float, Numbers]], count: int) -> list[tuple[float, Numbers]]:
+    return sorted(set(ranked))[:count]

@@ -1,0 +1,251 @@
+"""Symbolic refinement: single edits of a program while its description gets shorter.
+
+All edits of one kind are judged together. Adding any literal to a body only
+intersects the rows the body covers with the literal's rows, so one matrix
+product of the body's rows with the literals counts what all 2m edits cover.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.evaluation import Bools, CrispSample, description_length, program_length
+from andre.learning.choose.pool import Pool
+from andre.learning.config import Floor
+from andre.limits import Deadline
+from andre.samples import Codes, Form
+
+__all__ = ["Edits", "neighbours", "refine"]
+
+
+Floats = NDArray[np.float64]
+
+#: Products larger than this are not worth a split.
+_SPLIT_COST = 5e8
+#: Literals that a search for splits looks at in pairs.
+_SPLIT_LITERALS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Edits:
+    """Programs one edit away that share all rules but one.
+
+    The changed rule is `base` with literal columns added: none, one each, or
+    two rules with one each.
+    """
+
+    kept: Codes  #: the rules that stay, [rules - 1, m]
+    base: Codes | None  #: the body that is added to, [m]; None where the rule is dropped
+    added: NDArray[np.intp]  #: literal columns, [edits, 0 | 1 | 2]; two make two rules
+    covered: Floats  #: what the programs cover, [edits, 2]
+    own: Floats  #: positives and negatives that each changed rule covers, [edits, changed rules, 2]
+    lengths: Floats  #: description lengths, [edits]
+
+    def program(self, edit: int) -> Codes:
+        """The program that an edit makes."""
+        if self.base is None:
+            return self.kept
+        m = len(self.base)
+        bodies = []
+        for literal in self.added[edit] if self.added.shape[1] else (None,):
+            body = self.base.copy()
+            if literal is not None:
+                body[literal % m] = 1 if literal < m else -1
+            bodies.append(body)
+        return np.vstack((self.kept, *bodies))
+
+
+def refine(  # noqa: PLR0913  (all but two have a default)
+    sample: CrispSample,
+    program: Codes,
+    pool: Pool | None = None,
+    floor: Floor | None = None,
+    deadline: Deadline | None = None,
+    form: Form | None = None,
+    *,
+    max_rules: int | None = None,
+    ends: dict[bytes, tuple[Codes, float]] | None = None,
+) -> tuple[Codes, float]:
+    """Take the best edit again and again, while the description length falls.
+
+    Parameters
+    ----------
+    sample
+        The rows to describe.
+    program
+        Where to start, [rules, m].
+    pool
+        Rules that may be added or put in another's place.
+    floor
+        What every changed rule must reach; by default to be right more often than wrong.
+    deadline
+        When to be content with what was found.
+    form
+        What bodies must look like; by default, all variables are bound.
+    max_rules
+        How many rules the program may come to have.
+    ends
+        What programs came to when they were refined in the same way before; the
+        programs on the way of this one are added. Good starts often meet soon.
+
+    Returns
+    -------
+    The program and its description length.
+    """
+    floor, form = floor or Floor(), form or Form(sample.space, singletons=True)
+    length = program_length(sample, program)
+    ends, way = {} if ends is None else ends, []
+    while True:
+        way.append(program.tobytes())
+        if way[-1] in ends:
+            program, length = ends[way[-1]]
+            break
+        best, program_next = length, None
+        grow = max_rules is None or len(program) < max_rules
+        for edits in neighbours(sample, program, split=grow, floor=floor):
+            if deadline and deadline.passed:
+                break
+            place = _shortest(edits, form, floor, below=best - 1e-9)
+            if place is not None:
+                best, program_next = float(edits.lengths[place]), edits.program(place)
+        if pool is not None:
+            swapped, shortest = _best_exchange(pool, program, floor, grow=grow)
+            if shortest < best - 1e-9:
+                best, program_next = shortest, swapped
+        if program_next is None:
+            break
+        length, program = best, program_next
+        if deadline and deadline.passed:
+            return program, length
+    ends.update(dict.fromkeys(way, (program, length)))
+    return program, length
+
+
+def neighbours(
+    sample: CrispSample, program: Codes, *, split: bool = False, floor: Floor | None = None
+) -> Iterator[Edits]:
+    """All programs one edit away: a literal dropped, added, flipped or replaced, a rule dropped.
+
+    Parameters
+    ----------
+    split
+        Also replace a rule by two that each have one literal more.
+    floor
+        Leave out splits whose rules do not reach this, and of very many literals
+        those that are seldom right.
+    """
+    held = sample.row_covers(program)  # [rules, U]
+    covers = sample.lift(held)  # [rules, B]
+    for place, rule in enumerate(program):
+        kept = np.delete(program, place, axis=0)
+        rest = np.asarray(np.delete(covers, place, axis=0).any(axis=0))
+        judge = _Judge(sample, kept, rest)
+        yield judge.without()
+        yield judge.longer(rule, held[place])
+        shorter = np.repeat(rule[None], np.count_nonzero(rule), axis=0)
+        np.put_along_axis(shorter, np.flatnonzero(rule)[:, None], 0, axis=1)
+        for body, rows in zip(shorter, sample.row_covers(shorter), strict=True):
+            if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
+                yield judge.alone(body, rows)
+            yield judge.longer(body, rows, other_than=rule)
+        if split and len(sample.positives) * sample.literals.shape[1] ** 2 <= _SPLIT_COST:
+            for body, rows in ((rule, held[place]), *zip(shorter, sample.row_covers(shorter), strict=True)):
+                yield judge.split(body, rows, floor)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Judges what one changed rule adds to the rules that are kept."""
+
+    sample: CrispSample
+    kept: Codes
+    rest: Bools  #: examples that the kept rules cover, [B]
+
+    def _edits(self, base: Codes | None, added: NDArray[np.intp], new: Floats, own: Floats) -> Edits:
+        """Put together edits from the newly covered, [edits, 2], and the changed rules' own counts."""
+        sample = self.sample
+        covered = sample.labels @ self.rest + new
+        n_new = 0 if base is None else max(1, added.shape[1])
+        size = np.count_nonzero(self.kept) + (0 if base is None else n_new * np.count_nonzero(base))
+        lengths = description_length(
+            covered, sample.totals, size + added.shape[1], len(self.kept) + n_new, m=sample.space.m
+        )
+        return Edits(self.kept, base, added, covered, own, lengths)
+
+    def without(self) -> Edits:
+        """The rule is dropped."""
+        return self._edits(None, np.zeros((1, 0), dtype=np.intp), np.zeros((1, 2)), np.zeros((1, 0, 2)))
+
+    def alone(self, body: Codes, rows: Bools) -> Edits:
+        """The body, which covers these rows, stands as it is."""
+        labels, covered = self.sample.labels, self.sample.lift(rows)
+        new, own = labels @ (covered & ~self.rest), labels @ covered
+        return self._edits(body, np.zeros((1, 0), dtype=np.intp), new[None], own[None, None])
+
+    def longer(self, body: Codes, rows: Bools, other_than: Codes | None = None) -> Edits:
+        """The body gets one more literal, any that it says nothing of yet.
+
+        `other_than` is the rule that the body was made from, which is no edit of itself.
+        """
+        open_ = np.tile(body == 0, 2)
+        if other_than is not None:
+            open_ &= ~np.hstack((other_than > 0, other_than < 0))
+        free = np.flatnonzero(open_)
+        labels = self.sample.labels
+        counts = self.sample.literal_counts(rows, np.vstack((labels, labels * ~self.rest)))[:, free].T
+        return self._edits(body, free[:, None], counts[:, 2:], counts[:, None, :2])
+
+    def split(self, body: Codes, rows: Bools, floor: Floor | None = None) -> Edits:
+        """The body becomes two, each with one more literal; what both cover is counted once."""
+        free = np.flatnonzero(np.tile(body == 0, 2))
+        labels = self.sample.labels
+        here, truth = self.sample.satisfying(rows, free)
+        own = (labels[:, here] @ truth).T  # [literals, 2]
+        if floor is not None:  # pairs are the square of what stays
+            sure = np.flatnonzero(floor.passes(own))
+            best = np.argsort(own[sure, 1] - own[sure, 0], kind="stable")[:_SPLIT_LITERALS]
+            sure = sure[np.sort(best)]
+            free, truth, own = free[sure], truth[:, sure], own[sure]
+        first, second = np.triu_indices(len(free), k=1)
+        fresh = labels[:, here] * ~self.rest[here]
+        single = (fresh @ truth).T
+        both = np.stack([(truth * weight[:, None]).T @ truth for weight in fresh], axis=-1)
+        new = single[first] + single[second] - both[first, second]
+        pairs = np.stack((free[first], free[second]), axis=1)
+        return self._edits(body, pairs, new, np.stack((own[first], own[second]), axis=1))
+
+
+def _best_exchange(pool: Pool, program: Codes, floor: Floor, *, grow: bool) -> tuple[Codes, float]:
+    """The best program that has one rule of the pool in place of another or, to `grow`, one more."""
+    sample = pool.sample
+    sure = floor.passes(pool.own)
+    if not sure.any():
+        return program, math.inf
+    mine = sample.covers(program)
+    best, found = math.inf, program
+    for place in (*([None] if grow else []), *range(len(program))):
+        kept = program if place is None else np.delete(program, place, axis=0)
+        rest = np.asarray((mine if place is None else np.delete(mine, place, axis=0)).any(axis=0))
+        size = np.count_nonzero(kept) + pool.sizes
+        lengths = description_length(pool.beside(rest), sample.totals, size, len(kept) + 1, m=sample.space.m)
+        lengths[~sure] = math.inf
+        if lengths.min() < best:
+            best = float(lengths.min())
+            found = np.vstack((kept, pool.bodies[lengths.argmin()]))
+    return found, best
+
+
+def _shortest(edits: Edits, form: Form, floor: Floor, below: float) -> int | None:
+    """The best edit whose changed rules reach the floor and are well-formed, if better than `below`."""
+    lengths = np.where(floor.passes(edits.own).all(axis=1), edits.lengths, math.inf)
+    for place in map(int, np.argsort(lengths, kind="stable")):
+        if not lengths[place] < below:
+            return None
+        if form.admits(edits.program(place)[len(edits.kept) :]).all():
+            return place
+    return None

@@ -1,0 +1,237 @@
+"""Choosing a program: rules of many runs, combined by description length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from andre.evaluation import Bools, CrispSample, description_length, program_length
+from andre.learning.choose.pool import Pool
+from andre.learning.choose.refine import refine
+from andre.learning.config import Floor, SelectionConfig
+from andre.learning.extraction import distinct_bodies
+from andre.limits import Deadline
+from andre.samples import Codes, Form, RuleSpace
+
+__all__ = [
+    "Candidate",
+    "combine",
+    "form_of",
+    "most_accurate",
+    "nothing",
+    "pool_rules",
+    "prune",
+    "select",
+    "with_shorter",
+]
+
+
+#: How many of the best programs are refined, and how many where that takes long.
+_REFINED, _REFINED_WIDE = 6, 2
+#: Cells from which on it does.
+_WIDE = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A program and how well it describes the sample."""
+
+    codes: Codes  #: [rules, m]
+    length: float  #: description length, nats
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """Shorter descriptions first, then fewer literals."""
+        return (round(self.length, 9), int(np.count_nonzero(self.codes)))
+
+
+def nothing(sample: CrispSample) -> Candidate:
+    """The program without rules, which every other must beat."""
+    codes = np.zeros((0, sample.space.m), dtype=np.int8)
+    return Candidate(codes, program_length(sample, codes))
+
+
+def select(
+    sample: CrispSample,
+    programs: list[Codes],
+    config: SelectionConfig,
+    deadline: Deadline | None = None,
+    form: Form | None = None,
+    extra: Codes | None = None,
+) -> Candidate:
+    """Choose the program with the shortest description.
+
+    Parameters
+    ----------
+    sample
+        The rows to describe.
+    programs
+        What the runs have come to, [subrules, m] each.
+    config
+        Whether rules are combined across runs and the program is refined.
+    deadline
+        When to be content with what was found.
+    form
+        What bodies must look like; by default, what `config` says of safety.
+    extra
+        Bodies to pool beside those of the programs, [rules, m].
+
+    Returns
+    -------
+    The chosen program, its rules in order of support.
+    """
+    empty, floor = nothing(sample), config.floor(sample.totals[0])
+    form = form or form_of(sample.space, config)
+    programs = [codes[form.admits(codes)] for codes in programs]
+    pool = None
+    if config.combine or config.refine:
+        beside = empty.codes if extra is None else extra
+        pool = Pool(sample, pool_rules(sample, np.concatenate([beside, *programs]), config, form))
+    found = [empty]
+    if not sample.space.head_variables:
+        found += _always(sample, config)
+    for codes in _distinct(distinct_bodies(program) for program in programs):
+        if deadline and deadline.passed:
+            break
+        sound = prune(sample, codes, floor)
+        found.append(Candidate(sound, program_length(sample, sound)))
+    if pool is not None and config.combine:
+        found += combine(pool, config, deadline)
+    found = [candidate for candidate in found if len(candidate.codes) <= config.max_rules]
+    found.sort(key=lambda candidate: candidate.rank)
+    best = found[0]
+    if config.refine:
+        ends: dict[bytes, tuple[Codes, float]] = {}
+        for start in found[: _REFINED if sample.literals.size < _WIDE else _REFINED_WIDE]:
+            if deadline and deadline.passed:
+                break
+            most = config.max_rules
+            refined = refine(sample, start.codes, pool, floor, deadline, form, max_rules=most, ends=ends)
+            best = min(best, Candidate(*refined), key=lambda candidate: candidate.rank)
+    codes = _by_support(sample, prune(sample, best.codes, floor))
+    return Candidate(codes, program_length(sample, codes))
+
+
+def most_accurate(
+    sample: CrispSample, programs: list[Codes], n_rules: Sequence[int], config: SelectionConfig
+) -> Candidate:
+    """Choose as the paper does: of the fewest subrules that are accurate enough, the most accurate.
+
+    Parameters
+    ----------
+    sample
+        The rows to be right on.
+    programs
+        What the runs have come to, [subrules, m] each.
+    n_rules
+        How many subrules each run was given.
+    config
+        The accuracy that is enough.
+    """
+    ranked, floor = [], config.floor(sample.totals[0])
+    for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
+        sound = prune(sample, distinct_bodies(codes), floor)
+        accuracy = sample.accuracy(sound)
+        enough = accuracy >= config.accuracy
+        ranked.append((not enough, n if enough else 0, -accuracy, n, place, sound))
+    best = min(ranked, key=lambda entry: entry[:5])[5]
+    return Candidate(_by_support(sample, best), program_length(sample, best))
+
+
+def form_of(space: RuleSpace, config: SelectionConfig) -> Form:
+    """What bodies must look like where no language says it."""
+    return Form(space, safe=config.safe, singletons=True)
+
+
+def with_shorter(bodies: Codes) -> Codes:
+    """Distinct bodies, and all that have one literal less."""
+    bodies = distinct_bodies(bodies)
+    shorter = [bodies]
+    for column in range(bodies.shape[1]):
+        cut = bodies[bodies[:, column] != 0].copy()
+        cut[:, column] = 0
+        shorter.append(cut)
+    return distinct_bodies(np.concatenate(shorter))
+
+
+def pool_rules(
+    sample: CrispSample, bodies: Codes, config: SelectionConfig, form: Form | None = None
+) -> Codes:
+    """The rules worth combining: distinct bodies and all one literal shorter, with support.
+
+    Of more than the pool holds, those with the shortest description alone stay.
+    """
+    bodies = with_shorter(bodies)
+    bodies = bodies[(form or form_of(sample.space, config)).admits(bodies)]
+    own = sample.body_counts(bodies)
+    sure = config.floor(sample.totals[0]).passes(own)
+    bodies, own = bodies[sure], own[sure]
+    size = np.count_nonzero(bodies, axis=1)
+    lengths = description_length(own, sample.totals, size, 1, m=sample.space.m)
+    return bodies[np.argsort(lengths, kind="stable")[: config.pool]]
+
+
+def combine(pool: Pool, config: SelectionConfig, deadline: Deadline | None = None) -> list[Candidate]:
+    """Programs made of pooled rules, by beam search.
+
+    A beam looks ahead: a program stays in it though it is longer than the one
+    it was made from, as a first rule often pays only once the second is there.
+    """
+    sample, covers, size = pool.sample, pool.covers, pool.sizes
+    states: list[tuple[tuple[int, ...], Bools]] = [((), np.zeros(covers.shape[1], dtype=bool))]
+    found: list[Candidate] = []
+    best = math.inf
+    for n_rules in range(1, config.max_rules + 1):
+        grown: dict[bytes, tuple[float, tuple[int, ...], Bools]] = {}
+        for chosen, rest in states:
+            covered = pool.beside(rest)
+            n_literals = size + size[list(chosen)].sum()
+            lengths = description_length(covered, sample.totals, n_literals, n_rules, m=sample.space.m)
+            for rule in np.argsort(lengths, kind="stable")[: config.beam]:
+                rows = rest | covers[rule]
+                key, length = rows.tobytes(), float(lengths[rule])
+                if key not in grown or length < grown[key][0]:
+                    grown[key] = (length, (*chosen, int(rule)), rows)
+        ranked = sorted(grown.values(), key=lambda state: state[:2])[: config.beam]
+        found += [Candidate(pool.bodies[list(chosen)], length) for length, chosen, _ in ranked]
+        states = [(chosen, rows) for _, chosen, rows in ranked]
+        if not ranked or (n_rules > 2 and ranked[0][0] > best) or (deadline and deadline.passed):
+            break
+        best = min(best, ranked[0][0])
+    return found
+
+
+def prune(sample: CrispSample, codes: Codes, floor: Floor) -> Codes:
+    """Leave out rules that never fire, that do not reach the floor, or that add nothing to the others."""
+    covers = sample.covers(codes)
+    sure = floor.passes(sample.counts(covers))
+    codes, covers = codes[sure], covers[sure]
+    # Longer and narrower rules are tried first, so that of two equal ones the simpler stays.
+    order = sorted(range(len(codes)), key=lambda r: (-np.count_nonzero(codes[r]), covers[r].sum()))
+    kept = set(range(len(codes)))
+    for rule in order:
+        others = kept - {rule}
+        if not (covers[rule] & ~covers[sorted(others)].any(axis=0)).any():
+            kept = others
+    return codes[sorted(kept)]
+
+
+def _always(sample: CrispSample, config: SelectionConfig) -> list[Candidate]:
+    """The program that is always true, where most labels are; it has no body to be safe or not."""
+    codes = np.zeros((1, sample.space.m), dtype=np.int8)
+    floor = config.floor(sample.totals[0])
+    if replace(floor, confidence=max(0.5, floor.confidence)).passes(sample.totals):
+        return [Candidate(codes, program_length(sample, codes))]
+    return []
+
+
+def _by_support(sample: CrispSample, codes: Codes) -> Codes:
+    support = sample.body_counts(codes)[:, 0]
+    return codes[np.argsort(-support, kind="stable")]
+
+
+def _distinct(programs: Iterable[Codes]) -> list[Codes]:
+    return list({codes.tobytes(): codes for codes in programs}.values())

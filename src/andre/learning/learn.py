@@ -1,0 +1,273 @@
+"""Mode `complete`, and rows: the rules that describe a target shortest in one step from all known facts.
+
+From facts to rules: the census of each target, runs on it, and the choice of a program.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, as_completed
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from andre.census import Census, sample_census, take_census
+from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError
+from andre.evaluation import Confusion, CrispSample
+from andre.facts import FactBase
+from andre.inference import materialise
+from andre.learning.callbacks import Callback
+from andre.learning.choose.rejection import Weighing
+from andre.learning.choose.select import with_shorter
+from andre.learning.config import Guide
+from andre.learning.define import define, fits_tables
+from andre.learning.fit import fit
+from andre.learning.plan import Plan, apart, encode_known, known_about, with_background
+from andre.learning.propose import best_short_bodies, fit_screened, is_wide
+from andre.learning.theory import Counts, Definition, TargetStore, Theory
+from andre.limits import sized_threads
+from andre.logic import Program
+from andre.samples import Language, key_text
+
+__all__ = ["describe", "learn"]
+
+
+def describe(census: Census, language: Language, plan: Plan, callbacks: tuple[Callback, ...]) -> Definition:
+    """The program that describes the examples shortest in one step."""
+    sample = census.to_sample()
+    head = sample.space.head
+    form = replace(language.form(sample.space), safe=plan.config.selection.safe)
+    if plan.mode == "complete":
+        # What is not known yet may be what the program derives: to deny it could undo itself.
+        form = replace(form, unnegated=tuple(np.flatnonzero(sample.space.recursive).tolist()))
+    crisp = CrispSample.of(sample)
+    extra = best_short_bodies(crisp, form, plan.config.selection) if plan.short_bodies else None
+    known = known_about(plan.known, (head.predicate, head.arity))
+    fixed = encode_known(known, sample.space, identity=plan.identity) if len(known) else None
+    guide = Guide(form, extra, fixed)
+    if fixed is None and plan.config.selection.criterion == "description" and is_wide(sample):
+        result = fit_screened(sample, crisp, plan.config, callbacks, guide)
+    else:
+        result = fit(sample, plan.config, callbacks=callbacks, guide=guide)
+    covered = np.rint(crisp.counts(crisp.predicts(result.codes)[None])[0]).astype(int)
+    totals = np.rint(crisp.totals).astype(int)
+    pool = with_shorter(np.concatenate([result.proposed, result.codes, *([] if extra is None else [extra])]))
+    pool = pool[form.admits(pool)]
+    floor = plan.config.selection.floor(crisp.totals[0])
+    weighing = Weighing(
+        sample.space, pool, crisp.body_counts(pool), crisp.totals, floor, identity=plan.identity
+    )
+    return Definition(
+        target=key_text((head.predicate, head.arity)),
+        program=Program(tuple((apart(rule) if plan.identity else rule).tidy() for rule in result.program)),
+        counts=Counts.of(census),
+        confusion=Confusion(*covered.tolist(), *(totals - covered).tolist()),
+        length=result.length,
+        empty_length=result.empty_length,
+        result=result,
+        pool=weighing.kept(),
+        rejected=tuple(weighing.rejected(result.codes)),
+        reason=None if len(result.program) else weighing.why_nothing(result.stopped),
+    )
+
+
+#: Head atoms that a learner sees where all are too many.
+_DRAWN = 50_000
+
+
+def learn(
+    facts: FactBase,
+    target: str | Sequence[str] | None = None,
+    plan: Plan | None = None,
+    *,
+    callbacks: Sequence[Callback] = (),
+    out: TargetStore | None = None,
+    executor: Executor | None = None,
+    **options: Any,
+) -> Theory:
+    """Learn the rules of one or more relations.
+
+    Parameters
+    ----------
+    facts
+        What is known, background rules included.
+    target
+        The relations to learn, as p/2; a language or bias may name one instead.
+        `learnable(facts)` names all that can be.
+    plan
+        How to learn; by default made from the options.
+    callbacks
+        Watchers; see `andre.learning.Callback`. With an executor they are told
+        of targets that are done, and of nothing else.
+    out
+        Keeps definitions target by target, as `andre.runs.RunFolder(folder)` does;
+        targets that it holds already, learned from the same facts by the same plan, are
+        not learned again. Ctrl-C ends the call with the targets that are done.
+    executor
+        Learns targets in parallel: any `concurrent.futures.Executor`.
+    options
+        What `Plan.of` takes: `mode`, `semantics`, `variables`, `preset`,
+        `seed`, `time_limit`, and every field of `Language` and `Config`.
+
+    Examples
+    --------
+    >>> from andre.facts.tasks import TASKS
+    >>> print(learn(TASKS["even"].train(), "even/1", variables=2).program)
+    even(X1) :- successor(X2, X1), \\+ even(X2).
+    even(X1) :- zero(X1).
+    """
+    targets = [target] if isinstance(target, str) or target is None else list(target)
+    if not targets:
+        raise ConfigError("there is no target: name at least one relation")
+    if plan is not None and options:
+        raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
+    facts = materialise(facts)
+    plan = plan or Plan.of(facts, targets[0], **options)
+    languages = [plan.language if name is None else plan.aim(name) for name in targets]
+    facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
+    named: dict[str, Language] = {}
+    for language in languages:
+        language.space(facts)  # refuse a wrong name before anything is learned
+        named.setdefault(key_text(language.key(facts)), language)
+    if out is not None:
+        out.begin(facts, plan)
+    definitions: dict[str, Definition] = {}
+    skipped: dict[str, str] = {}
+    try:
+        for made in _definitions(facts, named, plan, tuple(callbacks), out, executor):
+            if isinstance(made, _Refused):
+                skipped[made.target] = made.reason
+                continue
+            definitions[made.target] = made
+            if out is not None:
+                out.keep(made)
+            for callback in callbacks:
+                callback.on_target(made.target, made.program, made.seconds)
+            if made.result.stopped == "interrupted":
+                break
+    except KeyboardInterrupt:
+        if not definitions:  # there is nothing to hand back
+            raise
+    _refuse_nothing(definitions, skipped)
+    ordered = [definitions[name] for name in named if name in definitions]
+    theory = Theory(tuple(ordered), plan, skipped)
+    if out is not None:
+        out.close(theory)
+    return theory
+
+
+def _refuse_nothing(definitions: Mapping[str, Definition], skipped: Mapping[str, str]) -> None:
+    """Where no target could be learned, that is an error."""
+    if definitions or not skipped:
+        return
+    name, reason = next(iter(skipped.items()))
+    if len(skipped) == 1:
+        raise DataError(reason)
+    raise DataError(f"none of {len(skipped)} targets can be learned, {name} because {reason}")
+
+
+def _definitions(
+    facts: FactBase,
+    languages: Mapping[str, Language],
+    plan: Plan,
+    callbacks: tuple[Callback, ...],
+    out: TargetStore | None,
+    executor: Executor | None,
+) -> Iterator[Definition | _Refused]:
+    """Definitions as they come: those kept in the folder first."""
+    left = []
+    for name, language in languages.items():
+        known = None if out is None else out.known(name)
+        if known is None:
+            left.append((name, language))
+        else:
+            yield known
+    if executor is None:
+        yield from (_attempt(name, facts, language, plan, callbacks) for name, language in left)
+        return
+    # Those with most facts take longest: begun last, one would keep all others waiting.
+    left.sort(key=lambda entry: -len(facts.relations[entry[1].key(facts)]))
+    waiting = [executor.submit(_attempt, name, facts, language, plan) for name, language in left]
+    try:
+        for future in as_completed(waiting):
+            yield future.result()
+    except BrokenExecutor:
+        kept = "" if out is None else f"; {out.folder} keeps what is done, and the same call goes on"
+        raise AndreError(
+            "a process that learned ended without a word, most likely for want of memory: learn fewer "
+            f"targets at a time, or lower the memory limit{kept}"
+        ) from None
+    finally:  # after Ctrl-C nothing more is begun
+        for future in waiting:
+            future.cancel()
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """A target that cannot be learned, and why."""
+
+    target: str
+    reason: str
+
+
+def _attempt(
+    name: str, facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...] = ()
+) -> Definition | _Refused:
+    try:
+        return _learn_one(facts, language, plan, callbacks)
+    except DataError as error:
+        return _Refused(name, str(error))
+
+
+def _learn_one(
+    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
+) -> Definition:
+    began = time.monotonic()
+    at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
+    if at_fixpoint and not fits_tables(facts):
+        # Without recursion one step is the fixpoint, and needs no tables.
+        language, at_fixpoint = replace(language, recursion=False), False
+        notes.append(
+            f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
+        )
+    census = _census(facts, language, plan, draws=not at_fixpoint).require_both_classes()
+    if census.sampled is not None:
+        why = "" if plan.heads is not None else ", whose census outgrew the memory limit"
+        notes.append(
+            f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}{why}: "
+            "counts are estimates, and andre rescore counts anew"
+        )
+    for callback in callbacks:
+        callback.on_census(census)
+    with sized_threads(len(facts.constants) ** 3):
+        if at_fixpoint:
+            made = define(facts, language, census, plan, callbacks)
+        else:
+            made = describe(census, language, plan, callbacks)
+    return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
+
+
+def _census(facts: FactBase, language: Language, plan: Plan, *, draws: bool) -> Census:
+    """The census of all head atoms, or of some that stand for all.
+
+    Some are drawn on request, and where the census of all outgrows the memory allowed.
+    """
+    how: dict[str, Any] = {
+        "mode": plan.mode,
+        "identity": plan.identity,
+        "memory_limit": plan.memory_limit,
+    }
+    if plan.heads is not None:
+        return sample_census(facts, language, plan.heads, seed=plan.config.seed, **how)
+    try:
+        return take_census(facts, language, semantics=plan.semantics, **how)
+    except MemoryLimitError as error:
+        if not draws or plan.semantics != "exists":
+            raise
+        refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
+    try:
+        return sample_census(facts, language, _DRAWN, seed=plan.config.seed, **how)
+    except ConfigError:  # head atoms are not drawn for every language
+        raise refusal from None

@@ -1,0 +1,168 @@
+"""Theta-subsumption: one rule is more general than another as it is written.
+
+What changed between two programs, and what two of them come to together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from andre.logic.atom import Atom, Literal, Term, Variable
+from andre.logic.program import Program
+from andre.logic.rule import Rule
+
+__all__ = ["Difference", "difference", "merge_programs", "subsumes", "subsumption"]
+
+
+_Bindings = dict[Variable, Term]
+
+
+def subsumes(general: Rule, specific: Rule) -> bool:
+    """Whether some substitution makes `general` a part of `specific`.
+
+    The general rule then derives all that the specific one does. Literals are
+    compared as written: `X < Y` is not found in `Y > X`.
+
+    Examples
+    --------
+    >>> from andre.logic.parse import parse_rule
+    >>> subsumes(parse_rule("h(X) :- p(X, Y)"), parse_rule("h(A) :- p(A, A), q(A)"))
+    True
+    >>> subsumes(parse_rule("h(A) :- p(A, A), q(A)"), parse_rule("h(X) :- p(X, Y)"))
+    False
+    """
+    return subsumption(general, specific) is not None
+
+
+def subsumption(general: Rule, specific: Rule) -> dict[Variable, Term] | None:
+    """The substitution by which one rule subsumes another, or None.
+
+    Examples
+    --------
+    >>> from andre.logic.parse import parse_rule
+    >>> found = subsumption(parse_rule("h(X) :- p(X, Y)"), parse_rule("h(a) :- p(a, b)"))
+    >>> {str(variable): str(term) for variable, term in found.items()}
+    {'X': 'a', 'Y': 'b'}
+    """
+    bindings = _match(general.head, specific.head, {})
+    if bindings is None:
+        return None
+    stack = [iter([(frozenset(general.body), bindings)])]
+    targets = frozenset(specific.body)
+    while stack:
+        step = next(stack[-1], None)
+        if step is None:
+            stack.pop()
+            continue
+        remaining, bindings = step
+        if not remaining:
+            return bindings
+        # The literal with the fewest images first: a literal without any ends the branch at once.
+        literal, images = min(
+            ((literal, list(_images(literal, targets, bindings))) for literal in remaining),
+            key=lambda choice: len(choice[1]),
+        )
+        rest = remaining - {literal}
+        stack.append(iter([(rest, image) for image in images]))
+    return None
+
+
+def _images(literal: Literal, targets: frozenset[Literal], bindings: _Bindings) -> Iterator[_Bindings]:
+    """The ways to extend the bindings so that the literal is one of the targets."""
+    for target in targets:
+        if literal.negated == target.negated:
+            extended = _match(literal.atom, target.atom, bindings)
+            if extended is not None:
+                yield extended
+
+
+def _match(pattern: Atom, target: Atom, bindings: _Bindings) -> _Bindings | None:
+    if (pattern.predicate, pattern.arity) != (target.predicate, target.arity):
+        return None
+    extended = dict(bindings)
+    for arg, term in zip(pattern.args, target.args, strict=True):
+        # The target's variables stand for themselves, whatever their names.
+        image = extended.setdefault(arg, term) if isinstance(arg, Variable) else arg
+        if image != term:
+            return None
+    return extended
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The rules that one program has and another has not.
+
+    A rule is reworked where the other program has it with literals more or
+    fewer; it is then neither gained nor lost.
+    """
+
+    gained: tuple[Rule, ...]
+    lost: tuple[Rule, ...]
+    reworked: tuple[tuple[Rule, Rule], ...]  #: old and new
+    rescored: tuple[tuple[Rule, Rule], ...]  #: the same rule with other evidence, old and new
+    same: tuple[Rule, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether both programs say the same, whatever their evidence."""
+        return not (self.gained or self.lost or self.reworked)
+
+
+def difference(old: Program, new: Program) -> Difference:
+    """Compare two programs rule by rule, up to the names of variables.
+
+    Examples
+    --------
+    >>> from andre.logic.parse import parse_program
+    >>> old = parse_program("h(X) :- p(X). h(X) :- q(X).")
+    >>> new = parse_program("h(X) :- p(X), r(X). h(Y) :- q(Y). h(X) :- s(X).")
+    >>> found = difference(old, new)
+    >>> print(*found.gained, *(f"{one} {two}" for one, two in found.reworked), sep=" | ")
+    h(X) :- s(X). | h(X) :- p(X). h(X) :- p(X), r(X).
+    """
+    # Of a rule that a program has twice the first counts, as in `merge_programs`.
+    before, after = ({rule: rule for rule in dict.fromkeys(program)} for program in (old, new))
+    lost = [rule for rule in before if rule not in after]
+    gained = [rule for rule in after if rule not in before]
+    reworked = []
+    for rule in list(lost):
+        match = next((other for other in gained if subsumes(rule, other) or subsumes(other, rule)), None)
+        if match is not None:
+            reworked.append((rule, match))
+            lost.remove(rule)
+            gained.remove(match)
+    kept = [(rule, after[rule]) for rule in before if rule in after]
+    rescored = [(one, two) for one, two in kept if one.evidence != two.evidence]
+    same = [two for one, two in kept if one.evidence == two.evidence]
+    return Difference(tuple(gained), tuple(lost), tuple(reworked), tuple(rescored), tuple(same))
+
+
+def merge_programs(programs: Iterable[Program], *, subsumed: bool = False) -> Program:
+    """All rules of several programs, each once; of equal ones the first is kept with its evidence.
+
+    Parameters
+    ----------
+    subsumed
+        Whether to keep rules that a more general one makes needless.
+
+    Examples
+    --------
+    >>> from andre.logic.parse import parse_program
+    >>> print(merge_programs([parse_program("h(X) :- p(X)."), parse_program("h(Y) :- p(Y), q(Y).")]))
+    h(X) :- p(X).
+    """
+    rules = list(dict.fromkeys(rule for program in programs for rule in program))
+    if not subsumed:
+        rules = [
+            rule
+            for place, rule in enumerate(rules)
+            # Of rules that subsume each other the likeliest stays, then the first.
+            if not any(
+                subsumes(other, rule)
+                and (other.probability > rule.probability or not subsumes(rule, other) or at < place)
+                for at, other in enumerate(rules)
+                if at != place and other.probability >= rule.probability
+            )
+        ]
+    return Program(tuple(rules))

@@ -1,0 +1,125 @@
+"""One name for all rules that differ only in variable names and literal order.
+
+The variables of the head are numbered by where they stand there. The body
+falls into components that share no other variable, and each is encoded by
+itself. Within one, variables are told apart by what they occur in (colour
+refinement) and get numbers, which makes the components smaller; where all are
+alike, each of them is tried first and the smallest encoding wins. Variables
+that can be exchanged without changing the body need no trial, and copies of a
+component cost no more than their number, so symmetric bodies stay cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from andre.logic.atom import Atom, Literal, Term, Variable
+
+__all__ = ["Encoding", "encode"]
+
+
+_Token: TypeAlias = tuple[int, str]  # (kind, text): variables sort before constants
+_Code: TypeAlias = tuple[bool, str, tuple[_Token, ...]]
+_Names: TypeAlias = dict[Variable, int]
+#: Variables numbered here, literals whose variables all have numbers, and what remains in components.
+_Node: TypeAlias = tuple[int, tuple[_Code, ...], tuple[Any, ...]]
+Encoding: TypeAlias = tuple[_Code, _Node]
+
+
+def encode(head: Atom, body: Iterable[Literal]) -> Encoding:
+    """Encode a rule so that two rules are variants exactly when their encodings are equal.
+
+    Examples
+    --------
+    >>> x, y, z = map(Variable, "XYZ")
+    >>> first = encode(Atom("p", (x,)), [Literal(Atom("q", (x, y))), Literal(Atom("r", (y,)))])
+    >>> first == encode(Atom("p", (z,)), [Literal(Atom("r", (x,))), Literal(Atom("q", (z, x)))])
+    True
+    """
+    names = {variable: place for place, variable in enumerate(head.variables)}
+    return (False, head.predicate, _tokens(head.args, names)), _node(frozenset(body), names, 0)
+
+
+def _node(body: Collection[Literal], names: _Names, fresh: int) -> _Node:
+    """Encode literals of which some variables have names, the last `fresh` of them given just now."""
+    named = [lit for lit in body if all(v in names for v in lit.variables)]
+    codes = sorted((lit.negated, lit.atom.predicate, _tokens(lit.atom.args, names)) for lit in named)
+    parts = sorted(_component(part, names) for part in _components(set(body) - set(named), names))
+    return fresh, tuple(codes), tuple(parts)
+
+
+def _component(body: Collection[Literal], names: _Names) -> _Node:
+    classes: dict[int, list[Variable]] = {}
+    for variable, colour in _refine(body, names).items():
+        classes.setdefault(colour, []).append(variable)
+    alone = [classes[colour][0] for colour in sorted(classes) if len(classes[colour]) == 1]
+    if alone:
+        numbered = {v: len(names) + place for place, v in enumerate(alone)}
+        return _node(body, {**names, **numbered}, len(alone))
+    tied = classes[min(classes, key=lambda colour: (len(classes[colour]), colour))]
+    trials: list[Variable] = []
+    for variable in tied:
+        if not any(_exchangeable(body, variable, tried) for tried in trials):
+            trials.append(variable)
+    return min(_node(body, {**names, variable: len(names)}, 1) for variable in trials)
+
+
+def _components(body: Iterable[Literal], names: Mapping[Variable, int]) -> Iterator[set[Literal]]:
+    """Share literals out among sets that have no variable without a name in common."""
+    parts: list[tuple[set[Literal], set[Variable]]] = []
+    for literal in body:
+        literals, variables = {literal}, {v for v in literal.variables if v not in names}
+        apart = []
+        for part in parts:
+            if variables.isdisjoint(part[1]):
+                apart.append(part)
+            else:
+                literals |= part[0]
+                variables |= part[1]
+        parts = [*apart, (literals, variables)]
+    return (literals for literals, _ in parts)
+
+
+def _refine(body: Collection[Literal], names: Mapping[Variable, int]) -> _Names:
+    """Colours of the variables without a name: split by occurrence until nothing splits any more."""
+    where: dict[Variable, list[Literal]] = {}
+    for literal in body:
+        for variable in literal.variables:
+            if variable not in names:
+                where.setdefault(variable, []).append(literal)
+    colours = dict.fromkeys(where, 0)
+    while True:
+        coloured = {**names, **{v: len(names) + colour for v, colour in colours.items()}}
+        signature = {
+            v: (colours[v], sorted(_occurrence(lit, v, coloured) for lit in literals))
+            for v, literals in where.items()
+        }
+        ranks = {repr(s): rank for rank, s in enumerate(sorted(signature.values()))}
+        refined = {v: ranks[repr(s)] for v, s in signature.items()}
+        if len(set(refined.values())) == len(set(colours.values())):
+            return refined
+        colours = refined
+
+
+def _occurrence(
+    literal: Literal, variable: Variable, names: Mapping[Variable, int]
+) -> tuple[bool, str, tuple[tuple[bool, _Token], ...]]:
+    tokens = _tokens(literal.atom.args, names)
+    here = (arg == variable for arg in literal.atom.args)
+    return literal.negated, literal.atom.predicate, tuple(zip(here, tokens, strict=True))
+
+
+def _exchangeable(body: Collection[Literal], one: Variable, other: Variable) -> bool:
+    swap: dict[Variable, Term] = {one: other, other: one}
+    return all(Literal(lit.atom.substitute(swap), lit.negated) in body for lit in body)
+
+
+def _tokens(args: tuple[Term, ...], names: Mapping[Variable, int]) -> tuple[_Token, ...]:
+    # Numbers are padded so that they sort as numbers; 1 and 1.0 and '1' stay apart.
+    return tuple(
+        (0, f"{names[arg]:06d}")
+        if isinstance(arg, Variable)
+        else (1, f"{type(arg.value).__name__}:{arg.value}")
+        for arg in args
+    )

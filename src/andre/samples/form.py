@@ -1,0 +1,93 @@
+"""Well-formed bodies: what a rule must look like beside being true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.samples.space import Codes, RuleSpace
+
+__all__ = ["Form"]
+
+
+Bools = NDArray[np.bool_]
+
+#: Numbers that one block of bodies may hold.
+_BLOCK = 1 << 24
+
+
+@dataclass(frozen=True)
+class Form:
+    """The bounds that bodies of a rule space keep.
+
+    Examples
+    --------
+    >>> space = RuleSpace.from_names(["p(X,Y)", "p(X,Z)", "q(Z,Y)"], "h(X,Y)")
+    >>> codes = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [-1, 1, 1]], dtype=np.int8)
+    >>> Form(space).admits(codes)  # the second has Z only once
+    array([ True, False,  True,  True])
+    >>> Form(space, negation=False).admits(codes)
+    array([ True, False,  True, False])
+    """
+
+    space: RuleSpace
+    safe: bool = True  #: whether every variable must occur in a positive literal that facts can state
+    singletons: bool = False  #: whether a variable that the head lacks may occur only once
+    negation: bool = True  #: whether literals may be negated
+    max_body: int | None = None  #: how many literals a body may have
+    unnegated: tuple[int, ...] = ()  #: columns that must not be negated
+    require: tuple[tuple[int, ...], ...] = ()  #: of each of these sets of columns a body has one at least
+
+    @cached_property
+    def _occurrences(self) -> NDArray[np.float32]:
+        """How often each variable stands in each atom, [m, variables]; whole, but products are faster so."""
+        variables = self.space.variables
+        table = [[atom.args.count(v) for v in variables] for atom in self.space.atoms]
+        return np.array(table, dtype=np.float32).reshape(self.space.m, len(variables))
+
+    def admits(self, codes: Codes) -> Bools:
+        """Which bodies are well-formed, [rules]."""
+        good = np.ones(len(codes), dtype=np.bool_)
+        if self.safe:
+            good &= self.space.safe(codes)
+        if not self.negation:
+            good &= ~(codes < 0).any(axis=1)
+        if self.unnegated:
+            good &= ~(codes[:, list(self.unnegated)] < 0).any(axis=1)
+        if self.max_body is not None:
+            good &= np.count_nonzero(codes, axis=1) <= self.max_body
+        if not self.singletons:
+            times = (codes != 0).astype(np.float32) @ self._occurrences  # [rules, variables]
+            good &= ~(times[:, len(self.space.head_variables) :] == 1).any(axis=1)
+        for columns in self.require:
+            good &= (codes[:, list(columns)] != 0).any(axis=1)
+        return good
+
+    def short_bodies(self) -> Codes:
+        """All well-formed bodies of one or two literals, [rules, m].
+
+        Examples
+        --------
+        >>> space = RuleSpace.from_names(["p(X,Y)", "p(Y,X)"], "h(X,Y)")
+        >>> len(Form(space).short_bodies())  # one of them, both, or one and not the other
+        5
+        """
+        m = self.space.m
+        n_literals = 2 * m if self.negation else m
+        first, second = np.triu_indices(n_literals)  # a literal with itself is a body of one
+        possible = (first == second) | (first % m != second % m)
+        if self.safe and self.space.head_variables:
+            possible &= first < m  # two negations bind nothing
+        first, second = first[possible], second[possible]
+        step = max(1, _BLOCK // m)
+        found = [np.zeros((0, m), dtype=np.int8)]
+        for at in range(0, len(first), step):
+            some = first[at : at + step], second[at : at + step]
+            bodies = np.zeros((len(some[0]), m), dtype=np.int8)
+            for literal in some:
+                bodies[np.arange(len(bodies)), literal % m] = np.where(literal < m, 1, -1)
+            found.append(bodies[self.admits(bodies)])
+        return np.concatenate(found)

@@ -1,0 +1,406 @@
+"""Names for relations and their places, and which facts may be read as evidence.
+
+The language of rules: which atoms a body may be made of.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import combinations, permutations, product
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import ConfigError, DataError
+from andre.facts import Bias, FactBase, Relation, argument_types
+from andre.logic import Atom, Constant, Rule, Variable
+from andre.samples.form import Form
+from andre.samples.space import RuleSpace
+
+__all__ = ["Language", "Place", "evidence_mask", "key_text", "places_of", "relations_named"]
+
+
+Key: TypeAlias = tuple[str, int]
+
+_PLACE = re.compile(r"(?P<name>.+)/(?P<arity>\d+):(?P<position>\d+)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Place:
+    """One argument of a relation."""
+
+    key: Key
+    position: int  #: from 0
+
+
+def key_text(key: Key) -> str:
+    """A relation as it is written: name and arity.
+
+    Examples
+    --------
+    >>> key_text(("parent", 2))
+    'parent/2'
+    """
+    return f"{key[0]}/{key[1]}"
+
+
+def relations_named(facts: FactBase, name: str) -> list[Key]:
+    """The relations that a name, with or without an arity, stands for.
+
+    Examples
+    --------
+    >>> relations_named(FactBase.from_relations("a", [Relation("p", np.array([[0, 0]]))]), "p")
+    [('p', 2)]
+    """
+    exact = [key for key in facts.relations if key_text(key) == name]
+    return exact or [key for key in facts.relations if key[0] == name]
+
+
+def places_of(facts: FactBase, texts: Iterable[str]) -> dict[Key, list[Place]]:
+    """Read places such as p/2:1, the first argument of p/2."""
+    places: dict[Key, list[Place]] = {}
+    for text in texts:
+        match = _PLACE.match(text)
+        if match is None:
+            raise ConfigError(f"{text!r} is no place: write p/2:1 for the first argument of p/2")
+        key, position = (match["name"], int(match["arity"])), int(match["position"])
+        if key not in facts.relations:
+            raise ConfigError(f"the place {text} belongs to no relation: check its name and arity")
+        if not 1 <= position <= key[1]:
+            raise ConfigError(f"{key_text(key)} has no argument {position}: count from 1 to {key[1]}")
+        places.setdefault(key, []).append(Place(key, position - 1))
+    return places
+
+
+def evidence_mask(relation: Relation, target: Key) -> NDArray[np.bool_]:
+    """Which facts may be read: none of the test facts, of the target the training facts only."""
+    if relation.mark is None:
+        return np.ones(len(relation), dtype=np.bool_)
+    return relation.marked("train") if relation.key == target else ~relation.marked("test")
+
+
+_TypesOf: TypeAlias = Mapping[Key, tuple[str, ...]]
+
+#: What each setting of a language file must be.
+_KINDS: dict[str, tuple[type, str]] = {
+    **dict.fromkeys(("variables", "max_body"), (int, "a whole number")),
+    **dict.fromkeys(
+        ("repeated", "order", "inequality", "singletons", "recursion", "negation", "held_out"),
+        (bool, "true or false"),
+    ),
+    **dict.fromkeys(("relations", "exclude", "require", "constants"), (tuple, "a list of names")),
+    "target": (str, "a name such as p/2"),
+}
+
+
+@dataclass(frozen=True)
+class Language:
+    """A target and what the bodies of its rules may hold.
+
+    Only the target must be given. By default a body may hold every relation
+    on all ordered tuples of distinct variables, and inequalities.
+
+    Examples
+    --------
+    >>> ann, bob = Constant("ann"), Constant("bob")
+    >>> facts = FactBase.from_facts([Atom("parent", (ann, bob)), Atom("old", (ann,))])
+    >>> print(*Language("parent/2", variables=2).space(facts).atoms, sep="; ")
+    parent(X2, X1); old(X1); old(X2); X1 \\= X2
+    """
+
+    target: str  #: the relation to define: its name, or name and arity as in p/2
+    variables: int = 3  #: how many variables a rule may have, the head's among them
+    relations: tuple[str, ...] | None = None  #: what bodies may hold; None: every relation
+    exclude: tuple[str, ...] = ()  #: relations (p, p/2) or atoms (p(X1,X3)) that no body has
+    require: tuple[str, ...] = ()  #: relations or atoms that every body has
+    repeated: bool = False  #: whether a variable may stand in an atom twice
+    #: Arguments of which type a variable may be: as declared (name, types), or inferred (True).
+    types: tuple[tuple[str, tuple[str, ...]], ...] | bool = False
+    constants: tuple[str, ...] = ()  #: places that may hold constants, as p/2:1 for the first of p
+    order: bool = False  #: whether bodies compare numbers by <
+    inequality: bool = True  #: whether bodies may say that two variables differ
+    max_body: int | None = None  #: how many literals a body may have
+    singletons: bool = False  #: whether a variable that the head lacks may occur only once
+    recursion: bool = True  #: whether a body may hold the target
+    negation: bool = True  #: whether literals may be negated
+    held_out: bool = False  #: whether variables range over constants that only test facts have
+
+    def __post_init__(self) -> None:
+        for name, (kind, wanted) in _KINDS.items():
+            value = getattr(self, name)
+            if isinstance(value, list) and kind is tuple:
+                value = tuple(value)
+                object.__setattr__(self, name, value)
+            if value is None and name in {"relations", "max_body"}:
+                continue
+            wrong = not isinstance(value, kind) or (kind is int and isinstance(value, bool))
+            if wrong or (kind is tuple and not all(isinstance(item, str) for item in value)):
+                raise ConfigError(f"{name} is {value!r} and must be {wanted}")
+        if self.variables < 1:
+            raise ConfigError(f"a rule needs at least one variable, not {self.variables}: raise variables")
+        if self.max_body is not None and self.max_body < 1:
+            raise ConfigError(f"a body of at most {self.max_body} literals is empty: raise max_body")
+
+    @classmethod
+    def preset(cls, name: str, target: str, **options: Any) -> Language:
+        """The language of a preset, `default` or `paper`; options override it.
+
+        Examples
+        --------
+        >>> Language.preset("paper", "p/2").inequality
+        False
+        """
+        if name not in {"default", "paper"}:
+            raise ConfigError(f"there is no preset {name!r}: choose default or paper")
+        paper = {"inequality": False, "singletons": True, "held_out": True}
+        return cls(target, **((paper if name == "paper" else {}) | options))
+
+    @classmethod
+    def from_toml(cls, path: str | Path, **options: Any) -> Language:
+        """Read a language from a TOML file whose keys are the fields; options override it."""
+        try:
+            read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path} is no TOML file: {error}") from None
+        known = [field.name for field in fields(cls)]
+        if unknown := [name for name in read if name not in known]:
+            raise ConfigError(f"{path}: there is no setting {unknown[0]!r}: choose from {', '.join(known)}")
+        if isinstance(read.get("types"), dict):
+            read["types"] = tuple((name, tuple(kinds)) for name, kinds in read["types"].items())
+        given = {**read, **options}
+        if "target" not in given:
+            raise ConfigError(f"{path} names no target: add a line such as target = 'p/2'")
+        try:
+            return cls(**given)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_bias(cls, bias: Bias, **options: Any) -> Language:
+        """Take what a Popper folder says about the programs to look for; options override it.
+
+        Examples
+        --------
+        >>> bias = Bias(head=(("gp", 2),), body=(("parent", 2),), max_vars=3, max_body=2)
+        >>> language = Language.from_bias(bias)
+        >>> language.target, language.relations, language.max_body, language.recursion
+        ('gp/2', ('parent/2',), 2, False)
+        """
+        if "target" not in options and len(bias.head) != 1:
+            heads = ", ".join(map(key_text, bias.head))
+            raise ConfigError(f"the bias has {len(bias.head)} targets ({heads}): say which one to learn")
+        body = [*bias.body, *(bias.head if bias.enable_recursion else ())]
+        taken: dict[str, Any] = {
+            "relations": tuple(dict.fromkeys(map(key_text, body))) or None,
+            "types": bias.types,
+            "max_body": bias.max_body,
+            "recursion": bias.enable_recursion,
+            "singletons": bias.allow_singletons,
+            "negation": False,
+        }
+        if bias.head:
+            taken["target"] = key_text(bias.head[0])
+        if bias.max_vars is not None:
+            taken["variables"] = bias.max_vars
+        return cls(**{**taken, **options})
+
+    @classmethod
+    def of(
+        cls, facts: FactBase, given: Language | Path | str | None, preset: str = "default", **options: Any
+    ) -> Language:
+        """The language that was given or lies in a file, else of the facts' bias, else of a preset.
+
+        Raises
+        ------
+        ConfigError
+            Where none of them names a target.
+        """
+        if isinstance(given, Language):
+            return replace(given, **options)
+        if given is not None:
+            return cls.from_toml(given, **options)
+        if facts.bias is not None:
+            return cls.from_bias(facts.bias, **options)
+        if "target" not in options:
+            names = ", ".join(map(key_text, facts.relations))
+            raise ConfigError(f"there is no target: name one of {names}")
+        return cls.preset(preset, **options)
+
+    def key(self, facts: FactBase) -> Key:
+        """Name and arity of the target among these facts.
+
+        Raises
+        ------
+        DataError
+            Where the target is unknown, has no argument, or has no facts for training.
+        """
+        found = relations_named(facts, self.target)
+        if not found:
+            names = ", ".join(map(key_text, facts.relations))
+            raise DataError(f"there is no relation {self.target}: choose from {names}")
+        if len(found) > 1:
+            raise DataError(f"{self.target} is {' and '.join(map(key_text, found))}: name one of them")
+        relation = facts.relations[found[0]]
+        if not relation.arity:
+            raise DataError(f"{relation} has no arguments, so there is nothing to range over")
+        train = relation.marked("train")
+        if not train.any():
+            where = "test" if relation.marked("test").all() else "validation and test"
+            raise DataError(f"{relation} occurs only in {where} facts: mark some of its facts train")
+        if relation.negative is not None and relation.negative[train].all():
+            raise DataError(f"all training facts of {relation} are denied: it needs positive examples")
+        return found[0]
+
+    def space(self, facts: FactBase) -> RuleSpace:
+        """The head, and every atom that a body may hold.
+
+        Raises
+        ------
+        ConfigError, DataError
+            Where a name is unknown or no candidate is left.
+        """
+        name, arity = self.key(facts)
+        if self.variables < arity:
+            raise ConfigError(
+                f"{name}/{arity} has {arity} variables in its head, and {self.variables} are allowed: "
+                f"set variables to at least {arity}"
+            )
+        variables = tuple(Variable(f"X{number}") for number in range(1, self.variables + 1))
+        head = Atom(name, variables[:arity])
+        atoms = dict.fromkeys(self._atoms(facts, head, variables))
+        atoms.pop(head, None)
+        self._check_names(facts, [*atoms, head])
+        banned = set(map(_plain, self.exclude))
+        kept = tuple(atom for atom in atoms if not banned & _names_of(atom))
+        if not any(not atom.is_builtin for atom in kept):
+            raise DataError(
+                f"the language leaves no candidate for the body of {head}: "
+                "allow more variables, relations or recursion"
+            )
+        return RuleSpace(head, kept)
+
+    def admits(self, rule: Rule) -> bool:
+        """Whether a rule keeps to the bounds that concern whole bodies.
+
+        Examples
+        --------
+        >>> from andre.logic import parse_rule
+        >>> language = Language("p/2", max_body=2)
+        >>> [language.admits(parse_rule(f"p(X,Y) :- {body}.")) for body in ("q(X,Y)", "q(X,Y), r(Z)")]
+        [True, False]
+        """
+        if self.max_body is not None and len(rule.body) > self.max_body:
+            return False
+        if not self.negation and any(literal.negated for literal in rule.body):
+            return False
+        names = set[str]().union(*(_names_of(literal.atom) for literal in rule.body))
+        if any(_plain(wanted) not in names for wanted in self.require):
+            return False
+        times = Counter(arg for literal in rule.body for arg in literal.atom.args)
+        auxiliary = {v for literal in rule.body for v in literal.atom.variables} - set(rule.head.variables)
+        return self.singletons or all(times[variable] > 1 for variable in auxiliary)
+
+    def form(self, space: RuleSpace) -> Form:
+        """The same bounds for bodies written as numbers in a space of this language.
+
+        Examples
+        --------
+        >>> space = RuleSpace.from_names(["q(X,Y)", "q(X,Z)"], "p(X,Y)")
+        >>> Language("p/2", max_body=1).form(space).max_body
+        1
+        """
+        named: dict[str, list[int]] = {_plain(wanted): [] for wanted in self.require}
+        for column, atom in enumerate(space.atoms):
+            for wanted in named.keys() & _names_of(atom):
+                named[wanted].append(column)
+        return Form(
+            space,
+            singletons=self.singletons,
+            negation=self.negation,
+            max_body=self.max_body,
+            require=tuple(tuple(columns) for columns in named.values()),
+        )
+
+    def types_of(self, facts: FactBase) -> _TypesOf:
+        """The types of arguments, as declared or else as inferred."""
+        declared = {} if isinstance(self.types, bool) else dict(self.types)
+        found = dict(argument_types(facts).of)
+        for (name, arity), kinds in found.items():
+            if name in declared and len(declared[name]) == arity:
+                found[name, arity] = declared[name]
+            elif declared:
+                found[name, arity] = tuple(f"{kind} (inferred)" for kind in kinds)
+        return found
+
+    def _keys(self, facts: FactBase, target: Key) -> list[Key]:
+        """The relations of bodies, in the order of the facts."""
+        keys = set(facts.relations)
+        if self.relations is not None:
+            keys = set()
+            derived = {(rule.head.predicate, rule.head.arity) for rule in facts.rules}
+            for name in self.relations:
+                found = relations_named(facts, name)
+                if not found and not any(name in {key[0], key_text(key)} for key in derived):
+                    raise ConfigError(f"there is no relation {name} for bodies: check its name and arity")
+                keys.update(found)
+        return [k for k in facts.relations if k in keys and k[1] and (self.recursion or k != target)]
+
+    def _atoms(self, facts: FactBase, head: Atom, variables: tuple[Variable, ...]) -> Iterator[Atom]:
+        types = self.types_of(facts) if self.types else None
+        target = head.predicate, head.arity
+        place_types = dict(zip(head.args, types[target], strict=True)) if types else {}
+        held = places_of(facts, self.constants)
+        for key in self._keys(facts, target):
+            for args in _arguments(key[1], variables, self.repeated):
+                kinds = zip(args, types[key], strict=True) if types else ()
+                # A variable that the head lacks may be of any type; the head's have theirs.
+                if all(place_types.get(variable, kind) == kind for variable, kind in kinds):
+                    yield Atom(key[0], args)
+            for place in held.get(key, ()):
+                chosen = facts.relations[key].codes[
+                    evidence_mask(facts.relations[key], target), place.position
+                ]
+                values = [Constant(facts.constants[code]) for code in sorted(set(chosen.tolist()))]
+                yield from _with_constants(place, values, variables, self.repeated)
+        if self.order and any(not isinstance(value, str) for value in facts.constants):
+            yield from (Atom("<", pair) for pair in permutations(variables, 2))
+        if self.inequality:
+            yield from (Atom("\\=", pair) for pair in combinations(variables, 2))
+
+    def _check_names(self, facts: FactBase, atoms: list[Atom]) -> None:
+        known = set[str]().union(*map(_names_of, atoms))
+        known.update(name for key in facts.relations for name in (key[0], key_text(key)))
+        for setting, names in (("exclude", self.exclude), ("require", self.require)):
+            for name in names:
+                if _plain(name) not in known:
+                    raise ConfigError(f"{setting} names {name!r}, which is no relation or candidate atom")
+
+
+def _arguments(arity: int, variables: tuple[Variable, ...], repeated: bool) -> Iterator[tuple[Variable, ...]]:
+    return product(variables, repeat=arity) if repeated else permutations(variables, arity)
+
+
+def _with_constants(
+    place: Place, values: list[Constant], variables: tuple[Variable, ...], repeated: bool
+) -> Iterator[Atom]:
+    """The atoms that have one of these constants in a place."""
+    name, arity = place.key
+    for value in values:
+        for args in _arguments(arity - 1, variables, repeated):
+            if args:  # an atom without variables is the same everywhere
+                yield Atom(name, (*args[: place.position], value, *args[place.position :]))
+
+
+def _plain(text: str) -> str:
+    return text.replace(" ", "")
+
+
+def _names_of(atom: Atom) -> set[str]:
+    """What an atom may be called in a list of names."""
+    return {_plain(str(atom)), atom.predicate, f"{atom.predicate}/{atom.arity}"}

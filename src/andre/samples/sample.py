@@ -1,0 +1,254 @@
+"""The examples a learner sees: weighted rows of valuations, equal rows merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from andre.errors import DataError
+from andre.facts import Table
+from andre.samples.membership import Membership
+from andre.samples.space import RuleSpace
+
+__all__ = ["Sample", "check_labels", "check_valuations", "check_weights", "sums_of"]
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct rows of valuations with the weight of their positive and negative labels.
+
+    Equal rows are merged, so that a loss, a gradient or a metric over the
+    sample equals the one over the rows it was made from, whatever their number.
+    An example is a row, or with `members` a set of rows, one of which must
+    satisfy a body.
+
+    Examples
+    --------
+    >>> sample = Sample.from_arrays([[1, 0], [1, 0], [0, 1]], [1, 0, 0])
+    >>> sample.valuations
+    array([[0., 1.],
+           [1., 0.]])
+    >>> sample.positives, sample.negatives
+    (array([0., 1.]), array([1., 1.]))
+    """
+
+    space: RuleSpace
+    valuations: Floats  #: [U, m] in [0, 1]; NaN is unknown
+    positives: Floats  #: [B] weight of the positive labels; B is U where an example is a row
+    negatives: Floats  #: [B] weight of the negative labels
+    members: Membership | None = None  #: the rows of each example; None: one each
+    #: How many atoms each example stands for, [B], where negatives weigh otherwise in training.
+    heads: Floats | None = None
+
+    @classmethod
+    def from_arrays(
+        cls,
+        valuations: ArrayLike,
+        labels: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        space: RuleSpace | Sequence[str] | None = None,
+    ) -> Sample:
+        """Check rows, labels and weights, and merge equal rows.
+
+        Parameters
+        ----------
+        valuations
+            One row per example, one column per candidate atom, in [0, 1].
+        labels
+            0 or 1 per example.
+        weights
+            A non-negative weight per example; rows of weight 0 are left out.
+        space
+            The rule space, or the column names; `b1`, `b2`, ... by default.
+        """
+        table = check_valuations(valuations)
+        truth = check_labels(labels, len(table))
+        weight = check_weights(weights, len(table))
+        if space is None:
+            space = [f"b{column + 1}" for column in range(table.shape[1])]
+        if not isinstance(space, RuleSpace):
+            space = RuleSpace.from_names(space)
+        if space.m != table.shape[1]:
+            raise DataError(f"there are {space.m} names for {table.shape[1]} columns: give one for each")
+        seen = weight > 0
+        rows, group = _merge(table[seen])
+        positive, weight = truth[seen], weight[seen]
+        positives, negatives = np.zeros(len(rows)), np.zeros(len(rows))
+        np.add.at(positives, group, weight * positive)
+        np.add.at(negatives, group, weight * ~positive)
+        return cls(space, rows, positives, negatives)
+
+    @classmethod
+    def from_table(cls, table: Table) -> Sample:
+        """The rows of a table as examples; its columns are the candidate atoms.
+
+        Examples
+        --------
+        >>> table = Table(("b1",), np.array([[1.0], [0.0]]), "h", np.array([True, False]))
+        >>> print(Sample.from_table(table).space.head)
+        h
+        """
+        space = RuleSpace.from_names(table.names, table.head)
+        return cls.from_arrays(table.valuations, table.known_labels(), table.weights, space=space)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of distinct rows, U."""
+        return len(self.valuations)
+
+    @property
+    def n_examples(self) -> int:
+        """The number of distinct examples, B."""
+        return len(self.positives)
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each distinct example, [B]."""
+        return self.positives + self.negatives
+
+    @property
+    def total(self) -> float:
+        """The weight of all examples together."""
+        return float(self.weights.sum())
+
+    @property
+    def counted(self) -> tuple[Floats, Floats]:
+        """Positives and negatives as a program is judged by them, [B] each: every atom counts once."""
+        if self.heads is None:
+            return self.positives, self.negatives
+        return self.positives, self.heads - self.positives
+
+    def columns(self, kept: NDArray[np.bool_]) -> Sample:
+        """The same examples with some of the candidates only; rows that become equal are merged."""
+        space = RuleSpace(self.space.head, tuple(a for a, k in zip(self.space.atoms, kept, strict=True) if k))
+        rows, group = _merge(self.valuations[:, kept])
+        if self.members is None:
+            members, number = None, group
+        else:
+            members, number = self.members.merged(group.astype(np.int64), len(rows))
+        n = len(rows) if members is None else len(members)
+        positives, negatives = (sums_of(number, weight, n) for weight in (self.positives, self.negatives))
+        heads = None if self.heads is None else sums_of(number, self.heads, n)
+        return Sample(space, rows, positives, negatives, members, heads)
+
+    def thinned(self, most: int, seed: int) -> Sample:
+        """A random part of the examples with at most so many rows in all, both classes alike.
+
+        Weights stay as they are. A sample that is small enough is given as it is.
+        """
+        sizes = np.ones(self.n_examples) if self.members is None else np.diff(self.members.starts)
+        if sizes.sum() <= most:
+            return self
+        rng = np.random.default_rng(seed)
+        chosen = []
+        for weight in (self.positives - self.negatives, self.negatives - self.positives):
+            own = rng.permutation(np.flatnonzero(weight > 0))
+            chosen.append(own[np.cumsum(sizes[own]) <= most / 2])
+        examples = np.sort(np.concatenate(chosen))
+        heads = None if self.heads is None else self.heads[examples]
+        weights = self.positives[examples], self.negatives[examples]
+        if self.members is None:
+            return Sample(self.space, self.valuations[examples], *weights, None, heads)
+        members = self.members.take(examples)
+        rows, place = np.unique(members.rows, return_inverse=True)
+        kept = Membership(members.starts, place.ravel().astype(np.int64))
+        return Sample(self.space, self.valuations[rows], *weights, kept, heads)
+
+    def require_both_classes(self) -> Sample:
+        """Refuse a sample from which nothing can be told apart.
+
+        Raises
+        ------
+        DataError
+            Where all labels are equal.
+        """
+        for weight, other in ((self.positives, "0"), (self.negatives, "1")):
+            if not weight.sum() > 0:
+                raise DataError(
+                    f"every label is {other}, so there is only one class and nothing to tell apart: "
+                    "add rows of the other class"
+                )
+        return self
+
+
+def sums_of(number: NDArray[np.int64], weight: Floats, count: int) -> Floats:
+    """The weight of each of `count` numbers, [count]."""
+    return np.bincount(number, weight, count).astype(np.float64)
+
+
+def check_valuations(valuations: ArrayLike) -> Floats:
+    """Read valuations as a float table, refusing what is no truth value."""
+    try:
+        table = np.asarray(valuations, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"valuations must be numbers in [0, 1]: {error}") from None
+    if table.ndim != 2:
+        raise DataError(f"valuations must be a table of rows and columns, not of shape {table.shape}")
+    if not len(table):
+        raise DataError("there are no rows: give at least one positive and one negative example")
+    if not table.shape[1]:
+        raise DataError("there are no columns beside the label: give at least one candidate")
+    wrong = ~(np.isnan(table) | ((table >= 0) & (table <= 1)))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise DataError(
+            f"the valuation {table[row, column]:g} in row {row}, column {column} is outside [0, 1]: "
+            "scale it to a probability, or leave it empty if it is unknown"
+        )
+    return table
+
+
+def check_labels(labels: ArrayLike, rows: int) -> NDArray[np.bool_]:
+    """Read labels as truth values, refusing anything but 0 and 1."""
+    try:
+        truth = np.asarray(labels)
+    except ValueError:
+        raise DataError("labels must be 0 or 1: give one label a row") from None
+    if truth.shape != (rows,):
+        raise DataError(f"there are {rows} rows but labels of shape {truth.shape}: give one label a row")
+    if truth.dtype == bool:
+        return truth
+    try:
+        numbers = truth.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError("labels must be 0 or 1, and these are not numbers") from None
+    wrong = np.flatnonzero(~np.isin(numbers, (0.0, 1.0)))
+    if len(wrong):
+        value = "missing" if np.isnan(numbers[wrong[0]]) else f"{numbers[wrong[0]]:g}"
+        raise DataError(f"the label in row {wrong[0]} is {value}: labels must be 0 or 1")
+    return np.equal(numbers, 1.0)
+
+
+def check_weights(weights: ArrayLike | None, rows: int) -> Floats:
+    """Read row weights, refusing negative and infinite ones."""
+    if weights is None:
+        return np.ones(rows)
+    try:
+        weight = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("row weights must be numbers") from None
+    if weight.shape != (rows,):
+        raise DataError(f"there are {rows} rows but weights of shape {weight.shape}: give one a row")
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(wrong):
+        raise DataError(f"the weight {weight[wrong[0]]:g} of row {wrong[0]} is not a finite number >= 0")
+    if not weight.any():
+        raise DataError("every row weight is zero, so there are no rows to learn from")
+    return weight
+
+
+def _merge(table: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Distinct rows in a fixed order, and for every row the place of its equal."""
+    # One opaque key per row sorts far faster than np.unique(axis=0); -0.0 becomes 0.0 and
+    # every NaN the same NaN, or equal rows would have different keys.
+    clean = np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
+    keys = clean.view(np.dtype((np.void, clean.shape[1] * clean.itemsize))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return clean[first], group.ravel()

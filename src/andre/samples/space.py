@@ -1,0 +1,136 @@
+"""The rule space: what a rule's body may be made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import DataError, LogicError
+from andre.logic import Atom, Literal, Program, Rule, Variable
+
+__all__ = ["Codes", "RuleSpace"]
+
+
+#: Rules as numbers, [rules, m]: +1 where the atom is included, -1 where negated, 0 where left out.
+Codes = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class RuleSpace:
+    """A head and the candidate atoms from which bodies are built.
+
+    Examples
+    --------
+    >>> space = RuleSpace.from_names(["mother(X1,X2)", "father(X2,X3)"], "grandparent(X1,X3)")
+    >>> [str(v) for v in space.head_variables], [str(v) for v in space.auxiliary_variables]
+    (['X1', 'X3'], ['X2'])
+    >>> space.incidence
+    array([[1, 0],
+           [0, 1],
+           [1, 1]], dtype=int8)
+    >>> print(space.program([[1, 1]]))
+    grandparent(X1, X3) :- mother(X1, X2), father(X2, X3).
+    """
+
+    head: Atom
+    atoms: tuple[Atom, ...]  #: m candidate body atoms, one per column
+
+    def __post_init__(self) -> None:
+        if not self.atoms:
+            raise DataError("there is no candidate atom: give at least one column beside the label")
+        twice = next((atom for atom, times in Counter(self.atoms).items() if times > 1), None)
+        if twice:
+            raise DataError(f"the candidate {twice} stands twice: give every column its own name")
+        if self.head in self.atoms:
+            raise DataError(f"the head {self.head} is among its own candidates: leave that column out")
+
+    @classmethod
+    def from_names(cls, names: Iterable[str], head: str = "h") -> RuleSpace:
+        """Build a space from column names, plain (`b1`) or atoms (`mother(X1,X2)`)."""
+        return cls(Atom.parse(head), tuple(map(Atom.parse, names)))
+
+    @property
+    def m(self) -> int:
+        """The number of candidate atoms."""
+        return len(self.atoms)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The candidates as text, in column order."""
+        return tuple(map(str, self.atoms))
+
+    @property
+    def head_variables(self) -> tuple[Variable, ...]:
+        """The variables of the head."""
+        return self.head.variables
+
+    @property
+    def auxiliary_variables(self) -> tuple[Variable, ...]:
+        """The variables of the candidates that the head does not have."""
+        found = dict.fromkeys(v for atom in self.atoms for v in atom.variables)
+        return tuple(v for v in found if v not in self.head_variables)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """All variables, the head's first."""
+        return self.head_variables + self.auxiliary_variables
+
+    @cached_property
+    def incidence(self) -> NDArray[np.int8]:
+        """Which variable stands in which atom, [variables, m]."""
+        table = [[int(v in atom.variables) for atom in self.atoms] for v in self.variables]
+        return np.array(table, dtype=np.int8).reshape(len(self.variables), self.m)
+
+    @cached_property
+    def recursive(self) -> NDArray[np.bool_]:
+        """Which candidates are of the head's own relation, [m]."""
+        key = self.head.predicate, self.head.arity
+        return np.array([(atom.predicate, atom.arity) == key for atom in self.atoms], dtype=np.bool_)
+
+    def safe(self, codes: Codes) -> NDArray[np.bool_]:
+        """Whether every variable of a rule occurs in a positive literal that facts can state, [rules].
+
+        Examples
+        --------
+        >>> space = RuleSpace.from_names(["p(X,Y)", "q(Y)"], "h(X)")
+        >>> space.safe(np.array([[1, 0], [1, -1], [-1, 1]], dtype=np.int8))
+        array([ True,  True, False])
+        """
+        states = np.array([not atom.is_builtin for atom in self.atoms])
+        # Sums of int8 would overflow, and products of whole numbers are slow.
+        stands = self.incidence.T.astype(np.float32)  # [m, variables]
+        binds = ((codes > 0) & states).astype(np.float32) @ stands > 0  # [rules, variables]
+        needed = (codes != 0).astype(np.float32) @ stands > 0
+        needed[:, : len(self.head_variables)] = True
+        return np.asarray((binds | ~needed).all(axis=1))
+
+    def rule(self, code: Sequence[int] | Codes) -> Rule:
+        """The rule that a row of numbers stands for."""
+        if len(code) != self.m:
+            raise LogicError(f"a code of {len(code)} numbers does not fit {self.m} candidate atoms")
+        body = (Literal(atom, bool(sign < 0)) for atom, sign in zip(self.atoms, code, strict=True) if sign)
+        return Rule(self.head, tuple(body))
+
+    def program(self, codes: Iterable[Sequence[int]] | Codes) -> Program:
+        """The program that rows of numbers stand for."""
+        return Program(tuple(self.rule(code) for code in codes))
+
+    def encode(self, program: Program) -> Codes:
+        """The numbers of a program written in this space, [rules, m]: the inverse of `program`."""
+        place = {atom: column for column, atom in enumerate(self.atoms)}
+        codes = np.zeros((len(program), self.m), dtype=np.int8)
+        for row, rule in enumerate(program):
+            if rule.head != self.head:
+                raise LogicError(f"the rule {rule} has another head than {self.head}")
+            for literal in rule.body:
+                if literal.atom not in place:
+                    raise LogicError(f"{literal.atom} in {rule} is none of the {self.m} candidates")
+                if ~literal in rule.body:
+                    raise LogicError(f"{rule} has both {literal.atom} and its negation, so it never holds")
+                codes[row, place[literal.atom]] = -1 if literal.negated else 1
+        return codes

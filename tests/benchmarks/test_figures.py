@@ -1,0 +1,56 @@
+"""The figures of the documentation show what the code computes, and stay small."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from benchmarks.figures import FIGURES, census, draw_figures, fixpoint, loss_shapes, selection, semantics
+
+
+def lines(figure):
+    return {
+        line.get_label(): (np.asarray(line.get_xdata()), np.asarray(line.get_ydata()))
+        for axes in figure.axes
+        for line in axes.get_lines()
+    }
+
+
+def test_every_figure_is_written_and_small(tmp_path):
+    paths = draw_figures(tmp_path)
+    assert {path.stem for path in paths} == set(FIGURES)
+    for path in paths:
+        assert path.read_text().startswith("<?xml")
+        assert path.stat().st_size < 100_000
+
+
+def test_groundings_grow_and_distinct_rows_do_not():
+    drawn = lines(census())
+    sizes, groundings = drawn["groundings of three variables"]
+    np.testing.assert_array_equal(groundings, (sizes - 1) ** 2 * sizes)  # X1, X2 over arguments, X3 over all
+    assert len(set(drawn["distinct rows"][1][-3:])) == 1
+
+
+def test_the_chosen_program_has_the_shortest_description_of_all_drawn():
+    drawn = lines(selection())
+    chosen = drawn["chosen"][1][0]
+    assert chosen <= min(length for _, lengths in drawn.values() for length in lengths)
+
+
+def test_structure_costs_nothing_where_it_is_right():
+    for axes, right in zip(loss_shapes().axes, (1, 2, 3), strict=True):
+        (line,) = axes.get_lines()
+        assert np.interp(right, line.get_xdata(), line.get_ydata()) == pytest.approx(0, abs=1e-3)
+
+
+def test_only_whole_definitions_derive_everything():
+    one_step, at_end = ([bar.get_height() for bar in bars] for bars in fixpoint().axes[0].containers)
+    assert one_step[0] == one_step[2] == at_end[2] == 1
+    assert at_end[0] == 0
+    assert at_end[1] == one_step[1] < 0.5
+
+
+def test_rows_label_what_no_rule_can_reach():
+    drawn = lines(semantics())
+    assert (np.diff(drawn["rows: a grounding"][1]) < 0).all()
+    assert (drawn["exists: a head atom"][1] == 1).all()

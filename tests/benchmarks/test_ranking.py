@@ -1,0 +1,77 @@
+"""The table of filtered ranks, on a base small enough to see what is right."""
+
+import numpy as np
+import pytest
+from benchmarks.output import Report
+from benchmarks.ranking_trial import POOLS, Trial
+
+from andre.errors import ConfigError
+from andre.evaluation import POLICIES
+from andre.facts import FactBase, Relation
+from andre.learning import ProposalConfig
+from benchmarks import ranking, ranking_trial
+
+
+def base() -> FactBase:
+    """after is the inverse of before; every fifth fact of it is a test fact, every seventh valid."""
+    pairs = np.array([[one, one + step] for one in range(20) for step in (1, 2)])
+    mark = np.zeros(len(pairs), dtype=np.uint8)
+    mark[::7], mark[::5] = 1, 2
+    return FactBase.from_relations(
+        [f"c{number}" for number in range(22)],
+        [Relation("before", pairs), Relation("after", pairs[:, ::-1], mark=mark)],
+    )
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Every base is the small one, and nothing runs in other processes."""
+    monkeypatch.setattr(ranking_trial, "_facts", lambda name, seed: base())
+    monkeypatch.setattr(ranking_trial, "ProposalConfig", lambda seed: ProposalConfig(seed=seed, steps=30))
+    monkeypatch.setattr(ranking, "run_apart", lambda work, *given: work(*given))
+
+
+@pytest.mark.usefixtures("small")
+def test_every_pool_finds_an_inverse_and_the_page_says_so(tmp_path):
+    pytest.importorskip("matplotlib")
+    report = ranking.bench_ranking(["nations", "wn18rr"], seed=1, workers=1, out=tmp_path)
+    trials = report.data["trials"]
+    assert [(trial["base"], trial["pool"]) for trial in trials] == [
+        (name, pool) for name in ("nations", "wn18rr") for pool in POOLS
+    ]
+    for trial in trials:
+        assert trial["test"]["mrr"]["realistic"] > 0.9
+        assert trial["with_valid"]["mrr"]["realistic"] > 0.9
+        assert trial["seconds"] >= trial["proposing"]
+        assert trial["peak"] > 0
+    assert trials[0]["proposed"] == 0 < trials[1]["proposed"] == trials[2]["proposed"]
+    others, ours, policies, reliability = report.tables
+    assert [row[0] for row in others.rows] == ["nations", "wn18rr"]
+    assert len(ours.rows) == len(policies.rows) == len(trials)
+    assert len(policies.columns) == 2 + 2 * len(POLICIES)
+    assert reliability.rows
+    report.write(tmp_path)
+    assert (tmp_path / "benchmarks" / "ranking-reliability.svg").is_file()
+    assert "drawn by kind" in (tmp_path / "benchmarks.md").read_text()
+
+
+@pytest.mark.usefixtures("small")
+def test_the_same_seed_gives_the_same_figures():
+    def figures() -> list[object]:
+        report: Report = ranking.bench_ranking(["umls"], workers=1)
+        return [(trial["test"], trial["with_valid"], trial["rules"]) for trial in report.data["trials"]]
+
+    assert figures() == figures()
+
+
+@pytest.mark.usefixtures("small")
+def test_a_pool_of_gradient_alone_has_nothing_enumerated():
+    proposals = ranking_trial.propose_rules("nations", 0, 1)
+    outcome = ranking_trial.run(Trial("nations", "gradient", 0, proposals))
+    assert 0 < outcome.rules <= 2 * len(proposals.train)
+    assert ranking_trial.run(Trial("nations", "gradient", 0)).rules == 0
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ConfigError, match="choose among nations, umls"):
+        ranking.parse_names("freebase", ("nations", "umls"))

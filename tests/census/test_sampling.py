@@ -1,0 +1,171 @@
+"""The census of some head atoms: their bags are exact, and their weights stand for all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.census.oracle import Brute, told
+from tests.census.strategies import fact_bases
+
+from andre.census import sample_census, take_census
+from andre.census.bags import Weigher
+from andre.census.census import ground
+from andre.census.draw import DrawnHeads, draw_heads
+from andre.errors import AndreError
+from andre.facts import FactBase, Relation
+from andre.logic import parse_atom
+from andre.samples import Language
+
+MODES = ("define", "complete")
+
+
+def drawn_heads(
+    facts: FactBase,
+    language: Language,
+    most: int,
+    seed: int = 0,
+    mode: str = "complete",
+    identity: bool = True,
+) -> tuple[DrawnHeads, dict[tuple[int, ...], int]]:
+    """What `sample_census` draws, and the same by the codes of the facts."""
+    graph = ground(facts, language, "exists", mode)  # type: ignore[arg-type]
+    arity = graph.space.head.arity
+    weigh = Weigher.of(facts, graph, corrupting=mode == "complete")
+    drawn = draw_heads(graph, weigh, most, seed, inner=language.variables > arity, identity=identity)
+    columns = [graph.codes[drawn.first], graph.codes[drawn.second]][:arity]
+    heads = list(zip(*(column.tolist() for column in columns), strict=True))
+    return drawn, dict(zip(heads, drawn.times.tolist(), strict=True))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[FactBase, Language, dict[str, Any]]:
+    arity = draw(st.sampled_from((2, 2, 1)))
+    facts = draw(
+        fact_bases(
+            target=arity,
+            chances=draw(st.booleans()),
+            marks=draw(st.booleans()),
+            denied=draw(st.booleans()),
+            world=draw(st.sampled_from(("closed", "open"))),
+        )
+    )
+    language = Language(
+        f"p/{arity}", variables=draw(st.integers(arity, arity + 1)), inequality=draw(st.booleans())
+    )
+    return facts, language, {"mode": draw(st.sampled_from(MODES)), "identity": draw(st.booleans())}
+
+
+@given(case=cases(), most=st.integers(1, 25), seed=st.integers(0, 99))
+@settings(max_examples=150, deadline=None)
+def test_bags_of_drawn_heads_are_those_of_brute_force(
+    case: tuple[FactBase, Language, dict[str, Any]], most: int, seed: int
+) -> None:
+    facts, language, options = case
+    drawn, times = drawn_heads(facts, language, most, seed, **options)
+    assert len(times) == len(drawn) <= most
+    assert min(drawn.times) >= 1
+    assume(drawn.times.sum() > len(drawn))  # some are left out
+    expected = Brute(facts, language).take("exists", times=times, **options)
+    assume(any(not atom.is_builtin for atom in expected.atoms))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("andre.census.census._LEAST", 1)  # few are enough to see what their bags are
+        census = sample_census(facts, language, most, seed=seed, **options)
+    assert census.sampled == len(drawn)
+    assert told(census) == expected
+
+
+@given(case=cases())
+@settings(max_examples=80, deadline=None)
+def test_a_sample_of_all_heads_is_the_census(case: tuple[FactBase, Language, dict[str, Any]]) -> None:
+    facts, language, options = case
+    try:
+        whole = take_census(facts, language, **options)
+    except AndreError:
+        assume(False)
+    assert told(sample_census(facts, language, max(8, int(whole.n_examples)), **options)) == told(whole)
+    with pytest.MonkeyPatch.context() as patch:  # every head atom is drawn, and none for granted
+        patch.setattr("andre.census.census.n_heads", lambda graph, identity: 10**9)
+        assert told(sample_census(facts, language, 10**6, **options)) == told(whole)
+
+
+def sparse(seed: int, n: int = 60) -> FactBase:
+    """Most head atoms are connected by nothing, most weigh nothing, and there is a hub."""
+    rng = np.random.default_rng(seed)
+    relations = [Relation(name, np.unique(rng.integers(n, size=(size, 2)), axis=0)) for name, size in SIZES]
+    hub = np.column_stack([np.zeros(8, dtype=np.int64), np.arange(8) + 1])
+    return FactBase.from_relations(range(n), [*relations, Relation("hub", hub), all_of(n)])
+
+
+SIZES = (("p", 9), ("q", 25))
+
+
+def all_of(n: int) -> Relation:
+    return Relation("c", np.arange(n)[:, None])
+
+
+@given(seed=st.integers(0, 10**6), most=st.integers(8, 400), mode=st.sampled_from(MODES))
+@settings(max_examples=40, deadline=None)
+def test_every_kind_is_there_and_all_heads_are_stood_for(seed: int, most: int, mode: str) -> None:
+    facts = sparse(seed)
+    whole = take_census(facts, Language("p/2"), mode=mode, identity=True)  # type: ignore[arg-type]
+    part = sample_census(facts, Language("p/2"), most, mode=mode, identity=True, seed=seed)  # type: ignore[arg-type]
+    assert part.sampled == most
+    assert (part.n_examples, part.groundings) == (whole.n_examples, whole.groundings)
+    assert part.positive == whole.positive
+    assert part.negative > 0
+
+
+def test_every_head_is_as_likely_as_the_others_of_its_kind() -> None:
+    facts, language = sparse(3, n=25), Language("p/2")
+    total = np.zeros((25, 25))
+    rounds = 600
+    squares = np.zeros((25, 25))
+    for seed in range(rounds):
+        _, times = drawn_heads(facts, language, 60, seed)
+        one = np.zeros((25, 25))
+        for head, count in times.items():
+            one[head] = count
+        total += one
+        squares += one**2
+    mean = total / rounds
+    error = np.sqrt((squares / rounds - mean**2) / rounds)
+    assert (mean.diagonal() == 0).all()
+    np.fill_diagonal(mean, 1)
+    assert (np.abs(mean - 1) <= 5 * error + 1e-9).all()
+
+
+@pytest.mark.parametrize("rare", [10**9, 0])
+def test_listing_and_drawing_what_is_apart_are_both_right(monkeypatch: pytest.MonkeyPatch, rare: int) -> None:
+    monkeypatch.setattr("andre.census.draw._RARE", rare)
+    monkeypatch.setattr("andre.census.draw._BLOCK", 50)
+    facts, language = sparse(1, n=20), Language("p/2")
+    drawn, times = drawn_heads(facts, language, 40)
+    census = sample_census(facts, language, 40, mode="complete")
+    expected = Brute(facts, language).take("exists", "complete", times=times)
+    assert len(drawn) == 40
+    assert told(census) == expected
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    facts, language = sparse(2), Language("p/2")
+    one, two, other = (told(sample_census(facts, language, 50, seed=seed)) for seed in (1, 1, 2))
+    assert one == two != other
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"most": 7}, "draw 8 or more"),
+        ({"mode": "guess"}, "choose from define, complete"),
+        ({"variables": 4}, "use fewer than 4 variables"),
+    ],
+)
+def test_bad_settings_are_refused_in_a_sentence(options: dict[str, Any], message: str) -> None:
+    facts = FactBase.from_facts([parse_atom(f"p(c{i}, c{i + 1})") for i in range(9)])
+    language = Language("p/2", variables=options.pop("variables", 3))
+    with pytest.raises(AndreError, match=message):
+        sample_census(facts, language, options.pop("most", 9), **options)

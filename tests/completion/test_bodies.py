@@ -1,0 +1,178 @@
+"""Bodies of completion: counts against coverage by joins, chains against walks one by one."""
+
+import warnings
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.completion.bases import FAST, family, ladders, small_bases
+
+from andre.completion import CompletionConfig, Graph, complete
+from andre.completion.chains import chain_groundings, long_bodies
+from andre.completion.given import GivenRules
+from andre.completion.pool import constant_bodies, enumerate_bodies
+from andre.facts import FactBase
+from andre.inference import covered_heads
+from andre.learning.plan import apart
+from andre.logic import Atom, Constant, Literal, Rule, Variable, parse_atom, parse_rule
+from andre.runs import load_completion, save_completion
+
+
+@settings(max_examples=25, deadline=None)
+@given(small_bases, st.booleans())
+def test_every_rule_counts_as_its_text_says(facts, small):
+    config = CompletionConfig(aggregators=("maximum",), valid_share=0.0, bodies=500, chains=20, support=1)
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("ignore")
+        patch.setattr("andre.completion.choose.is_small", lambda graph: small)
+        done = complete(facts, config)
+    n = len(facts.constants)
+    for rule in done.rules:
+        heads = covered_heads(rule, facts)
+        stated = facts.relations[rule.head.predicate, 2].codes
+        right = np.isin(heads @ [n, 1], stated @ [n, 1]).sum()
+        assert (rule.on("train").n_b, rule.on("train").n_r) == (len(heads), right), rule
+
+
+@settings(max_examples=25, deadline=None)
+@given(small_bases)
+def test_whole_and_sparse_matrices_give_the_same_bodies(facts):
+    import andre.completion.pool as module
+
+    graph = Graph.of(facts)
+    dense = enumerate_bodies(graph, FAST)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_DENSE", 0)
+        sparse = enumerate_bodies(graph, FAST)
+
+    def by_body(pool):
+        return {
+            body: dict(zip(pool.pairs[row.indices].tolist(), row.data.tolist(), strict=True))
+            for body, row in zip(pool.bodies, pool.groundings, strict=True)
+        }
+
+    assert by_body(dense) == by_body(sparse)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_bases, st.lists(st.integers(0, 5), min_size=1, max_size=5))
+def test_chains_count_walks_over_distinct_constants(facts, steps):
+    graph = Graph.of(facts)
+    steps = tuple(step % graph.n_steps for step in steps)
+    matrices = [graph.steps[step].toarray() for step in steps]
+    ways = np.zeros((graph.n, graph.n))
+    for walk in permutations(range(graph.n), len(steps) + 1):
+        ways[walk[0], walk[-1]] += np.prod(
+            [m[ends] for m, ends in zip(matrices, pairwise(walk), strict=True)]
+        )
+    found = chain_groundings(graph, steps).toarray()
+    np.fill_diagonal(found, 0)
+    assert found.tolist() == ways.tolist()
+
+
+def test_chains_of_four_are_found_in_large_bases_explained_and_saved(monkeypatch, tmp_path):
+    for module in ("choose", "pool"):
+        monkeypatch.setattr(f"andre.completion.{module}.is_small", lambda graph: False)
+    done = complete(ladders(), FAST.model_copy(update={"chains": 5}))
+    rule = parse_rule(
+        "far(X, Y) :- p(X, Z), q(Z, W), r(W, V), s(V, Y), X \\= Y, X \\= Z, X \\= W, X \\= V, "
+        "Y \\= Z, Y \\= W, Y \\= V, Z \\= W, Z \\= V, W \\= V."
+    )
+    assert rule in done.rules.rules
+    best = done.rank(parse_atom("far(a0, Y)"), limit=1, known=True)[0]
+    assert (best.atom, best.rules) == (parse_atom("far(a0, e0)"), (rule,))
+    assert len(done.groundings(rule, best.atom)[0]) == 4
+    save_completion(done, tmp_path / "run")
+    assert load_completion(tmp_path / "run").evaluate("valid") == done.evaluate("valid")
+
+
+@pytest.mark.parametrize("bound", ["_MOST_WALKS", "_MOST_MEETS"])
+def test_chains_of_four_with_too_many_walks_stay_out(monkeypatch, bound):
+    monkeypatch.setattr(f"andre.completion.chains.{bound}", 0)
+    config = FAST.model_copy(update={"chains": 5})
+    assert long_bodies(Graph.of(ladders()), 4, config, (3, 4)) == []
+
+
+def test_large_bases_get_more_rules_with_constants(monkeypatch):
+    rows = [f"{name}(x{i}, y{i % 9})" for name in "pqrst" for i in range(90)]
+    graph = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
+    assert len(constant_bodies(graph, 0, CompletionConfig())) == 30
+    monkeypatch.setattr("andre.completion.pool.is_small", lambda graph: False)
+    assert len(constant_bodies(graph, 0, CompletionConfig())) > 30
+    assert len(constant_bodies(graph, 0, CompletionConfig(constants=3))) == 3
+
+
+def test_bodies_that_do_not_fit_stay_out(monkeypatch):
+    monkeypatch.setattr("andre.completion.pool._DENSE", 0)
+    with pytest.warns(UserWarning, match="stay out"):
+        complete(family(), FAST.model_copy(update={"cells": 1}))
+
+
+skeletons = st.sampled_from(
+    ["q(X,Y)", "q(Y,X), r(X,Y)", "p(X,Z), q(Z,Y)", "r(Z,X), p(Y,Z)", "q(X,Z), r(Y,X)"]
+)
+more_literals = st.lists(
+    st.tuples(st.sampled_from("qr"), st.permutations("XYZ"), st.booleans()), min_size=0, max_size=3
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(small_bases, skeletons, more_literals, st.booleans())
+def test_given_rules_are_counted_as_by_joins(facts, skeleton, more, small):
+    facts = facts.merge(FactBase.from_facts(map(parse_atom, ["p(a, b)", "q(b, c)", "r(c, a)"])))
+    base = parse_rule(f"p(X,Y) :- {skeleton}.")
+    known = set(base.variables)
+    literals = [Literal(Atom(name, tuple(map(Variable, args[:2]))), neg) for name, args, neg in more]
+    # A negated literal may only have variables that are bound.
+    literals = [each for each in literals if not each.negated or known >= set(each.atom.variables)]
+    rule = apart(Rule(base.head, tuple(dict.fromkeys((*base.body, *literals)))))
+    graph = Graph.of(facts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("andre.completion.given.is_small", lambda graph: small)
+        given_rules, step = GivenRules([rule], graph, facts), graph.relations.index("p")
+    ((_, (keys, values)),) = given_rules.about(step)
+    heads = covered_heads(rule, facts)
+    assert keys.tolist() == np.sort(heads @ [graph.n, 1]).tolist()
+    assert (values >= 1).all()
+    ((_, (turned, _)),) = given_rules.about(graph.inverse(step))
+    assert turned.tolist() == np.sort(heads @ [1, graph.n]).tolist()
+
+
+def test_few_relations_leave_room_for_chains():
+    """A fact of `far` needs three steps of `near`, and there are too few relations for much else."""
+    rows = [f"near(c{i}, c{i + 1})" for i in range(20)] + [f"far(c{i}, c{i + 3})" for i in range(17)]
+    done = complete(FactBase.from_facts(map(parse_atom, rows)), FAST)
+    found = done.rank(parse_atom("far(c17, Y)"))[0]
+    assert str(found.atom) == "far(c17, c20)"
+    assert any(len(rule.body) - 6 == 3 for rule in found.rules)
+
+
+def test_chains_through_a_hub_stay_out_of_large_bases(monkeypatch):
+    """Everything is a thing, so that two steps lead from anywhere to anywhere; few chains say more."""
+    facts = ladders()
+    rows = [
+        Atom(name, (Constant(facts.constants[x]), Constant(facts.constants[y])))
+        for (name, _), relation in facts.relations.items()
+        for x, y in relation.codes.tolist()
+    ]
+    things = sorted({str(arg) for row in rows for arg in row.args})
+    rows += [parse_atom(f"isa({name}, thing)") for name in things]
+    monkeypatch.setattr("andre.completion.choose.is_small", lambda graph: False)
+    monkeypatch.setattr("andre.completion.complete.is_small", lambda graph: False)
+    done = complete(FactBase.from_facts(rows), FAST.model_copy(update={"chained": (False,)}))
+    graph = done.graph
+    step = graph.relations.index("far")
+    features = done.features[step]
+    pairs = graph.pairs(step, "train")
+    rate = len(pairs) / (len(np.unique(pairs[:, 0])) * graph.n)
+    long = [
+        place for place, body in enumerate(features.bodies) if len(body.steps) > 2 and body.shape == "path"
+    ]
+    assert long
+    assert (features.n_r[long] >= 10 * rate * features.n_b[long]).all()
+    hub = graph.relations.index("isa")
+    through = long_bodies(graph, step, CompletionConfig(chains=40), (3, 4))
+    assert any(hub in body.steps for body in through)
+    assert not any(hub in features.bodies[place].steps for place in long)

@@ -1,0 +1,133 @@
+"""Assumed facts: where they are made, what builds on them, and that they are no evidence."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given
+from tests.completion.bases import FAST, small_bases
+from typer.testing import CliRunner
+
+from andre.cli.app import app
+from andre.completion import Graph, believed, complete, relearn
+from andre.completion.assumed import asked, unanswered
+from andre.completion.scoring import rank_facts
+from andre.facts import FactBase, write_facts
+from andre.inference import covered_heads
+from andre.logic import parse_atom
+from andre.runs import load_completion, save_completion
+
+CHAINED = FAST.model_copy(update={"chained": (True,)})
+PLAIN = FAST.model_copy(update={"chained": (False,)})
+
+
+def _islands(n=40):
+    """Two rings of towns, each in a land of its own; for seven towns in a row only rules can say in which."""
+    rows, marks = [], []
+    for land in "ab":
+        for town in range(n):
+            rows.append(f"near({land}{town}, {land}{(town + 1) % n})")
+            marks.append("train")
+            rows.append(f"in({land}{town}, {land})")
+            marks.append("test" if town < 7 else "valid" if 15 <= town < 22 else "train")
+    return FactBase.from_facts(map(parse_atom, rows), marks=marks)
+
+
+def test_what_is_far_from_all_facts_is_reached():
+    plain, chained = (complete(_islands(), config) for config in (PLAIN, CHAINED))
+    step = plain.graph.relations.index("in")
+    asked_from = plain.graph.pairs(step, "test")
+    middle = [plain.facts.constants[code] in ("a3", "b3") for code in asked_from[:, 0].tolist()]
+    assert (chained.ranks("test")[step].of("pessimistic") == 1).all()
+    assert (plain.ranks("test")[step].of("pessimistic")[middle] > 1).all()
+    assert {choice.chained for choice in chained.choices} == {False, True}
+
+
+def test_validation_facts_decide_and_the_choice_is_kept():
+    done = complete(_islands(), FAST)
+    assert done.chained  # both ways are tried by default in a small base
+    again = relearn(done)
+    assert again.chained
+    step = again.graph.relations.index("in")
+    stated = again.graph.pairs(step, "train")[:, 0]  # validation facts too by now
+    assert not np.isin(again.graph.follow(step, again.graph.assumed)[:, 0], stated).any()
+    assert not complete(_islands(), FAST.model_copy(update={"chained": (False,)})).chained
+
+
+@given(small_bases)
+def test_what_is_unanswered(facts):
+    graph = Graph.of(facts)
+    leads = [{int(x) for x in graph.pairs(step, "train")[:, 0]} for step in range(graph.n_steps)]
+    kinds = [[step for step in range(graph.n_steps) if x in leads[step]] for x in range(graph.n)]
+    for step, found in unanswered(graph).items():
+        others = [[one for one in kind if one != step] for kind in kinds]
+        wanted = []
+        for x in range(graph.n):
+            alike = [y for y in range(graph.n) if others[y] == others[x]]
+            if x not in leads[step] and others[x] and 2 * sum(y in leads[step] for y in alike) >= len(alike):
+                wanted.append(x)
+        assert found.tolist() == wanted
+
+
+def test_what_is_denied_is_neither_assumed_nor_predicted():
+    facts, atom = _islands(), parse_atom("in(a1, a)")
+    relation = facts.relations["in", 2]
+    false = (relation.codes == [facts.code(arg.value) for arg in atom.args]).all(axis=1)
+    taught = np.where(false, 0, relation.mark).astype(np.uint8)
+    denied = facts.with_relation(replace(relation, mark=taught, negative=false))
+    held_out = facts.with_relation(replace(relation, negative=false))  # what test says is not to be known
+    for base, is_there in ((facts, True), (denied, False), (held_out, True)):
+        done = complete(base, CHAINED)
+        assert done.is_assumed(atom) == is_there
+        assert (atom in [found.atom for found in done.rank(parse_atom("in(a1, Y)"), 999)]) == is_there
+
+
+def test_assumed_facts_are_no_evidence():
+    done = complete(_islands(), CHAINED)
+    known = done.facts.select("train")
+    counted = 0
+    for rule in done.rules:
+        heads = {tuple(row) for row in covered_heads(rule, known).tolist()}
+        stated = {tuple(row) for row in known.relations[rule.head.predicate, 2].codes.tolist()}
+        train = rule.evidence[0]
+        assert (train.n_b, train.n_r) == (len(heads), len(heads & stated))
+        counted += 1
+    assert counted
+    assert len(believed(done.facts, done.graph)) == len(known) + len(done.graph.assumed)
+
+
+def test_a_chained_completion_is_saved_whole(tmp_path):
+    done = complete(_islands(), CHAINED)
+    save_completion(done, tmp_path)
+    again = load_completion(tmp_path)
+    assert again.graph.assumed.tolist() == done.graph.assumed.tolist()
+    assert again.evaluate("test") == done.evaluate("test")
+    query = parse_atom("in(a3, Y)")
+    assert again.rank(query) == done.rank(query)
+    assert again.rules == done.rules
+
+
+def test_an_explanation_says_what_was_assumed(tmp_path):
+    path = tmp_path / "islands.jsonl"
+    write_facts(_islands(), path)
+    found = CliRunner().invoke(
+        app, ["rank", str(path), "in(a3, ?)", "--limit", "1", "--set", "chained=true"], catch_exceptions=False
+    )
+    assert found.exit_code == 0
+    assert "in(a3, a)" in found.stdout
+    assert "(assumed)" in found.stdout
+
+
+def test_ranks_stand_in_the_order_of_the_facts(monkeypatch):
+    done = complete(_islands(), PLAIN)
+    whole = done.ranks("test")
+    monkeypatch.setattr("andre.completion.scoring._ROWS", 3 * done.graph.n)
+    parts = rank_facts(done.graph, done.features, done.scorer, "test")
+    for step, ranks in whole.items():
+        assert ranks.of("realistic").tolist() == parts[step].of("realistic").tolist()
+
+
+def test_where_everything_is_answered_nothing_is_assumed():
+    rows = [f"p(x{i}, y{i})" for i in range(9)] + [f"q(y{i}, x{i})" for i in range(9)]
+    done = complete(FactBase.from_facts(map(parse_atom, rows)), CHAINED)
+    assert not done.chained
+    assert not any(some.any() for some in asked(done.graph).values())

@@ -1,0 +1,51 @@
+"""Rules that runs propose for the pool."""
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+from tests.completion.bases import FAST, family
+
+from andre.completion import complete
+from andre.learning import ProposalConfig, propose
+from andre.learning.plan import apart
+from andre.learning.propose import informative_columns
+from andre.logic import check_safe, parse_rule
+from andre.samples import Sample
+
+
+def test_more_head_atoms_than_are_looked_at_leave_the_clear_rules():
+    rule = parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.")
+    assert rule in propose(family(), ProposalConfig(heads=60))
+
+
+def test_runs_propose_what_defines_a_relation():
+    proposed = propose(family())
+    assert parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.") in proposed
+    config = FAST.model_copy(update={"short": False, "constants": 0, "chains": 0})
+    report = complete(family(), config, extra=proposed).evaluate("test")
+    assert report.mrr["pessimistic"] > 0.9
+
+
+def test_proposals_read_training_facts_only_and_are_the_same_in_other_processes():
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        elsewhere = propose(family(), executor=executor)
+    assert propose(family()) == elsewhere == propose(family(test=False))
+
+
+def test_proposals_are_safe_apart_and_bounded():
+    config = ProposalConfig(literals=2, rules=5)
+    for rule in propose(family(), config):
+        plain = [literal for literal in rule.body if not literal.is_builtin]
+        assert 1 <= len(plain) <= 2
+        assert apart(rule) == rule
+        check_safe(rule)
+
+
+def test_informative_columns_are_those_that_tell_labels_apart():
+    rng = np.random.default_rng(0)
+    label = rng.random(200) < 0.5
+    noise = rng.random((200, 5)) < 0.5
+    sample = Sample.from_arrays(np.column_stack([noise, label, ~label]), label)
+    assert np.flatnonzero(informative_columns(sample, 2)).tolist() == [5, 6]
+    assert informative_columns(sample, 7).all()

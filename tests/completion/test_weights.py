@@ -1,0 +1,138 @@
+"""Weights of rules: the loss, its slope, and what they are learned from."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from tests.completion.bases import FAST
+
+from andre.completion import Body, complete
+from andre.completion.features import Cells, Features
+from andre.completion.scoring import RankingLoss, best_confidences, fit_weights, is_dense
+from andre.facts import FactBase, Relation
+from andre.logic import parse_atom, parse_rule
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_the_slope_of_the_loss_is_right(seed):
+    rng = np.random.default_rng(seed)
+    loss = RankingLoss(
+        rng.random((9, 3)).astype(np.float32),
+        np.repeat([0, 1, 2], 3),
+        rng.random(9) < 0.4,
+        np.array([2.0, 0, 1]),
+    )
+    at = rng.normal(size=3)
+    _, slope = loss(at)
+    for place in range(3):
+        step = np.eye(3)[place] * 1e-3
+        assert slope[place] == pytest.approx((loss(at + step)[0] - loss(at - step)[0]) / 2e-3, abs=2e-2)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.5, 20))
+def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoothing):
+    rng = np.random.default_rng(seed)
+    n, count = 5, 4
+    covered = (rng.random((count, n * n)) < 0.4).astype(np.float32)
+    true = rng.random(n * n) < 0.3
+    features = Features(
+        step=0,
+        n=n,
+        bodies=(Body("path", (0,)),) * count,
+        n_b=covered.sum(axis=1).astype(float),
+        n_r=covered[:, true].sum(axis=1).astype(float),
+        keys=np.arange(n * n),
+        groundings=csr_matrix(covered),
+        answers=np.zeros(n),
+    )
+    table = features.table(np.arange(n), np.arange(n * n))
+    cells = table.starts[table.query] * n + table.candidate
+    own = (true[cells], features.confidence_apart(smoothing))
+    best = best_confidences(table, features.confidence(smoothing), count, own)
+    for cell, found in zip(cells.tolist(), best, strict=True):
+        others = np.arange(n * n) != cell if true[cell] else np.ones(n * n, dtype=bool)
+        right, all_ = covered[:, others & true].sum(axis=1), covered[:, others].sum(axis=1)
+        expected = np.where(covered[:, cell] > 0, right / (all_ + smoothing), 0)
+        assert found == pytest.approx(np.sort(expected)[::-1])
+
+
+def test_weights_may_be_bound_to_speak_for_their_head():
+    loss = RankingLoss(
+        np.eye(2, dtype=np.float32), np.zeros(2, dtype=np.int64), np.array([True, False]), np.zeros(1)
+    )
+    assert (fit_weights(loss, np.full(2, 0.1), np.zeros(2), non_negative=True) >= 0).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_sparse_inputs_give_the_same_loss(seed):
+    rng = np.random.default_rng(seed)
+    inputs = (rng.random((12, 4)) * (rng.random((12, 4)) < 0.4)).astype(np.float32)
+    query, true = np.sort(rng.integers(0, 3, 12)), rng.random(12) < 0.4
+    weights, others = rng.normal(size=4), rng.integers(0, 9, 3).astype(float)
+    whole = RankingLoss(inputs, query, true, others)(weights)
+    sparse = RankingLoss(csr_matrix(inputs), query, true, others)(weights)
+    assert whole[0] == pytest.approx(sparse[0])
+    assert whole[1] == pytest.approx(sparse[1], abs=1e-4)
+
+
+def test_candidates_that_have_an_answer_fall_behind_in_large_bases(monkeypatch):
+    # Everyone is near a thing of their own and one of their neighbour's; a thing has one owner.
+    monkeypatch.setattr("andre.completion.scoring._DENSE", 0)
+    rows, marks = [], []
+    for i in range(40):
+        rows += [f"near(x{i}, y{i})", f"near(x{i}, y{(i + 1) % 40})", f"owns(x{i}, y{i})"]
+        marks += ["train", "train", "valid" if i % 8 == 0 else "train"]
+    config = FAST.model_copy(update={"constants": 0, "aggregators": ("maximum", "weights")})
+    done = complete(FactBase.from_facts(map(parse_atom, rows), marks=marks), config)
+    by = {choice.aggregator: choice.mrr for choice in done.choices}
+    assert by["weights"] == 1.0 > by["maximum"]
+
+
+def test_a_target_without_rules_takes_no_room_in_a_large_base():
+    """Not every candidate of every query gets a cell because no body says anything about it."""
+    n = 7_000
+    pairs = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    facts = FactBase.from_relations(range(n), [Relation("p", pairs), Relation("q", pairs[::7])])
+    config = FAST.model_copy(update={"short": False, "constants": 0, "chains": 0})
+    done = complete(facts, config, extra=[parse_rule("q(X, Y) :- p(X, Y), X \\= Y.")])
+    assert [len(features.bodies) for features in done.features.values()] == [0, 1, 0, 1]
+    assert not any(is_dense(features) for features in done.features.values())
+    assert done.rank(parse_atom("q(1, X)"), limit=1)[0].atom == parse_atom("q(1, 2)")
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 5), st.floats(0, 0.9))
+def test_best_confidences_are_the_best_of_the_rules_that_fire(seed, depth, density):
+    rng = np.random.default_rng(seed)
+    fires = rng.random((30, 4 * depth)) < density  # no more columns than are read of a row
+    confidence, apart, own = rng.random(4 * depth), rng.random(4 * depth), rng.random(30) < 0.3
+    cells = np.arange(30)
+    table = Cells(np.array([0]), np.zeros(30, dtype=np.int64), cells, csr_matrix(fires.astype(np.float32)))
+    found = best_confidences(table, confidence, depth, (own, apart))
+    for cell in cells:
+        values = np.sort((apart if own[cell] else confidence)[fires[cell]])[::-1][:depth]
+        assert found[cell].tolist() == [*values, *[0.0] * (depth - len(values))]
+
+
+def test_weights_are_learned_from_some_queries_where_cells_are_many(monkeypatch):
+    rows = [f"p(x{i}, y{i})" for i in range(60)] + [f"q(x{i}, y{j})" for i in range(60) for j in range(9)]
+    facts = FactBase.from_facts(map(parse_atom, rows))
+    taught = []
+
+    def loss(inputs, query, true, others):
+        taught.append(len(others))
+        return RankingLoss(inputs, query, true, others)
+
+    monkeypatch.setattr("andre.completion.scoring._DENSE", 0)
+    monkeypatch.setattr("andre.completion.scoring.RankingLoss", loss)
+    for cells in (10**9, 50):
+        monkeypatch.setattr("andre.completion.scoring._CELLS", cells)
+        done = complete(facts, FAST.model_copy(update={"give_back": False}))
+        assert any(choice.aggregator == "weights" for choice in done.choices)
+    whole, some = taught[: len(taught) // 2], taught[len(taught) // 2 :]
+    assert max(whole) > 40
+    assert 0 < max(some) < min(20, max(whole))

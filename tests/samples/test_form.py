@@ -1,0 +1,78 @@
+"""Well-formed bodies against the language and the rules that they are written for."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from andre.errors import LogicError
+from andre.logic import Rule, check_safe
+from andre.samples import Form, Language, RuleSpace
+from andre.samples import form as module
+
+#: One letter is a variable; X and Y are the head's.
+ATOMS = (
+    "p(X,Y)", "p(Y,X)", "p(X,Z)", "p(Z,Y)", "p(Z,Z)", "q(X)", "q(Z)", "q(W)", "r(X,Z,W)", "p(X,a)", "p(a,W)",
+    "X \\= Y", "Z \\= W", "X < Z",
+)  # fmt: skip
+
+
+@st.composite
+def languages(draw: st.DrawFn) -> tuple[Language, RuleSpace]:
+    atoms = draw(st.lists(st.sampled_from(ATOMS), min_size=1, max_size=7, unique=True))
+    language = Language(
+        "h/2",
+        negation=draw(st.booleans()),
+        singletons=draw(st.booleans()),
+        max_body=draw(st.sampled_from([None, 1, 2, 3])),
+        require=draw(st.sampled_from([(), ("p",), ("q/1",), ("p(X,Z)",), ("p", "q")])),
+    )
+    return language, RuleSpace.from_names(atoms, draw(st.sampled_from(["h(X,Y)", "h(X)"])))
+
+
+def is_safe(rule: Rule) -> bool:
+    try:
+        check_safe(rule)
+    except LogicError:
+        return False
+    return True
+
+
+@settings(max_examples=150)
+@given(languages(), st.integers(0, 2**32 - 1))
+def test_a_form_admits_what_the_language_does_and_is_safe(
+    drawn: tuple[Language, RuleSpace], seed: int
+) -> None:
+    language, space = drawn
+    codes = np.random.default_rng(seed).integers(-1, 2, (40, space.m)).astype(np.int8)
+    codes[np.random.default_rng(seed + 1).random(codes.shape) < 0.4] = 0  # short bodies, too
+    rules = [space.rule(code) for code in codes]
+    wanted = [language.admits(rule) and is_safe(rule) for rule in rules]
+    assert language.form(space).admits(codes).tolist() == wanted
+
+
+@settings(max_examples=60)
+@given(languages())
+def test_short_bodies_are_all_there_are(drawn: tuple[Language, RuleSpace]) -> None:
+    language, space = drawn
+    found = language.form(space).short_bodies()
+    every = [code for code in product((-1, 0, 1), repeat=space.m) if 1 <= np.count_nonzero(code) <= 2]
+    wanted = {code for code in every if language.admits(rule := space.rule(code)) and is_safe(rule)}
+    assert len(found) == len({tuple(code) for code in found.tolist()})
+    assert {tuple(code) for code in found.tolist()} == wanted
+
+
+def test_short_bodies_where_safety_does_not_matter() -> None:
+    space = RuleSpace.from_names(["p", "q"])
+    assert len(Form(space, safe=False).short_bodies()) == 8  # of nine readings all but the empty one
+    assert len(Form(space).short_bodies()) == 8  # no variable, so nothing to bind
+
+
+def test_blocks_make_no_difference(monkeypatch) -> None:
+    form = Form(RuleSpace.from_names(ATOMS, "h(X,Y)"))
+    whole = form.short_bodies()
+    monkeypatch.setattr(module, "_BLOCK", 50)
+    assert np.array_equal(form.short_bodies(), whole)
