@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the figures of the concept pages, drawn anew by the code they explain."""
-    from benchmarks.figures import draw_figures
+    from benchmarks.figures import draw_figures  # noqa: PLC0415
     from mkdocs.structure.files import File  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
@@ -32,7 +32,7 @@ def _commands() -> str:
     """Usage, options and examples of every command, as its own help tells them."""
     import typer  # noqa: PLC0415
 
-    from andre.cli.app import app
+    from andre.cli.app import app  # noqa: PLC0415
 
     root = typer.main.get_command(app)
     parts = []

@@ -1,4 +1,4 @@
-"""Sets and rows made numbers: equal ones get the same, exactly."""
+"""Types of arrays, and equal keys, rows and sets given equal numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Bools",
     "Counts",
+    "Floats",
     "Ints",
     "distinct_keys",
     "number_keys",
@@ -19,7 +21,9 @@ __all__ = [
 ]
 
 
+Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
 #: Exact numbers of groundings: 64-bit, or Python's own integers where these would not do.
 Counts: TypeAlias = NDArray[Any]
 

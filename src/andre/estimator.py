@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from andre.arrays import Floats
 from andre.errors import ConfigError, DataError
 from andre.learning import Callback, Config, Result, fit
 from andre.logic import Program
@@ -28,8 +29,6 @@ except ImportError as error:
         f"AndreClassifier needs scikit-learn 1.6 or newer ({error}): pip install 'andre[sklearn]'"
     ) from error
 
-
-Floats = NDArray[np.float64]
 
 #: Settings that have a parameter of their own, and its name.
 _OWN_PARAMETERS = {"seed": "random_state", "time_limit": "time_limit"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Ints, distinct_keys, number_rows, number_sets, run_starts, spread
-from andre.census.graph import UNKNOWN, Cells, FactGraph, Floats
+from andre.arrays import Floats, Ints, distinct_keys, number_rows, number_sets, run_starts, spread
+from andre.census.graph import UNKNOWN, Cells, FactGraph
 from andre.census.strata import Classes, Stratum
 from andre.errors import MemoryLimitError
 from andre.facts import FactBase

@@ -12,12 +12,12 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from andre.arrays import Counts, Ints, number_keys
+from andre.arrays import Counts, Floats, Ints, number_keys
 from andre.census.bags import BagCollector, Weigher, informative, merge_cells
 from andre.census.counting import class_bound, count_classes
 from andre.census.draw import draw_cells, draw_heads, n_heads
 from andre.census.exists import collect_bags
-from andre.census.graph import UNKNOWN, Cells, FactGraph, Floats, value_of
+from andre.census.graph import UNKNOWN, Cells, FactGraph, value_of
 from andre.census.inner import is_shorter, join_inner
 from andre.census.labelling import build_graph, seen_constants
 from andre.census.listing import list_classes

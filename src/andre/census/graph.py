@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Ints
+from andre.arrays import Floats, Ints
 from andre.logic import Constant
 from andre.samples import Key, RuleSpace
 
@@ -21,7 +21,6 @@ __all__ = ["LEVELS", "TRUE", "UNKNOWN", "Cells", "FactGraph", "Floats", "WideFac
 
 
 Cells: TypeAlias = NDArray[np.uint8]
-Floats: TypeAlias = NDArray[np.float64]
 
 #: Probabilities are put on this many even levels, as the network does; a cell is the number of its level.
 LEVELS = 64

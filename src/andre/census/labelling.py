@@ -11,8 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
-from andre.arrays import Ints, number_keys, number_sets, run_starts, spread
-from andre.census.graph import LEVELS, TRUE, UNKNOWN, Cells, FactGraph, Floats, WideFacts, levels_of
+from andre.arrays import Floats, Ints, number_keys, number_sets, run_starts, spread
+from andre.census.graph import LEVELS, TRUE, UNKNOWN, Cells, FactGraph, WideFacts, levels_of
 from andre.errors import DataError
 from andre.facts import FactBase, Relation
 from andre.logic import Constant, Variable

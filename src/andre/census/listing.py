@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from andre.arrays import Ints
-from andre.census.graph import FactGraph, Floats, WideFacts
+from andre.arrays import Floats, Ints
+from andre.census.graph import FactGraph, WideFacts
 from andre.census.joins import Table, total
 from andre.census.strata import Classes, Stratum
 from andre.errors import DataError, MemoryLimitError

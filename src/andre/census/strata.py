@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Counts, Ints
-from andre.census.graph import TRUE, UNKNOWN, Cells, FactGraph, Floats
+from andre.arrays import Counts, Floats, Ints
+from andre.census.graph import TRUE, UNKNOWN, Cells, FactGraph
 from andre.census.labelling import constant_column
 from andre.logic import Atom, Constant, Variable
 

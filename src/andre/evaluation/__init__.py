@@ -1,6 +1,5 @@
 """Judging programs: crisp truth, description length, fixpoints, entailment, ranks."""
 
-from andre.evaluation.bits import Bools
 from andre.evaluation.crisp import CrispSample, covers, literal_truth
 from andre.evaluation.description import description_length, program_length
 from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment, rescore
@@ -15,7 +14,6 @@ from andre.evaluation.ranks import (
 
 __all__ = [
     "POLICIES",
-    "Bools",
     "Confusion",
     "CrispSample",
     "Entailment",

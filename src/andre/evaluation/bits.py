@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Words", "packed", "transposed", "unpacked", "weighed_sums"]
+from andre.arrays import Bools, Floats
+
+__all__ = ["Words", "packed", "transposed", "unpacked", "weighed_sums"]
 
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
 #: How a square of 8 x 8 bits in one word is transposed: distances of the bits that change places, and

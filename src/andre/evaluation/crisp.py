@@ -8,15 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import number_keys
-from andre.evaluation.bits import Bools, Words, packed, transposed, unpacked, weighed_sums
+from andre.arrays import Bools, Floats, number_keys
+from andre.evaluation.bits import Words, packed, transposed, unpacked, weighed_sums
 from andre.logic import Evidence, Program
 from andre.samples import Codes, Membership, RuleSpace, Sample, sums_of
 
 __all__ = ["CrispSample", "covers", "literal_truth"]
 
-
-Floats = NDArray[np.float64]
 
 #: Numbers that one block of a coverage table may hold.
 _BLOCK = 1 << 24

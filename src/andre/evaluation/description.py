@@ -12,15 +12,14 @@ import math
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from andre.arrays import Floats
 from andre.evaluation.crisp import CrispSample
 from andre.samples import Codes
 
 __all__ = ["description_length", "program_length", "subset_cost"]
 
-
-Floats = NDArray[np.float64]
 
 #: From here on Stirling's series is exact to the last digits.
 _SERIES = 16

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Floats
 from andre.errors import DataError
 from andre.facts.formats.table_files import TableFile, open_table, read_cell
 from andre.logic import Atom
 
 __all__ = ["Table", "read_table"]
 
-
-Floats = NDArray[np.float64]
 
 #: Column names that an error lists before it says how many more there are.
 _LISTED = 12

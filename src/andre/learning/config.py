@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from andre.arrays import Bools
 from andre.errors import ConfigError
-from andre.evaluation import Bools
 from andre.model import LossConfig, NetworkConfig, NonNegative, Positive, Settings
 from andre.samples import Codes, Form
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from andre.arrays import Ints
 from andre.census import Census, sample_census, take_census
 from andre.errors import DataError
 from andre.evaluation import CrispSample, description_length
@@ -42,8 +43,6 @@ __all__ = [
     "propose",
 ]
 
-
-Ints = NDArray[np.int64]
 
 #: Rows of examples, bags counted with all theirs, from which on a part of them is looked at first, and
 #: how many examples without positives there are for one in that part.

@@ -8,12 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Bools
 from andre.samples.space import Codes, RuleSpace
 
 __all__ = ["Form"]
 
-
-Bools = NDArray[np.bool_]
 
 #: Numbers that one block of bodies may hold.
 _BLOCK = 1 << 24

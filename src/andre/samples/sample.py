@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from andre.arrays import Floats
 from andre.errors import DataError
 from andre.facts import Table
 from andre.samples.membership import Membership
 from andre.samples.space import RuleSpace
 
 __all__ = ["Sample", "check_labels", "check_valuations", "check_weights", "sums_of"]
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from andre.arrays import Floats
 from andre.errors import DataError
 
 __all__ = ["Thresholds", "is_boolean", "is_valuation", "quantile_cuts"]
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,12 @@ from shutil import copyfileobj
 from typing import IO, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from andre.arrays import Floats
 from andre.errors import DataError
 
 __all__ = ["UNREADABLE", "CsvFile", "ParquetFile", "TableFile", "open_table", "read_cell"]
 
-
-Floats = NDArray[np.float64]
 
 #: What the bulk path gives for a cell that is no number; no role a column can have allows it.
 UNREADABLE = -1.0

@@ -9,16 +9,14 @@ have: no program can do better.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from andre.evaluation import Bools, CrispSample
+from andre.arrays import Bools, Floats
+from andre.evaluation import CrispSample
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
 __all__ = ["fewest_errors"]
 
-
-Floats = NDArray[np.float64]
 
 #: Literals that a rule may be grown to, where it is not grown around an example.
 _LONGEST = 12

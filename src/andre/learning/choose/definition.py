@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
+from andre.arrays import Floats
 from andre.evaluation import description_length
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.learning.config import SelectionConfig
@@ -23,7 +23,6 @@ from andre.samples import Codes, Form
 __all__ = ["Definer"]
 
 
-Floats = NDArray[np.float64]
 #: Numbers of rules in a `RuleBase`, in order.
 Numbers = tuple[int, ...]
 

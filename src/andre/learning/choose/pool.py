@@ -8,13 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.evaluation import Bools, CrispSample
+from andre.arrays import Bools, Floats
+from andre.evaluation import CrispSample
 from andre.samples import Codes
 
 __all__ = ["Pool"]
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

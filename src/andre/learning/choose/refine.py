@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.evaluation import Bools, CrispSample, description_length, program_length
+from andre.arrays import Bools, Floats
+from andre.evaluation import CrispSample, description_length, program_length
 from andre.learning.choose.pool import Pool
 from andre.learning.config import Floor
 from andre.limits import Deadline
@@ -22,8 +23,6 @@ from andre.samples import Codes, Form
 
 __all__ = ["Edits", "neighbours", "refine"]
 
-
-Floats = NDArray[np.float64]
 
 #: Products larger than this are not worth a split.
 _SPLIT_COST = 5e8

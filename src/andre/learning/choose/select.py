@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from andre.evaluation import Bools, CrispSample, description_length, program_length
+from andre.arrays import Bools
+from andre.evaluation import CrispSample, description_length, program_length
 from andre.learning.choose.pool import Pool
 from andre.learning.choose.refine import refine
 from andre.learning.config import Floor, SelectionConfig
