@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from andre.errors import AndreError, DataError
-from andre.facts import Table, read_table
+from andre.facts import ExampleTable, read_table
 from andre.facts.formats.table_files import CsvFile, open_table, read_cell
 from andre.samples import Sample
 
@@ -102,14 +102,15 @@ def test_junk_raises_nothing_but_the_librarys_own_error(tmp_path, data, name):
 )
 def test_a_split_shares_out_all_rows_and_both_classes(labels, share, seed):
     count = len(labels)
-    table = Table(("b1",), np.arange(count)[:, None] / count, "h", np.array(labels))
+    table = ExampleTable(("b1",), np.arange(count)[:, None] / count, "h", np.array(labels))
     wanted = [min(round(share * n), n - 1) for n in (sum(labels), count - sum(labels))]
     if not any(wanted):
         with pytest.raises(DataError, match="holds out none"):
             table.split(share, seed)
         return
     train, held = table.split(share, seed)
-    assert [held.positives.sum(), held.negatives.sum()] == wanted
+    sample = Sample.from_table(held)
+    assert [sample.positives.sum(), sample.negatives.sum()] == wanted
     assert sorted([*train.valuations[:, 0], *held.valuations[:, 0]]) == sorted(table.valuations[:, 0])
     again = table.split(share, seed)[1]
     np.testing.assert_array_equal(again.valuations, held.valuations)
@@ -131,7 +132,7 @@ def test_parquet_gives_the_same_table_as_csv(tmp_path):
     assert one.names == other.names == ("b1", "Sepal Length (cm)", "small", "text")
     np.testing.assert_array_equal(one.valuations, other.valuations)
     np.testing.assert_array_equal(one.labels, other.labels)
-    assert str(one.sample().space.atoms[1]) == "'Sepal Length (cm)'"
+    assert str(Sample.from_table(one).space.atoms[1]) == "'Sepal Length (cm)'"
 
 
 def test_label_weight_and_ignored_columns_are_no_candidates(tmp_path):
@@ -274,7 +275,7 @@ def test_faults_of_parquet_are_named_by_row(tmp_path):
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -1.0, math.nan])
 def test_a_share_is_between_0_and_1(share):
-    table = Table(("b1",), np.array([[0.0], [1.0]]), "h", np.array([True, False]))
+    table = ExampleTable(("b1",), np.array([[0.0], [1.0]]), "h", np.array([True, False]))
     with pytest.raises(DataError, match="between 0 and 1"):
         table.split(share)
 

@@ -108,7 +108,7 @@ def test_anyburl_lines_carry_counts_and_bare_constants() -> None:
 
 def test_clauses_know_their_lines() -> None:
     clauses = parse_clauses("p(a).\n\n0.5::q(a,\n b).\n% remark\nh(X) :- p(X).\n")
-    assert [(clause.line, clause.probability, clause.is_fact) for clause in clauses] == [
+    assert [(clause.line, clause.rule.probability, not clause.rule.body) for clause in clauses] == [
         (1, 1.0, True),
         (3, 0.5, True),
         (6, 1.0, False),

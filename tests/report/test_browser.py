@@ -7,7 +7,7 @@ import tempfile
 import pytest
 from tests.report import pages
 
-from andre.facts import Table
+from andre.facts import ExampleTable
 from andre.learning import Config, fit
 from andre.report import Rows, gather, write_report
 from andre.samples import SYNTHETIC_TASKS, Sample
@@ -53,7 +53,7 @@ def table_page(tmp_path_factory):
     """The report of a table, and what it was made of."""
     task = SYNTHETIC_TASKS["R3"]
     valuations, labels = task.draw(300, seed=1)
-    table = Table(task.space.names, valuations, "h", labels)
+    table = ExampleTable(task.space.names, valuations, "h", labels)
     data = gather(
         fit(Sample.from_table(table), Config.preset(restarts=2, rounds=1)),
         rows=Rows(Sample.from_table(table), table),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from andre.errors import DataError
 from andre.evaluation import CrispSample
-from andre.facts import Table
+from andre.facts import ExampleTable
 from andre.learning import Config, Result, Score, fit
 from andre.report import ReportData, Rows, gather
 from andre.report.gather import rejected_rules, target_report
@@ -23,7 +23,7 @@ def rows():
     valuations, labels = TASK.draw(300, seed=1)
     labels = labels.copy()
     labels[:30] = ~labels[:30]
-    table = Table(TASK.space.names, valuations, "h", labels)
+    table = ExampleTable(TASK.space.names, valuations, "h", labels)
     return Rows(Sample.from_table(table), table)
 
 
@@ -141,7 +141,7 @@ def test_without_rows_the_report_says_what_is_missing(result):
 
 
 def test_a_table_of_other_columns_is_refused(result, rows):
-    other = Table(("x", "y"), rows.table.valuations[:, :2], "h", rows.table.labels)
+    other = ExampleTable(("x", "y"), rows.table.valuations[:, :2], "h", rows.table.labels)
     with pytest.raises(DataError, match="has no column b1"):
         gather(result, rows=Rows(rows.train, other))
 

@@ -9,7 +9,7 @@ from andre.facts.frames import to_frames
 from andre.facts.query import as_stated, read_query
 from andre.facts.relation import MARKS, Relation, Value, row_keys
 from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
-from andre.facts.tables import Table, read_table
+from andre.facts.tables import ExampleTable, read_table
 from andre.facts.tasks import TASKS
 from andre.facts.tasks.noise import noisy, probabilistic
 from andre.facts.tasks.task import Task
@@ -23,11 +23,11 @@ __all__ = [
     "TASKS",
     "ArgumentTypes",
     "Bias",
+    "ExampleTable",
     "FactBase",
     "Key",
     "Notes",
     "Relation",
-    "Table",
     "Task",
     "Value",
     "World",

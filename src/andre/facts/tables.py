@@ -18,7 +18,7 @@ from andre.errors import DataError
 from andre.facts.formats.table_files import TableFile, open_table, read_cell
 from andre.logic import Atom
 
-__all__ = ["Table", "read_table"]
+__all__ = ["ExampleTable", "read_table"]
 
 
 #: Column names that an error lists before it says how many more there are.
@@ -26,12 +26,12 @@ _LISTED = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ExampleTable:
     """Valuations with their columns' names, and the labels and weights of rows where there are some.
 
     Examples
     --------
-    >>> table = Table(("b1", "b2"), np.array([[1.0, 0.5], [0.0, 0.5]]), "h", np.array([True, False]))
+    >>> table = ExampleTable(("b1", "b2"), np.array([[1.0, 0.5], [0.0, 0.5]]), "h", np.array([True, False]))
     >>> table.constant
     ('b2',)
     >>> table.select(["b1"]).names
@@ -55,12 +55,12 @@ class Table:
         same = (self.valuations == first) | (np.isnan(self.valuations) & np.isnan(first))
         return tuple(name for name, alike in zip(self.names, same.all(axis=0), strict=True) if alike)
 
-    def select(self, names: Sequence[str]) -> Table:
+    def select(self, names: Sequence[str]) -> ExampleTable:
         """The same rows with these columns, in this order."""
         places = [_find(self.names, name, f"{self.path or 'the table'} has no column") for name in names]
         return replace(self, names=tuple(names), valuations=self.valuations[:, places])
 
-    def without_constant(self) -> Table:
+    def without_constant(self) -> ExampleTable:
         """The same rows without the columns that tell nothing apart.
 
         Raises
@@ -76,7 +76,7 @@ class Table:
             )
         return self.select([name for name in self.names if name not in idle]) if idle else self
 
-    def require_both_classes(self) -> Table:
+    def require_both_classes(self) -> ExampleTable:
         """Refuse a table from whose labels nothing can be learned.
 
         Raises
@@ -93,7 +93,7 @@ class Table:
             )
         return self
 
-    def split(self, share: float, seed: int = 0) -> tuple[Table, Table]:
+    def split(self, share: float, seed: int = 0) -> tuple[ExampleTable, ExampleTable]:
         """Hold rows out at random: the rest to learn from, and those to validate on.
 
         The same share of both classes is held out, and at least one row of
@@ -120,7 +120,7 @@ class Table:
             )
         return self.take(np.flatnonzero(~held)), self.take(np.flatnonzero(held))
 
-    def take(self, rows: NDArray[np.intp]) -> Table:
+    def take(self, rows: NDArray[np.intp]) -> ExampleTable:
         """The rows with these numbers."""
         return replace(
             self,
@@ -143,7 +143,7 @@ def read_table(
     *,
     columns: Sequence[str | Atom] | None = None,
     ignore: Sequence[str] = (),
-) -> Table:
+) -> ExampleTable:
     """Read a CSV or Parquet file of valuations.
 
     A cell holds a number from 0 to 1, or true or false; an empty one is
@@ -195,7 +195,7 @@ def read_table(
             kinds[special[weight]] = _WEIGHT
         cells = _read(path, file, kinds)
     where = {place: column for column, place in enumerate(kinds)}
-    return Table(
+    return ExampleTable(
         names=tuple(file.names[place] for place in places),
         valuations=cells[:, [where[place] for place in places]],
         head="h" if label is None else file.names[special[label]],

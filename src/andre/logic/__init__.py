@@ -1,12 +1,12 @@
-"""The values everything else speaks in: atoms, literals, rules, programs."""
+"""Atoms, rules and programs: how they are read, written and compared."""
 
 from andre.logic.atom import BUILTINS, Atom, Constant, Literal, Term, Variable, comparison_holds
 from andre.logic.compare import Difference, difference, merge_programs, subsumes
 from andre.logic.parse import Clause, parse_atom, parse_clauses, parse_program, parse_rule
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule, check_safe
-from andre.logic.spelling import QUOTED, quote, read_number, spell_number, unquote
-from andre.logic.writers.files import PROGRAM_FORMATS, format_program, read_program, write_program
+from andre.logic.spelling import QUOTED, is_code, quote, read_number, spell_number, unquote
+from andre.logic.writers import PROGRAM_FORMATS, format_program, read_program, write_program
 from andre.logic.writers.json import from_json, to_json
 from andre.logic.writers.prolog import to_prolog
 from andre.logic.writers.table import html_table, program_html
@@ -31,6 +31,7 @@ __all__ = [
     "format_program",
     "from_json",
     "html_table",
+    "is_code",
     "merge_programs",
     "parse_atom",
     "parse_clauses",

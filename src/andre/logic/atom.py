@@ -1,9 +1,4 @@
-"""Terms and atoms: frozen values whose `str()` is Prolog.
-
-Literals: an atom, or its negation.
-
-What comparisons between constants mean.
-"""
+"""Terms, atoms and literals: frozen values whose `str()` is Prolog, and what comparisons mean."""
 
 from __future__ import annotations
 
@@ -28,16 +23,14 @@ __all__ = [
     "Variable",
     "comparison_holds",
     "fresh_variables",
-    "quote",
 ]
 
-
-#: Built-in relations between two terms, written infix.
+#: The comparisons: built-in predicates of two terms, written infix.
 BUILTINS = frozenset({"\\=", "=", "<", "=<", ">", ">="})
 
 _VARIABLE_NAME = re.compile(r"[A-Z_][A-Za-z0-9_]*\Z")
 _CALL = re.compile(r"\s*(?P<name>[^\s()',]+|'[^']+')\s*\((?P<args>[^()']*)\)\s*\Z")
-_KEYWORDS = frozenset({"not", "true"})  # as the name of an atom, each would read as something else
+_KEYWORDS = frozenset({"not", "true"})  # Prolog reads these as negation and as the empty body unless quoted
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -67,7 +60,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant: a name, a number, or a list of constants, kept as its text.
+    """A name, a number, or a list of constants (kept as its text).
 
     Equality is Prolog's: 1, 1.0 and '1' are three constants.
 
@@ -82,14 +75,12 @@ class Constant:
     value: str | int | float
 
     def __post_init__(self) -> None:
-        kind = type(self.value)
-        if kind is str or kind is int:
-            return
-        object.__setattr__(self, "value", _plain_value(self.value))
+        if type(self.value) not in (str, int):
+            object.__setattr__(self, "value", _plain_value(self.value))
 
     @classmethod
     def read(cls, text: str) -> Constant:
-        """Read a constant written without quotes: a number where it is one, else a name.
+        """The constant that a text without quotes stands for: a number if it is one, else a name.
 
         Examples
         --------
@@ -119,7 +110,7 @@ class Constant:
 
 
 def _plain_value(value: object) -> str | int | float:
-    """Make NumPy's numbers and strings Python's, and refuse what Prolog cannot write."""
+    """The value as a plain Python one (NumPy has its own); what Prolog cannot write is refused."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
@@ -155,10 +146,10 @@ class Atom:
 
     @classmethod
     def parse(cls, text: str) -> Atom:
-        """Read `name(T1, ..., Tn)`; any other text is the name of a proposition.
+        """The atom that a column of a table is named after.
 
-        Column names go through here, so nothing is refused that a table may
-        use as a name: what does not look like an atom is quoted when printed.
+        `name(T1, ..., Tn)` is read as it looks. Any other text becomes the name
+        of a proposition and is quoted when printed: no column name is refused.
 
         Examples
         --------
@@ -180,7 +171,7 @@ class Atom:
 
     @property
     def is_builtin(self) -> bool:
-        """Whether this is a comparison, which no fact states."""
+        """Whether this is a comparison, which facts never state."""
         return self.predicate in BUILTINS
 
     @property
@@ -189,7 +180,7 @@ class Atom:
         return tuple(dict.fromkeys(arg for arg in self.args if isinstance(arg, Variable)))
 
     def substitute(self, bindings: Mapping[Variable, Term]) -> Atom:
-        """Replace variables by terms; those without a binding stay."""
+        """The atom with variables replaced by terms; those without a binding stay."""
         return Atom(
             self.predicate,
             tuple(bindings.get(arg, arg) if isinstance(arg, Variable) else arg for arg in self.args),
@@ -204,7 +195,7 @@ class Atom:
 
 
 def fresh_variables(taken: Container[str]) -> Iterator[Variable]:
-    """Variables for the places where `_` is written, each with a name not yet taken.
+    """An endless supply of new variables _1, _2, ..., for the places where `_` is written.
 
     Examples
     --------
@@ -250,7 +241,7 @@ class Literal:
 
     @property
     def binds(self) -> bool:
-        """Whether the literal gives its variables values: positive, and stated by facts."""
+        """Whether the literal gives values to its variables: it is positive and no comparison."""
         return not (self.negated or self.is_builtin)
 
     @property
@@ -271,8 +262,8 @@ _ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator
 def comparison_holds(atom: Atom) -> bool:
     """Whether a comparison of two constants holds.
 
-    Equality is Prolog's unification, so 1 and 1.0 are not equal; order is
-    between numbers, and no order holds where a name stands.
+    Equality is Prolog's unification, so 1 and 1.0 are not equal. Only numbers
+    are ordered: `<` and its kin never hold where a name stands.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Theta-subsumption: one rule is more general than another as it is written.
-
-What changed between two programs, and what two of them come to together.
-"""
+"""Comparison of rules and programs: theta-subsumption, what changed, and merging without repetition."""
 
 from __future__ import annotations
 
@@ -14,12 +11,11 @@ from andre.logic.rule import Rule
 
 __all__ = ["Difference", "difference", "merge_programs", "subsumes", "subsumption"]
 
-
 _Bindings = dict[Variable, Term]
 
 
 def subsumes(general: Rule, specific: Rule) -> bool:
-    """Whether some substitution makes `general` a part of `specific`.
+    """Whether one rule theta-subsumes another: some substitution makes it a part of the other.
 
     The general rule then derives all that the specific one does. Literals are
     compared as written: `X < Y` is not found in `Y > X`.
@@ -36,7 +32,7 @@ def subsumes(general: Rule, specific: Rule) -> bool:
 
 
 def subsumption(general: Rule, specific: Rule) -> dict[Variable, Term] | None:
-    """The substitution by which one rule subsumes another, or None.
+    """The substitution by which one rule theta-subsumes another, or None.
 
     Examples
     --------
@@ -69,7 +65,7 @@ def subsumption(general: Rule, specific: Rule) -> dict[Variable, Term] | None:
 
 
 def _images(literal: Literal, targets: frozenset[Literal], bindings: _Bindings) -> Iterator[_Bindings]:
-    """The ways to extend the bindings so that the literal is one of the targets."""
+    """The extensions of the bindings that make the literal one of the targets."""
     for target in targets:
         if literal.negated == target.negated:
             extended = _match(literal.atom, target.atom, bindings)
@@ -91,26 +87,26 @@ def _match(pattern: Atom, target: Atom, bindings: _Bindings) -> _Bindings | None
 
 @dataclass(frozen=True)
 class Difference:
-    """The rules that one program has and another has not.
+    """What changed from an old program to a new one, rule by rule.
 
-    A rule is reworked where the other program has it with literals more or
-    fewer; it is then neither gained nor lost.
+    A rule that is neither gained nor lost but reworked has a counterpart that
+    it subsumes or that subsumes it.
     """
 
     gained: tuple[Rule, ...]
     lost: tuple[Rule, ...]
-    reworked: tuple[tuple[Rule, Rule], ...]  #: old and new
-    rescored: tuple[tuple[Rule, Rule], ...]  #: the same rule with other evidence, old and new
+    reworked: tuple[tuple[Rule, Rule], ...]  #: as (old, new)
+    rescored: tuple[tuple[Rule, Rule], ...]  #: as (old, new): the same rule with other evidence
     same: tuple[Rule, ...]
 
     @property
     def is_empty(self) -> bool:
-        """Whether both programs say the same, whatever their evidence."""
+        """Whether both programs have the same rules, whatever their evidence."""
         return not (self.gained or self.lost or self.reworked)
 
 
 def difference(old: Program, new: Program) -> Difference:
-    """Compare two programs rule by rule, up to the names of variables.
+    """The rules gained, lost, reworked and kept between two programs.
 
     Examples
     --------
@@ -121,7 +117,7 @@ def difference(old: Program, new: Program) -> Difference:
     >>> print(*found.gained, *(f"{one} {two}" for one, two in found.reworked), sep=" | ")
     h(X) :- s(X). | h(X) :- p(X). h(X) :- p(X), r(X).
     """
-    # Of a rule that a program has twice the first counts, as in `merge_programs`.
+    # Of a rule that occurs twice the first occurrence counts, as in `merge_programs`.
     before, after = ({rule: rule for rule in dict.fromkeys(program)} for program in (old, new))
     lost = [rule for rule in before if rule not in after]
     gained = [rule for rule in after if rule not in before]
@@ -139,12 +135,12 @@ def difference(old: Program, new: Program) -> Difference:
 
 
 def merge_programs(programs: Iterable[Program], *, subsumed: bool = False) -> Program:
-    """All rules of several programs, each once; of equal ones the first is kept with its evidence.
+    """The rules of several programs, each once; of equal rules the first stays, with its evidence.
 
     Parameters
     ----------
     subsumed
-        Whether to keep rules that a more general one makes needless.
+        Whether to keep rules that a more general rule subsumes.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""The grammar of Prolog, ProbLog and AnyBURL, and the raw clauses it gives.
+"""The grammar of Prolog, ProbLog and AnyBURL (lark), and the raw clauses that it reads.
 
-One grammar with three entries: a `program` of clauses that end in dots, one
-AnyBURL `line`, and one `atom`. AnyBURL writes constants without quotes, so its
-terms have terminals of their own; the contextual lexer keeps them apart.
+It has three start symbols: a `program` of clauses that end in dots, one
+AnyBURL `line`, and a `single` atom. AnyBURL writes constants without quotes, so
+its terms have terminals of their own; the contextual lexer keeps them apart.
+`parse` makes atoms and rules of what is read here.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from lark import Lark, Token
 
 __all__ = ["RawAtom", "RawClause", "RawDirective", "RawLiteral", "RawTerm", "ReadError", "read_raw"]
-
 
 GRAMMAR = r"""
 program: (clause | directive)*
@@ -78,17 +78,17 @@ COMMENT: /%[^\n]*+|\/\*(?:[^*]|\*(?!\/))*+\*\//
 _DEEPEST_LIST = 100
 
 
-class _Anyone:
-    """What `_` stands for: a variable that occurs nowhere else."""
+class _Anonymous:
+    """The variable `_`, which is another one wherever it stands."""
 
 
-_ANYONE = _Anyone()
-#: A string is a constant of AnyBURL's, a name or a number.
-RawTerm: TypeAlias = Term | _Anyone | str
+_ANONYMOUS = _Anonymous()
+#: A string is a constant of an AnyBURL line: whether a name or a number is not known yet.
+RawTerm: TypeAlias = Term | _Anonymous | str
 
 
 class RawAtom(NamedTuple):
-    """An atom whose `_` have no names yet."""
+    """An atom in which `_` has no name yet."""
 
     predicate: str
     args: tuple[RawTerm, ...]
@@ -138,7 +138,7 @@ class ReadError(Exception):
 
 
 class _Reader:
-    """What the parser calls on each rule of the grammar: nothing here recurses."""
+    """One method per rule of the grammar, called from the leaves up: no depth of nesting makes it recurse."""
 
     def program(self, *items: RawClause | RawDirective) -> list[RawClause | RawDirective]:
         return list(items)
@@ -174,7 +174,7 @@ class _Reader:
         return token
 
     def variable(self, token: Token) -> RawTerm:
-        return _ANYONE if token == "_" else Variable(str(token))
+        return _ANONYMOUS if token == "_" else Variable(str(token))
 
     def bare(self, token: Token) -> Constant:
         if token.type == "NAME":
@@ -271,7 +271,7 @@ _HINTS = {
 
 
 def read_raw(text: str, start: Literal["program", "single", "line"]) -> Any:
-    """Parse a text from one of the grammar's entries.
+    """Read a text from one of the grammar's start symbols: raw items, an atom or a clause.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""Reading Prolog, ProbLog and AnyBURL text into atoms, rules and programs.
+"""Atoms, rules and programs from Prolog, ProbLog and AnyBURL text.
 
-`str()` of an atom, rule or program reads back as an equal one. Statistics in
-comments, as the writers leave them (`% train: N_b=219, N_r=215`), become the
-evidence of the clause that follows; where a comment says that its confidence
-is written as the probability, the rule itself has none.
+`str()` of an atom, rule or program reads back as an equal one. Counts in
+comments, as the writers put them (`% train: N_b=219, N_r=215`), become the
+evidence of the clause that follows. Where such a comment says that the
+confidence is written as the probability, the rule itself has none.
 """
 
 from __future__ import annotations
@@ -18,22 +18,20 @@ from andre.logic.atom import Atom, Constant, Literal, Term, Variable, fresh_vari
 from andre.logic.grammar import RawAtom, RawClause, RawDirective, RawTerm, ReadError, read_raw
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
-from andre.logic.spelling import QUOTED, unquote
+from andre.logic.spelling import CODE, QUOTED, unquote
 
-__all__ = ["WEIGHS", "Clause", "parse_atom", "parse_clauses", "parse_program", "parse_rule"]
-
+__all__ = ["AS_PROBABILITY", "Clause", "parse_atom", "parse_clauses", "parse_program", "parse_rule"]
 
 _COUNTED_LINE = re.compile(r"\s*[0-9.eE+]+\s+[0-9.eE+]+\s+[0-9.eE+-]+\s+\S.*<=")
-#: How a ProbLog export says that it wrote a confidence as the probability of a rule.
-WEIGHS = ", written as the probability"
-#: A constant of AnyBURL's that is a code, not a number.
-LEADING_ZERO = re.compile(r"[(,]\s*-?0[0-9]+\s*[,)]")
+_CODE_ARGUMENT = re.compile(rf"[(,]\s*{CODE}\s*[,)]")
+#: What a comment of the ProbLog writer adds where it wrote the confidence as the probability of the rule.
+AS_PROBABILITY = ", written as the probability"
 _STATISTICS = re.compile(
     rf"^[ \t]*%[ \t]*(?P<split>{QUOTED}|[a-z]\w*): "
-    r"N_b=(?P<n_b>[0-9.e+-]+), N_r=(?P<n_r>[0-9.e+-]+)(?P<weighs>[^\n]*" + WEIGHS + ")?",
+    r"N_b=(?P<n_b>[0-9.e+-]+), N_r=(?P<n_r>[0-9.e+-]+)(?P<as_probability>[^\n]*" + AS_PROBABILITY + ")?",
     re.MULTILINE,
 )
-#: What these say makes no difference to a program that is read as a whole.
+#: Directives that change nothing about what a program means when it is read as a whole.
 _SKIPPED_DIRECTIVES = frozenset(
     [
         "discontiguous",
@@ -52,27 +50,17 @@ _DIRECTIVE_NAME = re.compile(r":-\s*(\w*)")
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A rule or fact, and where it was read.
+    """A rule or fact, and the line on which it begins.
 
     Examples
     --------
     >>> clause, = parse_clauses("% ages\\n0.9::older(ann, bob).")
-    >>> print(clause.rule, clause.line, clause.is_fact)
-    0.9::older(ann, bob). 2 True
+    >>> print(clause.rule, clause.line)
+    0.9::older(ann, bob). 2
     """
 
     rule: Rule
     line: int
-
-    @property
-    def is_fact(self) -> bool:
-        """Whether it has neither body nor variables."""
-        return not (self.rule.body or self.rule.variables)
-
-    @property
-    def probability(self) -> float:
-        """The probability written before it, else 1."""
-        return self.rule.probability
 
 
 def parse_program(text: str, *, source: str = "<text>") -> Program:
@@ -128,7 +116,7 @@ def parse_rule(text: str, *, source: str = "<text>") -> Rule:
 
 
 def parse_atom(text: str, *, source: str = "<text>") -> Atom:
-    """Read one atom, strictly: unlike `Atom.parse`, what is no atom is refused.
+    """Read one atom; unlike `Atom.parse`, this refuses what is no atom.
 
     Examples
     --------
@@ -143,7 +131,7 @@ def parse_atom(text: str, *, source: str = "<text>") -> Atom:
 
 
 def _is_anyburl(text: str) -> bool:
-    """Whether the first line that says something is an AnyBURL rule."""
+    """Whether the first line that is neither blank nor a comment is an AnyBURL rule."""
     for match in re.finditer(r"[^\n]+", text):
         line = match[0].strip()
         if line and not line.startswith("%"):
@@ -154,8 +142,8 @@ def _is_anyburl(text: str) -> bool:
 
 
 def _read_lines(text: str) -> Iterator[Clause]:
-    # A leading zero shows that digits are codes, as WordNet's 00260881 and 12651611: names, all of them.
-    has_codes = bool(LEADING_ZERO.search(text))
+    # One leading zero shows that all digits are codes, as WordNet's 00260881 and 12651611, and so names.
+    has_codes = bool(_CODE_ARGUMENT.search(text))
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("%"):
             continue
@@ -167,7 +155,7 @@ def _read_lines(text: str) -> Iterator[Clause]:
 
 
 def _prolog_line(line: str) -> RawClause:
-    """Read a line without counts, written by hand: where it can be read as Prolog, it is."""
+    """Read a line without counts: as Prolog where possible, else as AnyBURL."""
     try:
         items = read_raw(line if line.rstrip().endswith(".") else line + " .", "program")
     except ReadError:
@@ -187,19 +175,19 @@ def _read_program(text: str) -> Iterator[Clause]:
         evidence = []
         while statistics and statistics[-1].line <= item.head.line:
             evidence.append(statistics.pop())
-        weighed = any(found.weighs for found in evidence)
-        raw = item._replace(probability=None) if weighed else item
-        yield _clause(raw, item.head.line, tuple(found.evidence for found in evidence))
+        if any(found.as_probability for found in evidence):
+            item = item._replace(probability=None)  # noqa: PLW2901
+        yield _clause(item, item.head.line, tuple(found.evidence for found in evidence))
 
 
 class _Statistics(NamedTuple):
     line: int
     evidence: Evidence
-    weighs: bool  #: whether the rule's probability is this confidence and nothing of its own
+    as_probability: bool  #: whether the probability of the rule is this confidence, and not its own
 
 
 def _statistics(text: str) -> list[_Statistics]:
-    """Find the statistics in comments with their lines, the last first."""
+    """The counts in comments with their lines, the last first."""
     found, line, place = [], 1, 0
     for match in _STATISTICS.finditer(text):
         line, place = line + text.count("\n", place, match.start()), match.start()
@@ -208,8 +196,10 @@ def _statistics(text: str) -> list[_Statistics]:
             name = unquote(split) if split.startswith("'") else split
             counts = float(match["n_b"]), float(match["n_r"])
         except ValueError:
-            continue  # a person's remark that only looks like ours
-        found.append(_Statistics(line, Evidence(name, *map(_whole, counts)), match["weighs"] is not None))
+            continue  # a remark that only looks like counts
+        found.append(
+            _Statistics(line, Evidence(name, *map(_whole, counts)), match["as_probability"] is not None)
+        )
     return found[::-1]
 
 
@@ -245,7 +235,7 @@ def _clause(
 
 
 def _name_all(atoms: Iterable[RawAtom], read: Callable[[str], Constant] = Constant.read) -> Iterator[Atom]:
-    """Give every `_` a name that no other variable of the clause has."""
+    """The atoms of a clause, with a new variable for every `_`."""
     atoms = list(atoms)
     taken = {arg.name for atom in atoms for arg in atom.args if isinstance(arg, Variable)}
     fresh = fresh_variables(taken)

@@ -1,4 +1,4 @@
-"""Programs: what learning hands back."""
+"""Programs: sets of rules, as learning hands them back."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["Program"]
 class Program:
     """Rules that together define their heads.
 
-    Equality is up to variable names, the order of literals and the order of
-    rules; a rule written twice counts once.
+    Programs are equal as sets of rules, which are equal up to the names of
+    variables and the order of literals.
 
     Examples
     --------
@@ -41,10 +41,7 @@ class Program:
         return sum(len(rule.body) for rule in self.rules)
 
     def to_frame(self) -> DataFrame:
-        """A table with the columns rule, support, N_b, N_r, confidence and split.
-
-        One row per rule and split; needs pandas.
-        """
+        """One row per rule and split: rule, support, N_b, N_r, confidence, split; needs pandas."""
         from andre.logic.writers.table import to_frame  # noqa: PLC0415  (it imports this module)
 
         return to_frame(self)

@@ -1,7 +1,4 @@
-"""Rules, and the evidence that stands behind one.
-
-Safety: a rule says something only about constants that its body finds.
-"""
+"""Rules with their evidence (how often body and head hold), and which rules are safe."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ __all__ = ["Evidence", "Rule", "check_safe", "unsafe_variables"]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How a rule fares on one split of the examples.
+    """How often a rule's body, and its head with it, hold on one split of the examples.
 
     Examples
     --------
@@ -33,7 +30,7 @@ class Evidence:
 
     @property
     def confidence(self) -> float:
-        """N_r / N_b, and 0 for a body that never holds."""
+        """N_r / N_b; 0 for a body that never holds."""
         return self.n_r / self.n_b if self.n_b else 0.0
 
     def __str__(self) -> str:
@@ -44,9 +41,9 @@ class Evidence:
 class Rule:
     """A head that holds wherever its whole body does.
 
-    Equality is up to variable names and the order of literals; evidence does
-    not count, but a probability other than 1 does: such a rule makes its head
-    no more probable than that, whatever its body.
+    Rules are equal up to the names of variables and the order of literals,
+    whatever their evidence. The probability of a rule counts: it bounds the
+    probability of the head, however probable the body.
 
     Examples
     --------
@@ -92,7 +89,7 @@ class Rule:
         return any((lit.atom.predicate, lit.atom.arity) == key for lit in self.body)
 
     def on(self, split: str) -> Evidence | None:
-        """The evidence of one split, or None where it was not counted."""
+        """The evidence on one split, or None where it was not counted."""
         return next((item for item in self.evidence if item.split == split), None)
 
     def with_evidence(self, *evidence: Evidence) -> Rule:
@@ -100,7 +97,7 @@ class Rule:
         return replace(self, evidence=evidence)
 
     def substitute(self, bindings: Mapping[Variable, Term]) -> Rule:
-        """Replace variables by terms throughout."""
+        """The rule, without its evidence, with variables replaced by terms."""
         body = tuple(Literal(lit.atom.substitute(bindings), lit.negated) for lit in self.body)
         return Rule(self.head.substitute(bindings), body, probability=self.probability)
 
@@ -133,7 +130,7 @@ class Rule:
 
 
 def unsafe_variables(rule: Rule) -> tuple[Variable, ...]:
-    """The variables that no positive, non-built-in body literal gives a value.
+    """The variables that no positive body literal binds; a comparison binds none.
 
     Examples
     --------
@@ -146,7 +143,7 @@ def unsafe_variables(rule: Rule) -> tuple[Variable, ...]:
 
 
 def check_safe(rule: Rule) -> None:
-    """Refuse a rule with a variable that could stand for anything.
+    """Refuse an unsafe rule: one with a variable that no positive body literal binds.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How names, numbers and lists are spelled in Prolog, both ways."""
+"""How Prolog spells names, numbers and lists: writing and reading them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import re
 
 from andre.errors import LogicError
 
-__all__ = ["QUOTED", "is_list", "is_plain", "quote", "read_number", "spell_number", "unquote"]
+__all__ = ["CODE", "QUOTED", "is_code", "is_list", "quote", "read_number", "spell_number", "unquote"]
 
-
-#: A quoted name as a regular expression; \\x41\\ and \\101\\ are closed by a backslash.
+#: A quoted name, as a regular expression; the escapes \\x41\\ and \\101\\ end in a backslash.
 QUOTED = r"'(?:[^'\\\n]|''|\\(?:x[0-9a-fA-F]+\\|[0-7]+\\|[^x0-7]))*+'"
+
+#: Digits after a leading zero, as a regular expression: a code such as WordNet's 00260881, not a number.
+CODE = r"-?0[0-9]+"
 
 _PLAIN_NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\Z")
@@ -23,11 +25,6 @@ _READ = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": 
 _READ |= {"s": " ", "\n": "", "\\": "\\", "'": "'", '"': '"', "`": "`"}
 
 _MOST_DIGITS = 4000  # Python itself refuses to read integers of more than 4,300
-
-
-def is_plain(name: str) -> bool:
-    """Whether Prolog takes the name as an atom without quotes."""
-    return _PLAIN_NAME.match(name) is not None
 
 
 def quote(name: str) -> str:
@@ -54,7 +51,7 @@ def _spell_letter(letter: str) -> str:
 
 
 def unquote(text: str) -> str:
-    """Read what stands in quotes, the quotes included.
+    """The name that a text in single or double quotes stands for.
 
     Examples
     --------
@@ -79,7 +76,7 @@ def _read_escape(match: re.Match[str]) -> str:
 
 
 def spell_number(value: float) -> str:
-    """Write a number so that Prolog reads the same one, integers and floats apart.
+    """A number as Prolog writes it: whole numbers without a dot, others with one.
 
     Examples
     --------
@@ -94,9 +91,7 @@ def spell_number(value: float) -> str:
 
 
 def read_number(text: str) -> int | float | None:
-    """Read a number, or give None where the text is a name.
-
-    Digits after a leading zero, such as the synset `00260881`, are a name.
+    """The number that a text stands for, or None where it is a name, as digits after a leading zero are.
 
     Examples
     --------
@@ -116,8 +111,19 @@ def read_number(text: str) -> int | float | None:
     return int(text)
 
 
+def is_code(text: str) -> bool:
+    """Whether a text is digits after a leading zero: then digits beside it are codes too, all of them names.
+
+    Examples
+    --------
+    >>> is_code("00260881"), is_code("12651611")
+    (True, False)
+    """
+    return re.fullmatch(CODE, text) is not None
+
+
 def is_list(text: str) -> bool:
-    """Whether the text is a list of constants, spelled as we spell it.
+    """Whether the text is a list of constants, spelled as the parser of rules spells it.
 
     Examples
     --------
@@ -150,4 +156,4 @@ def _is_canonical(token: str) -> bool:
         number = read_number(token)
     except LogicError:
         return False
-    return is_plain(token) if number is None else spell_number(number) == token
+    return _PLAIN_NAME.match(token) is not None if number is None else spell_number(number) == token

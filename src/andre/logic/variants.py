@@ -1,4 +1,4 @@
-"""One name for all rules that differ only in variable names and literal order.
+"""A canonical form of rules: equal for rules that differ only in variable names and literal order.
 
 The variables of the head are numbered by where they stand there. The body
 falls into components that share no other variable, and each is encoded by
@@ -18,7 +18,6 @@ from andre.logic.atom import Atom, Literal, Term, Variable
 
 __all__ = ["Encoding", "encode"]
 
-
 _Token: TypeAlias = tuple[int, str]  # (kind, text): variables sort before constants
 _Code: TypeAlias = tuple[bool, str, tuple[_Token, ...]]
 _Names: TypeAlias = dict[Variable, int]
@@ -28,7 +27,7 @@ Encoding: TypeAlias = tuple[_Code, _Node]
 
 
 def encode(head: Atom, body: Iterable[Literal]) -> Encoding:
-    """Encode a rule so that two rules are variants exactly when their encodings are equal.
+    """The canonical form of a rule: two rules are variants exactly when theirs are equal.
 
     Examples
     --------
@@ -42,7 +41,7 @@ def encode(head: Atom, body: Iterable[Literal]) -> Encoding:
 
 
 def _node(body: Collection[Literal], names: _Names, fresh: int) -> _Node:
-    """Encode literals of which some variables have names, the last `fresh` of them given just now."""
+    """Encode literals some of whose variables have numbers, the last `fresh` of them given just now."""
     named = [lit for lit in body if all(v in names for v in lit.variables)]
     codes = sorted((lit.negated, lit.atom.predicate, _tokens(lit.atom.args, names)) for lit in named)
     parts = sorted(_component(part, names) for part in _components(set(body) - set(named), names))
@@ -66,7 +65,7 @@ def _component(body: Collection[Literal], names: _Names) -> _Node:
 
 
 def _components(body: Iterable[Literal], names: Mapping[Variable, int]) -> Iterator[set[Literal]]:
-    """Share literals out among sets that have no variable without a name in common."""
+    """Split literals into sets that share no variable without a number."""
     parts: list[tuple[set[Literal], set[Variable]]] = []
     for literal in body:
         literals, variables = {literal}, {v for v in literal.variables if v not in names}
@@ -82,7 +81,7 @@ def _components(body: Iterable[Literal], names: Mapping[Variable, int]) -> Itera
 
 
 def _refine(body: Collection[Literal], names: Mapping[Variable, int]) -> _Names:
-    """Colours of the variables without a name: split by occurrence until nothing splits any more."""
+    """Colour refinement of the variables without a number, until no colour splits any more."""
     where: dict[Variable, list[Literal]] = {}
     for literal in body:
         for variable in literal.variables:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from andre.errors import DataError
 from andre.evaluation import CrispSample, covers, literal_truth, program_length
-from andre.facts import Table
+from andre.facts import ExampleTable
 from andre.learning import Result, distinct_bodies, read_curves, readings
 from andre.logic import Atom, Program, Rule
 from andre.model import schedule
@@ -131,7 +131,7 @@ class Rows:
     """What a program was learned from."""
 
     train: Sample
-    table: Table | None = None  #: the same rows one by one, those held out among them
+    table: ExampleTable | None = None  #: the same rows one by one, those held out among them
 
 
 def gather(
@@ -195,7 +195,7 @@ def target_report(result: Result, rows: Rows | None = None) -> TargetReport:
     )
 
 
-def _rules(result: Result, crisp: CrispSample | None, table: Table | None) -> tuple[RuleRow, ...]:
+def _rules(result: Result, crisp: CrispSample | None, table: ExampleTable | None) -> tuple[RuleRow, ...]:
     found = [sum(rule in run.program.rules for run in result.runs) for rule in result.program]
     alone = _alone(result, crisp)
     if table is None:
@@ -218,7 +218,7 @@ def _alone(result: Result, crisp: CrispSample | None) -> list[float | None]:
     return [float(count / crisp.totals[0]) for count in crisp.counts(only)[:, 0]]
 
 
-def _columns(result: Result, table: Table) -> list[str]:
+def _columns(result: Result, table: ExampleTable) -> list[str]:
     """The table's names of the candidates, in their order."""
     named = {Atom.parse(name): name for name in table.names}
     missing = [str(atom) for atom in result.space.atoms if atom not in named]
@@ -230,7 +230,7 @@ def _columns(result: Result, table: Table) -> list[str]:
 
 
 def _predictions(
-    rule: Rule, result: Result, table: Table, places: NDArray[np.intp]
+    rule: Rule, result: Result, table: ExampleTable, places: NDArray[np.intp]
 ) -> tuple[tuple[Prediction, ...], int]:
     """The rows where a rule fires, those it is wrong on first, and how many more there are."""
     labels = table.labels

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from andre.arrays import Floats
 from andre.errors import DataError
-from andre.facts import Table
+from andre.facts import ExampleTable
 from andre.samples.membership import Membership
 from andre.samples.space import RuleSpace
 
@@ -84,12 +84,12 @@ class Sample:
         return cls(space, rows, positives, negatives)
 
     @classmethod
-    def from_table(cls, table: Table) -> Sample:
+    def from_table(cls, table: ExampleTable) -> Sample:
         """The rows of a table as examples; its columns are the candidate atoms.
 
         Examples
         --------
-        >>> table = Table(("b1",), np.array([[1.0], [0.0]]), "h", np.array([True, False]))
+        >>> table = ExampleTable(("b1",), np.array([[1.0], [0.0]]), "h", np.array([True, False]))
         >>> print(Sample.from_table(table).space.head)
         h
         """

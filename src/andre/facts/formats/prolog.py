@@ -127,7 +127,7 @@ def add_clauses(path: Path, builder: Builder) -> None:
             if item.rule.body:
                 builder.rules.append(item.rule)
             else:
-                builder.add_atom(item.rule.head, place, probability=item.probability)
+                builder.add_atom(item.rule.head, place, probability=item.rule.probability)
 
 
 def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) -> tuple[int, int]:

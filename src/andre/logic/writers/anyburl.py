@@ -9,23 +9,21 @@ from andre.errors import LogicError
 from andre.logic.atom import Atom, Constant, Term, Variable
 from andre.logic.program import Program
 from andre.logic.rule import Rule
-from andre.logic.spelling import quote, read_number
+from andre.logic.spelling import is_code, quote, read_number
 from andre.logic.writers.prolog import main_evidence, spell_count
 
 __all__ = ["to_anyburl"]
 
-
 _BARE_TERM = re.compile(r"(?:[^\s,()'%]|\([^\s()]*\))(?:[^\s,()]|\([^\s()]*\))*\Z")
 _BARE_NAME = re.compile(r"[^\s(),%][^\s(),]*\Z")
-_CODE = re.compile(r"-?0[0-9]+\Z")
 _NAMES = "XY" + ascii_uppercase[:23] + "Z"
 
 
 def to_anyburl(program: Program) -> str:
-    r"""Write a program as AnyBURL rules.
+    r"""A program as AnyBURL rule lines.
 
-    AnyBURL holds the variables of a rule apart by itself, so `X \= Y` between
-    variables is left out. Of several splits only one has a place: training.
+    AnyBURL keeps the variables of a rule distinct by itself, so `X \= Y` between
+    variables is left out. A line has room for one split: training, else the first.
 
     Raises
     ------
@@ -40,7 +38,7 @@ def to_anyburl(program: Program) -> str:
     "0\t0\t0.0\th(X,Y) <= b(X,A), c(A,'New York')\n"
     """
     constants = {term for rule in program for term in _terms(rule) if isinstance(term, Constant)}
-    has_codes = any(isinstance(c.value, str) and _CODE.match(c.value) for c in constants)
+    has_codes = any(isinstance(c.value, str) and is_code(c.value) for c in constants)
     return "".join(f"{_line(rule, has_codes)}\n" for rule in program)
 
 
@@ -63,15 +61,9 @@ def _line(rule: Rule, has_codes: bool) -> str:
             raise LogicError(f"AnyBURL has neither negation nor comparison, so '{rule}' cannot be written")
         body.append(_atom(literal.atom, names, has_codes))
     evidence = main_evidence(rule)
-    counts = (
-        ("0", "0", "0.0")
-        if evidence is None
-        else (
-            spell_count(evidence.n_b),
-            spell_count(evidence.n_r),
-            repr(float(evidence.confidence)),
-        )
-    )
+    counts = ["0", "0", "0.0"]
+    if evidence is not None:
+        counts = [spell_count(evidence.n_b), spell_count(evidence.n_r), repr(float(evidence.confidence))]
     return "\t".join([*counts, f"{_atom(rule.head, names, has_codes)} <= {', '.join(body)}".rstrip()])
 
 

@@ -1,4 +1,4 @@
-"""Programs as JSON: all there is to a program, term by term."""
+"""Programs as JSON, term by term: the one format that loses nothing."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from andre.logic.rule import Evidence, Rule
 
 __all__ = ["from_json", "to_json"]
 
-
 _FORMAT = "andre program"
 _VERSION = 1
 
 
 def to_json(program: Program) -> str:
-    """Write a program as JSON text; `rule` is its Prolog, for people, and is not read back.
+    """A program as JSON text; each `rule` is Prolog for people and is not read back.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Programs as tables: one row per rule and split.
-
-Programs as small HTML tables, for notebooks.
-"""
+"""Programs as tables, for spreadsheets (CSV), pandas and notebooks (HTML)."""
 
 from __future__ import annotations
 
@@ -22,15 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "from_csv", "html_table", "program_html", "to_csv", "to_frame"]
 
-
 COLUMNS = ("rule", "support", "N_b", "N_r", "confidence", "split")
 
 
 def rows(program: Program) -> Iterator[dict[str, Any]]:
-    """The rows of the table; a rule without evidence has one row with gaps.
+    """One row per rule and split; a rule without evidence has one row with gaps.
 
-    The support of a rule is N_r, as rule miners count it: the examples it
-    derives rightly.
+    The support of a rule is N_r, as rule miners count it: the examples for
+    which both its body and its head hold.
     """
     for rule in program:
         for item in rule.evidence or (None,):
@@ -41,7 +37,7 @@ def rows(program: Program) -> Iterator[dict[str, Any]]:
 
 
 def to_frame(program: Program) -> DataFrame:
-    """Make a DataFrame of a program.
+    """A program as a DataFrame, one row per rule and split.
 
     Examples
     --------
@@ -59,7 +55,7 @@ def to_frame(program: Program) -> DataFrame:
 
 
 def to_csv(program: Program) -> str:
-    """Write a program as CSV text with a header.
+    """A program as CSV text, one row per rule and split below a header.
 
     Examples
     --------
@@ -79,10 +75,10 @@ def to_csv(program: Program) -> str:
 
 
 def from_csv(text: str, source: str = "<text>") -> Program:
-    """Read a program from its table.
+    """Read a program from CSV text.
 
-    Rows of one rule follow one another; a split that comes again begins the
-    rule anew.
+    Rows with the same rule that follow one another are its splits; a split
+    that comes again begins another rule.
 
     Raises
     ------
@@ -98,9 +94,8 @@ def from_csv(text: str, source: str = "<text>") -> Program:
         for row in reader:
             place = f"{source}, line {reader.line_num}"
             evidence = _evidence(row, place)
-            last = found[-1] if found else None
-            goes_on = last is not None and last[0] == row["rule"] and last[2] and evidence
-            if not goes_on or last is None or evidence[0].split in [item.split for item in last[2]]:
+            goes_on = bool(found and evidence) and found[-1][0] == row["rule"] and bool(found[-1][2])
+            if not goes_on or evidence[0].split in [item.split for item in found[-1][2]]:
                 found.append((row["rule"], parse_rule(row["rule"] or "", source=place), []))
             found[-1][2].extend(evidence)
     except csv.Error as error:
@@ -118,13 +113,12 @@ def _evidence(row: dict[str, str], place: str) -> list[Evidence]:
     return [Evidence(row["split"] or "", *counts)]
 
 
-#: Rules that a notebook shows before it says how many more there are.
-_MOST_RULES = 50
+_MOST_RULES = 50  # that a notebook shows; of more it says how many
 _LEFT, _RIGHT = "text-align:left", "text-align:right"
 
 
 def program_html(program: Program, caption: str = "") -> str:
-    """A program as a table: one line per rule, its counts on every split.
+    """A program as an HTML table: one line per rule, with its counts on every split.
 
     Examples
     --------
@@ -148,7 +142,7 @@ def program_html(program: Program, caption: str = "") -> str:
 
 
 def html_table(columns: Sequence[str], lines: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table whose first column is code and whose others are figures; all text is escaped."""
+    """An HTML table whose first column is code and whose others are figures; all text is escaped."""
     head = "".join(
         f'<th style="{_RIGHT if place else _LEFT}">{escape(name)}</th>' for place, name in enumerate(columns)
     )
