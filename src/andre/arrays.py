@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +18,7 @@ __all__ = [
     "number_keys",
     "number_rows",
     "number_sets",
+    "row_keys",
     "run_starts",
     "spread",
 ]
@@ -64,6 +67,35 @@ def number_keys(keys: Ints, top: int) -> tuple[Ints, Ints]:
     return distinct, numbers.ravel()
 
 
+def row_keys(rows: NDArray[Any], n_values: int) -> Ints:
+    """One integer per row of numbers below `n_values`, equal exactly where rows are equal.
+
+    Rows of different arrays have comparable keys as long as `n_values` to the
+    number of columns fits into 64 bits; beyond, only rows of one array have.
+
+    Examples
+    --------
+    >>> row_keys(np.array([[0, 1], [1, 0], [0, 1]]), 2).tolist()
+    [1, 2, 1]
+    """
+    return _pack(np.zeros(len(rows), dtype=np.int64), rows.T, repeat(n_values))[0]
+
+
+def _pack(keys: Ints, columns: Iterable[NDArray[Any]], widths: Iterable[int]) -> tuple[Ints, int]:
+    """Keys whose digits are the columns (to the bases `widths`), and a number above all keys.
+
+    Where the digits would not fit into 64 bits, the keys so far are renumbered first.
+    """
+    top = 1  # keys are below it
+    for column, width in zip(columns, widths, strict=False):
+        if top * width > _INT64:
+            distinct, keys = number_keys(keys, top)
+            top = len(distinct)
+        keys = keys * width + column
+        top *= width
+    return keys, top
+
+
 def number_rows(columns: list[Ints]) -> tuple[Ints, Ints]:
     """Number equal rows: where each distinct one stands first, and the number of every row.
 
@@ -76,16 +108,9 @@ def number_rows(columns: list[Ints]) -> tuple[Ints, Ints]:
     >>> [array.tolist() for array in number_rows(columns)]
     [[1, 0], [1, 0, 1]]
     """
-    numbers: Ints = np.zeros(len(columns[0]), dtype=np.int64)
-    top = 1  # numbers are below it
-    for column in columns:
-        width = int(column.max(initial=0)) + 1
-        if top * width > _INT64:
-            distinct, numbers = number_keys(numbers, top)
-            top = len(distinct)
-        numbers = numbers * width + column
-        top *= width
-    distinct, numbers = number_keys(numbers, top)
+    widths = (int(column.max(initial=0)) + 1 for column in columns)
+    keys, top = _pack(np.zeros(len(columns[0]), dtype=np.int64), columns, widths)
+    distinct, numbers = number_keys(keys, top)
     first = np.empty(len(distinct), dtype=np.int64)
     first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the earliest place is written last
     return first, numbers

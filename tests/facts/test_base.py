@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.facts.strategies import NUMBERS, PLAIN_NAMES, bases
 
+from andre.arrays import row_keys
 from andre.errors import DataError
-from andre.facts import FEATURES, FactBase, Relation, Value, row_keys
+from andre.facts import FEATURES, FactBase, Relation, Value
 from andre.facts.relation import merge_equal
 from andre.logic import Atom, Constant, Program, Rule, parse_atom, parse_program
 
@@ -115,11 +116,12 @@ def test_what_is_held_out_anywhere_is_never_for_training(rows: list[tuple[int, i
     relation = Relation(
         "p", np.array([[code] for code, _ in rows]), mark=np.array([mark for _, mark in rows])
     )
-    merged = merge_equal(relation, 4, str)
+    merged = merge_equal([relation], 4, str)
+    kept = merged.relations["p", 1]
     last = {code: max(m for c, m in rows if c == code) for code, _ in rows}
-    marks = merged.relation.mark if merged.relation.mark is not None else np.zeros(len(merged.relation))
-    assert dict(zip(merged.relation.codes[:, 0].tolist(), marks.tolist(), strict=True)) == last
-    assert merged.relation.codes[:, 0].tolist() == list(dict(rows))
+    marks = kept.mark if kept.mark is not None else np.zeros(len(kept))
+    assert dict(zip(kept.codes[:, 0].tolist(), marks.tolist(), strict=True)) == last
+    assert kept.codes[:, 0].tolist() == list(dict(rows))
     assert merged.duplicates == len(rows) - len(set(rows))
     assert merged.overlaps == len(set(rows)) - len(last)
 

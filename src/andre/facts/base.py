@@ -1,12 +1,8 @@
-"""What a reader noticed on the way: worth saying, no reason to stop.
-
-The fact base: what is known, as arrays of codes over one dictionary.
-
-Facts as a small HTML table, for notebooks.
-"""
+"""The fact base: all that is known, as relations over one dictionary of constants."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,17 +11,26 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from andre.arrays import row_keys
 from andre.errors import DataError
 from andre.facts.bias import Bias
-from andre.facts.relation import MARKS, Dictionary, Relation, Value, checked, key_of, merge_equal, row_keys
+from andre.facts.relation import MARKS, Dictionary, Key, Relation, Value, check_value, key_of, merge_equal
 from andre.logic import Atom, Constant, Program, html_table
 
-__all__ = ["FEATURES", "FactBase", "Key", "Notes", "World", "facts_html"]
+__all__ = ["FEATURES", "FactBase", "Notes", "World"]
+
+#: What facts may have beside their arguments.
+FEATURES = ("probability", "mark", "negative", "rules", "bias")
+
+#: What is neither stated nor denied is false (closed) or unknown (open).
+World: TypeAlias = Literal["closed", "open"]
+
+_MOST_RELATIONS = 30  # that a notebook shows; of more it says how many
 
 
 @dataclass(frozen=True)
 class Notes:
-    """Things a reader found and dealt with.
+    """What was odd in a source but no reason to refuse it; iterating gives a sentence for each.
 
     Examples
     --------
@@ -65,24 +70,12 @@ def _facts(count: int) -> str:
     return f"{count} {'fact is' if count == 1 else 'facts are'}"
 
 
-#: What facts may have beside their arguments.
-FEATURES = ("probability", "mark", "negative", "rules", "bias")
-
-#: Name and arity of a relation.
-Key: TypeAlias = tuple[str, int]
-
-#: What is neither stated nor denied is false (closed) or unknown (open).
-World: TypeAlias = Literal["closed", "open"]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class FactBase:
-    """Facts of any arity, coded over one dictionary of constants.
+    """Distinct facts of any arity, each a row of codes over one dictionary of constants.
 
-    A fact is a row of codes, so that ten million of them take no more than
-    their arrays. Facts are distinct. Two fact bases are equal when they state
-    the same, whatever the order of facts and the codes of constants; notes and
-    origin do not count.
+    Two fact bases are equal when they state the same, whatever the order of
+    facts and the codes of constants; notes and origin do not count.
 
     Examples
     --------
@@ -134,7 +127,7 @@ class FactBase:
         marks: Iterable[str] | None = None,
         world: World = "closed",
     ) -> FactBase:
-        """Take ground atoms, and per fact its probability and mark where given.
+        """Facts from ground atoms, with a probability and a mark for each where given.
 
         Examples
         --------
@@ -159,8 +152,9 @@ class FactBase:
                 codes.append(dictionary[key_of(value)])
                 if len(dictionary) > len(values):
                     values.append(value)
-            chance, part = (chances[position], parts[position]) if position < len(stated) else (1.0, "train")
-            row = (tuple(codes), chance, MARKS.index(part), position >= len(stated))
+            is_denied = position >= len(stated)
+            chance, part = (1.0, "train") if is_denied else (chances[position], parts[position])
+            row = (tuple(codes), chance, MARKS.index(part), is_denied)
             rows.setdefault((atom.predicate, atom.arity), []).append(row)
         relations = []
         for (name, arity), found in rows.items():
@@ -178,7 +172,7 @@ class FactBase:
         rules: Program | None = None,
         world: World = "closed",
     ) -> FactBase:
-        """Take relations over one list of constants; equal facts become one.
+        """Facts from relations whose codes are positions among the constants; repeated facts count once.
 
         Examples
         --------
@@ -187,24 +181,16 @@ class FactBase:
         >>> len(base), base.notes.duplicates
         (2, 1)
         """
-        values = tuple(map(checked, constants))
+        values = tuple(map(check_value, constants))
         if len(Dictionary.of(values)) != len(values):
             raise DataError("a constant stands twice in the list of constants: give each one code")
-        merged = {}
-        duplicates = overlaps = 0
-        for relation in relations:
-            if relation.key in merged:
-                raise DataError(f"{relation} is given twice: join its facts first")
-
-            def place(row: int, relation: Relation = relation) -> str:
-                return str(_atom(relation, values, row))
-
-            result = merge_equal(relation, len(values), place)
-            merged[relation.key] = result.relation
-            duplicates += result.duplicates
-            overlaps += result.overlaps
-        notes = Notes(duplicates=duplicates, overlaps=overlaps)
-        return cls(values, merged, rules or Program(), world, notes)
+        given = list(relations)
+        for key, count in Counter(relation.key for relation in given).items():
+            if count > 1:
+                raise DataError(f"{key[0]}/{key[1]} is given twice: join its facts first")
+        merged = merge_equal(given, len(values), lambda relation, row: str(_atom(relation, values, row)))
+        notes = Notes(duplicates=merged.duplicates, overlaps=merged.overlaps)
+        return cls(values, merged.relations, rules or Program(), world, notes)
 
     @cached_property
     def dictionary(self) -> Mapping[Hashable, int]:
@@ -212,11 +198,11 @@ class FactBase:
         return MappingProxyType(dict(Dictionary.of(self.constants)))
 
     def code(self, value: Value) -> int | None:
-        """The code of a constant, or None where no fact has it."""
+        """The code of a constant, or None for one that is not in the dictionary."""
         return self.dictionary.get(key_of(value))
 
     def atoms(self, name: str, arity: int) -> Iterator[Atom]:
-        """The facts of a relation, denied ones too, as atoms.
+        """The facts of a relation as atoms, denied ones included.
 
         Examples
         --------
@@ -246,7 +232,7 @@ class FactBase:
         return self.truth(atom) is True
 
     def select(self, mark: str) -> FactBase:
-        """The facts of one mark; relations that have none are left out.
+        """The facts with one mark; relations without any are left out.
 
         Examples
         --------
@@ -260,21 +246,21 @@ class FactBase:
         return replace(self, relations={relation.key: relation for relation in chosen if len(relation)})
 
     def with_relation(self, relation: Relation) -> FactBase:
-        """The same facts with this relation, coded over this dictionary, added or replaced."""
+        """The same facts with one relation, over the same dictionary, added or replaced."""
         merged = merge_equal(
-            relation, len(self.constants), lambda row: str(_atom(relation, self.constants, row))
+            [relation], len(self.constants), lambda relation, row: str(_atom(relation, self.constants, row))
         )
-        return replace(self, relations={**self.relations, relation.key: merged.relation})
+        return replace(self, relations={**self.relations, **merged.relations})
 
     def with_rules(self, rules: Program) -> FactBase:
-        """The same facts with these background rules in place of what they had."""
+        """The same facts with these background rules instead of their own."""
         return replace(self, rules=rules)
 
     def without(self, *features: str) -> FactBase:
-        """The same facts less what is named: probability, mark, negative, rules or bias.
+        """The same facts without some of `FEATURES`.
 
-        Without probabilities or marks all facts are certain or for training;
-        without negatives the denied facts are gone.
+        Without probabilities all facts are certain, without marks all are for
+        training, and without negatives the denied facts are gone.
 
         Examples
         --------
@@ -316,7 +302,7 @@ class FactBase:
         return tuple(name for name in FEATURES if name in has)
 
     def merge(self, other: FactBase) -> FactBase:
-        """The facts of both; the other's world and bias give way to this one's.
+        """The facts and rules of both; world and bias are this one's where both have some.
 
         Examples
         --------
@@ -337,13 +323,8 @@ class FactBase:
         )
         return replace(merged, bias=self.bias or other.bias)
 
-    @property
-    def n_facts(self) -> int:
-        """How many facts there are, denied ones too."""
-        return sum(map(len, self.relations.values()))
-
     def __len__(self) -> int:
-        return self.n_facts
+        return sum(map(len, self.relations.values()))
 
     def __contains__(self, atom: Atom) -> bool:
         return self.contains(atom)
@@ -363,13 +344,21 @@ class FactBase:
     __hash__ = None  # type: ignore[assignment]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return facts_html(self)
+        """What a notebook shows: a line per relation, those with most facts first."""
+        ranked = sorted(self.relations.values(), key=lambda relation: -len(relation))
+        lines = [
+            [str(relation), f"{len(relation):,}", str(next(self.atoms(*relation.key)))]
+            for relation in ranked[:_MOST_RELATIONS]
+            if len(relation)
+        ]
+        hidden = len(ranked) - _MOST_RELATIONS
+        more = f" {hidden} more relations." if hidden > 0 else ""
+        return html_table(["relation", "facts", "for example"], lines, f"{self!r}.{more}")
 
     def __repr__(self) -> str:
         rules = f", {len(self.rules)} rules" if len(self.rules) else ""
         return (
-            f"FactBase({self.n_facts} facts, {len(self.relations)} relations, "
+            f"FactBase({len(self)} facts, {len(self.relations)} relations, "
             f"{len(self.constants)} constants{rules})"
         )
 
@@ -378,7 +367,7 @@ def _ground(atom: Atom) -> Iterator[Value]:
     for arg in atom.args:
         if not isinstance(arg, Constant):
             raise DataError(f"{atom} is no fact: {arg} is a variable")
-        yield checked(arg.value)
+        yield check_value(arg.value)
 
 
 def _atom(relation: Relation, constants: tuple[Value, ...], row: int) -> Atom:
@@ -393,34 +382,9 @@ def _same(one: Relation, other: Relation, n_values: int) -> bool:
         return False
     for column in ("probability", "mark", "negative"):
         mine, theirs = getattr(one, column), getattr(other, column)
-        if mine is None or theirs is None:  # a column that says nothing is always None
+        if mine is None or theirs is None:  # a column of defaults is always None
             if mine is not theirs:
                 return False
         elif not np.array_equal(mine[first], theirs[second]):
             return False
     return True
-
-
-#: Relations that a notebook shows before it says how many more there are.
-_MOST = 30
-
-
-def facts_html(facts: FactBase) -> str:
-    """A line per relation, those with most facts first: how many facts, and one of them.
-
-    Examples
-    --------
-    >>> from andre.facts.base import FactBase
-    >>> from andre.logic import Atom
-    >>> "p(&#x27;&lt;a&gt;&#x27;)" in facts_html(FactBase.from_facts([Atom.parse("p('<a>')")]))
-    True
-    """
-    ranked = sorted(facts.relations.values(), key=lambda relation: -len(relation))
-    lines = [
-        [f"{relation.name}/{relation.arity}", f"{len(relation):,}", str(next(facts.atoms(*relation.key)))]
-        for relation in ranked[:_MOST]
-        if len(relation)
-    ]
-    hidden = len(ranked) - _MOST
-    more = f" {hidden} more relations." if hidden > 0 else ""
-    return html_table(["relation", "facts", "for example"], lines, f"{facts!r}.{more}")

@@ -1,4 +1,4 @@
-"""The language bias that a Popper folder brings along."""
+"""The language bias of a Popper folder: which programs to look for."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ __all__ = ["Bias"]
 
 @dataclass(frozen=True)
 class Bias:
-    """What `bias.pl` says about the programs to look for.
-
-    None, or nothing, stands for what the file leaves open.
+    """The settings of `bias.pl`; None, or an empty tuple, where it leaves something open.
 
     Examples
     --------

@@ -1,52 +1,59 @@
-"""Texts that do not say whether they are names or numbers, and how they are told apart.
-
-Where readers put what they find, block by block, until it is a fact base.
-"""
+"""The builder that readers fill block by block, and how it tells names from numbers."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Ints, run_starts
 from andre.errors import DataError, LogicError
-from andre.facts.base import FactBase, Key, Notes
+from andre.facts.base import FactBase, Notes
 from andre.facts.bias import Bias
-from andre.facts.relation import Codes, Dictionary, Relation, Value, check_name, checked, key_of, merge_equal
+from andre.facts.relation import (
+    Codes,
+    Dictionary,
+    Key,
+    Relation,
+    Value,
+    check_name,
+    check_value,
+    key_of,
+    merge_equal,
+)
 from andre.facts.types import type_of_codes
-from andre.logic import Atom, Constant, Program, Rule, read_number
+from andre.logic import Atom, Constant, Program, Rule, is_code, read_number
 
-__all__ = ["Builder", "Interpret", "Place", "as_names", "values_of_texts"]
+__all__ = ["Builder", "Interpret", "Place", "as_names", "group_rows", "values_of_texts"]
 
-
-_CODE = re.compile(r"-?0[0-9]+\Z")
+#: Gives the values of texts as they stood in a source; the relations say which of them go together.
+Interpret: TypeAlias = Callable[[Sequence[str], Iterable[Relation]], list[Value]]
 
 
 def values_of_texts(texts: Sequence[str], relations: Iterable[Relation]) -> list[Value]:
-    """Read texts as numbers where they all are, type by type, else as names.
+    """Names and numbers of texts that do not say which they are, as in tables and triples.
 
-    Tables and triples do not say whether 12 is a number. It is read as one,
-    unless a constant of the same type has a leading zero: then these are codes,
-    as WordNet's 00260881 and 12651611, and all of them names.
+    What looks like a number is one, unless a constant of the same type has a
+    leading zero: then digits of that type are codes, as WordNet's 00260881 and
+    12651611, and all of them names.
 
     Examples
     --------
-    >>> age = Relation("age", np.array([[0, 1]]))
-    >>> sense = Relation("sense", np.array([[2, 3]]))
+    >>> age, same = Relation("age", np.array([[0, 1]])), Relation("same", np.array([[2], [3]]))
     >>> values_of_texts(["ann", "9", "00260881", "12651611"], [age])
     ['ann', 9, '00260881', 12651611]
-    >>> values_of_texts(["ann", "9", "00260881", "12651611"], [age, Relation("same", np.array([[2], [3]]))])
+    >>> values_of_texts(["ann", "9", "00260881", "12651611"], [age, same])
     ['ann', 9, '00260881', '12651611']
     """
     values: list[Value] = list(texts)
     numeric = [code for code, text in enumerate(texts) if text and text[0] in "-0123456789"]
-    codes = [code for code in numeric if _CODE.match(texts[code])]
+    codes = [code for code in numeric if is_code(texts[code])]
     if codes:
         _, kinds = type_of_codes(relations, len(texts))
         named = np.isin(kinds, kinds[codes]) & (kinds >= 0)
@@ -64,20 +71,33 @@ def _value(text: str) -> Value:
     return text if number is None else number + 0  # -0.0 is 0.0
 
 
-#: Makes the values of texts as they stood in a source; relations say which of them go together.
-Interpret: TypeAlias = Callable[[Sequence[str], Iterable[Relation]], list[Value]]
+def as_names(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]:
+    """Every text as the name it is."""
+    return list(map(check_name, texts))
+
+
+def group_rows(kinds: NDArray[Any], n_kinds: int) -> list[Ints]:
+    """For each kind, the positions of the rows of that kind, in order.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in group_rows(np.array([1, 0, 1]), 3)]
+    [[1], [0, 2], []]
+    """
+    order = np.argsort(kinds, kind="stable")
+    return np.split(order, run_starts(kinds, n_kinds)[1:-1]) if n_kinds else []
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where facts were found: a source, and the line or row of each."""
+    """Where facts were found: a source, and the line or row of each fact."""
 
     source: Path | str
     lines: NDArray[Any] | Sequence[int] | None = None
     unit: str = "line"
 
     def of(self, row: int) -> str:
-        """The place of one fact, to be put into an error."""
+        """The place of one fact, as error messages name it."""
         return str(self.source) if self.lines is None else f"{self.source}, {self.unit} {self.lines[row]}"
 
 
@@ -89,12 +109,12 @@ class _Found:
 
 @dataclass
 class Builder:
-    """Collects facts over a dictionary of texts and values.
+    """Collects the facts that a reader finds, and makes a fact base of them.
 
-    A reader codes arguments with `texts`: a key that is a string is a text as
-    it stood in the source, whose meaning `interpret` decides when all are
-    known. A value whose kind the source states goes in through `code`: its key
-    is an integer as it is, or another value in a tuple.
+    A reader codes arguments with `texts`. A key that is a string is a text as
+    it stood in the source: whether it is a name or a number is decided when
+    all texts are known. A value whose kind the source states is coded by
+    `code`: an integer is its own key, any other value stands in a tuple.
 
     Examples
     --------
@@ -110,22 +130,27 @@ class Builder:
     rules: list[Rule] = field(default_factory=list)
     bias: Bias | None = None
     directives: int = 0
-    n_tables: int = 0  #: tables of one predicate, which say its arity
+    n_tables: int = 0  #: tables of one predicate, whose columns show its arity
     settings: list[str] = field(default_factory=list)
     _found: dict[Key, list[_Found]] = field(default_factory=dict)
 
     def code(self, value: Value) -> int:
-        """The code of a value whose kind is known."""
+        """The code of a value that is known to be a name or a number."""
         return self.texts[value if isinstance(value, int) else (value,)]
 
     def add(self, name: str, codes: Codes, place: Place | None = None, **columns: Any) -> None:
-        """Add facts of one relation; columns are probability, mark and negative."""
+        """Add facts of one relation, with the columns probability, mark and negative where given."""
         try:
             facts = Relation(name, codes, **columns)
         except DataError as error:
             raise DataError(f"{place.of(0)}: {error}" if place else str(error)) from None
         if len(facts):
             self._found.setdefault(facts.key, []).append(_Found(facts, place or Place("these facts")))
+
+    def add_triples(self, names: Sequence[str], relations: Codes, ends: Codes, **columns: Any) -> None:
+        """Add facts between two ends [N, 2] whose relations [N] are positions in `names`."""
+        for name, rows in zip(names, group_rows(relations, len(names)), strict=True):
+            self.add(name, ends[rows], **{field: column[rows] for field, column in columns.items()})
 
     def add_atom(self, atom: Atom, place: Place, *, probability: float = 1.0, negative: bool = False) -> None:
         """Add one ground atom."""
@@ -136,7 +161,7 @@ class Builder:
                     f"{place.of(0)}: {atom} is no fact, since {arg} is a variable: name a constant"
                 )
             try:
-                codes.append(self.code(checked(arg.value)))
+                codes.append(self.code(check_value(arg.value)))
             except DataError as error:
                 raise DataError(f"{place.of(0)}: {error}") from None
         row = np.array([codes], dtype=np.int32).reshape(1, len(codes))
@@ -147,42 +172,35 @@ class Builder:
     def finish(
         self, interpret: Interpret = values_of_texts, *, one_arity: bool = False, unary: bool = False
     ) -> FactBase:
-        """Make the fact base.
+        """The fact base of all that was added.
 
         Parameters
         ----------
         interpret
             What texts mean.
         one_arity
-            Whether a name may have one arity only.
+            Whether relations of one name and several arities are refused.
         unary
-            Whether relations whose facts all look like p(a,a) are unary, where
-            all relations are binary.
+            Whether, where all relations are binary, those whose facts all look
+            like p(a,a) are unary.
         """
-        if not self._found and not self.rules:
-            raise DataError("there are no facts in it")
         if one_arity:
             self._check_arities()
-        relations = {key: Relation.concat([f.facts for f in found]) for key, found in self._found.items()}
-        constants, recode = self._values(interpret, relations.values())
-        duplicates = overlaps = 0
-        merged: dict[Key, Relation] = {}
-        for key, relation in relations.items():
-            coded = relation if recode is None else relation.recoded(recode)
-            result = merge_equal(coded, len(constants), self._describe(coded, constants))
-            merged[key] = result.relation
-            duplicates += result.duplicates
-            overlaps += result.overlaps
-        collapsed: tuple[str, ...] = ()
-        if unary and all(arity == 2 for _, arity in merged):
-            merged, collapsed = _unary(merged)
-        notes = Notes(duplicates, overlaps, collapsed, self.directives, tuple(self.settings))
-        return FactBase(tuple(constants), merged, Program(tuple(self.rules)), "closed", notes, self.bias)
+        relations = [Relation.concat([part.facts for part in found]) for found in self._found.values()]
+        constants, recode = self._values(interpret, relations)
+        if recode is not None:
+            relations = [relation.recoded(recode) for relation in relations]
+        merged = merge_equal(relations, len(constants), partial(self._describe, constants))
+        distinct, collapsed = merged.relations, tuple[str, ...]()
+        if unary and all(arity == 2 for _, arity in distinct):
+            distinct, collapsed = _unary(distinct)
+        notes = Notes(merged.duplicates, merged.overlaps, collapsed, self.directives, tuple(self.settings))
+        return FactBase(tuple(constants), distinct, Program(tuple(self.rules)), "closed", notes, self.bias)
 
     def _values(
         self, interpret: Interpret, relations: Iterable[Relation]
     ) -> tuple[list[Value], NDArray[np.int64] | None]:
-        """Give each text its value, and the map of codes where two texts have one value."""
+        """The values, and for each old code its new one where two texts have one value (1.0 and 1.00)."""
         keys = list(self.texts)
         plain = [key if isinstance(key, str) else "" for key in keys]
         values = interpret(plain, relations)
@@ -200,17 +218,14 @@ class Builder:
         _, first = np.unique(recode, return_index=True)
         return [values[code] for code in first.tolist()], recode
 
-    def _describe(self, relation: Relation, constants: Sequence[Value]) -> Callable[[int], str]:
-        def describe(row: int) -> str:
-            args = tuple(Constant(constants[code]) for code in relation.codes[row].tolist())
-            at = row
-            for found in self._found[relation.key]:
-                if at < len(found.facts):
-                    return f"{Atom(relation.name, args)} ({found.place.of(at)})"
-                at -= len(found.facts)
-            raise AssertionError("every fact was found somewhere")
-
-        return describe
+    def _describe(self, constants: Sequence[Value], relation: Relation, row: int) -> str:
+        """A fact and where it was found."""
+        args = tuple(Constant(constants[code]) for code in relation.codes[row].tolist())
+        for found in self._found[relation.key]:
+            if row < len(found.facts):
+                return f"{Atom(relation.name, args)} ({found.place.of(row)})"
+            row -= len(found.facts)
+        raise AssertionError("every fact was found somewhere")
 
     def _check_arities(self) -> None:
         arities = Counter(name for name, _ in self._found)
@@ -223,12 +238,8 @@ class Builder:
                 )
 
 
-def as_names(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]:
-    """Take every text as the name it is."""
-    return list(map(check_name, texts))
-
-
 def _unary(relations: dict[Key, Relation]) -> tuple[dict[Key, Relation], tuple[str, ...]]:
+    """The relations, those whose facts all have two equal arguments made unary, and the names of those."""
     read: dict[Key, Relation] = {}
     collapsed = []
     for key, relation in relations.items():

@@ -1,7 +1,4 @@
-"""Reading facts, whatever they are kept in.
-
-Writing facts: whole or not at all, and never less than what was given.
-"""
+"""Reading facts from any source, and writing them to files, whole or not at all."""
 
 from __future__ import annotations
 
@@ -20,6 +17,14 @@ from andre.facts.formats.text import opening
 from andre.facts.frames import from_frames, from_triples_factories, is_frame, is_triples_factory
 
 __all__ = ["read_facts", "write_facts"]
+
+_WORDS = {
+    "probability": "probabilities",
+    "mark": "train, valid and test marks",
+    "negative": "denied facts",
+    "rules": "rules",
+    "bias": "a language bias",
+}
 
 
 def read_facts(source: Any, format: str | None = None, world: World = "closed") -> FactBase:
@@ -53,21 +58,20 @@ def read_facts(source: Any, format: str | None = None, world: World = "closed") 
     ...     read_facts(path)
     FactBase(2 facts, 1 relations, 3 constants)
     """
-    base = _read(source, format)
-    return base if world == "closed" else replace(base, world=world)
+    facts = _read(source, format)
+    if not len(facts) and not len(facts.rules):
+        if isinstance(source, str | Path):
+            raise DataError(f"{Path(source)} has no facts: check the path, or name the format")
+        raise DataError("there are no facts in it")
+    return facts if world == "closed" else replace(facts, world=world)
 
 
 def _read(source: Any, name: str | None) -> FactBase:
     if isinstance(source, str | Path):
         path = Path(source)
         found = format_of(path) if name is None else format_named(name)
-        try:
-            with opening(path):
-                return replace(found.read(path), origin=found.name)
-        except DataError as error:
-            if str(error) == "there are no facts in it":
-                raise DataError(f"{path} has no facts: check the path, or name the format") from None
-            raise
+        with opening(path):
+            return replace(found.read(path), origin=found.name)
     if is_triples_factory(source):
         return from_triples_factories({"train": source})
     if isinstance(source, Mapping) and source and all(map(is_triples_factory, source.values())):
@@ -77,21 +81,12 @@ def _read(source: Any, name: str | None) -> FactBase:
     raise DataError(f"facts cannot be read from a {type(source).__name__}: give a path or a DataFrame")
 
 
-_WORDS = {
-    "probability": "probabilities",
-    "mark": "train, valid and test marks",
-    "negative": "denied facts",
-    "rules": "rules",
-    "bias": "a language bias",
-}
-
-
 def write_facts(base: FactBase, path: str | Path, format: str | None = None) -> None:
     """Write facts to a file or folder, so that `read_facts` gives them back.
 
     What the format cannot hold is refused, not left out. A file that is there
     is replaced when the new one is complete; a folder must be new or empty.
-    The world is no part of what is written: it is said when reading.
+    Whether the world is closed or open is not written: say it when reading.
 
     Parameters
     ----------

@@ -11,7 +11,6 @@ from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place, as_names
 from andre.facts.formats.columns import RESERVED, add_table, table_columns
-from andre.facts.formats.triples import add_triples
 from andre.facts.relation import MARKS
 
 if TYPE_CHECKING:
@@ -26,14 +25,14 @@ def is_frame(source: object) -> bool:
 
 
 def is_triples_factory(source: object) -> bool:
-    """Whether this is a TriplesFactory of PyKEEN, or has what one has."""
+    """Whether this is a PyKEEN TriplesFactory, or has the same fields."""
     return all(hasattr(source, name) for name in ("mapped_triples", "entity_to_id", "relation_to_id"))
 
 
 def from_frames(source: Any) -> FactBase:
-    """Read one DataFrame of triples (head, relation, tail in this order), or one for each relation.
+    """The facts of a DataFrame of triples (head, relation, tail in this order), or of one for each relation.
 
-    Columns called probability, mark or negative say just that of each fact.
+    Columns called probability, mark or negative give just that of each fact.
 
     Examples
     --------
@@ -107,7 +106,7 @@ def to_frames(base: FactBase) -> dict[str, pd.DataFrame]:
 
 
 def from_triples_factories(parts: Mapping[str, Any]) -> FactBase:
-    """Read triples factories, by mark.
+    """The facts of PyKEEN's triples factories, given by mark.
 
     Examples
     --------
@@ -135,7 +134,7 @@ def from_triples_factories(parts: Mapping[str, Any]) -> FactBase:
         except IndexError:
             raise DataError(f"the {mark} triples have an id that no entity or relation has") from None
         marks = np.full(len(triples), MARKS.index(mark), dtype=np.uint8)
-        add_triples(builder, relations, kinds, ends, mark=marks)
+        builder.add_triples(relations, kinds, ends, mark=marks)
     return builder.finish(as_names, unary=True)
 
 

@@ -1,4 +1,4 @@
-"""Questions about facts, in the spelling of the facts: an atom with one open place."""
+"""Queries: an atom with one open place, as `isa(x, ?)`, with names spelled as in the facts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from andre.logic import QUOTED, Atom, Constant, Term, Variable, parse_atom, read
 
 __all__ = ["as_stated", "read_query"]
 
-
 # With one place left open, whatever else stands between the brackets is the other: commas and all.
 _QUESTION = re.compile(
     rf"\s*(?P<name>{QUOTED}|[^('\s][^(]*?)\s*\(\s*"
@@ -24,10 +23,10 @@ _ANSWER = Variable("Answer")
 
 
 def read_query(text: str, facts: FactBase) -> Atom:
-    """Read an atom of a binary relation with one open place, `?` or a variable.
+    """Read a query: an atom of a binary relation with one open place, `?` or a variable.
 
     Names may stand without quotes, as in the file that they come from. Beside
-    a `?` nothing else is open, so a capital letter begins a name there.
+    a `?` nothing else is open, so there a capital letter begins a name.
 
     Raises
     ------
@@ -59,7 +58,7 @@ def read_query(text: str, facts: FactBase) -> Atom:
 
 
 def as_stated(atom: Atom, facts: FactBase) -> Atom:
-    """The atom with its constants as the facts have them: a number may be a name there.
+    """The atom with its constants as the facts have them, where what looks like a number may be a name.
 
     Examples
     --------
@@ -84,7 +83,7 @@ def _parsed(text: str) -> Atom:
 
 
 def _readings(text: str) -> list[Value]:
-    """What a text may stand for, the likeliest first."""
+    """The constants that a text may stand for, the likeliest first."""
     if _IN_QUOTES.match(text):
         return [unquote(text), text]
     try:
@@ -95,7 +94,7 @@ def _readings(text: str) -> list[Value]:
 
 
 def _resolved(atom: Atom, facts: FactBase) -> Atom:
-    """The atom with its constant as the facts have it."""
+    """The atom with its one constant as the facts have it."""
     _check_relation(atom.predicate, atom.arity, facts)
     given = [arg for arg in atom.args if isinstance(arg, Constant)]
     if len(given) != 1:
@@ -127,6 +126,6 @@ def _known(readings: list[Value], facts: FactBase) -> Constant:
 
 
 def _near(name: str, names: Iterable[str]) -> list[str]:
-    """A few names that look like this one, whatever the case of their letters."""
+    """Up to three names that are spelled nearly like this one, in upper or lower case."""
     lowered = {known.lower(): known for known in names}
     return [lowered[close] for close in difflib.get_close_matches(name.lower(), lowered, n=3)]

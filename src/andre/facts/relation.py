@@ -1,20 +1,16 @@
-"""Constants as facts hold them: names and numbers, each with one code.
-
-Relations: the facts of one predicate, as columns of codes.
-
-Equal facts made one, and what they disagree in.
-"""
+"""Relations: the distinct facts of one predicate, as columns of codes over a dictionary of constants."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Bools, Floats, distinct_keys, row_keys
 from andre.errors import DataError
 from andre.logic import BUILTINS
 
@@ -22,24 +18,30 @@ __all__ = [
     "MARKS",
     "Codes",
     "Dictionary",
+    "Key",
     "Merged",
     "Relation",
     "Value",
-    "by_kind",
     "check_name",
-    "checked",
+    "check_value",
     "key_of",
     "merge_equal",
-    "row_keys",
 ]
 
+#: The parts of a dataset; the mark of a fact is a position here.
+MARKS = ("train", "valid", "test")
+
+Codes: TypeAlias = NDArray[np.int32]
+
+#: Name and arity of a relation: p/1 and p/2 are different predicates.
+Key: TypeAlias = tuple[str, int]
 
 #: A name or a number. 1, 1.0 and "1" are three constants.
 Value: TypeAlias = str | int | float
 
 
 def key_of(value: Value) -> Hashable:
-    """What tells constants apart: Python holds 1 and 1.0 for equal, facts do not.
+    """A dictionary key for a constant: Python holds 1 and 1.0 for equal, facts do not.
 
     Examples
     --------
@@ -49,14 +51,14 @@ def key_of(value: Value) -> Hashable:
     return (value,) if isinstance(value, float) else value
 
 
-def checked(value: object) -> Value:
-    """Take a value as a constant, or say why it cannot be one.
+def check_value(value: object) -> Value:
+    """The value as a plain name or number; refused where it can be no constant.
 
     Examples
     --------
-    >>> checked(np.int64(3))
+    >>> check_value(np.int64(3))
     3
-    >>> checked(float("nan"))
+    >>> check_value(float("nan"))
     Traceback (most recent call last):
     ...
     andre.errors.DataError: nan cannot be a constant: only finite numbers and names can
@@ -73,7 +75,7 @@ def checked(value: object) -> Value:
 
 
 def check_name(name: str) -> str:
-    """Refuse letters that no file can hold.
+    """The name itself; refused where it has characters that no file can hold.
 
     Examples
     --------
@@ -99,10 +101,10 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Dictionary(dict[K, int]):
-    """Numbers its keys in the order in which they are first asked for.
+    """A dictionary that numbers keys in the order in which they are first looked up.
 
-    Looking up a key that is not there gives it the next code, so that a long
-    list is coded by `map(dictionary.__getitem__, keys)` at the speed of C.
+    A key that is not there gets the next code, so a long list is factorized by
+    `map(dictionary.__getitem__, keys)` at the speed of C.
 
     Examples
     --------
@@ -117,22 +119,16 @@ class Dictionary(dict[K, int]):
 
     @staticmethod
     def of(values: Iterable[Value]) -> Dictionary[Hashable]:
-        """Number these values, in their order."""
+        """The codes of these values, in their order."""
         return Dictionary((key_of(value), code) for code, value in enumerate(values))
-
-
-#: The parts of a dataset; the mark of a fact is a position here.
-MARKS = ("train", "valid", "test")
-
-Codes: TypeAlias = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
 class Relation:
     """The distinct facts of one predicate.
 
-    A column that says nothing is None: all facts certain, all of them for
-    training, none denied. It is made so whenever its values say nothing.
+    A column whose values are all the default (certain, for training, not
+    denied) is always None.
 
     Examples
     --------
@@ -145,9 +141,9 @@ class Relation:
 
     name: str
     codes: Codes  #: [N, arity], positions in the dictionary of constants
-    probability: NDArray[np.float64] | None = None  #: [N]; None: all certain
+    probability: Floats | None = None  #: [N]; None: all certain
     mark: NDArray[np.uint8] | None = None  #: [N], positions in MARKS; None: all train
-    negative: NDArray[np.bool_] | None = None  #: [N], stated to be false; None: none is
+    negative: Bools | None = None  #: [N], stated to be false; None: none is
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -158,9 +154,9 @@ class Relation:
         if codes.ndim != 2:
             raise DataError(f"the codes of {self.name} need two dimensions, facts by arguments")
         self._set("codes", codes)
-        self._column("probability", np.float64, nothing=1)
-        self._column("mark", np.uint8, nothing=0)
-        self._column("negative", np.bool_, nothing=0)
+        self._column("probability", np.float64, default=1)
+        self._column("mark", np.uint8, default=0)
+        self._column("negative", np.bool_, default=0)
         if self.probability is not None:
             outside = ~((self.probability >= 0) & (self.probability <= 1))
             if outside.any():
@@ -176,21 +172,21 @@ class Relation:
         array.flags.writeable = False
         object.__setattr__(self, field, array)
 
-    def _column(self, field: str, dtype: Any, nothing: int) -> None:
+    def _column(self, field: str, dtype: Any, default: int) -> None:
         given = getattr(self, field)
         if given is None:
             return
         array = np.asarray(given, dtype=dtype)
         if array.shape != (len(self),):
             raise DataError(f"{self} has {len(self)} facts but {array.size} values of {field}")
-        if (array == nothing).all():
+        if (array == default).all():
             object.__setattr__(self, field, None)
         else:
             self._set(field, array)
 
     @classmethod
     def concat(cls, parts: Sequence[Relation]) -> Relation:
-        """Join facts of one predicate, one part after the other; equal facts stay.
+        """The facts of several parts of one relation, one after the other, repeated ones included.
 
         Examples
         --------
@@ -200,12 +196,12 @@ class Relation:
         [1.0, 0.9]
         """
 
-        def joined(field: str, nothing: float) -> NDArray[Any] | None:
+        def joined(field: str, default: float) -> NDArray[Any] | None:
             columns = [getattr(part, field) for part in parts]
             if all(column is None for column in columns):
                 return None
             return np.concatenate(
-                [np.full(len(p), nothing) if c is None else c for p, c in zip(parts, columns, strict=True)]
+                [np.full(len(p), default) if c is None else c for p, c in zip(parts, columns, strict=True)]
             )
 
         codes = np.concatenate([part.codes for part in parts])
@@ -217,8 +213,8 @@ class Relation:
         return int(self.codes.shape[1])
 
     @property
-    def key(self) -> tuple[str, int]:
-        """Name and arity: p/1 and p/2 are different predicates."""
+    def key(self) -> Key:
+        """Name and arity."""
         return self.name, self.arity
 
     @property
@@ -227,11 +223,11 @@ class Relation:
         return 0 if self.negative is None else int(self.negative.sum())
 
     def count(self, mark: str) -> int:
-        """How many facts carry a mark."""
+        """How many facts have this mark."""
         return int(self.marked(mark).sum())
 
-    def marked(self, mark: str) -> NDArray[np.bool_]:
-        """Which facts carry a mark."""
+    def marked(self, mark: str) -> Bools:
+        """Which facts have this mark, [N]."""
         if mark not in MARKS:
             raise DataError(f"there is no mark {mark!r}: choose train, valid or test")
         if self.mark is None:
@@ -239,7 +235,7 @@ class Relation:
         return np.equal(self.mark, MARKS.index(mark))
 
     def take(self, keep: NDArray[Any]) -> Relation:
-        """The facts at these places (a mask, or positions in order)."""
+        """The facts that a mask selects, or those at these positions."""
         return Relation(
             self.name,
             self.codes[keep],
@@ -248,9 +244,7 @@ class Relation:
 
     def recoded(self, codes: NDArray[Any]) -> Relation:
         """The same facts over another dictionary: `codes[old] = new`."""
-        return Relation(
-            self.name, codes.astype(np.int32)[self.codes], self.probability, self.mark, self.negative
-        )
+        return replace(self, codes=codes.astype(np.int32)[self.codes])
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -262,69 +256,49 @@ class Relation:
         return f"Relation({self}, {len(self)} facts)"
 
 
-def row_keys(codes: NDArray[Any], n_values: int) -> NDArray[np.int64]:
-    """One integer per row, equal exactly where rows are equal.
-
-    Digits to the base `n_values`; where they would not fit into 64 bits, what
-    is there so far is renumbered first.
-
-    Examples
-    --------
-    >>> row_keys(np.array([[0, 1], [1, 0], [0, 1]]), 2).tolist()
-    [1, 2, 1]
-    """
-    keys = np.zeros(len(codes), dtype=np.int64)
-    top = 1  # keys are below it
-    for column in codes.T:
-        if top * n_values >= 2**63:
-            unique, keys = np.unique(keys, return_inverse=True)
-            top = len(unique)
-        keys = keys * n_values + column
-        top *= n_values
-    return keys
-
-
-def by_kind(kinds: NDArray[Any], n_kinds: int) -> list[NDArray[np.int64]]:
-    """For each kind, the rows that are of it, in their order.
-
-    Examples
-    --------
-    >>> [rows.tolist() for rows in by_kind(np.array([1, 0, 1]), 3)]
-    [[1], [0, 2], []]
-    """
-    order = np.argsort(kinds, kind="stable")
-    stops = np.cumsum(np.bincount(kinds, minlength=n_kinds))
-    return np.split(order, stops[:-1]) if n_kinds else []
-
-
 @dataclass(frozen=True)
 class Merged:
-    """A relation of distinct facts, and how many rows it lost on the way."""
+    """Relations of distinct facts, and what was lost in making them distinct."""
 
-    relation: Relation
-    duplicates: int = 0  #: rows that said the same as another one
-    overlaps: int = 0  #: facts that carried several marks
+    relations: dict[Key, Relation]
+    duplicates: int  #: rows that repeated a fact
+    overlaps: int  #: facts that had several marks
 
 
-def merge_equal(relation: Relation, n_values: int, where: Callable[[int], str]) -> Merged:
-    """Keep each fact once, where it stood first.
+def merge_equal(
+    relations: Iterable[Relation], n_values: int, where: Callable[[Relation, int], str]
+) -> Merged:
+    """Keep each fact once, at its first place.
 
-    A fact that carries several marks keeps the last of train, valid, test, so
-    that what is held out anywhere never reaches training. A fact with two
+    A fact that has several marks keeps the last of train, valid, test, so that
+    what is held out anywhere never reaches training. A fact with two
     probabilities, or one that is both stated and denied, is refused;
-    `where(row)` writes such a fact and its place.
+    `where(relation, row)` describes such a fact to the user.
 
     Examples
     --------
     >>> twice = Relation("p", np.array([[0], [1], [0]]), mark=np.array([0, 0, 2]))
-    >>> merged = merge_equal(twice, 2, str)
-    >>> merged.relation.codes.tolist(), merged.relation.mark.tolist(), merged.overlaps
+    >>> merged = merge_equal([twice], 2, str)
+    >>> merged.relations["p", 1].codes.tolist(), merged.relations["p", 1].mark.tolist(), merged.overlaps
     ([[0], [1]], [2, 0], 1)
     """
+    merged: dict[Key, Relation] = {}
+    duplicates = overlaps = 0
+    for relation in relations:
+        kept, several = _distinct(relation, n_values, where)
+        merged[relation.key] = kept
+        duplicates += len(relation) - len(kept) - several
+        overlaps += several
+    return Merged(merged, duplicates, overlaps)
+
+
+def _distinct(
+    relation: Relation, n_values: int, where: Callable[[Relation, int], str]
+) -> tuple[Relation, int]:
+    """The distinct facts of a relation, and how many repetitions carry another mark."""
     keys = row_keys(relation.codes, n_values)
-    ordered = np.sort(keys)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return Merged(relation)
+    if len(distinct_keys(keys)) == len(keys):
+        return relation, 0
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     for column, quarrel in (
         (relation.negative, "is both stated and denied"),
@@ -333,23 +307,12 @@ def merge_equal(relation: Relation, n_values: int, where: Callable[[int], str]) 
         if column is not None:
             other = np.flatnonzero(column != column[first[group]])
             if other.size:
-                row = int(other[0])
-                raise DataError(
-                    f"{where(int(first[group[row]]))} {quarrel}, see {where(row)}: keep one of them"
-                )
-    overlaps = 0
-    last = relation.mark
-    if relation.mark is not None:
-        last = np.zeros(len(first), dtype=np.uint8)
-        np.maximum.at(last, group, relation.mark)
-        pairs = len(np.unique(group * 4 + relation.mark))
-        overlaps = pairs - len(first)
-    order = np.argsort(first)
-    kept = Relation(
-        relation.name,
-        relation.codes[first[order]],
-        None if relation.probability is None else relation.probability[first[order]],
-        None if last is None else last[order],
-        None if relation.negative is None else relation.negative[first[order]],
-    )
-    return Merged(kept, duplicates=len(keys) - len(first) - overlaps, overlaps=overlaps)
+                one, two = where(relation, int(first[group[other[0]]])), where(relation, int(other[0]))
+                raise DataError(f"{one} {quarrel}, see {two}: keep one of them")
+    kept = relation.take(np.sort(first))
+    if relation.mark is None:
+        return kept, 0
+    last = np.zeros(len(first), dtype=np.uint8)
+    np.maximum.at(last, group, relation.mark)
+    several = len(distinct_keys(group * len(MARKS) + relation.mark)) - len(first)
+    return replace(kept, mark=last[np.argsort(first)]), several

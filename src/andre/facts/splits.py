@@ -1,4 +1,4 @@
-"""Validation facts: split off the training facts, or as PyKEEN splits them."""
+"""Train, valid and test facts: held out at random, or as PyKEEN splits its datasets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from andre.facts.files import read_facts
 from andre.facts.relation import MARKS, Relation
 
 __all__ = ["PYKEEN_SPLITS", "hold_out", "pykeen_split"]
-
 
 #: The datasets that PyKEEN carries, and the folders it keeps them in.
 PYKEEN_SPLITS = {"nations": "nations", "umls": "umls", "kinship": "kinships"}

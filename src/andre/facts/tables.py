@@ -1,4 +1,4 @@
-"""Tables of valuations: one row per example, one column per candidate atom, one for the label."""
+"""Tables of examples: a row per example, a column of truth values per candidate atom, and the labels."""
 
 from __future__ import annotations
 
@@ -13,21 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Floats
+from andre.arrays import Bools, Floats
 from andre.errors import DataError
 from andre.facts.formats.table_files import TableFile, open_table, read_cell
 from andre.logic import Atom
 
 __all__ = ["ExampleTable", "read_table"]
 
-
-#: Column names that an error lists before it says how many more there are.
-_LISTED = 12
+_MOST_NAMES = 12  # of columns that an error lists; of more it says how many
 
 
 @dataclass(frozen=True, eq=False)
 class ExampleTable:
-    """Valuations with their columns' names, and the labels and weights of rows where there are some.
+    """Truth values of candidate atoms, one row per example, with labels and weights where given.
 
     Examples
     --------
@@ -41,7 +39,7 @@ class ExampleTable:
     names: tuple[str, ...]
     valuations: Floats  #: [N, m] in [0, 1]; NaN is unknown
     head: str = "h"  #: the label column's name
-    labels: NDArray[np.bool_] | None = None  #: [N]
+    labels: Bools | None = None  #: [N]
     weights: Floats | None = None  #: [N]
     path: Path | None = None  #: where it was read
 
@@ -50,7 +48,7 @@ class ExampleTable:
 
     @property
     def constant(self) -> tuple[str, ...]:
-        """The columns that are the same on every row, and so tell nothing apart."""
+        """The columns with the same value on every row, which tell no examples apart."""
         first = self.valuations[:1]
         same = (self.valuations == first) | (np.isnan(self.valuations) & np.isnan(first))
         return tuple(name for name, alike in zip(self.names, same.all(axis=0), strict=True) if alike)
@@ -61,7 +59,7 @@ class ExampleTable:
         return replace(self, names=tuple(names), valuations=self.valuations[:, places])
 
     def without_constant(self) -> ExampleTable:
-        """The same rows without the columns that tell nothing apart.
+        """The same rows without the constant columns.
 
         Raises
         ------
@@ -77,7 +75,7 @@ class ExampleTable:
         return self.select([name for name in self.names if name not in idle]) if idle else self
 
     def require_both_classes(self) -> ExampleTable:
-        """Refuse a table from whose labels nothing can be learned.
+        """The table itself; refused where its labels are all equal, so that nothing can be learned.
 
         Raises
         ------
@@ -94,7 +92,7 @@ class ExampleTable:
         return self
 
     def split(self, share: float, seed: int = 0) -> tuple[ExampleTable, ExampleTable]:
-        """Hold rows out at random: the rest to learn from, and those to validate on.
+        """A stratified random split: the rows to learn from, and those held out to validate on.
 
         The same share of both classes is held out, and at least one row of
         each stays to learn from.
@@ -121,7 +119,7 @@ class ExampleTable:
         return self.take(np.flatnonzero(~held)), self.take(np.flatnonzero(held))
 
     def take(self, rows: NDArray[np.intp]) -> ExampleTable:
-        """The rows with these numbers."""
+        """The rows at these positions."""
         return replace(
             self,
             valuations=self.valuations[rows],
@@ -129,8 +127,8 @@ class ExampleTable:
             weights=None if self.weights is None else self.weights[rows],
         )
 
-    def known_labels(self) -> NDArray[np.bool_]:
-        """The labels of all rows, [N]; an error where the table was read without any."""
+    def known_labels(self) -> Bools:
+        """The labels, [N]; refused where the table was read without any."""
         if self.labels is None:
             raise DataError(f"{self.path or 'the table'} was read without labels: name the label column")
         return self.labels
@@ -144,7 +142,7 @@ def read_table(
     columns: Sequence[str | Atom] | None = None,
     ignore: Sequence[str] = (),
 ) -> ExampleTable:
-    """Read a CSV or Parquet file of valuations.
+    """Read a table of examples from a CSV or Parquet file.
 
     A cell holds a number from 0 to 1, or true or false; an empty one is
     unknown. Column names may be plain (`b1`), atoms (`mother(X1,X2)`) or any
@@ -153,13 +151,13 @@ def read_table(
     Parameters
     ----------
     path
-        The file, or a pipe.
+        The file, or a pipe that gives one.
     label
-        The column of 0/1 labels, which names the head; None reads none.
+        The column of 0/1 labels, which names the head; None if there is none.
     weight
         A column of row weights, if there is one.
     columns
-        The candidate columns, matched by name, in this order; by default all others.
+        The columns of candidate atoms, in this order; by default all others.
     ignore
         Columns that are left out.
 
@@ -207,7 +205,7 @@ def read_table(
 
 @dataclass(frozen=True)
 class _Kind:
-    """What a column's cells may be, and a sentence for one that may not."""
+    """Which numbers a column may hold, and a sentence about a cell that may not stand there."""
 
     allows: Callable[[Any], Any]
     complain: Callable[[str, float | None], str]
@@ -244,12 +242,12 @@ _WEIGHT = _Kind(lambda cell: (cell >= 0) & (cell < math.inf), _weight_fault)
 
 
 def _read(path: Path, file: TableFile, kinds: dict[int, _Kind]) -> Floats:
-    """The chosen columns, [N, columns]: in bulk where all is well, cell by cell where not."""
+    """The chosen columns, [N, columns]: read in bulk, and again row by row where something is wrong."""
     cells = file.columns(list(kinds))
     if cells is None or not all(
         kind.allows(cells[:, place]).all() for place, kind in enumerate(kinds.values())
     ):
-        cells = _read_carefully(path, file, kinds)
+        cells = _read_rows(path, file, kinds)
     if not len(cells):
         raise DataError(
             f"{path} has column names but no rows: add at least one positive and one negative example"
@@ -257,8 +255,8 @@ def _read(path: Path, file: TableFile, kinds: dict[int, _Kind]) -> Floats:
     return cells
 
 
-def _read_carefully(path: Path, file: TableFile, kinds: dict[int, _Kind]) -> Floats:
-    """The same cell by cell, with a sentence for the first that is not allowed."""
+def _read_rows(path: Path, file: TableFile, kinds: dict[int, _Kind]) -> Floats:
+    """The chosen columns row by row, with an error that names the first cell that is wrong."""
     found = array("d")
     for where, cells in file.rows():
         for place, kind in kinds.items():
@@ -286,7 +284,7 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
 
 
 def _special(path: Path, names: Sequence[str], *roles: tuple[str | None, str]) -> dict[str, int]:
-    """The places of the columns that are no candidates."""
+    """The places of the columns that are no candidate atoms."""
     places: dict[str, int] = {}
     for name, what in roles:
         if name is None:
@@ -301,7 +299,7 @@ def _special(path: Path, names: Sequence[str], *roles: tuple[str | None, str]) -
 
 
 def _find(names: Sequence[str], wanted: str | Atom, missing: str) -> int:
-    """The place of a column, by its name or as the same atom."""
+    """The place of a column of this name, or of one whose name reads as the same atom."""
     if wanted in names:
         return list(names).index(str(wanted))
     name = str(wanted)
@@ -313,8 +311,8 @@ def _find(names: Sequence[str], wanted: str | Atom, missing: str) -> int:
     guess = f"; did you mean {close[0]!r}?" if close else ""
     if all(read_cell(other) is not None for other in names):
         guess = "; the first line must name the columns"
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    listed = ", ".join(map(repr, names[:_LISTED]))
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    listed = ", ".join(map(repr, names[:_MOST_NAMES]))
     raise DataError(f"{missing} {name!r}: its columns are {listed}{more}{guess}")
 
 

@@ -1,4 +1,4 @@
-"""Types of arguments: two places are of one type when they share a constant."""
+"""Argument types: two arguments of relations are of one type when they share a constant."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from andre.facts.base import FactBase, Key
-from andre.facts.relation import Relation
+from andre.arrays import Ints, distinct_keys
+from andre.facts.base import FactBase
+from andre.facts.relation import Key, Relation
 
 __all__ = ["ArgumentTypes", "argument_types", "type_of_codes"]
 
 
-def type_of_codes(relations: Iterable[Relation], n_values: int) -> tuple[list[list[int]], NDArray[np.int64]]:
-    """Number the types of all places and of all codes.
+def type_of_codes(relations: Iterable[Relation], n_values: int) -> tuple[list[list[int]], Ints]:
+    """The type of every argument and of every code, as numbers.
 
-    Places are joined that share a code, directly or through others, so every
-    code has one type. One pass over the codes, and a forest over the places.
+    Arguments that share a code, directly or through others, are of one type: a
+    type is a connected component of the graph of arguments and their codes.
 
     Returns
     -------
     tuple
         For each relation the type of each argument, and [n_values] the type of
         each code; -1 for a code that no fact has. Types are numbered from 0 in
-        order of their first places.
+        the order of their first arguments.
 
     Examples
     --------
@@ -35,42 +35,28 @@ def type_of_codes(relations: Iterable[Relation], n_values: int) -> tuple[list[li
     >>> type_of_codes([parent, age], 4)
     ([[0, 0], [0, 1]], array([0, 0, 0, 1]))
     """
-    owner = np.full(n_values, -1, dtype=np.int64)  # of each code, one place that has it
-    forest: list[int] = []
+    from scipy.sparse import coo_array  # noqa: PLC0415  (takes longer to load than most facts to read)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
-    def root(place: int) -> int:
-        while forest[place] != place:
-            forest[place] = forest[forest[place]]
-            place = forest[place]
-        return place
-
-    places: list[list[int]] = []
-    for relation in relations:
-        places.append([])
-        for column in relation.codes.T:
-            place = len(forest)
-            forest.append(place)
-            places[-1].append(place)
-            present = np.zeros(n_values, dtype=np.bool_) if len(column) > n_values else None
-            if present is None:
-                codes = np.unique(column)
-            else:
-                present[column] = True
-                codes = np.flatnonzero(present)
-            owners = owner[codes]
-            for other in np.unique(owners[owners >= 0]).tolist():
-                one, two = sorted((root(place), root(other)))
-                forest[two] = one
-            owner[codes] = root(place)
-    roots = np.array([root(place) for place in range(len(forest))], dtype=np.int64)
-    _, numbers = np.unique(roots, return_inverse=True)
-    of_codes = np.where(owner < 0, -1, numbers[owner] if len(numbers) else -1)
-    return [[int(numbers[place]) for place in row] for row in places], of_codes
+    known = list(relations)
+    codes = [distinct_keys(column) for relation in known for column in relation.codes.T]
+    n_places = len(codes)
+    if not n_places:
+        return [[] for _ in known], np.full(n_values, -1)
+    ends = np.repeat(np.arange(n_places), [len(column) for column in codes]), np.concatenate(codes) + n_places
+    size = n_places + n_values
+    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(size, size))
+    n_components, component = connected_components(graph, directed=False)
+    _, first = np.unique(component[:n_places], return_index=True)
+    number = np.full(n_components, -1)  # of a component; -1 for a code that no fact has
+    number[component[np.sort(first)]] = np.arange(len(first))
+    types = iter(number[component[:n_places]].tolist())
+    return [[next(types) for _ in range(r.arity)] for r in known], number[component[n_places:]]
 
 
 @dataclass(frozen=True)
 class ArgumentTypes:
-    """A readable type for each argument of each relation.
+    """The names of the types of all arguments, and how many constants each type has.
 
     Examples
     --------
@@ -91,11 +77,12 @@ class ArgumentTypes:
 
 
 def argument_types(base: FactBase) -> ArgumentTypes:
-    """Infer the types of all arguments, and name them.
+    """Infer the types of all arguments from the constants they share, and name them.
 
-    A type that holds only numbers is called number; one that a unary relation
-    covers wholly takes that relation's name; the only other one is called
-    entity; several are named after the first place they stand in, as `city2`.
+    A type of numbers alone is called number. One whose constants are exactly
+    those of a unary relation takes its name. If one type is left, it is called
+    entity; several are named after their first argument, as `city2` for the
+    second one of city.
     """
     relations = list(base.relations.values())
     places, of_codes = type_of_codes(relations, len(base.constants))
@@ -126,6 +113,7 @@ def argument_types(base: FactBase) -> ArgumentTypes:
     return ArgumentTypes(of, {names[kind]: counts[kind] for kind in sorted(names)})
 
 
-def _numeric(base: FactBase, of_codes: NDArray[np.int64]) -> set[int]:
+def _numeric(base: FactBase, of_codes: Ints) -> set[int]:
+    """The types whose constants are all numbers."""
     is_name = np.fromiter((isinstance(v, str) for v in base.constants), np.bool_, len(base.constants))
     return set(of_codes[~is_name].tolist()) - set(of_codes[is_name].tolist()) - {-1}

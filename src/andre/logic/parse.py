@@ -32,20 +32,10 @@ _STATISTICS = re.compile(
     re.MULTILINE,
 )
 #: Directives that change nothing about what a program means when it is read as a whole.
-_SKIPPED_DIRECTIVES = frozenset(
-    [
-        "discontiguous",
-        "dynamic",
-        "ensure_loaded",
-        "module",
-        "multifile",
-        "set_prolog_flag",
-        "style_check",
-        "table",
-        "use_module",
-    ]
+_SKIPPED_DIRECTIVE = re.compile(
+    r":-\s*(?:discontiguous|dynamic|ensure_loaded|module|multifile|set_prolog_flag|style_check|table"
+    r"|use_module)\b"
 )
-_DIRECTIVE_NAME = re.compile(r":-\s*(\w*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +198,7 @@ def _whole(count: float) -> float:
 
 
 def _skip(directive: RawDirective) -> None:
-    match = _DIRECTIVE_NAME.match(directive.text)
-    if match is None or match[1] not in _SKIPPED_DIRECTIVES:
+    if not _SKIPPED_DIRECTIVE.match(directive.text):
         shown = directive.text if len(directive.text) <= 60 else directive.text[:60] + "..."
         raise ReadError(f"the directive {shown!r} cannot be carried out: take it out", directive.line)
 

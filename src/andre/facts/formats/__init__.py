@@ -1,4 +1,4 @@
-"""The formats of files and folders, and how a path is seen to be one of them."""
+"""The registry of formats of facts, and how the format of a path is recognised."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def format_named(name: str) -> Format:
 
 
 def format_of(path: Path) -> Format:
-    """See what a file or folder is: by its first bytes, else its name, else its text."""
+    """The format of a file or folder: told by its first bytes, else its suffix, else its text."""
     with opening(path):
         if path.is_dir():
             return _format_of_folder(path)
@@ -79,7 +79,7 @@ def _format_of_folder(folder: Path) -> Format:
 
 
 def format_to_write(path: Path) -> Format:
-    """The format that a path to be written asks for by its suffix."""
+    """The format that the suffix of a new file asks for."""
     known = _BY_SUFFIX.get(path.suffix.lower())
     if known is None or known.folder:
         folders = [item.name for item in FORMATS.values() if item.folder]

@@ -1,6 +1,6 @@
-"""Tables, one to a predicate: argument columns, and columns with names of their own.
+"""Facts in tables, one table per predicate, whatever holds the tables: CSV, Parquet, databases, DataFrames.
 
-A column called probability, mark or negative says just that of each fact; all
+A column called probability, mark or negative gives just that of each fact; all
 other columns are arguments, in their order. A table with the columns head,
 relation, tail (or subject, predicate, object, or h, r, t) holds triples.
 """
@@ -17,13 +17,11 @@ from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import refusal
-from andre.facts.formats.triples import add_triples
-from andre.facts.relation import MARKS, Dictionary, Relation, checked
+from andre.facts.relation import MARKS, Codes, Dictionary, Relation, check_value
 
-__all__ = ["RESERVED", "add_table", "check_int64", "code_cells", "is_triples", "table_columns"]
+__all__ = ["RESERVED", "add_table", "check_cells", "is_triples", "table_columns"]
 
-
-#: Columns that are no arguments.
+#: The columns that are not arguments.
 RESERVED = ("probability", "mark", "negative")
 
 _TRIPLE_COLUMNS = (("head", "relation", "tail"), ("subject", "predicate", "object"), ("h", "r", "t"))
@@ -35,19 +33,14 @@ def is_triples(columns: Sequence[str]) -> bool:
     return tuple(name.lower() for name in columns if name not in RESERVED) in _TRIPLE_COLUMNS
 
 
-def add_table(
-    builder: Builder,
-    name: str | None,
-    columns: Mapping[str, Sequence[Any]],
-    place: Place,
-) -> None:
-    """Add the rows of a table, or of triples where no name is given.
+def add_table(builder: Builder, name: str | None, columns: Mapping[str, Sequence[Any]], place: Place) -> None:
+    """Add the rows of a table to a builder: facts of one relation, or triples where it has no name.
 
-    Strings are left to the builder's interpretation; other cells are values.
+    What strings mean is left to the builder; other cells are values.
     """
-    said = {field: _said(field, columns[field], place) for field in RESERVED if field in columns}
-    if {"probability", "negative"} <= said.keys():
-        both = np.flatnonzero(said["negative"] & (said["probability"] != 1))
+    given = {field: _reserved(field, columns[field], place) for field in RESERVED if field in columns}
+    if {"probability", "negative"} <= given.keys():
+        both = np.flatnonzero(given["negative"] & (given["probability"] != 1))
         if both.size:
             raise DataError(f"{place.of(int(both[0]))}: a denied fact has no probability: state or deny it")
     arguments = [columns[column] for column in columns if column not in RESERVED]
@@ -55,14 +48,14 @@ def add_table(
         raise DataError(f"{place.source}: there is no column of arguments: a fact needs at least one")
     if name is not None:
         builder.n_tables += 1
-        codes = np.stack([code_cells(builder, column, place) for column in arguments], axis=1)
-        builder.add(name, codes, place, **said)
+        codes = np.stack([_code_cells(builder, column, place) for column in arguments], axis=1)
+        builder.add(name, codes, place, **given)
         return
     head, relation, tail = arguments
     names = Dictionary[str]()
     kinds = np.fromiter(map(names.__getitem__, _names(relation, place)), np.int32, len(relation))
-    ends = np.stack([code_cells(builder, column, place) for column in (head, tail)], axis=1)
-    add_triples(builder, list(names), kinds, ends, **said)
+    ends = np.stack([_code_cells(builder, column, place) for column in (head, tail)], axis=1)
+    builder.add_triples(list(names), kinds, ends, **given)
 
 
 def _names(cells: Sequence[Any], place: Place) -> Iterator[str]:
@@ -72,7 +65,7 @@ def _names(cells: Sequence[Any], place: Place) -> Iterator[str]:
         yield cell
 
 
-def code_cells(builder: Builder, cells: Sequence[Any], place: Place) -> NDArray[np.int32]:
+def _code_cells(builder: Builder, cells: Sequence[Any], place: Place) -> Codes:
     """The codes of a column of constants."""
     if set(map(type, cells)) == {str} and "" not in cells:
         return np.fromiter(map(builder.texts.__getitem__, cells), np.int32, len(cells))
@@ -92,14 +85,14 @@ def _value(cell: Any) -> str | int | float:
     if isinstance(cell, bool):
         return str(cell).lower()
     if not isinstance(cell, str | int | float):
-        cell = _rarer(cell)
+        cell = _plain(cell)
     if cell is None or cell == "" or cell != cell:  # noqa: PLR0124  (NaN differs from itself)
         raise DataError("a cell is empty: an argument needs a name or a number")
-    return checked(cell)
+    return check_value(cell)
 
 
-def _rarer(cell: Any) -> Any:
-    """Dates, times and identifiers as names, decimals as numbers, what is missing as None."""
+def _plain(cell: Any) -> Any:
+    """A rare kind of cell as a plain one: dates, times and UUIDs as names, decimals as numbers."""
     import datetime  # noqa: PLC0415  (few tables have such cells)
     import decimal  # noqa: PLC0415
     import uuid  # noqa: PLC0415
@@ -111,7 +104,8 @@ def _rarer(cell: Any) -> Any:
     return str(cell) if isinstance(cell, datetime.date | datetime.time | uuid.UUID) else cell
 
 
-def _said(field: str, cells: Sequence[Any], place: Place) -> NDArray[Any]:
+def _reserved(field: str, cells: Sequence[Any], place: Place) -> NDArray[Any]:
+    """The values of a reserved column, checked."""
     read: dict[str, Callable[[Any], Any]] = {
         "probability": _probability,
         "mark": MARKS.index,
@@ -122,14 +116,14 @@ def _said(field: str, cells: Sequence[Any], place: Place) -> NDArray[Any]:
         "mark": "a mark is train, valid or test",
         "negative": "negative is true or false",
     }
-    said = []
+    values = []
     for row, cell in enumerate(cells):
         plain = cell.item() if isinstance(cell, np.generic) else cell
         try:
-            said.append(read[field](plain.lower() if isinstance(plain, str) else plain))
+            values.append(read[field](plain.lower() if isinstance(plain, str) else plain))
         except (KeyError, ValueError, TypeError):
             raise DataError(f"{place.of(row)}: {cell!r} in the column {field}: {wanted[field]}") from None
-    return np.array(said)
+    return np.array(values)
 
 
 def _probability(cell: Any) -> float:
@@ -140,7 +134,7 @@ def _probability(cell: Any) -> float:
 
 
 def table_columns(base: FactBase, relation: Relation) -> dict[str, list[Any]]:
-    """The facts of a relation as columns, with those reserved ones that say something."""
+    """The facts of a relation as columns by name: arguments, and those reserved ones that it has."""
     columns: dict[str, list[Any]] = {}
     for position, codes in enumerate(relation.codes.T, start=1):
         columns[f"arg{position}"] = [base.constants[code] for code in codes.tolist()]
@@ -153,8 +147,8 @@ def table_columns(base: FactBase, relation: Relation) -> dict[str, list[Any]]:
     return columns
 
 
-def check_int64(base: FactBase, title: str) -> None:
-    """Check that all whole numbers fit into 64 bits, and that no name is empty."""
+def check_cells(base: FactBase, title: str) -> None:
+    """Check that a cell of a database can hold every constant: 64-bit numbers, and no empty name."""
     for value in base.constants:
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise refusal(title, f"the number {value}", "it needs more than 64 bits; write prolog or jsonl")

@@ -1,19 +1,20 @@
-"""CSV: a folder with one file per predicate, or one file; the first line names the columns."""
+"""Facts in CSV: one file, or a folder with one file per predicate; the first line names the columns."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote
 
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
-from andre.facts.formats.columns import add_table, is_triples, table_columns
+from andre.facts.formats.columns import RESERVED, add_table, is_triples, table_columns
 from andre.facts.formats.format import (
     Format,
     check_arities,
@@ -24,8 +25,7 @@ from andre.facts.formats.format import (
 )
 from andre.facts.formats.text import blocks, fail_at
 
-__all__ = ["CSV", "file_name", "files_in", "relation_name"]
-
+__all__ = ["CSV", "csv_records", "file_name", "files_in", "relation_name"]
 
 _BATCH = 1 << 16
 
@@ -45,12 +45,12 @@ def files_in(folder: Path, suffix: str) -> list[Path]:
 
 
 def relation_name(path: Path) -> str:
-    """The predicate whose facts a file holds, from the file's name."""
+    """The predicate that a file is named after."""
     return unquote(path.stem)
 
 
 def file_name(name: str, suffix: str) -> str:
-    """A file name for a predicate's facts, whatever letters the predicate has.
+    """The name of the file of a predicate, whatever characters that has.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def file_name(name: str, suffix: str) -> str:
 
 
 def _add_file(builder: Builder, path: Path) -> str | None:
-    """Add the facts of a file; a remark where its header looks like a fact."""
+    """Add the facts of a file, and return a remark where its header looks like a fact."""
     rows = _rows(path)
     header = next(rows, (1, []))[1]
     if not header:
@@ -90,17 +90,33 @@ def _add_file(builder: Builder, path: Path) -> str | None:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a file, each with its last line."""
     lines = (line for block in blocks(path) for line in io.StringIO(block.text, newline="\n"))
-    reader = csv.reader(lines, strict=True)
+
+    def complain(_: int, last: int, error: csv.Error) -> DataError:
+        return fail_at(path, max(last, 1), f"this is no CSV: {error}")
+
+    return ((last, row) for _, last, row in csv_records(lines, complain))
+
+
+def csv_records(
+    lines: Iterable[str], complain: Callable[[int, int, csv.Error], DataError], **dialect: Any
+) -> Iterator[tuple[int, int, list[str]]]:
+    """The records of CSV text that are not blank, each with its first and last line.
+
+    `complain` makes an error of the lines of a record that cannot be read, and why.
+    """
+    reader = csv.reader(lines, strict=True, **dialect)
     while True:
+        first = reader.line_num + 1
         try:
-            row = next(reader, None)
+            cells = next(reader, None)
         except csv.Error as error:
-            raise fail_at(path, max(reader.line_num, 1), f"this is no CSV: {error}") from None
-        if row is None:
+            raise complain(first, reader.line_num, error) from None
+        if cells is None:
             return
-        if row:
-            yield reader.line_num, row
+        if cells:
+            yield first, reader.line_num, cells
 
 
 def write_csv(base: FactBase, folder: Path) -> None:
@@ -130,6 +146,6 @@ CSV = Format(
     write=write_csv,
     suffixes=(".csv",),
     folder=True,
-    holds=frozenset({"probability", "mark", "negative"}),
+    holds=frozenset(RESERVED),
     checks=(check_arities(1), check_names_apart(fold=True), check_plain_texts, _check_cells),
 )

@@ -1,4 +1,4 @@
-"""What a format is: how it is known, read and written, and what it can hold."""
+"""What makes a format: a reader, a writer, and checks of what it cannot hold."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ __all__ = [
     "text_of",
 ]
 
-
+#: Refuses facts that a format cannot hold, naming the format by its title.
 Check: TypeAlias = Callable[[FactBase, str], None]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A way to keep facts in a file or folder.
+    """How facts are kept in a file or folder.
 
-    `write` is handed a path where nothing is yet, and a base that `check` let
-    through; whatever it writes, `read` gives back equal.
+    `write` gets a path where nothing is yet and facts that passed all checks;
+    `read` gives equal facts back.
     """
 
     name: str
@@ -49,12 +49,12 @@ class Format:
 
 
 def refusal(title: str, what: str, remedy: str) -> DataError:
-    """A format's refusal of what it cannot hold."""
+    """The error that says what a format cannot hold, and what to do."""
     return DataError(f"{title} cannot hold {what}: {remedy}")
 
 
 def check_arities(least: int, most: int | None = None) -> Check:
-    """Make a check that all arities lie within bounds."""
+    """A check that all arities lie within bounds."""
 
     def check(base: FactBase, title: str) -> None:
         for relation in base.relations.values():
@@ -65,7 +65,7 @@ def check_arities(least: int, most: int | None = None) -> Check:
 
 
 def check_names_apart(*, fold: bool = False) -> Check:
-    """Make a check that no two relations share a name, letter case ignored if `fold`."""
+    """A check that no two relations share a name; upper and lower case are the same if `fold`."""
 
     def check(base: FactBase, title: str) -> None:
         names = [relation.name for relation in base.relations.values()]
@@ -78,9 +78,9 @@ def check_names_apart(*, fold: bool = False) -> Check:
 
 
 def check_not_reflexive(*, always: bool) -> Check:
-    """Make a check that no binary relation would be read back as a unary one.
+    """A check that no binary relation would be read back as unary, as one of facts p(a,a) is.
 
-    Where facts may have any arity, that can happen only when all are binary.
+    Unless `always`, that happens only where all relations are binary.
     """
 
     def check(base: FactBase, title: str) -> None:
@@ -97,12 +97,12 @@ def check_not_reflexive(*, always: bool) -> Check:
 
 
 def text_of(value: Value) -> str:
-    """Write a constant without quotes."""
+    """A constant without quotes."""
     return value if isinstance(value, str) else spell_number(value)
 
 
 def check_plain_texts(base: FactBase, title: str) -> None:
-    """Check that names and numbers would be told apart without quotes."""
+    """Check that names and numbers can be told apart without quotes."""
     texts = list(map(text_of, base.constants))
     read = values_of_texts(texts, base.relations.values())
     for value, back in zip(base.constants, read, strict=True):
@@ -116,7 +116,7 @@ def check_plain_texts(base: FactBase, title: str) -> None:
 
 
 def check_same_kinds(base: FactBase, title: str) -> None:
-    """Check that each argument of each relation is of one kind: names, whole numbers or others."""
+    """Check that each argument of each relation is of one kind: names, integers or floats."""
     kinds = [type(value) for value in base.constants]
     for relation in base.relations.values():
         for position, column in enumerate(relation.codes.T, start=1):

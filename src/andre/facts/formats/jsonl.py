@@ -10,16 +10,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from andre.errors import DataError, LogicError
-from andre.facts.base import FactBase, Key
+from andre.facts.base import FactBase
 from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place, as_names
 from andre.facts.formats.format import Format
 from andre.facts.formats.text import blocks, fail_at
-from andre.facts.relation import MARKS, checked
+from andre.facts.relation import MARKS, Key, check_value
 from andre.logic import parse_rule
 
 __all__ = ["JSONL"]
-
 
 _FIELDS = {"relation", "args", "probability", "mark", "negative"}
 
@@ -59,7 +58,7 @@ def _refuse(name: str) -> None:
 
 
 def _take(builder: Builder, item: Any, line: int, found: _Found) -> None:
-    """Put a rule or bias into the builder, and a fact among those found."""
+    """Put a rule or bias into the builder, and a fact among those found in this block."""
     if not isinstance(item, dict):
         raise DataError("this is no object: write {} with a relation, a rule or a bias")
     if item.keys() == {"rule"} and isinstance(item["rule"], str):
@@ -77,11 +76,8 @@ def _take(builder: Builder, item: Any, line: int, found: _Found) -> None:
 
 
 def _row(builder: Builder, item: dict[str, Any]) -> tuple[tuple[int, ...], float, int, bool]:
-    chance, mark, negative = (
-        item.get("probability", 1),
-        item.get("mark", "train"),
-        item.get("negative", False),
-    )
+    chance, mark = item.get("probability", 1), item.get("mark", "train")
+    negative = item.get("negative", False)
     if not isinstance(item["relation"], str) or not isinstance(item["args"], list):
         raise DataError("a relation is a name and its args are a list")
     if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 <= chance <= 1:
@@ -90,7 +86,7 @@ def _row(builder: Builder, item: dict[str, Any]) -> tuple[tuple[int, ...], float
         raise DataError("a mark is train, valid or test, and negative is true or false")
     if negative and chance != 1:
         raise DataError("a denied fact has no probability: state it or deny it, not both")
-    codes = tuple(builder.code(checked(arg)) for arg in item["args"])
+    codes = tuple(builder.code(check_value(arg)) for arg in item["args"])
     return codes, float(chance), MARKS.index(mark), negative
 
 
@@ -105,7 +101,7 @@ def _tuples(value: Any) -> Any:
 
 
 def write_jsonl(base: FactBase, path: Path) -> None:
-    """Write an object to a line."""
+    """Write the bias, the rules and the facts, one object to a line."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         if base.bias is not None:
             file.write(json.dumps({"bias": asdict(base.bias)}, ensure_ascii=False) + "\n")

@@ -15,7 +15,7 @@ import numpy as np
 
 from andre.errors import LogicError
 from andre.facts.base import FactBase
-from andre.facts.build import Builder, Place, values_of_texts
+from andre.facts.build import Builder, Place, group_rows, values_of_texts
 from andre.facts.formats.format import (
     Format,
     check_arities,
@@ -25,11 +25,10 @@ from andre.facts.formats.format import (
     text_of,
 )
 from andre.facts.formats.text import blocks, fail_at
-from andre.facts.relation import MARKS, Dictionary, by_kind, key_of
+from andre.facts.relation import MARKS, Dictionary, Key, key_of
 from andre.logic import QUOTED, quote, unquote
 
 __all__ = ["NL"]
-
 
 _BARE = r"[^\s(),'\"#\ufeff]++"
 _NAME = rf"(?!%|[0-9.]+::){_BARE}"
@@ -60,10 +59,10 @@ def _add_block(path: Path, builder: Builder, text: str, first_line: int) -> None
     for row in np.flatnonzero(others != ""):
         _add_spaced(path, builder, others[row], first_line + int(row))
     rows = np.flatnonzero(names != "")
-    kinds = Dictionary[tuple[str, int]]()
+    kinds = Dictionary[Key]()  # with the number of commas in place of the arity
     commas = map(str.count, args[rows], repeat(","))
     kind = np.fromiter(map(kinds.__getitem__, zip(names[rows], commas, strict=True)), np.int32, len(rows))
-    for (name, n_commas), places in zip(kinds, by_kind(kind, len(kinds)), strict=True):
+    for (name, n_commas), places in zip(kinds, group_rows(kind, len(kinds)), strict=True):
         chosen = rows[places]
         arguments = ",".join(args[chosen]).split(",")
         codes = np.fromiter(map(builder.texts.__getitem__, arguments), np.int32, len(arguments))
@@ -72,7 +71,7 @@ def _add_block(path: Path, builder: Builder, text: str, first_line: int) -> None
 
 
 def _add_spaced(path: Path, builder: Builder, text: str, line: int) -> None:
-    """Add the fact of a line that has spaces or quotes."""
+    """Add the fact of a line that has spaces or quotes in it."""
     match = _SPACED.match(text)
     if match is None:
         shown = text if len(text) <= 60 else text[:60] + "..."
@@ -104,7 +103,7 @@ def write_nl(base: FactBase, path: Path) -> None:
 
 
 def _spelled(base: FactBase) -> list[str]:
-    """Spell constants without quotes where they read back, else names with them."""
+    """Each constant as it is written: without quotes where it then reads back as itself."""
     bare = [
         "" if isinstance(value, str) and not re.fullmatch(_BARE, value) else text_of(value)
         for value in base.constants

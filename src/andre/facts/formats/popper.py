@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from andre.errors import DataError, LogicError
-from andre.facts.base import FactBase, Key
+from andre.facts.base import FactBase
 from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format, refusal
@@ -23,10 +23,10 @@ from andre.facts.formats.prolog import (
     write_clauses,
 )
 from andre.facts.formats.text import fail_at
+from andre.facts.relation import Key
 from andre.logic import QUOTED, parse_atom, quote, unquote
 
 __all__ = ["POPPER"]
-
 
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
 
@@ -44,7 +44,7 @@ _SWITCHES = ("enable_recursion", "enable_pi", "allow_singletons")
 
 
 def read_popper(folder: Path) -> FactBase:
-    """Read the facts, rules, examples and bias of a folder; of its files only exs.pl must be there."""
+    """Read the facts, rules, examples and bias of a folder; only exs.pl must be there."""
     builder = Builder()
     if (folder / _BIAS).is_file():
         builder.bias = _read_bias(folder / _BIAS, builder)

@@ -30,7 +30,6 @@ __all__ = [
     "write_clauses",
 ]
 
-
 #: No clause is longer than this many characters: the grammar takes seconds for that many.
 MAX_CLAUSE = 1 << 20
 
@@ -49,7 +48,7 @@ _CLAUSE = re.compile(
 )
 _BLANK = re.compile(_SPACE)
 
-#: Eats what it can of a text from a place on, and gives place and line where it stopped.
+#: Consumes what it can of a text from a line and place on, and gives place and line where it stopped.
 _Take: TypeAlias = Callable[[str, int, int], tuple[int, int]]
 
 
@@ -90,7 +89,7 @@ def fact_texts(relation: Relation, spelled: Sequence[str]) -> Iterator[str]:
 
 
 def values_of_prolog(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]:
-    """Read simple arguments as Prolog does: quotes make a name, digits a number.
+    """The values of simple Prolog arguments: quotes make a name, digits a number.
 
     Examples
     --------
@@ -108,12 +107,12 @@ def values_of_prolog(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]
 
 
 def clauses(path: Path) -> Iterator[tuple[int, str]]:
-    """Cut a file into clauses, each with the line it begins in, comments before it included."""
+    """The clauses of a file with the comments before each, and the line on which that begins."""
     return _cut(path, lambda _, line, place: (place, line))
 
 
 def add_clauses(path: Path, builder: Builder) -> None:
-    """Put the facts and rules of a file into a builder that reads texts as Prolog."""
+    """Add the facts and rules of a file to a builder that will read texts as Prolog (`values_of_prolog`)."""
     for line, clause in _cut(path, partial(_take_facts, path, builder)):
         try:
             found = parse_clauses(clause)
@@ -131,7 +130,7 @@ def add_clauses(path: Path, builder: Builder) -> None:
 
 
 def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) -> tuple[int, int]:
-    """Take simple facts as long as there are any."""
+    """Add simple facts in bulk, up to the first clause that is none: the place and line of that."""
     found: dict[tuple[str, int], list[tuple[str, str, int]]] = {}
     while match := _FACT.match(text, place):
         chance, name, args = match.groups()
@@ -162,7 +161,7 @@ def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) 
 
 
 def _cut(path: Path, take: _Take) -> Iterator[tuple[int, str]]:
-    """Let `take` eat what it can of the text, and give out the clause it stops at, in turn."""
+    """Let `take` consume what it can, and yield each clause at which it stops, with its line."""
     rest = ""
     line = 1
     for block in blocks(path):

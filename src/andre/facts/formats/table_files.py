@@ -1,8 +1,8 @@
-"""Table files as numbers: CSV and Parquet, in bulk through DuckDB.
+"""CSV and Parquet files as arrays of numbers, read in bulk by DuckDB.
 
-A file is read twice over only where something is wrong with it: the bulk
-path says that there is a fault, and a careful walk through the cells says
-which one, on which line and in which column.
+A file is read a second time only where something is wrong with it: the bulk
+read shows that there is a fault, and a walk through the rows shows which one,
+on which line and in which column.
 """
 
 from __future__ import annotations
@@ -12,32 +12,35 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, TypeAlias
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from andre.arrays import Floats
 from andre.errors import DataError
+from andre.facts.formats.csv_files import csv_records
+from andre.facts.formats.databases import duckdb_connection, identifier
 
-__all__ = ["UNREADABLE", "CsvFile", "ParquetFile", "TableFile", "open_table", "read_cell"]
+if TYPE_CHECKING:
+    import duckdb
 
+__all__ = ["CsvFile", "ParquetFile", "TableFile", "open_table", "read_cell"]
 
-#: What the bulk path gives for a cell that is no number; no role a column can have allows it.
-UNREADABLE = -1.0
+#: What a bulk read gives for a cell that is no number: a value that no column allows.
+_UNREADABLE = -1.0
 
 _WORDS = {"true": 1.0, "false": 0.0, "": np.nan, "nan": np.nan, "na": np.nan, "null": np.nan, "none": np.nan}
 _DELIMITERS = ",;\t"
 _NUMBERS = re.compile("BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
-#: Rows of a Parquet file that the careful walk holds at a time.
-_CHUNK = 10_000
+_CHUNK = 10_000  # rows of a Parquet file held at a time in a walk through the rows
 
 
 def read_cell(cell: object) -> float | None:
-    """The number a cell stands for: NaN where it is unknown, None where it is no number.
+    """The number that a cell stands for: NaN for one that is unknown, None for one that is no number.
 
     Examples
     --------
@@ -55,7 +58,7 @@ def read_cell(cell: object) -> float | None:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A text file of cells between commas, semicolons or tabs; the first line names the columns."""
+    """A text file with cells between commas, semicolons or tabs; its first line names the columns."""
 
     path: Path  #: as the user wrote it
     plain: Path  #: the same file under a name that DuckDB takes literally
@@ -64,7 +67,7 @@ class CsvFile:
 
     @classmethod
     def open(cls, path: Path, plain: Path) -> CsvFile:
-        """Read the column names, and tell the delimiter from the first two lines."""
+        """The file with its column names, and the delimiter that its first two lines suggest."""
         with _text(path, plain) as file:
             head = [line for line in (file.readline(1 << 20), file.readline(1 << 20)) if line.strip()]
         if not head:
@@ -75,9 +78,7 @@ class CsvFile:
         return cls(path, plain, tuple(name.strip() for name in names), delimiter)
 
     def columns(self, places: Sequence[int]) -> Floats | None:
-        """Some columns in bulk, [N, columns]; None where only the careful walk can tell what is there."""
-        import duckdb  # noqa: PLC0415  # takes longer to load than most commands do
-
+        """Some columns in bulk, [N, columns]; None where only a walk through the rows can tell."""
         if len(self.names) == 1:  # a blank line would be a row
             return None
         types = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(self.names)))
@@ -85,13 +86,12 @@ class CsvFile:
             f"read_csv(?, auto_detect = false, header = true, delim = '{self.delimiter}', "
             f"quote = '\"', escape = '\"', columns = {{{types}}})"
         )
-        try:
-            return _fetch([_number(f"c{place}") for place in places], source, self.plain)
-        except duckdb.Error:
-            return None
+        with suppress(DataError):
+            return _fetch(self.path, self.plain, source, [_number(f"c{place}") for place in places])
+        return None
 
     def rows(self) -> Iterator[tuple[str, Sequence[object]]]:
-        """Every row's cells, and the line it stands on as an editor shows it."""
+        """The cells of every row, and the line on which it begins."""
         with _text(self.path, self.plain) as file:
             records = _records(self.path, file, self.delimiter)
             next(records)
@@ -122,18 +122,10 @@ class ParquetFile:
 
     @classmethod
     def open(cls, path: Path, plain: Path) -> ParquetFile:
-        """Read the schema."""
-        import duckdb  # noqa: PLC0415
-
-        try:
-            with duckdb.connect() as database:
-                described = database.execute(
-                    "DESCRIBE SELECT * FROM read_parquet(?)", [str(plain)]
-                ).fetchall()
-                schema = database.execute("SELECT name, type FROM parquet_schema(?)", [str(plain)]).fetchall()
-        except duckdb.Error as error:
-            why = str(error).partition("\n")[0]
-            raise DataError(f"{path} cannot be read as Parquet ({why}): write it again") from None
+        """The file with the names and types of its columns."""
+        with _connection(path) as database:
+            described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(plain)]).fetchall()
+            schema = database.execute("SELECT name, type FROM parquet_schema(?)", [str(plain)]).fetchall()
         fields = tuple((name, kind.partition("(")[0]) for name, kind, *_ in described)
         # DuckDB renames columns of one name; the schema still tells them, as long as nothing is nested.
         stored = tuple(name for name, _ in schema[1:])
@@ -145,7 +137,7 @@ class ParquetFile:
         wanted = []
         for place in places:
             name, kind = self.fields[place]
-            quoted = '"' + name.replace('"', '""') + '"'
+            quoted = identifier(name)
             if _NUMBERS.fullmatch(kind):
                 wanted.append(f"coalesce(CAST({quoted} AS DOUBLE), 'nan'::DOUBLE)")
             elif kind == "VARCHAR":
@@ -155,13 +147,11 @@ class ParquetFile:
                     f"{self.path}, column {self.names[place]!r} holds values of type {kind}: "
                     "give numbers from 0 to 1, or leave the column out"
                 )
-        return _fetch(wanted, "read_parquet(?)", self.plain)
+        return _fetch(self.path, self.plain, "read_parquet(?)", wanted)
 
     def rows(self) -> Iterator[tuple[str, Sequence[object]]]:
-        """Every row's cells, and its number, from 1."""
-        import duckdb  # noqa: PLC0415
-
-        with duckdb.connect() as database:
+        """The cells of every row, and its number, from 1."""
+        with _connection(self.path) as database:
             cursor = database.execute("SELECT * FROM read_parquet(?)", [str(self.plain)])
             row = 0
             while chunk := cursor.fetchmany(_CHUNK):
@@ -175,7 +165,7 @@ TableFile: TypeAlias = CsvFile | ParquetFile
 
 @contextmanager
 def open_table(path: Path) -> Iterator[TableFile]:
-    """Open a table of either format, told apart by its content.
+    """Open a CSV or Parquet file, told apart by its content; a pipe is copied to a file first.
 
     Raises
     ------
@@ -242,21 +232,16 @@ def _text(path: Path, plain: Path) -> Iterator[IO[str]]:
 
 def _records(path: Path, file: IO[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Records that are not blank, each with the line on which it begins."""
-    reader = csv.reader(file, delimiter=delimiter, skipinitialspace=True, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise DataError(f"{path}, line {line}: {error}: check the quotes and the cells there") from None
-        if cells is None:
-            return
-        if cells:
-            yield line, cells
+
+    def complain(first: int, _: int, error: csv.Error) -> DataError:
+        return DataError(f"{path}, line {first}: {error}: check the quotes and the cells there")
+
+    records = csv_records(file, complain, delimiter=delimiter, skipinitialspace=True)
+    return ((first, cells) for first, _, cells in records)
 
 
 def _fit(head: Sequence[str], delimiter: str) -> tuple[bool, int]:
-    """How well a delimiter explains the first lines: do they agree, and in how many cells."""
+    """How well a delimiter fits the first lines: whether all have as many cells, and how many."""
     try:
         counts = [len(next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))) for line in head]
     except (csv.Error, StopIteration):
@@ -268,16 +253,18 @@ def _number(column: str) -> str:
     """SQL for the number that a cell of text stands for, the bulk form of `read_cell`."""
     words = ", ".join(f"'{word}': '{value}'::DOUBLE" for word, value in _WORDS.items())
     word = f"MAP {{{words}}}[lower(trim(coalesce({column}, '')))]"
-    return f"coalesce(TRY_CAST({column} AS DOUBLE), {word}, {UNREADABLE})"
+    return f"coalesce(TRY_CAST({column} AS DOUBLE), {word}, {_UNREADABLE})"
 
 
-def _fetch(expressions: Sequence[str], source: str, path: Path) -> Floats:
-    """Evaluate expressions on every row of a source, [N, expressions]."""
-    import duckdb  # noqa: PLC0415
+def _connection(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    return duckdb_connection(lambda why: f"{path} cannot be read as Parquet ({why}): write it again")
 
+
+def _fetch(path: Path, plain: Path, source: str, expressions: Sequence[str]) -> Floats:
+    """The values of SQL expressions on every row of a source, [N, expressions]."""
     chosen = ", ".join(f"{expression} AS v{place}" for place, expression in enumerate(expressions))
-    with duckdb.connect() as database:
-        columns = database.execute(f"SELECT {chosen} FROM {source}", [str(path)]).fetchnumpy()
+    with _connection(path) as database:
+        columns = database.execute(f"SELECT {chosen} FROM {source}", [str(plain)]).fetchnumpy()
     table = np.empty((len(columns["v0"]), len(expressions)), order="F")  # filled and checked by columns
     for place in range(len(expressions)):
         table[:, place] = columns[f"v{place}"]

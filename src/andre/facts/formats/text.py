@@ -12,7 +12,6 @@ from andre.errors import DataError
 
 __all__ = ["MAX_LINE", "Block", "blocks", "fail_at", "opening", "sample"]
 
-
 #: No line of facts is longer than this many bytes.
 MAX_LINE = 1 << 24
 
@@ -27,7 +26,7 @@ _FOREIGN = (
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines of a file, the last one with its newline too."""
+    """Whole lines of a file, each with its newline."""
 
     text: str
     first_line: int
@@ -40,7 +39,7 @@ def fail_at(path: Path | str, line: int, message: str) -> DataError:
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """Turn what the system says about a file into a sentence."""
+    """Turn an error of the operating system about a file into a sentence."""
     try:
         yield
     except FileNotFoundError:
@@ -50,7 +49,7 @@ def opening(path: Path) -> Iterator[None]:
 
 
 def sample(path: Path, size: int = 1 << 16) -> bytes:
-    """The first bytes of a file, to see what it is."""
+    """The first bytes of a file, which show its format."""
     with opening(path), path.open("rb") as file:
         return file.read(size)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from andre.errors import DataError
 from andre.facts.base import FactBase
@@ -24,10 +22,9 @@ from andre.facts.formats.format import (
     text_of,
 )
 from andre.facts.formats.text import Block, blocks, fail_at
-from andre.facts.relation import MARKS, Dictionary, by_kind
+from andre.facts.relation import MARKS, Codes, Dictionary
 
-__all__ = ["TSV", "TSV_SPLITS", "add_triples", "split_files"]
-
+__all__ = ["TSV", "TSV_SPLITS", "split_files"]
 
 _GOOD_LINES = re.compile(r"(?:[^\t\n]++\t[^\t\n]++\t[^\t\n]++\n)*+")
 _ENDINGS = (".txt", ".tsv")
@@ -62,8 +59,8 @@ def split_files(folder: Path) -> dict[str, Path]:
 
 def _add_file(builder: Builder, path: Path, mark: str) -> None:
     names = Dictionary[str]()
-    ends: list[NDArray[np.int32]] = []
-    relations: list[NDArray[np.int32]] = []
+    ends: list[Codes] = []
+    relations: list[Codes] = []
     for block in blocks(path):
         cells = _cells(path, block)
         relations.append(np.fromiter(map(names.__getitem__, cells[1::3]), np.int32, len(cells) // 3))
@@ -73,23 +70,11 @@ def _add_file(builder: Builder, path: Path, mark: str) -> None:
         return
     kinds = np.concatenate(relations)
     marks = np.full(len(kinds), MARKS.index(mark), dtype=np.uint8)
-    add_triples(builder, list(names), kinds, np.concatenate(ends).reshape(-1, 2), mark=marks)
-
-
-def add_triples(
-    builder: Builder,
-    names: list[str],
-    relations: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    **columns: Any,
-) -> None:
-    """Add facts between two ends [N, 2] whose relations [N] are positions in `names`."""
-    for name, rows in zip(names, by_kind(relations, len(names)), strict=True):
-        builder.add(name, ends[rows], **{field: column[rows] for field, column in columns.items()})
+    builder.add_triples(list(names), kinds, np.concatenate(ends).reshape(-1, 2), mark=marks)
 
 
 def _cells(path: Path, block: Block) -> list[str]:
-    """The cells of all lines, one after the other; blank lines are passed over."""
+    """The cells of all lines, one after the other, blank lines left out."""
     text = block.text
     good = _GOOD_LINES.match(text)
     if good is None or good.end() < len(text):

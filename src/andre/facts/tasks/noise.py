@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import row_keys
 from andre.errors import DataError
-from andre.facts.base import FactBase, Key
-from andre.facts.relation import Relation, row_keys
+from andre.facts.base import FactBase
+from andre.facts.relation import Key, Relation
 from andre.facts.types import type_of_codes
 
 __all__ = ["atom_domain", "noisy", "probabilistic"]
