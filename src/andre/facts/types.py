@@ -35,23 +35,22 @@ def type_of_codes(relations: Iterable[Relation], n_values: int) -> tuple[list[li
     >>> type_of_codes([parent, age], 4)
     ([[0, 0], [0, 1]], array([0, 0, 0, 1]))
     """
-    from scipy.sparse import coo_array  # noqa: PLC0415  (takes longer to load than most facts to read)
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
-
     known = list(relations)
-    codes = [distinct_keys(column) for relation in known for column in relation.codes.T]
-    n_places = len(codes)
-    if not n_places:
-        return [[] for _ in known], np.full(n_values, -1)
-    ends = np.repeat(np.arange(n_places), [len(column) for column in codes]), np.concatenate(codes) + n_places
-    size = n_places + n_values
-    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(size, size))
-    n_components, component = connected_components(graph, directed=False)
-    _, first = np.unique(component[:n_places], return_index=True)
-    number = np.full(n_components, -1)  # of a component; -1 for a code that no fact has
-    number[component[np.sort(first)]] = np.arange(len(first))
-    types = iter(number[component[:n_places]].tolist())
-    return [[next(types) for _ in range(r.arity)] for r in known], number[component[n_places:]]
+    columns = [column for relation in known for column in relation.codes.T]
+    types = np.arange(len(columns))  # of each argument: the first argument known to be of its type
+    owner = np.full(n_values, -1)  # of each code: an argument that has it
+    for place, column in enumerate(columns):
+        codes = distinct_keys(column)
+        met = owner[codes]
+        joined = distinct_keys(types[[place, *distinct_keys(met[met >= 0])]])
+        if len(joined) > 2:  # beside its own type more than one: those are one
+            types[np.isin(types, joined)] = joined[0]
+        types[place] = joined[0]
+        owner[codes] = place
+    _, numbers = np.unique(types, return_inverse=True)
+    of_arguments = iter(numbers.tolist())
+    of_codes = np.append(numbers, -1)[owner]  # where no argument has a code, its owner is the last
+    return [[next(of_arguments) for _ in range(relation.arity)] for relation in known], of_codes
 
 
 @dataclass(frozen=True)
