@@ -4,13 +4,13 @@ from andre.arrays import row_keys
 from andre.facts.base import FEATURES, FactBase, Notes, World
 from andre.facts.bias import Bias
 from andre.facts.datasets import read_source
+from andre.facts.examples import ExampleTable, read_table
 from andre.facts.files import read_facts, write_facts
 from andre.facts.formats import FORMATS
 from andre.facts.frames import to_frames
 from andre.facts.query import as_stated, read_query
 from andre.facts.relation import MARKS, Key, Relation, Value
 from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
-from andre.facts.tables import ExampleTable, read_table
 from andre.facts.tasks import TASKS
 from andre.facts.tasks.noise import noisy, probabilistic
 from andre.facts.tasks.task import Task

@@ -1,7 +1,4 @@
-"""Public knowledge bases, found on this machine or downloaded.
-
-Sources of facts by one word: a path, a built-in task or a public dataset.
-"""
+"""Public datasets, found on this machine or downloaded; and facts by one word: a path, task or dataset."""
 
 from __future__ import annotations
 
@@ -19,8 +16,7 @@ from andre.facts.tasks import TASKS
 
 __all__ = ["DATASETS", "Dataset", "fetch", "find", "load", "read_source"]
 
-
-# One commit of the repository of DFORL, so that the files never change.
+# One commit of the DFORL repository, so that the files never change.
 _COMMIT = "85eb4cd7914d9117e6f7eee010f24c8fc8f28057"
 _URL = f"https://raw.githubusercontent.com/gaokun12/DFORL/{_COMMIT}"
 _TIMEOUT = 60  # seconds without an answer
@@ -28,7 +24,7 @@ _TIMEOUT = 60  # seconds without an answer
 
 @dataclass(frozen=True)
 class Dataset:
-    """A public knowledge base: where its file lies, and what to know of it."""
+    """A public knowledge base: where its file is, and what is odd about it."""
 
     name: str
     summary: str  #: one sentence
@@ -38,7 +34,7 @@ class Dataset:
 
     @property
     def file(self) -> str:
-        """What its file is called on this machine."""
+        """The name of its file on this machine."""
         return f"{self.name}.nl"
 
     @property
@@ -133,7 +129,7 @@ def load(name: str) -> FactBase:
     -------
     FactBase
         With train and test marks as the file has them, and notes on what is
-        odd: facts stated twice, facts in both train and test, and the like.
+        odd: facts stated twice, facts in both train and test, and so on.
 
     Raises
     ------
@@ -154,7 +150,7 @@ def load(name: str) -> FactBase:
 
 
 def find(name: str) -> Path | None:
-    """The file of a dataset on this machine: in `ANDRE_DATA`, else in the user's cache."""
+    """The file of a dataset on this machine: in the folder `ANDRE_DATA`, else in the user's cache."""
     dataset = _dataset(name)
     if given := os.environ.get("ANDRE_DATA"):
         path = Path(given, dataset.file)
@@ -196,7 +192,7 @@ def _pooch() -> ModuleType | None:
 
 
 def _cache() -> Path | None:
-    """The folder of downloaded files, where downloading is installed."""
+    """The folder of downloaded files; None without pooch, which downloads them."""
     pooch = _pooch()
     return Path(pooch.os_cache("andre")) / "datasets" if pooch else None
 

@@ -1,4 +1,4 @@
-"""Families of several generations, with half-siblings, women alone and childless couples."""
+"""Tasks on families of several generations, with half-siblings, single mothers and childless couples."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 from andre.facts.base import FactBase
 from andre.facts.tasks.graphs import components
 from andre.facts.tasks.population import populate
-from andre.facts.tasks.task import Task, state
+from andre.facts.tasks.task import Task, facts_of_rows
 
 __all__ = ["FATHER", "GRANDPARENT", "RELATEDNESS", "SON"]
 
-
-#: For each clan and generation, how many are born into it and how many marry into it.
+#: For each clan and generation, how many people are born into it and how many marry into it.
 Clans = tuple[tuple[tuple[int, int], ...], ...]
 
 
@@ -25,7 +24,7 @@ def _grandparent(clans: Clans, rng: np.random.Generator) -> FactBase:
     for parent, child in parents:
         children.setdefault(parent, []).append(child)
     pairs = {(one, two) for one, child in parents for two in children.get(child, ())}
-    return state(
+    return facts_of_rows(
         people.names, {"grandparent": sorted(pairs), "mother": people.mothers, "father": people.fathers}
     )
 
@@ -34,7 +33,7 @@ def _relatedness(clans: Clans, rng: np.random.Generator) -> FactBase:
     people = populate(clans, rng)
     parents = people.mothers + people.fathers
     related = [(one, two) for part in components(parents) for one in part for two in part]
-    return state(people.names, {"related": related, "parent": parents})
+    return facts_of_rows(people.names, {"related": related, "parent": parents})
 
 
 def _father(clans: Clans, rng: np.random.Generator) -> FactBase:
@@ -47,7 +46,7 @@ def _father(clans: Clans, rng: np.random.Generator) -> FactBase:
     aunts = {
         (aunt, child) for parent, child in people.mothers + people.fathers for aunt in sisters.get(parent, ())
     }
-    return state(
+    return facts_of_rows(
         people.names,
         {
             "father": people.fathers,
@@ -60,10 +59,10 @@ def _father(clans: Clans, rng: np.random.Generator) -> FactBase:
 
 
 def _son(founders: int, generations: tuple[tuple[int, int], ...], rng: np.random.Generator) -> FactBase:
-    """Fathers and their children, of which no one is an only child.
+    """Fathers and their children, none of whom is an only child.
 
-    Each generation is given by how many men of the one before have children,
-    and how many children they have together; three of five are boys.
+    A generation is given by the number of men of the one before who have
+    children, and by the number of these children; three of five are boys.
     """
     men = [f"m{number + 1}" for number in range(founders)]
     people = list(men)
@@ -83,7 +82,7 @@ def _son(founders: int, generations: tuple[tuple[int, int], ...], rng: np.random
     siblings = [
         (one, two) for whose, one in fathers for other, two in fathers if whose == other and one != two
     ]
-    return state(
+    return facts_of_rows(
         people,
         {
             "son": [(child, father) for father, child in fathers if child[0] == "m"],

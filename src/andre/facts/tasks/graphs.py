@@ -1,7 +1,4 @@
-"""The connected parts of a graph.
-
-Random graphs of several parts, some of them with directed cycles and some without.
-"""
+"""Tasks on random graphs of several components, some with directed cycles and some without."""
 
 from __future__ import annotations
 
@@ -11,13 +8,13 @@ from functools import partial
 import numpy as np
 
 from andre.facts.base import FactBase
-from andre.facts.tasks.task import Task, state
+from andre.facts.tasks.task import Task, facts_of_rows
 
 __all__ = ["CONNECTEDNESS", "DIRECTED_EDGE", "components", "random_edges"]
 
 
 def components(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """The nodes that edges join, whichever way they run, part by part.
+    """The weakly connected components of a graph, each as the list of its nodes.
 
     Examples
     --------
@@ -34,11 +31,11 @@ def components(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
 
 
 def random_edges(sizes: tuple[int, ...], more: float, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Draw a graph with a part of each size.
+    """The edges of a random graph with a component of each size.
 
-    A part is a tree with further edges, `more` for each of its nodes. In every
-    second part edges run any way, so that there are directed cycles; in the
-    others they run from earlier to later nodes. A part of one node is a loop.
+    A component is a tree with further edges, `more` for each of its nodes. In
+    every second one edges run either way, so that there are directed cycles; in
+    the others they run from earlier to later nodes. One of a single node is a loop.
 
     Examples
     --------
@@ -61,7 +58,7 @@ def random_edges(sizes: tuple[int, ...], more: float, rng: np.random.Generator) 
 
 
 def _cycle(size: int) -> list[tuple[int, int]]:
-    """A directed cycle through the first three nodes of a part that has more than that."""
+    """A directed cycle through the first three nodes of a component of more than three."""
     return [(0, 1), (1, 2), (2, 0)] if size > 3 else []
 
 
@@ -72,13 +69,13 @@ def _nodes(edges: list[tuple[str, str]]) -> list[str]:
 def _directed_edge(sizes: tuple[int, ...], more: float, rng: np.random.Generator) -> FactBase:
     edges = random_edges(sizes, more, rng)
     either = {*edges, *((two, one) for one, two in edges)}
-    return state(_nodes(edges), {"d_edge": sorted(either), "edge": edges})
+    return facts_of_rows(_nodes(edges), {"d_edge": sorted(either), "edge": edges})
 
 
 def _connectedness(sizes: tuple[int, ...], more: float, rng: np.random.Generator) -> FactBase:
     edges = random_edges(sizes, more, rng)
     connected = [(one, two) for part in components(edges) for one in part for two in part]
-    return state(_nodes(edges), {"connectedness": connected, "edge": edges})
+    return facts_of_rows(_nodes(edges), {"connectedness": connected, "edge": edges})
 
 
 DIRECTED_EDGE = Task(

@@ -1,4 +1,4 @@
-"""Facts made worse on purpose: labels turned over, and certainty lost."""
+"""Noise: facts with some labels flipped, or with probabilities instead of certainty."""
 
 from __future__ import annotations
 
@@ -6,24 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from andre.arrays import row_keys
+from andre.arrays import Bools, row_keys
 from andre.errors import DataError
 from andre.facts.base import FactBase
-from andre.facts.relation import Key, Relation
+from andre.facts.relation import Codes, Key, Relation
 from andre.facts.types import type_of_codes
 
 __all__ = ["atom_domain", "noisy", "probabilistic"]
 
 
-def atom_domain(facts: FactBase, key: Key) -> NDArray[np.int32]:
-    """All atoms of a relation over the constants of its arguments' types.
-
-    Returns
-    -------
-    array
-        Codes [N, arity], in order.
+def atom_domain(facts: FactBase, key: Key) -> Codes:
+    """All atoms that a relation may have over the constants of its arguments' types, as codes [N, arity].
 
     Examples
     --------
@@ -34,7 +28,7 @@ def atom_domain(facts: FactBase, key: Key) -> NDArray[np.int32]:
     return _domains(facts)[key]
 
 
-def _domains(facts: FactBase) -> dict[Key, NDArray[np.int32]]:
+def _domains(facts: FactBase) -> dict[Key, Codes]:
     relations = list(facts.relations.values())
     places, of_codes = type_of_codes(relations, len(facts.constants))
     made = {}
@@ -46,11 +40,10 @@ def _domains(facts: FactBase) -> dict[Key, NDArray[np.int32]]:
 
 
 def noisy(facts: FactBase, target: str, share: float, seed: int = 0) -> FactBase:
-    """Turn over a share of the target's labels: true facts go, false ones come.
+    """The facts with a share of the target's labels flipped: some true facts go, some false ones come.
 
     The share is of all atoms that the target may have (`atom_domain`), drawn
-    without regard to their labels. Rules that read the target read it as it
-    is then.
+    uniformly whatever their labels. Recursive rules read the noisy target.
 
     Parameters
     ----------
@@ -85,12 +78,13 @@ def noisy(facts: FactBase, target: str, share: float, seed: int = 0) -> FactBase
 
 
 def probabilistic(facts: FactBase, seed: int = 0, *, only: Sequence[str] | None = None) -> FactBase:
-    """Give every atom a probability: true ones N(0.75, 0.15), false ones N(0.25, 0.15).
+    """The facts with a probability for every atom: true ones N(0.75, 0.15), false ones N(0.25, 0.15).
 
-    Draws are clipped to [0, 1]. All relations, or `only` those named as p/2,
-    are made uncertain, over all atoms they may have (`atom_domain`). An atom counts as true where its
-    probability is above 0.5, so a false one is now a stated, improbable fact.
-    What comes out as 0 is left out, which in a closed world says the same.
+    Draws are clipped to [0, 1]. They cover all atoms that a relation may have
+    (`atom_domain`), of all relations or `only` of those named as p/2. An atom
+    counts as true where its probability is above 0.5, so a false one becomes a
+    stated, improbable fact. A probability of 0 is left out, which in a closed
+    world says the same.
 
     Examples
     --------
@@ -116,7 +110,7 @@ def probabilistic(facts: FactBase, seed: int = 0, *, only: Sequence[str] | None 
 
 
 def _plain(facts: FactBase, target: str) -> Relation:
-    """The relation of a name as p/2, if its facts are certain, unmarked and none is denied."""
+    """The relation named as p/2; refused where its facts have probabilities, marks or denials."""
     for relation in facts.relations.values():
         if str(relation) == target:
             if any(column is not None for column in (relation.probability, relation.mark, relation.negative)):
@@ -129,7 +123,7 @@ def _plain(facts: FactBase, target: str) -> Relation:
     raise DataError(f"there is no relation {target}: choose from {names}")
 
 
-def _among(domain: NDArray[np.int32], relation: Relation, n_constants: int) -> NDArray[np.bool_]:
-    """[N], which atoms of the domain are facts of the relation."""
+def _among(domain: Codes, relation: Relation, n_constants: int) -> Bools:
+    """Which atoms of the domain are facts of the relation, [N]."""
     keys = row_keys(np.concatenate([domain, relation.codes]), n_constants)
     return np.isin(keys[: len(domain)], keys[len(domain) :])

@@ -1,4 +1,4 @@
-"""Numbers from 0 upwards, with zero/1 and successor/2 as all that is known of them."""
+"""Tasks on the numbers from 0 to some last one, given by zero/1 and successor/2."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from itertools import product
 import numpy as np
 
 from andre.facts.base import FactBase
-from andre.facts.tasks.task import Domain, Task, state
+from andre.facts.tasks.task import Domain, Task, facts_of_rows
 
 __all__ = ["EVEN", "LESS_THAN", "ODD", "PREDECESSOR"]
-
 
 _BACKGROUND = ("successor/2", "zero/1")
 
@@ -23,10 +22,10 @@ _BACKGROUND = ("successor/2", "zero/1")
 def _numbers(
     name: str, holds: Callable[..., bool], arity: int, last: int, rng: np.random.Generator
 ) -> FactBase:
-    """The facts about 0, ..., last; nothing is random here."""
+    """The facts about 0, ..., last; nothing about them is random."""
     del rng
     numbers = range(last + 1)
-    return state(
+    return facts_of_rows(
         numbers,
         {
             name: [row for row in product(numbers, repeat=arity) if holds(*row)],

@@ -1,4 +1,4 @@
-"""Random populations: who was born to whom, and who married."""
+"""Random populations: people, their parents and their marriages."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Person", "Population", "Unions", "populate"]
+__all__ = ["Person", "Population", "populate"]
 
 
 @dataclass(frozen=True)
 class Person:
-    """Someone with the parents that are known; the name says the sex."""
+    """A person with those parents that are known; names of men begin with m, of women with w."""
 
     name: str
     is_male: bool
@@ -19,7 +19,7 @@ class Person:
     father: str | None = None
 
     def is_sibling(self, other: Person) -> bool:
-        """Whether both have a known parent in common, and are not one."""
+        """Whether two different people have a known parent in common."""
         if self.name == other.name:
             return False
         return (self.mother is not None and self.mother == other.mother) or (
@@ -28,11 +28,11 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Unions:
-    """Those of a generation who may have children: couples, and women alone."""
+class _Parents:
+    """Those of a generation who may have children: couples and single mothers."""
 
-    married: tuple[tuple[Person, Person], ...]  #: husband and wife
-    alone: tuple[Person, ...]  #: women whose children's father is not known
+    couples: tuple[tuple[Person, Person], ...] = ()  #: (husband, wife)
+    single: tuple[Person, ...] = ()  #: women whose children's father is not known
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ class Population:
     """
 
     people: tuple[Person, ...]
-    marriages: tuple[tuple[str, str], ...]  #: husband and wife
+    marriages: tuple[tuple[str, str], ...]  #: (husband, wife)
 
     @property
     def mothers(self) -> list[tuple[str, str]]:
-        """Mother and child."""
+        """Pairs of mother and child."""
         return [(person.mother, person.name) for person in self.people if person.mother is not None]
 
     @property
     def fathers(self) -> list[tuple[str, str]]:
-        """Father and child."""
+        """Pairs of father and child."""
         return [(person.father, person.name) for person in self.people if person.father is not None]
 
     @property
@@ -69,7 +69,7 @@ class Population:
 
 
 def populate(clans: tuple[tuple[tuple[int, int], ...], ...], rng: np.random.Generator) -> Population:
-    """Draw clans that do not marry one another.
+    """A random population of clans that do not intermarry.
 
     Parameters
     ----------
@@ -89,43 +89,43 @@ def populate(clans: tuple[tuple[tuple[int, int], ...], ...], rng: np.random.Gene
     marriages: list[tuple[str, str]] = []
 
     def add(place: int, mother: str | None = None, father: str | None = None) -> Person:
-        is_male = place % 5 in {1, 3}  # more women than men: some stay alone, some marry a man who has a wife
+        is_male = place % 5 in {1, 3}  # more women than men: some stay single, some marry a married man
         person = Person(f"{'m' if is_male else 'w'}{len(people) + 1}", is_male, mother, father)
         people.append(person)
         return person
 
     for generations in clans:
-        unions = Unions((), ())
+        parents = _Parents()
         for born, incoming in generations:
-            parents = _parents(unions, born, rng)
-            natives = [add(place, *pair) for place, pair in enumerate(parents)]
+            births = _births(parents, born, rng)
+            natives = [add(place, *pair) for place, pair in enumerate(births)]
             incomers = [add(place % 2) for place in range(incoming)]
-            unions = _marry(natives, incomers, rng)
-            marriages += [(husband.name, wife.name) for husband, wife in unions.married]
+            parents = _marry(natives, incomers, rng)
+            marriages += [(husband.name, wife.name) for husband, wife in parents.couples]
     return Population(tuple(people), tuple(marriages))
 
 
-def _parents(unions: Unions, born: int, rng: np.random.Generator) -> list[tuple[str, str | None]]:
-    """Mother and father of each child: one child for each union, the others to couples by lot.
+def _births(parents: _Parents, born: int, rng: np.random.Generator) -> list[tuple[str, str | None]]:
+    """The mother and father of each child: one child each, the others to couples at random.
 
-    Couples come first, those of incomers before all, so that no incomer is without a child.
+    Couples come first, those with an incomer before others, so that every incomer has a child.
     """
     if not born:
         return []
-    couples = [(wife.name, husband.name) for husband, wife in unions.married]
-    first = [*couples, *((woman.name, None) for woman in unions.alone)][:born]
+    couples = [(wife.name, husband.name) for husband, wife in parents.couples]
+    first = [*couples, *((woman.name, None) for woman in parents.single)][:born]
     others = [couples[place] for place in rng.integers(len(couples), size=born - len(first))]
     return [*(first[place] for place in rng.permutation(len(first))), *others]
 
 
-def _marry(natives: list[Person], incomers: list[Person], rng: np.random.Generator) -> Unions:
-    """Marry whom one can; incomers first, and nobody a sibling.
+def _marry(natives: list[Person], incomers: list[Person], rng: np.random.Generator) -> _Parents:
+    """Marry as many as possible, incomers first and no siblings.
 
     Of the women who are left, the first marries a man who has a wife already,
-    and the next has children alone.
+    and the next has children on her own.
     """
     seekers = [*_shuffled(incomers, rng), *_shuffled(natives, rng)]
-    married: list[tuple[Person, Person]] = []
+    couples: list[tuple[Person, Person]] = []
     taken: set[str] = set()
     for one in seekers:
         free = [
@@ -135,14 +135,12 @@ def _marry(natives: list[Person], incomers: list[Person], rng: np.random.Generat
         ]
         if free:
             two = free[-1]  # the last are natives, so that incomers marry into the clan
-            married.append((one, two) if one.is_male else (two, one))
+            couples.append((one, two) if one.is_male else (two, one))
             taken |= {one.name, two.name}
     left = [person for person in natives if not person.is_male and person.name not in taken]
-    alone = left
-    if left and (suitors := [husband for husband, _ in married if not husband.is_sibling(left[0])]):
-        married.append((suitors[-1], left[0]))
-        alone = left[1:]
-    return Unions(tuple(married), tuple(alone[:1]))
+    if left and (suitors := [husband for husband, _ in couples if not husband.is_sibling(left[0])]):
+        couples.append((suitors[-1], left.pop(0)))
+    return _Parents(tuple(couples), tuple(left[:1]))
 
 
 def _shuffled(people: list[Person], rng: np.random.Generator) -> list[Person]:

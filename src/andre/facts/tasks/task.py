@@ -1,4 +1,4 @@
-"""Tasks: a relation to define, the facts to define it from, and a larger domain to judge it on."""
+"""What a task is: a relation to define, facts to learn it from, and a larger domain to judge by."""
 
 from __future__ import annotations
 
@@ -13,22 +13,20 @@ from andre.facts.base import FactBase
 from andre.facts.relation import Dictionary, Relation, Value, key_of
 from andre.logic import Program, parse_program
 
-__all__ = ["Domain", "Rows", "Task", "state"]
+__all__ = ["Domain", "Task", "facts_of_rows"]
 
-
-#: The facts of one relation, as tuples of constants.
-Rows: TypeAlias = Iterable[tuple[Value, ...]]
-
-#: Makes the facts of a domain, target and background, by a generator of random numbers.
+#: Draws the facts of a domain, target and background.
 Domain: TypeAlias = Callable[[np.random.Generator], FactBase]
 
 
-def state(constants: Iterable[Value], relations: Mapping[str, Rows]) -> FactBase:
-    """Make a fact base of tuples by relation.
+def facts_of_rows(
+    constants: Iterable[Value], relations: Mapping[str, Iterable[tuple[Value, ...]]]
+) -> FactBase:
+    """The facts whose arguments are given as tuples of constants, by relation.
 
     Examples
     --------
-    >>> state("ab", {"edge": [("a", "b")], "old": [("b",)]})
+    >>> facts_of_rows("ab", {"edge": [("a", "b")], "old": [("b",)]})
     FactBase(2 facts, 2 relations, 2 constants)
     """
     values = tuple(constants)
@@ -42,10 +40,10 @@ def state(constants: Iterable[Value], relations: Mapping[str, Rows]) -> FactBase
 
 @dataclass(frozen=True)
 class Task:
-    """A relation to define, with facts to learn from and others to judge by.
+    """A relation to define, with facts to learn it from and others to judge a definition by.
 
     Both domains state the whole target relation: what is not stated is false.
-    The held-out domain has at least three times as many constants.
+    The one to judge by has at least three times as many constants.
 
     Examples
     --------
@@ -61,16 +59,16 @@ class Task:
     summary: str  #: one sentence
     target: str  #: name and arity of the relation to define, as p/2
     variables: int  #: how many variables the paper gives its rules
-    background: tuple[str, ...]  #: the relations to define it by
+    background: tuple[str, ...]  #: the relations to define it from
     definition: str = field(repr=False)  #: a correct program, to check the facts by; learners never see it
     domains: tuple[Domain, Domain] = field(repr=False)  #: to learn from, and to judge by
 
     def train(self, seed: int = 0) -> FactBase:
-        """The facts to learn from; the seed makes families and graphs, numbers stay as they are."""
+        """The facts to learn from; families and graphs differ by seed, numbers do not."""
         return self.domains[0](np.random.default_rng((seed, 0)))
 
     def test(self, seed: int = 0) -> FactBase:
-        """The facts of the larger domain, made apart from those to learn from."""
+        """The facts of the larger domain, drawn independently of those to learn from."""
         return self.domains[1](np.random.default_rng((seed, 1)))
 
     @cached_property
