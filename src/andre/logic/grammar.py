@@ -25,7 +25,7 @@ __all__ = ["RawAtom", "RawClause", "RawDirective", "RawLiteral", "RawTerm", "Rea
 GRAMMAR = r"""
 program: (clause | directive)*
 directive: DIRECTIVE
-clause: [PROBABILITY "::"] atom [(":-" | "<=") body] DOT
+clause: [PROBABILITY "::"] atom [(":-" | "<=") body] _DOT
 body: literal ("," literal)*
 literal: positive
        | _NEGATION positive          -> negation
@@ -34,7 +34,7 @@ literal: positive
 comparison: term COMPARISON term
 atom: name ["(" [terms] ")"]
 terms: term ("," term)*
-!name: NAME | QUOTED | CAPITALISED
+?name: NAME | QUOTED | CAPITALISED
 ?term: VARIABLE -> variable
      | simple
      | list     -> whole
@@ -45,9 +45,9 @@ terms: term ("," term)*
 ?item: simple | list
 list: LIST_START [item ("," item)*] "]"
 
-single: atom [DOT]
+?single: atom _DOT?
 
-line: [COUNT COUNT CONFIDENCE] line_atom "<=" [line_body] [DOT]
+line: [COUNT COUNT _CONFIDENCE] line_atom "<=" [line_body] _DOT?
 line_body: line_atom ("," line_atom)*
 line_atom: LINE_NAME "(" line_term ("," line_term)* ")"
 line_term: LINE_TERM | QUOTED
@@ -63,10 +63,10 @@ DIGITS: /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/
 QUOTED.2: /<QUOTED>/
 STRING: /"(?:[^"\\\n]|\\[\s\S])*+"/
 LIST_START: "["
-DOT: /\.(?=[\s%]|\Z)/
+_DOT: /\.(?=[\s%]|\Z)/
 
 COUNT: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s)/
-CONFIDENCE: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s)/
+_CONFIDENCE: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s)/
 LINE_NAME.2: /[^\s(),]+(?=\()/
 LINE_TERM: /(?:[^\s,()']|\([^\s()]*\))(?:[^\s,()]|\([^\s()]*\))*+/
 
@@ -140,19 +140,18 @@ class ReadError(Exception):
 class _Reader:
     """One method per rule of the grammar, called from the leaves up: no depth of nesting makes it recurse."""
 
-    def program(self, *items: RawClause | RawDirective) -> list[RawClause | RawDirective]:
-        return list(items)
+    def terms(self, *items: Any) -> tuple[Any, ...]:
+        return items
+
+    program = body = terms
 
     def directive(self, token: Token) -> RawDirective:
         return RawDirective(str(token), _line(token))
 
     def clause(
-        self, probability: Token | None, head: RawAtom, body: tuple[RawLiteral, ...] | None, _: Token
+        self, probability: Token | None, head: RawAtom, body: tuple[RawLiteral, ...] | None
     ) -> RawClause:
         return RawClause(head, body or (), None if probability is None else float(probability))
-
-    def body(self, *literals: RawLiteral) -> tuple[RawLiteral, ...]:
-        return literals
 
     def literal(self, atom: RawAtom) -> RawLiteral:
         return RawLiteral(atom, negated=False)
@@ -166,12 +165,6 @@ class _Reader:
     def atom(self, name: Token, args: tuple[RawTerm, ...] | None = None) -> RawAtom:
         is_true = name.type == "NAME" and name == "true" and not args
         return RawAtom(_name(name), args or (), _line(name), is_true)
-
-    def terms(self, *terms: RawTerm) -> tuple[RawTerm, ...]:
-        return terms
-
-    def name(self, token: Token) -> Token:
-        return token
 
     def variable(self, token: Token) -> RawTerm:
         return _ANONYMOUS if token == "_" else Variable(str(token))
@@ -198,17 +191,8 @@ class _Reader:
     def whole(self, items: _ListText) -> Constant:
         return Constant(items.text)
 
-    def single(self, atom: RawAtom, _: Token | None) -> RawAtom:
-        return atom
-
     def line(
-        self,
-        n_b: Token | None,
-        n_r: Token | None,
-        _confidence: Token | None,
-        head: RawAtom,
-        body: tuple[RawLiteral, ...] | None,
-        _dot: Token | None,
+        self, n_b: Token | None, n_r: Token | None, head: RawAtom, body: tuple[RawLiteral, ...] | None
     ) -> RawClause:
         counts = None if n_b is None or n_r is None else (float(n_b), float(n_r))
         return RawClause(head, body or (), counts=counts)
@@ -247,13 +231,13 @@ def _parser() -> Lark:
     from lark import Lark  # noqa: PLC0415  (lark costs more time than most commands need)
 
     reader = _Reader()
-    callbacks = {name: partial(_spread, getattr(reader, name)) for name in dir(_Reader) if name[0] != "_"}
+    callbacks = {name: partial(_call, getattr(reader, name)) for name in dir(_Reader) if name[0] != "_"}
     starts = ["program", "single", "line"]
     transformer: Any = SimpleNamespace(**callbacks)
     return Lark(GRAMMAR, parser="lalr", lexer="contextual", start=starts, transformer=transformer)
 
 
-def _spread(method: Callable[..., Any], children: list[Any]) -> Any:
+def _call(method: Callable[..., Any], children: list[Any]) -> Any:
     return method(*children)
 
 

@@ -43,6 +43,7 @@ PROGRAM_FORMATS = {
         ProgramFormat("csv", (".csv",), to_csv, from_csv),
     )
 }
+_BY_ENDING = {ending: item for item in PROGRAM_FORMATS.values() for ending in item.endings}
 
 
 def format_program(program: Program, format: str = "prolog") -> str:
@@ -74,7 +75,12 @@ def write_program(program: Program, path: str | Path, format: str | None = None)
         Where the format cannot hold the program, or the ending names no format.
     """
     path = Path(path)
-    chosen = _by_ending(path) if format is None else _named(format)
+    chosen = _BY_ENDING.get(path.suffix.lower()) if format is None else _named(format)
+    if chosen is None:
+        endings = ", ".join(item.endings[0] for item in PROGRAM_FORMATS.values())
+        raise LogicError(
+            f"the ending of {path.name} names no format: use one of {endings}, or say the format"
+        )
     write_whole(path, chosen.write(program))
 
 
@@ -106,20 +112,12 @@ def read_program(path: str | Path, format: str | None = None) -> Program:
             f"{path}, line {line}: this is not UTF-8 but looks like LATIN1: "
             "convert it with iconv -f LATIN1 -t UTF-8"
         ) from None
-    known = {ending: item for item in PROGRAM_FORMATS.values() for ending in item.endings}
-    chosen = known.get(path.suffix.lower(), PROGRAM_FORMATS["prolog"]) if format is None else _named(format)
-    return chosen.read(text, str(path))
+    if format is None:
+        return _BY_ENDING.get(path.suffix.lower(), PROGRAM_FORMATS["prolog"]).read(text, str(path))
+    return _named(format).read(text, str(path))
 
 
 def _named(name: str) -> ProgramFormat:
     if name not in PROGRAM_FORMATS:
         raise LogicError(f"there is no program format {name!r}: choose {', '.join(PROGRAM_FORMATS)}")
     return PROGRAM_FORMATS[name]
-
-
-def _by_ending(path: Path) -> ProgramFormat:
-    for item in PROGRAM_FORMATS.values():
-        if path.suffix.lower() in item.endings:
-            return item
-    endings = ", ".join(item.endings[0] for item in PROGRAM_FORMATS.values())
-    raise LogicError(f"the ending of {path.name} names no format: use one of {endings}, or say the format")
