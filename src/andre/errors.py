@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["AndreError", "CheckpointError", "ConfigError", "DataError", "LogicError", "MemoryLimitError"]
+__all__ = [
+    "AndreError",
+    "CheckpointError",
+    "ConfigError",
+    "DataError",
+    "LogicError",
+    "MemoryLimitError",
+    "shorten",
+]
 
 
 class AndreError(ValueError):
@@ -30,3 +38,14 @@ class ConfigError(AndreError):
 
 class CheckpointError(AndreError):
     """A saved model or checkpoint that is damaged or does not fit."""
+
+
+def shorten(text: str, most: int) -> str:
+    """A text of the user's as an error quotes it: no more than its first characters.
+
+    Examples
+    --------
+    >>> shorten("a long text", 6)
+    'a long...'
+    """
+    return text if len(text) <= most else text[:most] + "..."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +32,21 @@ def sample_base(holds: frozenset[str]) -> FactBase:
 
 def write_sample(name: str, folder: Path) -> Path:
     """Write the sample of a format into a folder, and give its path."""
-    chosen = FORMATS[name]
-    path = folder / ("sample" if chosen.folder else f"sample{chosen.suffixes[0]}")
-    write_facts(sample_base(chosen.holds), path, name)
+    path = folder / sample_name(name)
+    for file, data in sample_files(name).items():
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_bytes(data)
     return path
+
+
+def sample_name(name: str) -> str:
+    return "sample" if FORMATS[name].folder else f"sample{FORMATS[name].suffixes[0]}"
+
+
+@cache
+def sample_files(name: str) -> dict[str, bytes]:
+    """The files of the sample of a format, written once: databases are slow to write."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_facts(sample_base(FORMATS[name].holds), Path(folder, sample_name(name)), name)
+        files = [path for path in Path(folder).rglob("*") if path.is_file()]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}

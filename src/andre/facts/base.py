@@ -201,6 +201,15 @@ class FactBase:
         """The code of a constant, or None for one that is not in the dictionary."""
         return self.dictionary.get(key_of(value))
 
+    def named(self, name: str) -> Relation:
+        """The relation of a name with its arity, as p/2."""
+        for relation in self.relations.values():
+            if str(relation) == name:
+                return relation
+        raise DataError(
+            f"there is no relation {name}: choose from {', '.join(map(str, self.relations.values()))}"
+        )
+
     def atoms(self, name: str, arity: int) -> Iterator[Atom]:
         """The facts of a relation as atoms, denied ones included.
 

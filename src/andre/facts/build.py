@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Ints, run_starts
-from andre.errors import DataError, LogicError
+from andre.errors import DataError
 from andre.facts.base import FactBase, Notes
 from andre.facts.bias import Bias
 from andre.facts.relation import (
@@ -28,7 +28,7 @@ from andre.facts.relation import (
     merge_equal,
 )
 from andre.facts.types import type_of_codes
-from andre.logic import Atom, Constant, Program, Rule, is_code, read_number
+from andre.logic import Atom, Constant, Program, Rule, is_code, number_or_none
 
 __all__ = ["Builder", "Interpret", "Place", "as_names", "group_rows", "values_of_texts"]
 
@@ -59,16 +59,9 @@ def values_of_texts(texts: Sequence[str], relations: Iterable[Relation]) -> list
         named = np.isin(kinds, kinds[codes]) & (kinds >= 0)
         numeric = [code for code in numeric if not named[code]]
     for code in numeric:
-        values[code] = _value(texts[code])
+        if (number := number_or_none(texts[code])) is not None:
+            values[code] = number + 0  # -0.0 is 0.0
     return values
-
-
-def _value(text: str) -> Value:
-    try:
-        number = read_number(text)
-    except LogicError:  # too large to compute with
-        number = None
-    return text if number is None else number + 0  # -0.0 is 0.0
 
 
 def as_names(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]:

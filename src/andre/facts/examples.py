@@ -191,7 +191,7 @@ def read_table(
             kinds[special[label]] = _LABEL
         if weight is not None:
             kinds[special[weight]] = _WEIGHT
-        cells = _read(path, file, kinds)
+        cells = _read(file, kinds)
     where = {place: column for column, place in enumerate(kinds)}
     return ExampleTable(
         names=tuple(file.names[place] for place in places),
@@ -213,12 +213,10 @@ class _Kind:
 
 def _valuation_fault(text: str, number: float | None) -> str:
     if number is None:
-        comma = (
-            " (write a decimal point, not a comma)" if read_cell(text.replace(",", ".")) is not None else ""
-        )
+        is_comma = read_cell(text.replace(",", ".")) is not None
         return (
-            f"{text!r} is not a number{comma}: give a truth value from 0 to 1, leave the cell empty "
-            "if it is unknown, or ignore the column"
+            f"{text!r} is not a number{' (write a decimal point, not a comma)' if is_comma else ''}: "
+            "give a truth value from 0 to 1, leave the cell empty if it is unknown, or ignore the column"
         )
     if math.isinf(number):
         return f"{text} is infinite: give a truth value from 0 to 1, or leave the cell empty if it is unknown"
@@ -241,21 +239,21 @@ _LABEL = _Kind(lambda cell: (cell == 0) | (cell == 1), _label_fault)
 _WEIGHT = _Kind(lambda cell: (cell >= 0) & (cell < math.inf), _weight_fault)
 
 
-def _read(path: Path, file: TableFile, kinds: dict[int, _Kind]) -> Floats:
+def _read(file: TableFile, kinds: dict[int, _Kind]) -> Floats:
     """The chosen columns, [N, columns]: read in bulk, and again row by row where something is wrong."""
     cells = file.columns(list(kinds))
     if cells is None or not all(
         kind.allows(cells[:, place]).all() for place, kind in enumerate(kinds.values())
     ):
-        cells = _read_rows(path, file, kinds)
+        cells = _read_rows(file, kinds)
     if not len(cells):
         raise DataError(
-            f"{path} has column names but no rows: add at least one positive and one negative example"
+            f"{file.path} has column names but no rows: add at least one positive and one negative example"
         )
     return cells
 
 
-def _read_rows(path: Path, file: TableFile, kinds: dict[int, _Kind]) -> Floats:
+def _read_rows(file: TableFile, kinds: dict[int, _Kind]) -> Floats:
     """The chosen columns row by row, with an error that names the first cell that is wrong."""
     found = array("d")
     for where, cells in file.rows():
@@ -263,9 +261,8 @@ def _read_rows(path: Path, file: TableFile, kinds: dict[int, _Kind]) -> Floats:
             number = read_cell(cells[place])
             if number is None or not kind.allows(number):
                 text = "" if cells[place] is None else str(cells[place]).strip()
-                raise DataError(
-                    f"{path}, {where}, column {file.names[place]!r}: {kind.complain(text, number)}"
-                )
+                column = f"{file.path}, {where}, column {file.names[place]!r}"
+                raise DataError(f"{column}: {kind.complain(text, number)}")
             found.append(number)
     return np.array(found).reshape(-1, len(kinds))
 

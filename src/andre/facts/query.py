@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from andre.errors import DataError, LogicError
 from andre.facts.base import FactBase
 from andre.facts.relation import Value
-from andre.logic import QUOTED, Atom, Constant, Term, Variable, parse_atom, read_number, unquote
+from andre.logic import QUOTED, Atom, Constant, Term, Variable, number_or_none, parse_atom, unquote
 
 __all__ = ["as_stated", "read_query"]
 
@@ -86,10 +86,7 @@ def _readings(text: str) -> list[Value]:
     """The constants that a text may stand for, the likeliest first."""
     if _IN_QUOTES.match(text):
         return [unquote(text), text]
-    try:
-        number = read_number(text)
-    except LogicError:  # too large to compute with
-        number = None
+    number = number_or_none(text)
     return [text] if number is None else [text, number]
 
 

@@ -50,22 +50,20 @@ def hold_out(
     """
     if not 0 < share < 1:
         raise DataError(f"a share of {share:g} cannot be held out: give one between 0 and 1")
-    known = {str(relation): relation for relation in facts.relations.values()}
-    if unknown := set(targets or ()) - known.keys():
-        raise DataError(f"there is no relation {min(unknown)}: choose from {', '.join(known)}")
+    for name in sorted(targets or ()):
+        facts.named(name)  # an unknown name is refused
     rng = np.random.default_rng(seed)
-    relations, left = {}, []
-    for name, relation in known.items():
-        relations[relation.key] = relation
-        if targets is not None and name not in targets:
+    relations, left = dict(facts.relations), []
+    for key, relation in facts.relations.items():
+        if targets is not None and str(relation) not in targets:
             continue
         marked = _marked(relation, share, rng)
         if marked is not None:
-            relations[relation.key] = marked
+            relations[key] = marked
         elif targets is not None:
-            raise DataError(f"{name} has fewer than two training facts: none of them can be held out")
+            raise DataError(f"{relation} has fewer than two training facts: none of them can be held out")
         else:
-            left.append(name)
+            left.append(str(relation))
     notes = facts.notes
     if left:
         remark = f"nothing is held out of {', '.join(left)}: fewer than two training facts"

@@ -5,7 +5,7 @@ from andre.logic.compare import Difference, difference, merge_programs, subsumes
 from andre.logic.parse import Clause, parse_atom, parse_clauses, parse_program, parse_rule
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule, check_safe
-from andre.logic.spelling import QUOTED, is_code, quote, read_number, spell_number, unquote
+from andre.logic.spelling import QUOTED, is_code, number_or_none, quote, read_number, spell_number, unquote
 from andre.logic.writers import PROGRAM_FORMATS, format_program, read_program, write_program
 from andre.logic.writers.json import from_json, to_json
 from andre.logic.writers.prolog import to_prolog
@@ -33,6 +33,7 @@ __all__ = [
     "html_table",
     "is_code",
     "merge_programs",
+    "number_or_none",
     "parse_atom",
     "parse_clauses",
     "parse_program",

@@ -12,7 +12,7 @@ from itertools import count
 from typing import TypeAlias
 
 from andre.errors import LogicError
-from andre.logic.spelling import is_list, quote, read_number, spell_number
+from andre.logic.spelling import is_list, number_or_none, quote, read_number, spell_number
 
 __all__ = [
     "BUILTINS",
@@ -214,10 +214,8 @@ def _terms(pieces: Collection[str]) -> tuple[Term, ...]:
 def _term(text: str) -> Term:
     if _VARIABLE_NAME.match(text):
         return Variable(text)
-    try:
-        return Constant.read(text)
-    except LogicError:  # a number too large to compute with
-        return Constant(text)
+    number = number_or_none(text)
+    return Constant(text if number is None else number)
 
 
 @dataclass(frozen=True, slots=True)

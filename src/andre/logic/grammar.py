@@ -13,7 +13,7 @@ from functools import cache, partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from andre.errors import LogicError
+from andre.errors import LogicError, shorten
 from andre.logic.atom import Constant, Term, Variable
 from andre.logic.spelling import QUOTED, read_number, unquote
 
@@ -278,7 +278,7 @@ def read_raw(text: str, start: Literal["program", "single", "line"]) -> Any:
 
 def _complaint(found: str) -> str:
     found = found.split("\n", maxsplit=1)[0].strip()
-    shown = found if len(found) <= 30 else found[:30] + "..."
+    shown = shorten(found, 30)
     for sign, hint in _HINTS.items():
         if found.startswith(sign) and (sign != "is" or found[2:3] in ("", " ")):
             return f"{shown!r} cannot stand here: {hint}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from andre.errors import LogicError
+from andre.errors import LogicError, shorten
 from andre.logic.atom import Atom, Constant, Literal, Term, Variable, fresh_variables
 from andre.logic.grammar import RawAtom, RawClause, RawDirective, RawTerm, ReadError, read_raw
 from andre.logic.program import Program
@@ -199,7 +199,7 @@ def _whole(count: float) -> float:
 
 def _skip(directive: RawDirective) -> None:
     if not _SKIPPED_DIRECTIVE.match(directive.text):
-        shown = directive.text if len(directive.text) <= 60 else directive.text[:60] + "..."
+        shown = shorten(directive.text, 60)
         raise ReadError(f"the directive {shown!r} cannot be carried out: take it out", directive.line)
 
 

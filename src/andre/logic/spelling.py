@@ -7,7 +7,17 @@ import re
 
 from andre.errors import LogicError
 
-__all__ = ["CODE", "QUOTED", "is_code", "is_list", "quote", "read_number", "spell_number", "unquote"]
+__all__ = [
+    "CODE",
+    "QUOTED",
+    "is_code",
+    "is_list",
+    "number_or_none",
+    "quote",
+    "read_number",
+    "spell_number",
+    "unquote",
+]
 
 #: A quoted name, as a regular expression; the escapes \\x41\\ and \\101\\ end in a backslash.
 QUOTED = r"'(?:[^'\\\n]|''|\\(?:x[0-9a-fA-F]+\\|[0-7]+\\|[^x0-7]))*+'"
@@ -109,6 +119,19 @@ def read_number(text: str) -> int | float | None:
     if len(text) > _MOST_DIGITS:
         raise LogicError(f"a number of {len(text)} digits is too long to compute with: quote it as a name")
     return int(text)
+
+
+def number_or_none(text: str) -> int | float | None:
+    """The same as `read_number`, but a number too large to compute with is a name.
+
+    Examples
+    --------
+    >>> number_or_none("1e999")
+    """
+    try:
+        return read_number(text)
+    except LogicError:
+        return None
 
 
 def is_code(text: str) -> bool:

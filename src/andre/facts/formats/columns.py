@@ -8,7 +8,10 @@ relation, tail (or subject, predicate, object, or h, r, t) holds triples.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, time
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,36 +96,23 @@ def _value(cell: Any) -> str | int | float:
 
 def _plain(cell: Any) -> Any:
     """A rare kind of cell as a plain one: dates, times and UUIDs as names, decimals as numbers."""
-    import datetime  # noqa: PLC0415  (few tables have such cells)
-    import decimal  # noqa: PLC0415
-    import uuid  # noqa: PLC0415
-
     if str(cell) in {"<NA>", "NaT"}:  # as pandas writes what is missing
         return None
-    if isinstance(cell, decimal.Decimal):
+    if isinstance(cell, Decimal):
         return float(cell)
-    return str(cell) if isinstance(cell, datetime.date | datetime.time | uuid.UUID) else cell
+    return str(cell) if isinstance(cell, date | time | UUID) else cell
 
 
 def _reserved(field: str, cells: Sequence[Any], place: Place) -> NDArray[Any]:
     """The values of a reserved column, checked."""
-    read: dict[str, Callable[[Any], Any]] = {
-        "probability": _probability,
-        "mark": MARKS.index,
-        "negative": _TRUTH.__getitem__,
-    }
-    wanted = {
-        "probability": "a probability is a number from 0 to 1",
-        "mark": "a mark is train, valid or test",
-        "negative": "negative is true or false",
-    }
+    read, rule = _RESERVED_CELLS[field]
     values = []
     for row, cell in enumerate(cells):
         plain = cell.item() if isinstance(cell, np.generic) else cell
         try:
-            values.append(read[field](plain.lower() if isinstance(plain, str) else plain))
+            values.append(read(plain.lower() if isinstance(plain, str) else plain))
         except (KeyError, ValueError, TypeError):
-            raise DataError(f"{place.of(row)}: {cell!r} in the column {field}: {wanted[field]}") from None
+            raise DataError(f"{place.of(row)}: {cell!r} in the column {field}: {rule}") from None
     return np.array(values)
 
 
@@ -131,6 +121,14 @@ def _probability(cell: Any) -> float:
     if not 0 <= value <= 1:
         raise ValueError
     return value
+
+
+#: How a cell of a reserved column is read, and what may stand there.
+_RESERVED_CELLS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "probability": (_probability, "a probability is a number from 0 to 1"),
+    "mark": (MARKS.index, "a mark is train, valid or test"),
+    "negative": (_TRUTH.__getitem__, "negative is true or false"),
+}
 
 
 def table_columns(base: FactBase, relation: Relation) -> dict[str, list[Any]]:

@@ -106,12 +106,12 @@ def read_parquet(path: Path) -> FactBase:
 def write_parquet(base: FactBase, folder: Path) -> None:
     """Write a file for each relation."""
     folder.mkdir()
-    for relation in base.relations.values():
-        facts = _arrays(base, relation)  # found by DuckDB under its name
-        target = str(folder / file_name(relation.name, ".parquet")).replace("'", "''")
-        with _duckdb(folder) as connection:
+    with _duckdb(folder) as connection:
+        for relation in base.relations.values():
+            facts = _arrays(base, relation)  # found by DuckDB under its name
+            target = str(folder / file_name(relation.name, ".parquet")).replace("'", "''")
             connection.execute(f"COPY (SELECT * FROM facts) TO '{target}' (FORMAT parquet)")
-        del facts
+            del facts
 
 
 def read_duckdb(path: Path) -> FactBase:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from andre.errors import LogicError
+from andre.errors import LogicError, shorten
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place, group_rows, values_of_texts
 from andre.facts.formats.format import (
@@ -74,10 +74,8 @@ def _add_spaced(path: Path, builder: Builder, text: str, line: int) -> None:
     """Add the fact of a line that has spaces or quotes in it."""
     match = _SPACED.match(text)
     if match is None:
-        shown = text if len(text) <= 60 else text[:60] + "..."
-        raise fail_at(
-            path, line, f"{shown!r} is no fact: write relation(a,b). and #TEST after what is held out"
-        )
+        advice = "write relation(a,b). and #TEST after what is held out"
+        raise fail_at(path, line, f"{shorten(text, 60)!r} is no fact: {advice}")
     try:
         name = unquote(match["name"]) if match["name"].startswith("'") else match["name"]
         codes = [

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from andre.errors import DataError, LogicError
+from andre.errors import DataError, LogicError, shorten
 from andre.facts.base import FactBase
 from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place
@@ -113,8 +113,7 @@ def _plain(name: str) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 40 else text[:40] + "..."
+    return shorten(" ".join(text.split()), 40)
 
 
 def write_popper(base: FactBase, folder: Path) -> None:

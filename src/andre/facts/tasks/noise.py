@@ -93,16 +93,14 @@ def probabilistic(facts: FactBase, seed: int = 0, *, only: Sequence[str] | None 
     >>> bool(likely.probability.min() > 0), 0.4 < float(likely.probability.mean()) < 0.6
     (True, True)
     """
-    rng = np.random.default_rng(seed)
-    relations = {}
     for name in only or ():
         _plain(facts, name)  # an unknown name is refused
+    rng = np.random.default_rng(seed)
+    relations = dict(facts.relations)
     for key, domain in _domains(facts).items():
-        name = f"{key[0]}/{key[1]}"
-        if only is not None and name not in only:
-            relations[key] = facts.relations[key]
+        if only is not None and str(relations[key]) not in only:
             continue
-        relation = _plain(facts, name)
+        relation = _plain(facts, str(relations[key]))
         true = _among(domain, relation, len(facts.constants))
         chance = rng.normal(np.where(true, 0.75, 0.25), 0.15).clip(0, 1)
         relations[key] = Relation(relation.name, domain[chance > 0], chance[chance > 0])
@@ -111,16 +109,13 @@ def probabilistic(facts: FactBase, seed: int = 0, *, only: Sequence[str] | None 
 
 def _plain(facts: FactBase, target: str) -> Relation:
     """The relation named as p/2; refused where its facts have probabilities, marks or denials."""
-    for relation in facts.relations.values():
-        if str(relation) == target:
-            if any(column is not None for column in (relation.probability, relation.mark, relation.negative)):
-                raise DataError(
-                    f"the facts of {target} have probabilities, marks or denials: "
-                    "noise is made on certain training facts"
-                )
-            return relation
-    names = ", ".join(map(str, facts.relations.values()))
-    raise DataError(f"there is no relation {target}: choose from {names}")
+    relation = facts.named(target)
+    if any(column is not None for column in (relation.probability, relation.mark, relation.negative)):
+        raise DataError(
+            f"the facts of {target} have probabilities, marks or denials: "
+            "noise is made on certain training facts"
+        )
+    return relation
 
 
 def _among(domain: Codes, relation: Relation, n_constants: int) -> Bools:

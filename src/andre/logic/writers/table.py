@@ -17,12 +17,12 @@ from andre.logic.writers.prolog import spell_count
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["COLUMNS", "from_csv", "html_table", "program_html", "to_csv", "to_frame"]
+__all__ = ["from_csv", "html_table", "program_html", "to_csv", "to_frame"]
 
-COLUMNS = ("rule", "support", "N_b", "N_r", "confidence", "split")
+_COLUMNS = ("rule", "support", "N_b", "N_r", "confidence", "split")
 
 
-def rows(program: Program) -> Iterator[dict[str, Any]]:
+def _rows(program: Program) -> Iterator[dict[str, Any]]:
     """One row per rule and split; a rule without evidence has one row with gaps.
 
     The support of a rule is N_r, as rule miners count it: the examples for
@@ -33,7 +33,7 @@ def rows(program: Program) -> Iterator[dict[str, Any]]:
             counts: tuple[float | str | None, ...] = (None,) * 5
             if item is not None:
                 counts = (item.n_r, item.n_b, item.n_r, item.confidence, item.split)
-            yield dict(zip(COLUMNS, (str(rule), *counts), strict=True))
+            yield dict(zip(_COLUMNS, (str(rule), *counts), strict=True))
 
 
 def to_frame(program: Program) -> DataFrame:
@@ -50,7 +50,7 @@ def to_frame(program: Program) -> DataFrame:
         import pandas as pd  # noqa: PLC0415  (an extra, and slow to load)
     except ImportError:
         raise ConfigError("a DataFrame needs pandas: install andre[pandas]") from None
-    frame = pd.DataFrame(list(rows(program)), columns=list(COLUMNS))
+    frame = pd.DataFrame(list(_rows(program)), columns=list(_COLUMNS))
     return frame.astype(dict.fromkeys(("support", "N_b", "N_r", "confidence"), "float64"))
 
 
@@ -66,9 +66,9 @@ def to_csv(program: Program) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows(program):
-        counts = ("" if row[name] is None else spell_count(row[name]) for name in COLUMNS[1:4])
+    writer.writerow(_COLUMNS)
+    for row in _rows(program):
+        counts = ("" if row[name] is None else spell_count(row[name]) for name in _COLUMNS[1:4])
         confidence = "" if row["confidence"] is None else repr(float(row["confidence"]))
         writer.writerow([row["rule"], *counts, confidence, row["split"] or ""])
     return out.getvalue()
@@ -88,7 +88,7 @@ def from_csv(text: str, source: str = "<text>") -> Program:
     reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
     missing = {"rule", "N_b", "N_r", "split"} - set(reader.fieldnames or ())
     if missing:
-        raise LogicError(f"{source} has no column {min(missing)}: a rule table has {', '.join(COLUMNS)}")
+        raise LogicError(f"{source} has no column {min(missing)}: a rule table has {', '.join(_COLUMNS)}")
     found: list[tuple[str, Rule, list[Evidence]]] = []
     try:
         for row in reader:
