@@ -19,6 +19,11 @@ SEEDS = range(3)
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
 
+def seeds(task: Task) -> range:
+    """The seeds to try: numbers are the same for all of them, as a test below makes sure."""
+    return SEEDS[:1] if "successor/2" in task.background else SEEDS
+
+
 def key_of_target(task: Task) -> tuple[str, int]:
     name, arity = task.target.split("/")
     return name, int(arity)
@@ -38,7 +43,7 @@ def test_the_tasks_are_the_papers() -> None:
 @every_task
 def test_the_correct_program_derives_the_target_and_nothing_else(task: Task) -> None:
     key = key_of_target(task)
-    for seed in SEEDS:
+    for seed in seeds(task):
         for facts in (task.train(seed), task.test(seed)):
             derived = infer(task.truth, background(task, facts)).derived
             assert set(derived.atoms(*key)) == set(facts.atoms(*key))
@@ -46,7 +51,7 @@ def test_the_correct_program_derives_the_target_and_nothing_else(task: Task) -> 
 
 @every_task
 def test_every_rule_has_thirty_positives(task: Task) -> None:
-    for seed in SEEDS:
+    for seed in seeds(task):
         facts = task.train(seed)
         for rule in task.truth:
             # Under another name the rule reads the stated target and derives what it covers in one step.
@@ -116,7 +121,7 @@ WRONG = [
 def test_simpler_programs_are_refuted_by_the_facts(name: str, program: str) -> None:
     task = replace(TASKS[name], definition=program)
     key = key_of_target(task)
-    for seed in SEEDS:
+    for seed in seeds(task):
         facts = task.train(seed)
         derived = infer(task.truth, background(task, facts)).derived
         assert set(derived.atoms(*key)) != set(facts.atoms(*key))
