@@ -192,6 +192,7 @@ def test_names_with_glob_signs_and_pipes_are_read(tmp_path):
         ("b1,b2,h\n0,1,1\n0.3,high,0\n", ["line 3", "'b2'", "'high' is not a number"]),
         ("b1;h\n0,5;1\n", ["line 2", "'b1'", "decimal point"]),
         ("b1,h\n0,1\n\n1.5,0\n", ["line 4", "'b1'", "1.5 is outside [0, 1]"]),
+        ('b1,h\n0,1\n"x\ny",0\n', ["line 3", "'b1'", "is not a number"]),
         ("b1,h\n-0.1,1\n", ["line 2", "-0.1 is outside"]),
         ("b1,h\n0,1\ninf,0\n", ["line 3", "infinite"]),
         ("b1,h\n0,1\n0.5,\n", ["line 3", "'h'", "label is missing"]),

@@ -1,4 +1,11 @@
-"""Facts and tables of examples: reading, writing, splitting, and the built-in tasks and public datasets."""
+"""Facts and tables of examples: what is known, and all reading and writing of it.
+
+- `relation`, `base`: the facts of a predicate as columns of codes, and the fact base of them all
+- `files`, `formats`, `frames`, `build`: facts from and to files, databases and DataFrames
+- `examples`: tables of examples, with truth values, labels and weights
+- `tasks`, `datasets`, `splits`: built-in tasks and noise, public datasets, held-out facts
+- `types`, `query`, `bias`: argument types, questions to the facts, Popper's language bias
+"""
 
 from andre.arrays import row_keys
 from andre.facts.base import FEATURES, FactBase, Notes, World

@@ -1,4 +1,11 @@
-"""Atoms, rules and programs: how they are read, written and compared."""
+"""Atoms, rules and programs: frozen values whose `str()` is Prolog.
+
+- `atom`, `rule`, `program`: the values, and what makes a rule safe
+- `spelling`: how Prolog spells names, numbers and lists
+- `grammar`, `parse`: values from Prolog, ProbLog and AnyBURL text
+- `writers`: programs as text and files of all formats
+- `variants`, `compare`: equality up to renaming; subsumption, differences, merging
+"""
 
 from andre.logic.atom import BUILTINS, Atom, Constant, Literal, Term, Variable, comparison_holds
 from andre.logic.compare import Difference, difference, merge_programs, subsumes

@@ -1,4 +1,7 @@
-"""The registry of formats of facts, and how the format of a path is recognised."""
+"""The registry of formats of facts, and how the format of a path is recognised.
+
+A new format is one module with a `Format`, and an entry in `FORMATS`.
+"""
 
 from __future__ import annotations
 
