@@ -14,13 +14,23 @@ import numpy as np
 from andre.arrays import row_keys
 from andre.errors import DataError
 from andre.facts.bias import Bias
-from andre.facts.relation import MARKS, Dictionary, Key, Relation, Value, check_value, key_of, merge_equal
+from andre.facts.relation import (
+    COLUMNS,
+    MARKS,
+    Dictionary,
+    Key,
+    Relation,
+    Value,
+    check_value,
+    key_of,
+    merge_equal,
+)
 from andre.logic import Atom, Constant, Program, html_table
 
 __all__ = ["FEATURES", "FactBase", "Notes", "World"]
 
 #: What facts may have beside their arguments.
-FEATURES = ("probability", "mark", "negative", "rules", "bias")
+FEATURES = (*COLUMNS, "rules", "bias")
 
 #: What is neither stated nor denied is false (closed) or unknown (open).
 World: TypeAlias = Literal["closed", "open"]
@@ -299,7 +309,7 @@ class FactBase:
         """Which of FEATURES these facts have."""
         has = {
             name
-            for name in ("probability", "mark", "negative")
+            for name in COLUMNS
             if any(getattr(relation, name) is not None for relation in self.relations.values())
         }
         if any(rule.probability != 1 for rule in self.rules):
@@ -389,11 +399,4 @@ def _same(one: Relation, other: Relation, n_values: int) -> bool:
     first, second = np.argsort(keys[: len(one)]), np.argsort(keys[len(one) :])
     if not np.array_equal(keys[: len(one)][first], keys[len(one) :][second]):
         return False
-    for column in ("probability", "mark", "negative"):
-        mine, theirs = getattr(one, column), getattr(other, column)
-        if mine is None or theirs is None:  # a column of defaults is always None
-            if mine is not theirs:
-                return False
-        elif not np.array_equal(mine[first], theirs[second]):
-            return False
-    return True
+    return all(np.array_equal(one.column(c)[first], other.column(c)[second]) for c in COLUMNS)

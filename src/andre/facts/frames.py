@@ -10,8 +10,8 @@ import numpy as np
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place, as_names
-from andre.facts.formats.columns import RESERVED, add_table, table_columns
-from andre.facts.relation import MARKS
+from andre.facts.formats.columns import add_table, table_columns
+from andre.facts.relation import COLUMNS, MARKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ def from_frames(source: Any) -> FactBase:
     builder = Builder()
     if not isinstance(source, Mapping):
         columns = _columns(source)
-        arguments = [column for column in columns if column not in RESERVED]
+        arguments = [column for column in columns if column not in COLUMNS]
         if len(arguments) != 3:
             raise DataError(
                 f"a DataFrame of triples has a head, a relation and a tail, not {len(arguments)} columns: "
@@ -89,7 +89,7 @@ def to_frames(base: FactBase) -> dict[str, pd.DataFrame]:
     names = [relation.name for relation in base.relations.values()]
     if len(set(names)) < len(names):
         raise DataError("two relations have one name, and a dict of DataFrames holds one: rename one")
-    if lost := set(base.features) - set(RESERVED):
+    if lost := set(base.features) - set(COLUMNS):
         raise DataError(f"DataFrames cannot hold {' and '.join(sorted(lost))}: take them out with without()")
     frames = {}
     for relation in base.relations.values():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from andre.errors import DataError
 from andre.logic import BUILTINS
 
 __all__ = [
+    "COLUMNS",
     "MARKS",
     "Codes",
     "Dictionary",
@@ -30,6 +32,11 @@ __all__ = [
 
 #: The parts of a dataset; the mark of a fact is a position here.
 MARKS = ("train", "valid", "test")
+
+#: What a fact may have beside its arguments: the type of the column, and the value of most facts.
+COLUMNS: Mapping[str, tuple[type[np.generic], float]] = MappingProxyType(
+    {"probability": (np.float64, 1), "mark": (np.uint8, 0), "negative": (np.bool_, 0)}
+)
 
 Codes: TypeAlias = NDArray[np.int32]
 
@@ -128,7 +135,7 @@ class Relation:
     """The distinct facts of one predicate.
 
     A column whose values are all the default (certain, for training, not
-    denied) is always None.
+    denied) is always None; `column` writes it out.
 
     Examples
     --------
@@ -154,9 +161,12 @@ class Relation:
         if codes.ndim != 2:
             raise DataError(f"the codes of {self.name} need two dimensions, facts by arguments")
         self._set("codes", codes)
-        self._column("probability", np.float64, default=1)
-        self._column("mark", np.uint8, default=0)
-        self._column("negative", np.bool_, default=0)
+        for field, (dtype, default) in COLUMNS.items():
+            if getattr(self, field) is not None:
+                array = np.asarray(getattr(self, field), dtype=dtype)
+                if array.shape != (len(self),):
+                    raise DataError(f"{self} has {len(self)} facts but {array.size} values of {field}")
+                self._set(field, None if (array == default).all() else array)
         if self.probability is not None:
             outside = ~((self.probability >= 0) & (self.probability <= 1))
             if outside.any():
@@ -167,22 +177,11 @@ class Relation:
         if self.mark is not None and self.mark.max(initial=0) >= len(MARKS):
             raise DataError(f"the marks of {self} must be 0 (train), 1 (valid) or 2 (test)")
 
-    def _set(self, field: str, array: NDArray[Any]) -> None:
-        array = array.view()
-        array.flags.writeable = False
+    def _set(self, field: str, array: NDArray[Any] | None) -> None:
+        if array is not None:
+            array = array.view()
+            array.flags.writeable = False
         object.__setattr__(self, field, array)
-
-    def _column(self, field: str, dtype: Any, default: int) -> None:
-        given = getattr(self, field)
-        if given is None:
-            return
-        array = np.asarray(given, dtype=dtype)
-        if array.shape != (len(self),):
-            raise DataError(f"{self} has {len(self)} facts but {array.size} values of {field}")
-        if (array == default).all():
-            object.__setattr__(self, field, None)
-        else:
-            self._set(field, array)
 
     @classmethod
     def concat(cls, parts: Sequence[Relation]) -> Relation:
@@ -195,17 +194,12 @@ class Relation:
         >>> Relation.concat([certain, likely]).probability.tolist()
         [1.0, 0.9]
         """
-
-        def joined(field: str, default: float) -> NDArray[Any] | None:
-            columns = [getattr(part, field) for part in parts]
-            if all(column is None for column in columns):
-                return None
-            return np.concatenate(
-                [np.full(len(p), default) if c is None else c for p, c in zip(parts, columns, strict=True)]
-            )
-
         codes = np.concatenate([part.codes for part in parts])
-        return cls(parts[0].name, codes, joined("probability", 1), joined("mark", 0), joined("negative", 0))
+        fields = [field for field in COLUMNS if any(getattr(part, field) is not None for part in parts)]
+        columns: dict[str, Any] = {
+            field: np.concatenate([part.column(field) for part in parts]) for field in fields
+        }
+        return cls(parts[0].name, codes, **columns)
 
     @property
     def arity(self) -> int:
@@ -217,10 +211,22 @@ class Relation:
         """Name and arity."""
         return self.name, self.arity
 
+    def column(self, field: str) -> NDArray[Any]:
+        """The column probability, mark or negative written out, [N], where it is None too.
+
+        Examples
+        --------
+        >>> Relation("p", np.array([[0], [1]])).column("probability").tolist()
+        [1.0, 1.0]
+        """
+        dtype, default = COLUMNS[field]
+        values: NDArray[Any] | None = getattr(self, field)
+        return np.full(len(self), default, dtype=dtype) if values is None else values
+
     @property
     def n_negative(self) -> int:
         """How many facts are denied."""
-        return 0 if self.negative is None else int(self.negative.sum())
+        return int(self.column("negative").sum())
 
     def count(self, mark: str) -> int:
         """How many facts have this mark."""
@@ -230,17 +236,13 @@ class Relation:
         """Which facts have this mark, [N]."""
         if mark not in MARKS:
             raise DataError(f"there is no mark {mark!r}: choose train, valid or test")
-        if self.mark is None:
-            return np.full(len(self), mark == "train")
-        return np.equal(self.mark, MARKS.index(mark))
+        has_mark: Bools = self.column("mark") == MARKS.index(mark)
+        return has_mark
 
     def take(self, keep: NDArray[Any]) -> Relation:
         """The facts that a mask selects, or those at these positions."""
-        return Relation(
-            self.name,
-            self.codes[keep],
-            *(None if a is None else a[keep] for a in (self.probability, self.mark, self.negative)),
-        )
+        columns = (getattr(self, field) for field in COLUMNS)
+        return Relation(self.name, self.codes[keep], *(None if c is None else c[keep] for c in columns))
 
     def recoded(self, codes: NDArray[Any]) -> Relation:
         """The same facts over another dictionary: `codes[old] = new`."""

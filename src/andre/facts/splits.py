@@ -73,14 +73,11 @@ def hold_out(
 
 def _marked(relation: Relation, share: float, rng: np.random.Generator) -> Relation | None:
     """The relation with a share of its training facts marked, or None where there are too few."""
-    free = relation.marked("train")
-    if relation.negative is not None:
-        free &= ~relation.negative
-    rows = np.flatnonzero(free)
+    rows = np.flatnonzero(relation.marked("train") & ~relation.column("negative"))
     if len(rows) < 2:
         return None
     count = min(max(round(share * len(rows)), 1), len(rows) - 1)
-    mark = np.zeros(len(relation), dtype=np.uint8) if relation.mark is None else relation.mark.copy()
+    mark = relation.column("mark").copy()
     mark[rng.permutation(rows)[:count]] = MARKS.index("valid")
     return replace(relation, mark=mark)
 

@@ -20,12 +20,9 @@ from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import refusal
-from andre.facts.relation import MARKS, Codes, Dictionary, Relation, check_value
+from andre.facts.relation import COLUMNS, MARKS, Codes, Dictionary, Relation, check_value
 
-__all__ = ["RESERVED", "add_table", "check_cells", "is_triples", "table_columns"]
-
-#: The columns that are not arguments.
-RESERVED = ("probability", "mark", "negative")
+__all__ = ["add_table", "check_cells", "is_triples", "table_columns"]
 
 _TRIPLE_COLUMNS = (("head", "relation", "tail"), ("subject", "predicate", "object"), ("h", "r", "t"))
 _TRUTH = {True: True, False: False, "true": True, "false": False, "1": True, "0": False}
@@ -33,7 +30,7 @@ _TRUTH = {True: True, False: False, "true": True, "false": False, "1": True, "0"
 
 def is_triples(columns: Sequence[str]) -> bool:
     """Whether columns of these names hold triples."""
-    return tuple(name.lower() for name in columns if name not in RESERVED) in _TRIPLE_COLUMNS
+    return tuple(name.lower() for name in columns if name not in COLUMNS) in _TRIPLE_COLUMNS
 
 
 def add_table(builder: Builder, name: str | None, columns: Mapping[str, Sequence[Any]], place: Place) -> None:
@@ -41,12 +38,12 @@ def add_table(builder: Builder, name: str | None, columns: Mapping[str, Sequence
 
     What strings mean is left to the builder; other cells are values.
     """
-    given = {field: _reserved(field, columns[field], place) for field in RESERVED if field in columns}
+    given = {field: _reserved(field, columns[field], place) for field in COLUMNS if field in columns}
     if {"probability", "negative"} <= given.keys():
         both = np.flatnonzero(given["negative"] & (given["probability"] != 1))
         if both.size:
             raise DataError(f"{place.of(int(both[0]))}: a denied fact has no probability: state or deny it")
-    arguments = [columns[column] for column in columns if column not in RESERVED]
+    arguments = [columns[column] for column in columns if column not in COLUMNS]
     if not arguments:
         raise DataError(f"{place.source}: there is no column of arguments: a fact needs at least one")
     if name is not None:

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
-from andre.facts.formats.columns import RESERVED, add_table, is_triples, table_columns
+from andre.facts.formats.columns import add_table, is_triples, table_columns
 from andre.facts.formats.format import (
     Format,
     check_arities,
@@ -24,6 +24,7 @@ from andre.facts.formats.format import (
     text_of,
 )
 from andre.facts.formats.text import blocks, fail_at
+from andre.facts.relation import COLUMNS
 
 __all__ = ["CSV", "csv_records", "file_name", "files_in", "relation_name"]
 
@@ -146,6 +147,6 @@ CSV = Format(
     write=write_csv,
     suffixes=(".csv",),
     folder=True,
-    holds=frozenset(RESERVED),
+    holds=frozenset(COLUMNS),
     checks=(check_arities(1), check_names_apart(fold=True), check_plain_texts, _check_cells),
 )

@@ -13,10 +13,10 @@ import numpy as np
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place, as_names
-from andre.facts.formats.columns import RESERVED, add_table, check_cells, is_triples, table_columns
+from andre.facts.formats.columns import add_table, check_cells, is_triples, table_columns
 from andre.facts.formats.csv_files import file_name, files_in, relation_name
 from andre.facts.formats.format import Format, check_arities, check_names_apart, check_same_kinds, refusal
-from andre.facts.relation import Relation
+from andre.facts.relation import COLUMNS, Relation
 
 if TYPE_CHECKING:
     import sqlite3
@@ -179,7 +179,7 @@ PARQUET = Format(
     write=write_parquet,
     suffixes=(".parquet",),
     folder=True,
-    holds=frozenset(RESERVED),
+    holds=frozenset(COLUMNS),
     checks=_CHECKS,
 )
 DUCKDB = Format(
@@ -188,7 +188,7 @@ DUCKDB = Format(
     read=read_duckdb,
     write=write_duckdb,
     suffixes=(".duckdb", ".db"),
-    holds=frozenset(RESERVED),
+    holds=frozenset(COLUMNS),
     checks=_CHECKS,
 )
 SQLITE = Format(
@@ -197,6 +197,6 @@ SQLITE = Format(
     read=read_sqlite,
     write=write_sqlite,
     suffixes=(".sqlite", ".sqlite3"),
-    holds=frozenset(RESERVED),
+    holds=frozenset(COLUMNS),
     checks=(check_arities(1, 1000), check_names_apart(fold=True), check_cells, _check_names),
 )

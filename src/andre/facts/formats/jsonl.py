@@ -15,12 +15,12 @@ from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place, as_names
 from andre.facts.formats.format import Format
 from andre.facts.formats.text import blocks, fail_at
-from andre.facts.relation import MARKS, Key, check_value
+from andre.facts.relation import COLUMNS, MARKS, Key, check_value
 from andre.logic import parse_rule
 
 __all__ = ["JSONL"]
 
-_FIELDS = {"relation", "args", "probability", "mark", "negative"}
+_FIELDS = {"relation", "args", *COLUMNS}
 
 #: Rows of a block by name and arity: codes, probability, mark, negative, line.
 _Found: TypeAlias = dict[Key, list[tuple[tuple[int, ...], float, int, bool, int]]]
@@ -108,13 +108,14 @@ def write_jsonl(base: FactBase, path: Path) -> None:
         for rule in base.rules:
             file.write(json.dumps({"rule": str(rule)}, ensure_ascii=False) + "\n")
         for relation in base.relations.values():
-            for row, codes in enumerate(relation.codes.tolist()):
+            columns = (relation.column(field).tolist() for field in COLUMNS)
+            for codes, chance, mark, negative in zip(relation.codes.tolist(), *columns, strict=True):
                 item: dict[str, Any] = {"relation": relation.name, "args": [base.constants[c] for c in codes]}
-                if relation.probability is not None and relation.probability[row] != 1:
-                    item["probability"] = float(relation.probability[row])
-                if relation.mark is not None and relation.mark[row]:
-                    item["mark"] = MARKS[relation.mark[row]]
-                if relation.negative is not None and relation.negative[row]:
+                if chance != 1:
+                    item["probability"] = chance
+                if mark:
+                    item["mark"] = MARKS[mark]
+                if negative:
                     item["negative"] = True
                 file.write(json.dumps(item, ensure_ascii=False) + "\n")
 

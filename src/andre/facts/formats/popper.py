@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from andre.errors import DataError, LogicError, shorten
 from andre.facts.base import FactBase
 from andre.facts.bias import Bias
@@ -126,10 +124,9 @@ def write_popper(base: FactBase, folder: Path) -> None:
     spelled = spell_all(base)
     with (folder / _EXAMPLES).open("w", encoding="utf-8", newline="\n") as file:
         for relation in (base.relations[key] for key in bias.head if key in base.relations):
-            denied = (
-                np.zeros(len(relation), dtype=np.bool_) if relation.negative is None else relation.negative
-            )
-            for fact, negative in zip(fact_texts(relation, spelled), denied, strict=True):
+            for fact, negative in zip(
+                fact_texts(relation, spelled), relation.column("negative"), strict=True
+            ):
                 file.write(f"{'neg' if negative else 'pos'}({fact}).\n")
     (folder / _BIAS).write_text(
         "".join(f"{line}.\n" for line in _bias_lines(bias)), encoding="utf-8", newline="\n"

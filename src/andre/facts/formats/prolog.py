@@ -69,10 +69,9 @@ def write_clauses(relations: Iterable[Relation], base: FactBase, file: TextIO) -
     """Write the facts of these relations and the rules of their base, a clause to a line."""
     spelled = spell_all(base)
     for relation in relations:
-        chances = relation.probability
-        for row, fact in enumerate(fact_texts(relation, spelled)):
-            chance = "" if chances is None or chances[row] == 1 else f"{Constant(float(chances[row]))}::"
-            file.write(f"{chance}{fact}.\n")
+        chances = relation.column("probability").tolist()
+        for fact, chance in zip(fact_texts(relation, spelled), chances, strict=True):
+            file.write(f"{fact}.\n" if chance == 1 else f"{Constant(chance)}::{fact}.\n")
     file.writelines(f"{rule}\n" for rule in base.rules)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from andre.arrays import Bools, row_keys
 from andre.errors import DataError
 from andre.facts.base import FactBase
-from andre.facts.relation import Codes, Key, Relation
+from andre.facts.relation import COLUMNS, Codes, Key, Relation
 from andre.facts.types import type_of_codes
 
 __all__ = ["atom_domain", "noisy", "probabilistic"]
@@ -110,7 +110,7 @@ def probabilistic(facts: FactBase, seed: int = 0, *, only: Sequence[str] | None 
 def _plain(facts: FactBase, target: str) -> Relation:
     """The relation named as p/2; refused where its facts have probabilities, marks or denials."""
     relation = facts.named(target)
-    if any(column is not None for column in (relation.probability, relation.mark, relation.negative)):
+    if any(getattr(relation, field) is not None for field in COLUMNS):
         raise DataError(
             f"the facts of {target} have probabilities, marks or denials: "
             "noise is made on certain training facts"
