@@ -43,13 +43,13 @@ def type_of_codes(relations: Iterable[Relation], n_values: int) -> tuple[list[li
         codes = distinct_keys(column)
         met = owner[codes]
         joined = distinct_keys(types[[place, *distinct_keys(met[met >= 0])]])
-        if len(joined) > 2:  # beside its own type more than one: those are one
+        if len(joined) > 2:  # it joins several types that were apart so far
             types[np.isin(types, joined)] = joined[0]
         types[place] = joined[0]
         owner[codes] = place
     _, numbers = np.unique(types, return_inverse=True)
     of_arguments = iter(numbers.tolist())
-    of_codes = np.append(numbers, -1)[owner]  # where no argument has a code, its owner is the last
+    of_codes = np.append(numbers, -1)[owner]  # an owner of -1 picks the -1 at the end
     return [[next(of_arguments) for _ in range(relation.arity)] for relation in known], of_codes
 
 

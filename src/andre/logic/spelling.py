@@ -25,6 +25,7 @@ QUOTED = r"'(?:[^'\\\n]|''|\\(?:x[0-9a-fA-F]+\\|[0-7]+\\|[^x0-7]))*+'"
 #: Digits after a leading zero, as a regular expression: a code such as WordNet's 00260881, not a number.
 CODE = r"-?0[0-9]+"
 
+_CODE = re.compile(rf"{CODE}\Z")
 _PLAIN_NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\Z")
 _LIST_TOKEN = re.compile(rf"[\[\],]|{QUOTED}|[a-z][A-Za-z0-9_]*|-?[0-9][0-9.eE+-]*")
@@ -142,7 +143,7 @@ def is_code(text: str) -> bool:
     >>> is_code("00260881"), is_code("12651611")
     (True, False)
     """
-    return re.fullmatch(CODE, text) is not None
+    return _CODE.match(text) is not None
 
 
 def is_list(text: str) -> bool:
