@@ -13,6 +13,7 @@ from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format, refusal
 from andre.facts.formats.prolog import (
+    BLANK,
     add_clauses,
     clauses,
     fact_texts,
@@ -28,7 +29,6 @@ __all__ = ["POPPER"]
 
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
 
-_COMMENTS = re.compile(r"(?:\s++|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
 _EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*+\((?P<atom>.*)\)\s*+\.\Z", re.DOTALL)
 _NAME = rf"(?:[a-z]\w*+|{QUOTED})"
 _SETTING = re.compile(
@@ -72,8 +72,8 @@ def _add_examples(path: Path, builder: Builder) -> None:
 def _bare_clauses(path: Path) -> Iterator[tuple[int, str]]:
     """The clauses of a file without the comments before them."""
     for line, clause in clauses(path):
-        comments = _COMMENTS.match(clause)
-        start = comments.end() if comments else 0
+        blank = BLANK.match(clause)
+        start = blank.end() if blank else 0
         yield line + clause.count("\n", 0, start), clause[start:]
 
 

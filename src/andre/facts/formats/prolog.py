@@ -11,15 +11,16 @@ from typing import TextIO, TypeAlias
 
 import numpy as np
 
-from andre.errors import LogicError
+from andre.errors import DataError, LogicError
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format
 from andre.facts.formats.text import blocks, fail_at
-from andre.facts.relation import Relation, Value
+from andre.facts.relation import Key, Relation, Value
 from andre.logic import QUOTED, Atom, Constant, parse_clauses, read_number
 
 __all__ = [
+    "BLANK",
     "PROBLOG",
     "PROLOG",
     "add_clauses",
@@ -46,7 +47,8 @@ _CLAUSE = re.compile(
     rf"{_SPACE}(?:[^'\"%./]++|{QUOTED}|\"(?:[^\"\\]|\\[\s\S])*+\""
     rf"|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)"
 )
-_BLANK = re.compile(_SPACE)
+#: Blanks and comments.
+BLANK = re.compile(_SPACE)
 
 #: Consumes what it can of a text from a line and place on, and gives place and line where it stopped.
 _Take: TypeAlias = Callable[[str, int, int], tuple[int, int]]
@@ -130,7 +132,7 @@ def add_clauses(path: Path, builder: Builder) -> None:
 
 def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) -> tuple[int, int]:
     """Add simple facts in bulk, up to the first clause that is none: the place and line of that."""
-    found: dict[tuple[str, int], list[tuple[str, str, int]]] = {}
+    found: dict[Key, list[tuple[str, str, int]]] = {}
     while match := _FACT.match(text, place):
         chance, name, args = match.groups()
         line += text.count("\n", place, match.start("name"))
@@ -175,24 +177,21 @@ def _cut(path: Path, take: _Take) -> Iterator[tuple[int, str]]:
             line += match[0].count("\n")
             place = match.end()
         rest = text[place:]
-        if _BLANK.fullmatch(rest):
+        if BLANK.fullmatch(rest):
             line += rest.count("\n")
             rest = ""
         elif len(rest) > MAX_CLAUSE:
-            raise fail_at(
-                path,
-                line + _BLANK.match(rest)[0].count("\n"),  # type: ignore[index]
-                f"the clause that begins here does not end within {MAX_CLAUSE:,} characters: "
-                "a dot, or the end of a quote or comment, is missing",
-            )
+            raise _unfinished(path, line, rest, f"does not end within {MAX_CLAUSE:,} characters: a dot")
     if rest:
-        line += _BLANK.match(rest)[0].count("\n")  # type: ignore[index]
-        raise fail_at(
-            path,
-            line,
-            "the clause that begins here never ends: the file is cut short, or a dot, "
-            "or the end of a quote or comment, is missing",
-        )
+        raise _unfinished(path, line, rest, "never ends: the file is cut short, or a dot")
+
+
+def _unfinished(path: Path, line: int, rest: str, what: str) -> DataError:
+    blank = BLANK.match(rest)
+    begins = line + (blank[0].count("\n") if blank else 0)
+    return fail_at(
+        path, begins, f"the clause that begins here {what}, or the end of a quote or comment, is missing"
+    )
 
 
 PROLOG = Format(
