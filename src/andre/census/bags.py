@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Floats, Ints, distinct_keys, number_rows, number_sets, run_starts, spread
+from andre.arrays import Floats, Ints, csr_entries, csr_starts, distinct_keys, number_rows, number_sets
 from andre.census.graph import UNKNOWN, Cells, FactGraph
 from andre.census.strata import Classes, Stratum
 from andre.errors import MemoryLimitError
@@ -130,10 +130,10 @@ class BagCollector:
         row = row[np.concatenate([rows for _, rows in self._members])]
         keys = distinct_keys(bag * len(first) + row)
         bag, row = np.divmod(keys, len(first))
-        starts = run_starts(bag, self.n_bags)
+        starts = csr_starts(bag, self.n_bags)
         numbers, shown = number_sets(starts, row, len(first))
         # Number 0 is the bag without rows, which no head atom has.
-        _, places = spread(starts, shown[1:])
+        _, places = csr_entries(starts, shown[1:])
         sizes = (starts[1:] - starts[:-1])[shown[1:]]
         parts = [np.concatenate(part) for part in zip(*self._weights, strict=True)]
         positives, negatives = (

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Ints, distinct_keys, spread
+from andre.arrays import Ints, blocks_of, csr_entries, distinct_keys
 from andre.census.bags import Weigher
 from andre.census.graph import FactGraph
-from andre.census.joins import blocks_of, path_blocks
+from andre.census.joins import path_blocks
 
 __all__ = ["DrawnHeads", "draw_cells", "draw_heads", "draw_marked", "n_heads"]
 
@@ -240,10 +240,10 @@ class _Look:
         if unary:
             return
         for block in path_blocks(graph, graph.domain(0), _BLOCK, inner=self.inner):
-            which, step = spread(graph.starts, block)
+            which, step = csr_entries(graph.starts, block)
             found = [block[which] * graph.n + graph.others[step]]
             if self.inner:
-                again, last = spread(graph.starts, graph.others[step])
+                again, last = csr_entries(graph.starts, graph.others[step])
                 found.append(block[which[again]] * graph.n + graph.others[last])
             first, second = np.divmod(distinct_keys(np.concatenate(found)), graph.n)
             kept = (first != second) & graph.domains[graph.labels[second], 1]
@@ -322,7 +322,7 @@ class _Look:
             fewer = degree[first] < degree[second]  # a third constant is sought among the fewer neighbours
             near, far = np.where(fewer, first, second), np.where(fewer, second, first)
             for begin, end in blocks_of(degree[near], _BLOCK):
-                which, step = spread(graph.starts, near[begin:end])
+                which, step = csr_entries(graph.starts, near[begin:end])
                 met = graph.pattern_of(graph.others[step], far[begin:end][which]) > 0
                 apart[begin + which[met]] = False
         found: Ints = keys[apart]

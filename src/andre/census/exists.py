@@ -16,11 +16,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Ints, distinct_keys, number_keys, number_rows, number_sets, run_starts, spread
+from andre.arrays import (
+    Ints,
+    blocks_of,
+    csr_entries,
+    csr_starts,
+    distinct_keys,
+    number_keys,
+    number_rows,
+    number_sets,
+)
 from andre.census.bags import BagCollector, Weigher
 from andre.census.draw import DrawnHeads
 from andre.census.graph import FactGraph
-from andre.census.joins import blocks_of, path_blocks
+from andre.census.joins import path_blocks
 from andre.census.strata import Stratum
 from andre.errors import DataError, MemoryLimitError
 
@@ -53,7 +62,7 @@ class Profiles:
         n_types = max(1, len(shapes))
         seen, entry = number_keys(graph.firsts * n_types + of_pair, max(1, graph.n * n_types))
         owner, types = np.divmod(seen, n_types)
-        starts = run_starts(owner, graph.n)
+        starts = csr_starts(owner, graph.n)
         number, _ = number_sets(starts, types, n_types)
         label = graph.labels[graph.others]
         uses = graph.firsts * graph.n_labels + label
@@ -204,7 +213,7 @@ class _Exists:
             self.into.put_rows(bags, Stratum((*head, 0) if self.inner else head), [label], [])
         if self.inner:
             stratum = Stratum((*head, 1))
-            which, place = spread(profiles.starts, shown)
+            which, place = csr_entries(profiles.starts, shown)
             kind = profiles.types[place]
             self.into.put_rows(
                 bags[which], stratum, [label[which], profiles.type_label[kind]], [profiles.type_pattern[kind]]
@@ -236,12 +245,12 @@ class _Exists:
         """The head atoms that begin with these constants and have a fact or a path of two between them."""
         graph, profiles = self.graph, self.profiles
         is_end = graph.domains[graph.labels, 1]
-        which, step = spread(graph.starts, block)
+        which, step = csr_entries(graph.starts, block)
         direct = step[is_end[graph.others[step]]]
         keys = graph.firsts[direct] * graph.n + graph.others[direct]
         path = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         if self.inner:
-            again, last = spread(graph.starts, graph.others[step])
+            again, last = csr_entries(graph.starts, graph.others[step])
             first, second = block[which[again]], graph.others[last]
             kept = (first != second) & is_end[second]
             again, last = again[kept], last[kept]
@@ -258,7 +267,7 @@ class _Exists:
         graph = self.graph
         path = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         if self.inner:
-            which, step = spread(graph.starts, first)
+            which, step = csr_entries(graph.starts, first)
             keys = graph.others[step] * graph.n + second[which]
             last = np.searchsorted(graph.pair_keys, keys).clip(max=len(graph.patterns) - 1)
             met = graph.pair_keys[last] == keys
@@ -275,7 +284,7 @@ class _Exists:
             first=first,
             second=second,
             pattern=pattern,
-            starts=run_starts(of_head, len(first)),
+            starts=csr_starts(of_head, len(first)),
             shared=shared % max(1, len(steps)),
             steps=(path[1][steps], path[2][steps]),
             removed=self._removed(first, second, pattern, path),
@@ -329,7 +338,7 @@ class _Exists:
         head, scarce = np.nonzero(left <= 0)
         found.append(head * top + 2 * n_types + profiles.scarce[scarce])
         keys = np.sort(np.concatenate(found))
-        return run_starts(keys // top, len(first)), keys % top
+        return csr_starts(keys // top, len(first)), keys % top
 
     def _put_heads(self, heads: _Heads, times: Ints) -> None:
         graph, profiles = self.graph, self.profiles
@@ -350,7 +359,7 @@ class _Exists:
         if not self.inner:
             self._put_ends(bags, heads.first[shown], heads.second[shown], heads.pattern[shown])
             return
-        which, place = spread(heads.starts, shown)
+        which, place = csr_entries(heads.starts, shown)
         one, two = (step[heads.shared[place]] for step in heads.steps)
         ends = heads.first[shown], heads.second[shown], heads.pattern[shown]
         self._put_third(
@@ -360,8 +369,8 @@ class _Exists:
             profiles.type_label[one],
             (profiles.type_pattern[one], profiles.type_pattern[two]),
         )
-        which, place = spread(heads.removed[0], shown)
-        self._put_rest(bags, ends, (run_starts(which, len(shown)), heads.removed[1][place]))
+        which, place = csr_entries(heads.removed[0], shown)
+        self._put_rest(bags, ends, (csr_starts(which, len(shown)), heads.removed[1][place]))
 
     def _put_apart(self, alike: Ints, number: Ints, connected: list[tuple[Ints, Ints, Ints]]) -> None:
         """Head atoms that nothing connects: all pairs of constants that look alike, less the connected."""
@@ -404,7 +413,7 @@ class _Exists:
         )
         which, scarce = np.nonzero(gone)
         removed = 2 * profiles.n_types + profiles.scarce[scarce]
-        self._put_rest(bags, (first, second, np.zeros_like(first)), (run_starts(which, len(first)), removed))
+        self._put_rest(bags, (first, second, np.zeros_like(first)), (csr_starts(which, len(first)), removed))
 
     def _put_rest(self, bags: Ints, ends: tuple[Ints, Ints, Ints], removed: tuple[Ints, Ints]) -> None:
         """Rows whose third constant is attached to one of x and y or to neither, or is x or y."""
@@ -413,7 +422,7 @@ class _Exists:
         for begin in range(0, len(bags), step):
             part = np.arange(begin, min(begin + step, len(bags)))
             gone = np.zeros((len(part), width), dtype=np.bool_)
-            which, place = spread(removed[0], part)
+            which, place = csr_entries(removed[0], part)
             gone[which, removed[1][place]] = True
             self._put_unshared(bags[part], (ends[0][part], ends[1][part], ends[2][part]), gone)
         if not self.identity:
@@ -424,7 +433,7 @@ class _Exists:
     def _put_unshared(self, bags: Ints, ends: tuple[Ints, Ints, Ints], gone: NDArray[np.bool_]) -> None:
         profiles = self.profiles
         for side in (0, 1):
-            which, place = spread(profiles.starts, ends[side])
+            which, place = csr_entries(profiles.starts, ends[side])
             kind = profiles.types[place]
             kept = ~gone[which, side * profiles.n_types + kind]
             which, kind = which[kept], kind[kept]

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from andre.arrays import Ints, number_keys, number_rows, run_starts, spread
+from andre.arrays import Ints, csr_entries, csr_starts, number_keys, number_rows
 from andre.census.graph import FactGraph
 from andre.census.joins import Table, total
 from andre.census.listing import Listed, check_memory
@@ -109,7 +109,7 @@ class _Block:
         views = []
         for number, codes in enumerate(constants):
             seen = np.zeros((count, graph.n), dtype=np.int64)
-            which, place = spread(graph.starts, codes)
+            which, place = csr_entries(graph.starts, codes)
             seen[which, graph.others[place]] = graph.patterns[place]
             kind[np.arange(count), codes] = number + 1
             views.append(seen.ravel())
@@ -207,7 +207,7 @@ class _Block:
         keys, entry = number_keys(np.repeat(np.arange(count), graph.n) * n_types + all_types, count * n_types)
         times = np.bincount(entry, minlength=len(keys)).astype(np.int64)
         head, kind = np.divmod(keys, n_types)
-        again, other = spread(run_starts(head, count), head)
+        again, other = csr_entries(csr_starts(head, count), head)
         pairs = Table(
             [owner[head[again]], kind[again], kind[other], np.zeros_like(again)], times[again] * times[other]
         )

@@ -9,14 +9,22 @@ The joins of the census: wedges and triangles of a graph, by their labels and pa
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from andre.arrays import Counts, Ints, number_keys, number_rows, number_sets, run_starts, spread
+from andre.arrays import (
+    Counts,
+    Ints,
+    blocks_of,
+    csr_entries,
+    csr_starts,
+    number_keys,
+    number_rows,
+    number_sets,
+)
 from andre.census.graph import FactGraph
 
 if TYPE_CHECKING:
@@ -24,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Table",
-    "blocks_of",
     "in_all_orders",
     "join_triangles",
     "path_blocks",
@@ -128,23 +135,6 @@ def total(table: Table) -> Table:
     return Table([column[first] for column in table.columns], counts)
 
 
-def blocks_of(sizes: Ints, limit: int = BLOCK) -> Iterator[tuple[int, int]]:
-    """Cut a list into runs whose sizes together stay within a limit, or are of one item.
-
-    Examples
-    --------
-    >>> list(blocks_of(np.array([2, 2, 9, 1]), 4))
-    [(0, 2), (2, 3), (3, 4)]
-    """
-    ends = np.cumsum(sizes)
-    begin = 0
-    while begin < len(sizes):
-        done = int(ends[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, done + limit, side="right")))
-        yield begin, end
-        begin = end
-
-
 def path_blocks(graph: FactGraph, starts: Ints, limit: int, *, inner: bool) -> list[Ints]:
     """Constants in runs from which only so many paths begin.
 
@@ -175,7 +165,7 @@ def wedges(graph: FactGraph, dtype: type) -> Table:
     times = np.bincount(entry, minlength=len(seen)).astype(np.int64)
     first, item = number_rows([kind, times])
     order = np.lexsort((item, owner))
-    starts = run_starts(owner, n)
+    starts = csr_starts(owner, n)
     views, shown = number_sets(starts, item[order], max(1, len(first)))
     where, group = number_rows([graph.labels, views])
     members: Counts = np.bincount(group, minlength=len(where)).astype(dtype)
@@ -184,10 +174,10 @@ def wedges(graph: FactGraph, dtype: type) -> Table:
     label, example = graph.labels[where], shown[views[where]]
     sizes = (starts[example + 1] - starts[example]) * (views[where] > 0)
     parts = []
-    for begin, end in blocks_of(sizes**2):
+    for begin, end in blocks_of(sizes**2, BLOCK):
         chosen = np.arange(begin, end)[sizes[begin:end] > 0]
-        which, one = spread(starts, example[chosen])  # the first end
-        again, two = spread(starts, example[chosen][which])  # the second, for each first
+        which, one = csr_entries(starts, example[chosen])  # the first end
+        again, two = csr_entries(starts, example[chosen][which])  # the second, for each first
         which, one = which[again], one[again]
         left, right = item[order[one]], item[order[two]]
         counts = members[chosen][which] * amounts[left] * (amounts[right] - (left == right))
@@ -219,14 +209,14 @@ def triangles(graph: FactGraph, *, memory: int, longest: int = LONGEST) -> Table
     rank[np.argsort(degree, kind="stable")] = np.arange(graph.n)
     upward = np.flatnonzero(rank[graph.firsts] < rank[graph.others])
     first, second, pattern = graph.firsts[upward], graph.others[upward], graph.patterns[upward]
-    starts = run_starts(first, graph.n)
+    starts = csr_starts(first, graph.n)
     later = starts[first + 1] - np.arange(len(first)) - 1  # pairs that come after one at the same constant
     if later.sum() > longest:
         columns = {"a": rank[first], "b": rank[second], "p": pattern}
         columns |= {"la": graph.labels[first], "lb": graph.labels[second]}
         return join_triangles(columns, memory)
     parts = []
-    for begin, end in blocks_of(later):
+    for begin, end in blocks_of(later, BLOCK):
         chosen = np.arange(begin, end)
         one = np.repeat(chosen, later[chosen])
         before = np.cumsum(later[chosen]) - later[chosen]

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from andre.arrays import Floats, Ints, number_keys, number_sets, run_starts, spread
+from andre.arrays import Floats, Ints, csr_entries, csr_starts, number_keys, number_sets
 from andre.census.graph import LEVELS, TRUE, UNKNOWN, Cells, FactGraph, WideFacts, levels_of
 from andre.errors import DataError
 from andre.facts import FactBase, Relation
@@ -74,7 +74,7 @@ class Symbols:
         begins = np.flatnonzero(np.diff(owners, prepend=-1))
         starts = np.append(begins, len(owners))
         numbers, shown = number_sets(starts, symbols, base)
-        groups, places = spread(starts, shown[1:])
+        groups, places = csr_entries(starts, shown[1:])
         column, value = np.divmod(used[symbols[places]], self.width)
         return Entries(owners[begins], numbers, len(shown), groups + 1, column, value)
 
@@ -163,7 +163,7 @@ def _finish(space: RuleSpace, codes: Ints, of_labels: Symbols, of_pairs: Symbols
         label_columns=of_labels.columns,
         label_truth=of_labels.truth(labelled, (kind, target)),
         domains=cells[:, places] == TRUE,
-        starts=run_starts(firsts, n),
+        starts=csr_starts(firsts, n),
         others=others,
         patterns=pairs.numbers,
         pattern_cells=of_pairs.cells(pairs, absent),
