@@ -44,7 +44,7 @@ def planned(facts: FactBase, variables: int = 3, **options: Any) -> CensusPlan:
         (DENSE, 5, {}, {"list"}, "too many variables to join"),
         (WIDE, 3, {}, {"list"}, "no pairs to join"),
         (SPARSE, 3, {"semantics": "rows"}, {"count", "list"}, "groundings to list against some"),
-        (DENSE, 3, {"semantics": "rows"}, {"list"}, "are fewer than some"),
+        (DENSE, 3, {"semantics": "rows"}, {"list"}, "are quicker to list than some"),
         (DENSE, 3, {"semantics": "rows", "method": "count"}, {"count"}, "joins were asked for"),
         (SPARSE, 4, {"semantics": "rows"}, {"join"}, "instead of 160,000 pairs"),
     ],

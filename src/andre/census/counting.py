@@ -24,11 +24,10 @@ from andre.arrays import (
     blocks_of,
     csr_entries,
     csr_starts,
-    number_keys,
     number_rows,
     number_sets,
 )
-from andre.census.graph import FactGraph
+from andre.census.graph import FactGraph, NeighbourTypes
 from andre.census.strata import Classes, Counted, Stratum
 
 __all__ = ["all_orders", "count_classes", "triangles"]
@@ -140,19 +139,14 @@ def wedges(graph: FactGraph, dtype: type) -> Counted:
     less the pairs of a neighbour with itself, and centres with equal numbers
     are taken together.
     """
-    n = graph.n
-    shapes, types = number_rows([graph.labels[graph.others], graph.patterns])  # types of neighbours
-    seen, entry = number_keys(graph.firsts * len(shapes) + types, max(1, n * len(shapes)))
-    owner, kind = np.divmod(seen, max(1, len(shapes)))
-    times = np.bincount(entry, minlength=len(seen)).astype(np.int64)
-    first, item = number_rows([kind, times])
-    order = np.lexsort((item, owner))
-    starts = csr_starts(owner, n)
-    views, shown = number_sets(starts, item[order], max(1, len(first)))
+    neighbours = NeighbourTypes.of(graph)
+    starts = neighbours.starts
+    first, item = number_rows([neighbours.types, neighbours.counts])  # ascending for each constant
+    views, shown = number_sets(starts, item, max(1, len(first)))
     where, group = number_rows([graph.labels, views])
     members: Counts = np.bincount(group, minlength=len(where)).astype(dtype)
-    kinds = kind[first]
-    amounts: Counts = np.asarray(times[first], dtype=dtype)
+    kinds = neighbours.types[first]
+    amounts: Counts = np.asarray(neighbours.counts[first], dtype=dtype)
     label, example = graph.labels[where], shown[views[where]]
     sizes = (starts[example + 1] - starts[example]) * (views[where] > 0)
     parts = []
@@ -161,14 +155,14 @@ def wedges(graph: FactGraph, dtype: type) -> Counted:
         which, one = csr_entries(starts, example[chosen])  # the first end
         again, two = csr_entries(starts, example[chosen][which])  # the second, for each first
         which, one = which[again], one[again]
-        left, right = item[order[one]], item[order[two]]
+        left, right = item[one], item[two]
         counts = members[chosen][which] * amounts[left] * (amounts[right] - (left == right))
         found = Counted([label[chosen][which], kinds[left], kinds[right]], counts).grouped()
         parts.append(found.take(np.flatnonzero(found.counts != 0)))
     joined = Counted.concat(parts, 3, dtype).grouped()
     centre, left, right = joined.columns
-    other, pattern = graph.labels[graph.others[shapes]], graph.patterns[shapes]
-    return Counted([centre, other[left], other[right], pattern[left], pattern[right]], joined.counts)
+    label, pattern = neighbours.label, neighbours.pattern
+    return Counted([centre, label[left], label[right], pattern[left], pattern[right]], joined.counts)
 
 
 def _centred(graph: FactGraph, wedge: Counted, centre: int) -> tuple[tuple[int, ...], Counted]:

@@ -17,7 +17,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Bools, Floats, Ints, blocks_of, csr_entries, csr_starts, number_keys, number_sets
+from andre.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    blocks_of,
+    csr_entries,
+    csr_starts,
+    number_keys,
+    number_rows,
+    number_sets,
+)
 from andre.errors import DataError
 from andre.facts import FactBase, Relation
 from andre.logic import Atom, Constant, Variable
@@ -28,6 +38,7 @@ __all__ = [
     "UNKNOWN",
     "Cells",
     "FactGraph",
+    "NeighbourTypes",
     "build_graph",
     "constant_column",
     "levels_of",
@@ -188,6 +199,35 @@ class FactGraph:
     def domain(self, place: int) -> Ints:
         """The constants that may stand in a place of the head."""
         return np.flatnonzero(self.domains[self.labels, place])
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourTypes:
+    """The types of every constant's neighbours, as CSR rows; a type is a label and the pattern towards it."""
+
+    label: Ints  #: [T]
+    pattern: Ints  #: [T], from the constant to its neighbour
+    of_pair: Ints  #: [E], the type of each pair's second constant, as the first sees it
+    starts: Ints  #: [n + 1], where the types of each constant begin
+    types: Ints  #: the types of each constant, ascending
+    counts: Ints  #: how many neighbours of each of these types it has
+
+    @classmethod
+    def of(cls, graph: FactGraph) -> NeighbourTypes:
+        """Factorize and count the neighbours of all constants."""
+        label = graph.labels[graph.others]
+        first, of_pair = number_rows([label, graph.patterns])
+        width = max(1, len(first))
+        seen, entry = number_keys(graph.firsts * width + of_pair, max(1, graph.n * width))
+        owner, types = np.divmod(seen, width)
+        counts = np.bincount(entry, minlength=len(seen)).astype(np.int64)
+        starts = csr_starts(owner, graph.n)
+        return cls(label[first], graph.patterns[first], of_pair, starts, types, counts)
+
+    def at(self, constants: Ints) -> tuple[Ints, Ints]:
+        """All types at some constants: which of `constants` it is at, and the type."""
+        which, entry = csr_entries(self.starts, constants)
+        return which, self.types[entry]
 
 
 def seen_constants(facts: FactBase) -> Ints:

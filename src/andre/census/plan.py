@@ -228,7 +228,11 @@ def _count_or_list(graph: FactGraph, stratum: Stratum, request: Request, numpy_p
     elif size > min(_LISTABLE, entries):
         why = f"{size:,} groundings to list against some {entries:,.0f} entries to join"
     else:
-        return Step("list", (stratum,), f"{size:,} groundings are fewer than some {entries:,.0f} to join")
+        return Step(
+            "list",
+            (stratum,),
+            f"{size:,} groundings are quicker to list than some {entries:,.0f} entries to join",
+        )
     paths = 0
     if stratum.n_blocks == 3:
         rises = np.bincount(graph.firsts[graph.upward()[1]], minlength=1)

@@ -28,7 +28,7 @@ from andre.arrays import (
 )
 from andre.census.bags import BagCollector, Weigher
 from andre.census.draw import DrawnHeads
-from andre.census.graph import FactGraph
+from andre.census.graph import FactGraph, NeighbourTypes
 from andre.census.strata import Classes, Stratum
 from andre.errors import DataError, MemoryLimitError
 from andre.samples import sums_of
@@ -78,12 +78,7 @@ class _Profiles:
     that is attached to neither.
     """
 
-    type_label: Ints  #: [T]
-    type_pattern: Ints  #: [T], from the constant to its neighbour
-    of_pair: Ints  #: [E], the type of each pair's second constant, as the first sees it
-    starts: Ints  #: [n + 1], where the types of each constant begin
-    types: Ints  #: the types of each constant, ascending
-    counts: Ints  #: how many neighbours of each of these types it has
+    neighbours: NeighbourTypes
     number: Ints  #: [n], equal for equal profiles
     scarce: Ints  #: [S], labels
     used: Ints  #: [n, S], how many of each scarce label are the constant or its neighbours
@@ -93,16 +88,10 @@ class _Profiles:
     @classmethod
     def of(cls, graph: FactGraph) -> _Profiles:
         """The profiles of all constants of a graph."""
-        label = graph.labels[graph.others]
-        shapes, of_pair = number_rows([label, graph.patterns])
-        n_types = max(1, len(shapes))
-        seen, entry = number_keys(graph.firsts * n_types + of_pair, max(1, graph.n * n_types))
-        owner, types = np.divmod(seen, n_types)
-        starts = csr_starts(owner, graph.n)
+        neighbours = NeighbourTypes.of(graph)
         own = np.arange(graph.n) * graph.n_labels + graph.labels
-        keys, times = np.unique(
-            np.concatenate([graph.firsts * graph.n_labels + label, own]), return_counts=True
-        )
+        near = graph.firsts * graph.n_labels + graph.labels[graph.others]
+        keys, times = np.unique(np.concatenate([near, own]), return_counts=True)
         constant, label_used = np.divmod(keys, graph.n_labels)
         most = np.zeros(graph.n_labels, dtype=np.int64)
         np.maximum.at(most, label_used, times)
@@ -111,13 +100,8 @@ class _Profiles:
         used = np.zeros((graph.n, len(scarce)), dtype=np.int64)
         used[constant[kept], np.searchsorted(scarce, label_used[kept])] = times[kept]
         return cls(
-            type_label=label[shapes],
-            type_pattern=graph.patterns[shapes],
-            of_pair=of_pair,
-            starts=starts,
-            types=types,
-            counts=np.bincount(entry, minlength=len(seen)).astype(np.int64),
-            number=number_sets(starts, types, n_types)[0],
+            neighbours=neighbours,
+            number=_Sets(neighbours.starts, neighbours.types, max(1, len(neighbours.label))).numbers(),
             scarce=scarce,
             used=used,
             exhaustible=used + used.max(axis=0, initial=0) >= graph.label_counts[scarce],
@@ -126,16 +110,17 @@ class _Profiles:
     @property
     def n_types(self) -> int:
         """How many types of neighbours there are, T."""
-        return len(self.type_label)
+        return len(self.neighbours.label)
 
     def count(self, constants: Ints, types: Ints) -> Ints:
         """How many neighbours of a type each constant has."""
-        return self.counts[np.searchsorted(self._keys, constants * self.n_types + types)]
+        return self.neighbours.counts[np.searchsorted(self._keys, constants * self.n_types + types)]
 
     @cached_property
     def _keys(self) -> Ints:
-        owner = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        return owner * self.n_types + self.types
+        """One ascending key for each constant and type."""
+        owner = np.repeat(np.arange(len(self.number)), np.diff(self.neighbours.starts))
+        return owner * self.n_types + self.neighbours.types
 
     def classes(self, graph: FactGraph) -> tuple[Ints, Ints]:
         """Classes of constants that are alike to any constant they are not connected with.
@@ -256,10 +241,9 @@ class _ProfileBags:
             self.into.put(bags, Classes(Stratum((*head, 0) if self.inner else head), [label], []))
         if self.inner:
             stratum = Stratum((*head, 1))
-            which, place = csr_entries(profiles.starts, example)
-            kind = profiles.types[place]
-            labels = [label[which], profiles.type_label[kind]]
-            self.into.put(bags[which], Classes(stratum, labels, [profiles.type_pattern[kind]]))
+            which, kind = profiles.neighbours.at(example)
+            labels = [label[which], profiles.neighbours.label[kind]]
+            self.into.put(bags[which], Classes(stratum, labels, [profiles.neighbours.pattern[kind]]))
             left = np.tile(graph.label_counts > 0, (len(shown), 1))  # [H, L], some are attached to nothing
             left[:, profiles.scarce] &= ~gone[shown]
             which, free = np.nonzero(left)
@@ -310,13 +294,15 @@ class _ProfileBags:
 
     def _paths(self, head: Ints, step: Ints, last: Ints) -> _Paths:
         """Paths of two steps, given as pairs: from x to the third constant, and from it to y."""
-        return _Paths(head, self.profiles.of_pair[step], self._turned[last])
+        return _Paths(head, self.profiles.neighbours.of_pair[step], self._turned[last])
 
     @cached_property
     def _turned(self) -> Ints:
         """The type of each pair's first constant as the second sees it, [E]."""
         graph = self.graph
-        return self.profiles.of_pair[np.searchsorted(graph.pair_keys, graph.others * graph.n + graph.firsts)]
+        return self.profiles.neighbours.of_pair[
+            np.searchsorted(graph.pair_keys, graph.others * graph.n + graph.firsts)
+        ]
 
     def _exhausted(self, heads: _Ends, paths: _Paths) -> _Exhausted:
         """Compare what x and y see with what they share."""
@@ -325,7 +311,7 @@ class _ProfileBags:
         pair, _ = graph.pairs_of(heads.first[direct], heads.second[direct])
         sides = []
         for constants, shared, own in (
-            (heads.first, paths.of_first, profiles.of_pair[pair]),
+            (heads.first, paths.of_first, profiles.neighbours.of_pair[pair]),
             (heads.second, paths.of_second, self._turned[pair]),
         ):
             # Neighbours of x that are attached to y too, or are y itself, are no neighbours of x only.
@@ -339,7 +325,7 @@ class _ProfileBags:
         column[profiles.scarce] = np.arange(len(profiles.scarce))
         # Those attached to both were counted twice, and so were x and y where a fact is between them.
         for head, label in (
-            (paths.head, profiles.type_label[paths.of_first]),
+            (paths.head, profiles.neighbours.label[paths.of_first]),
             (direct, graph.labels[heads.first[direct]]),
             (direct, graph.labels[heads.second[direct]]),
         ):
@@ -375,8 +361,8 @@ class _ProfileBags:
         which, entry = csr_entries(shared.starts, shown)
         path = joint[shared.items[entry]]
         one, two = paths.of_first[path], paths.of_second[path]
-        patterns = profiles.type_pattern[one], profiles.type_pattern[two]
-        self._put_third(bags, ends, which, profiles.type_label[one], patterns)
+        patterns = profiles.neighbours.pattern[one], profiles.neighbours.pattern[two]
+        self._put_third(bags, ends, which, profiles.neighbours.label[one], patterns)
         self._put_unshared(bags, ends, exhausted, shown)
 
     def _put_apart(self, examples: Ints, number: Ints, connected: list[tuple[Ints, Ints, Ints]]) -> None:
@@ -434,13 +420,12 @@ class _ProfileBags:
             heads, bag = ends.take(part), bags[part]
             sides = (heads.first, exhausted.of_first), (heads.second, exhausted.of_second)
             for side, (own, gone) in enumerate(sides):
-                which, place = csr_entries(profiles.starts, own)
-                kind = profiles.types[place]
+                which, kind = profiles.neighbours.at(own)
                 kept = ~gone.table(rows[part])[which, kind]
                 which, kind = which[kept], kind[kept]
-                pattern, nothing = profiles.type_pattern[kind], np.zeros_like(kind)
+                pattern, nothing = profiles.neighbours.pattern[kind], np.zeros_like(kind)
                 patterns = (nothing, pattern) if side else (pattern, nothing)
-                self._put_third(bag, heads, which, profiles.type_label[kind], patterns)
+                self._put_third(bag, heads, which, profiles.neighbours.label[kind], patterns)
             free = ~exhausted.labels.table(rows[part]) & (self.graph.label_counts > 0)
             which, label = np.nonzero(free)
             self._put_third(bag, heads, which, label, (np.zeros_like(which), np.zeros_like(which)))
