@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from andre.census.census import carry_out, ground
+from andre.census.census import ground
 from andre.census.plan import CensusPlan, Draw, Request, plan_census
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase, Relation
@@ -85,9 +85,13 @@ def test_what_cannot_be_done_is_refused_by_the_plan() -> None:
     with pytest.raises(DataError, match="too many to list"):
         planned(facts_of(400, 50, wide=True), variables=5)
     graph = ground(WIDE, Language("p/2"), "exists", "define")
-    plan = plan_census(graph, 3, Request())
-    assert not plan.can_draw
-    drawn = CensusPlan(plan.request, 3, plan.steps, plan.n_heads, Draw(9, why="memory is short"))
-    assert "memory is short" in str(drawn)
     with pytest.raises(ConfigError, match="use fewer than 3 variables"):
-        carry_out(WIDE, graph, drawn)
+        plan_census(graph, 3, Request(), Draw(9))
+
+
+def test_a_draw_is_planned_where_there_are_more_head_atoms() -> None:
+    graph = ground(SPARSE, Language("p/2"), "exists", "define")
+    drawn = plan_census(graph, 3, Request(), Draw(9, why="the census of all outgrew the memory limit"))
+    assert "draw 9 of 160,000 head atoms: the census of all outgrew the memory limit" in str(drawn)
+    assert drawn.to_dict()["draw"]["most"] == 9
+    assert plan_census(graph, 3, Request(), Draw(400**2)).draw is None

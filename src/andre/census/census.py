@@ -227,8 +227,7 @@ def sample_census(
             f"{most} head atoms cannot stand for all kinds of them: draw {_FEWEST_DRAWN} or more"
         )
     graph = ground(facts, language, "exists", mode)
-    plan = plan_census(graph, language.variables, request)
-    return carry_out(facts, graph, plan if plan.n_heads <= most else replace(plan, draw=Draw(most, seed)))
+    return carry_out(facts, graph, plan_census(graph, language.variables, request, Draw(most, seed)))
 
 
 def ground(facts: FactBase, language: Language, semantics: Semantics, mode: Mode) -> FactGraph:
@@ -282,8 +281,6 @@ def carry_out(facts: FactBase, graph: FactGraph, plan: CensusPlan) -> Census:
 
     Raises
     ------
-    ConfigError
-        Where the plan draws head atoms and has another strategy than `profiles`.
     DataError
         Where tables outgrow the memory limit, or no candidate is true anywhere.
     """
@@ -299,13 +296,8 @@ def carry_out(facts: FactBase, graph: FactGraph, plan: CensusPlan) -> Census:
             drawn = draw_heads(graph, weigh, plan.draw, inner=inner, identity=identity)
         collect_bags(into, weigh, drawn, inner=inner, identity=identity)
         groundings = plan.n_heads * (graph.n - (arity if identity else 0) if inner else 1)
-    elif plan.draw is None:
-        groundings = _collect_listed(graph, plan, into, weigh)
     else:
-        raise ConfigError(
-            "head atoms are drawn only where facts are unary or binary and a rule has at most one variable "
-            f"more than its head: use fewer than {plan.variables} variables, or the census of all head atoms"
-        )
+        groundings = _collect_listed(graph, plan, into, weigh)
     whole = _census_of_bags(into, groundings, plan, weigh)
     return whole if drawn is None else replace(whole, sampled=len(drawn))
 

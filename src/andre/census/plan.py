@@ -31,7 +31,6 @@ __all__ = [
     "Semantics",
     "Step",
     "Strategy",
-    "n_heads",
     "plan_census",
 ]
 
@@ -94,7 +93,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Draw:
-    """That a stratified sample of head atoms stands for all of them."""
+    """A stratified sample of head atoms that stands for all of them."""
 
     most: int  #: how many head atoms are drawn
     seed: int = 0
@@ -142,11 +141,6 @@ class CensusPlan:
         """Whether a head atom that is no fact weighs as many facts as it corrupts."""
         return self.request.semantics == "exists" and self.request.mode == "complete"
 
-    @property
-    def can_draw(self) -> bool:
-        """Whether head atoms may be drawn: only profiles give the bags of single head atoms."""
-        return self.steps[0].strategy == "profiles"
-
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON takes it."""
         return {
@@ -161,12 +155,19 @@ class CensusPlan:
 
 
 def plan_census(
-    graph: FactGraph, variables: int, request: Request, *, numpy_paths: int = _NUMPY_PATHS
+    graph: FactGraph,
+    variables: int,
+    request: Request,
+    draw: Draw | None = None,
+    *,
+    numpy_paths: int = _NUMPY_PATHS,
 ) -> CensusPlan:
     """Choose a strategy for every stratum of the groundings of so many variables.
 
     Parameters
     ----------
+    draw
+        The sample that stands for all head atoms, where there are more.
     numpy_paths
         Up to how many paths are joined to triangles by NumPy; DuckDB joins more.
 
@@ -174,12 +175,22 @@ def plan_census(
     ------
     DataError
         Where groundings would have to be listed and there are too many.
+    ConfigError
+        Where head atoms would have to be drawn and cannot be: only profiles give bags one by one.
     """
-    distinct = request.distinct
+    distinct, arity = request.distinct, graph.space.head.arity
     chosen = tuple(s for s in strata(variables) if s.is_distinct or not distinct)
-    arity = graph.space.head.arity
+    heads = _n_heads(graph, distinct)
+    if draw is not None and heads <= draw.most:
+        draw = None
     joinable = not graph.wide and arity <= 2 and request.method != "list"
-    if request.semantics == "exists" and joinable and variables <= arity + 1:
+    follows = request.semantics == "exists" and joinable and variables <= arity + 1
+    if draw is not None and not follows:
+        raise ConfigError(
+            "head atoms are drawn only where facts are unary or binary and a rule has at most one variable "
+            f"more than its head: use fewer than {variables} variables, or the census of all head atoms"
+        )
+    if follows:
         why = "facts are unary or binary, and a rule has at most one variable beside the head's"
         steps: tuple[Step, ...] = (Step("profiles", chosen, why),)
     elif joinable and variables == arity + 2 and (why := _why_join(graph, request.method)):
@@ -188,10 +199,10 @@ def plan_census(
         steps = tuple(_listed(graph, stratum, _why_list(graph, stratum, request)) for stratum in chosen)
     else:
         steps = tuple(_count_or_list(graph, stratum, request, numpy_paths) for stratum in chosen)
-    return CensusPlan(request, variables, steps, n_heads(graph, distinct))
+    return CensusPlan(request, variables, steps, heads, draw)
 
 
-def n_heads(graph: FactGraph, distinct: bool) -> int:
+def _n_heads(graph: FactGraph, distinct: bool) -> int:
     """How many head atoms there are; with `distinct`, those with equal arguments are left out."""
     domains = [graph.domain(place) for place in range(graph.space.head.arity)]
     same = len(np.intersect1d(domains[0], domains[1])) if distinct and len(domains) == 2 else 0
@@ -220,6 +231,7 @@ def _why_list(graph: FactGraph, stratum: Stratum, request: Request) -> str:
 
 
 def _count_or_list(graph: FactGraph, stratum: Stratum, request: Request, numpy_paths: int) -> Step:
+    """A step for a stratum in `rows`: what is shorter, unless one of both was asked for or is impossible."""
     if request.method == "list" or graph.wide or stratum.n_blocks > 3:
         return _listed(graph, stratum, _why_list(graph, stratum, request))
     size, entries = _n_listed(graph, stratum), _n_joined(graph, stratum)
@@ -228,11 +240,8 @@ def _count_or_list(graph: FactGraph, stratum: Stratum, request: Request, numpy_p
     elif size > min(_LISTABLE, entries):
         why = f"{size:,} groundings to list against some {entries:,.0f} entries to join"
     else:
-        return Step(
-            "list",
-            (stratum,),
-            f"{size:,} groundings are quicker to list than some {entries:,.0f} entries to join",
-        )
+        why = f"{size:,} groundings are quicker to list than some {entries:,.0f} entries to join"
+        return Step("list", (stratum,), why)
     paths = 0
     if stratum.n_blocks == 3:
         rises = np.bincount(graph.firsts[graph.upward()[1]], minlength=1)
@@ -244,6 +253,7 @@ def _count_or_list(graph: FactGraph, stratum: Stratum, request: Request, numpy_p
 
 
 def _listed(graph: FactGraph, stratum: Stratum, why: str) -> Step:
+    """A step that lists a stratum, unless that would take days."""
     size = _n_listed(graph, stratum)
     if size > _MOST_LISTED:
         raise DataError(
