@@ -88,7 +88,8 @@ class Step:
     duckdb: bool = False  #: whether triangles are joined by DuckDB rather than NumPy
 
     def __str__(self) -> str:
-        return f"{self.strategy} {'; '.join(map(str, self.strata))}: {self.why}"
+        served = f" {self.strata[0]}" if len(self.strata) == 1 else f", all {len(self.strata)} strata"
+        return f"{self.strategy}{served}: {self.why}"
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Bags from profiles: for heads of at most two arguments and rules with at most one variable more.
 
-The bag of a head atom (x, y) follows from what x and y see: the types of the
-third constants that are attached to both, to x only, to y only, and to
-neither. Only head atoms that a fact or a third constant connects are visited.
-All others are counted by what their arguments see, as the product of two
-classes of constants less the connected pairs.
+The bag of a head atom (x, y) follows from the neighbours of x and y: of which
+types third constants are that are attached (by a fact) to both, to x only, to y
+only, or to neither. Only head atoms whose arguments a fact or a third constant
+connects are visited. All others are counted class by class, as the product of
+two classes of constants with equal neighbours, less the connected pairs.
 """
 
 from __future__ import annotations
@@ -244,7 +244,9 @@ class _ProfileBags:
             which, kind = profiles.neighbours.at(example)
             labels = [label[which], profiles.neighbours.label[kind]]
             self.into.put(bags[which], Classes(stratum, labels, [profiles.neighbours.pattern[kind]]))
-            left = np.tile(graph.label_counts > 0, (len(shown), 1))  # [H, L], some are attached to nothing
+            left = np.tile(
+                graph.label_counts > 0, (len(shown), 1)
+            )  # [H, L], whether an unattached one is left
             left[:, profiles.scarce] &= ~gone[shown]
             which, free = np.nonzero(left)
             self.into.put(bags[which], Classes(stratum, [label[which], free], [np.zeros_like(free)]))
