@@ -53,7 +53,7 @@ class Weigher:
         out, into = (np.bincount(column, minlength=graph.n).astype(np.int64) for column in places.T)
         return cls(out=out, into=into)
 
-    def corrupted(self, first: Ints, second: Ints) -> Ints:
+    def weight_unstated(self, first: Ints, second: Ints) -> Ints:
         """The weight of head atoms, given their arguments, where they are not stated."""
         if self.out is None or self.into is None:
             return np.ones(len(first), dtype=np.int64)

@@ -352,7 +352,7 @@ def _collect_listed(graph: FactGraph, plan: CensusPlan, into: BagCollector, weig
     keys, number = number_keys(np.concatenate([one.heads for one in found]), graph.n**graph.space.head.arity)
     truth = np.full(len(keys), np.nan)
     truth[number] = np.concatenate([one.truth(graph) for one in found])
-    weight = weigh.corrupted(keys // graph.n, keys % graph.n)
+    weight = weigh.weight_unstated(keys // graph.n, keys % graph.n)
     into.open(np.nan_to_num(truth), weigh.negatives(truth, weight), np.ones(len(keys), dtype=np.int64))
     begin = 0
     for one in found:

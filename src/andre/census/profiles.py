@@ -231,7 +231,7 @@ class _ProfileBags:
             columns += [profiles.number[constants], *gone.T.astype(np.int64)]
         shown, group = number_rows(columns) if len(constants) else (constants, constants)
         truth = graph.label_truth[graph.labels[constants]]
-        weight = self.weigh.corrupted(constants, constants)
+        weight = self.weigh.weight_unstated(constants, constants)
         bags = self._open(
             truth, weight, np.ones_like(constants) if times is None else times, group, len(shown)
         )
@@ -262,10 +262,10 @@ class _ProfileBags:
         for block in graph.path_blocks(starts, _BLOCK, inner=self.inner):
             heads, paths = self._connected(block)
             self._put_heads(heads, paths, np.ones_like(heads.first))
-            weight = self.weigh.corrupted(heads.first, heads.second)
+            weight = self.weigh.weight_unstated(heads.first, heads.second)
             connected.append(_sums(number[heads.first] * len(examples) + number[heads.second], weight))
         both = np.intersect1d(starts, ends)
-        connected.append(_sums(number[both] * (len(examples) + 1), self.weigh.corrupted(both, both)))
+        connected.append(_sums(number[both] * (len(examples) + 1), self.weigh.weight_unstated(both, both)))
         self._put_apart(examples, number, connected)
 
     def _connected(self, block: Ints) -> tuple[_Ends, _Paths]:
@@ -355,7 +355,7 @@ class _ProfileBags:
             columns += [shared.numbers(), *exhausted.numbers()]
         shown, group = number_rows(columns)
         truth = graph.pattern_truth[heads.pattern]
-        weight = self.weigh.corrupted(heads.first, heads.second)
+        weight = self.weigh.weight_unstated(heads.first, heads.second)
         bags, ends = self._open(truth, weight, times, group, len(shown)), heads.take(shown)
         if not self.inner:
             self._put_ends(bags, ends, (0, 1))
