@@ -6,22 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from andre.arrays import (
-    Bools,
-    Floats,
-    Ints,
-    csr_entries,
-    csr_starts,
-    distinct_keys,
-    distinct_rows,
-    number_rows,
-    number_sets,
-)
+from andre.arrays import Bools, Floats, Ints, distinct_rows, number_rows
 from andre.census.graph import UNKNOWN, Cells, FactGraph
 from andre.census.strata import Classes
 from andre.errors import MemoryLimitError
 from andre.facts import FactBase
-from andre.samples import sums_of
+from andre.samples import Membership, sums_of
 
 __all__ = ["BagCollector", "Bags", "Weigher", "informative_columns"]
 
@@ -71,8 +61,7 @@ class Bags:
 
     cells: Cells  #: [U, m]
     columns: Bools  #: [candidates], which of them `cells` has
-    starts: Ints  #: [B + 1], where the rows of each bag begin
-    rows: Ints  #: indices into `cells`, ascending within a bag
+    members: Membership  #: the rows of each bag, as indices into `cells`
     positives: Floats  #: [B]
     negatives: Floats  #: [B]
     heads: Ints  #: [B], how many head atoms have the bag
@@ -130,23 +119,13 @@ class BagCollector:
         first, number = distinct_rows(cells)
         bag = np.concatenate([bags for bags, _ in self._members])
         row = number[np.concatenate([rows for _, rows in self._members])]
-        bag, row = np.divmod(distinct_keys(bag * len(first) + row), len(first))
-        starts = csr_starts(bag, self.n_bags)
-        group, shown = number_sets(starts, row, len(first))
-        group, shown = group - 1, shown[1:]  # number 0 is the bag without rows, which no head atom has
-        which, entries = csr_entries(starts, shown)
+        members, group = Membership.distinct(bag, row, self.n_bags, len(first))
         positives, negatives, heads = (np.concatenate(part) for part in zip(*self._weights, strict=True))
-        count = np.zeros(len(shown), dtype=np.int64)
+        count = np.zeros(len(members), dtype=np.int64)
         np.add.at(count, group, heads)
-        return Bags(
-            cells[first],
-            columns,
-            csr_starts(which, len(shown)),
-            row[entries],
-            sums_of(group, positives, len(shown)),
-            sums_of(group, negatives, len(shown)),
-            count,
-        )
+        n = len(members)
+        weights = sums_of(group, positives, n), sums_of(group, negatives, n)
+        return Bags(cells[first], columns, members, *weights, count)
 
 
 def informative_columns(cells: Cells, graph: FactGraph) -> Bools:

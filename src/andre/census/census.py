@@ -51,8 +51,7 @@ class Census:
     groundings: int
     dropped: int | float  #: positives of rows whose atoms are all false, or that object identity rules out
     heads: Ints | None = None  #: [B], in exists how many head atoms have each bag
-    starts: Ints | None = None  #: [B + 1], in exists where the rows of each bag begin
-    rows: Ints | None = None  #: indices into `cells`, ascending within a bag
+    members: Membership | None = None  #: in exists the rows of each bag, as indices into `cells`
     corrupting: bool = False  #: whether negatives weigh the facts they corrupt, not the atoms they are
     sampled: int | None = None  #: how many head atoms were drawn, where these stand for all
 
@@ -89,12 +88,9 @@ class Census:
     def to_sample(self) -> Sample:
         """The examples as a learner takes them."""
         positives, negatives = (np.asarray(w, dtype=np.float64) for w in (self.positives, self.negatives))
-        members = heads = None
-        if self.starts is not None and self.rows is not None:
-            members = Membership(self.starts, np.asarray(self.rows, dtype=np.int64))
-        if self.corrupting and self.heads is not None:
-            heads = self.heads.astype(np.float64)
-        return Sample(self.space, self.valuations, positives, negatives, members, heads)
+        weighed = self.corrupting and self.heads is not None
+        heads = np.asarray(self.heads, dtype=np.float64) if weighed else None
+        return Sample(self.space, self.valuations, positives, negatives, self.members, heads)
 
     def require_both_classes(self) -> Census:
         """Return the census itself if it has positive and negative examples.
@@ -374,8 +370,7 @@ def _census_of_bags(into: BagCollector, groundings: int, plan: CensusPlan, weigh
         groundings=groundings,
         dropped=float(dropped) if dropped % 1 else int(dropped),
         heads=bags.heads,
-        starts=bags.starts,
-        rows=bags.rows,
+        members=bags.members,
         corrupting=weigh.out is not None,
     )
 

@@ -108,7 +108,8 @@ class FactGraph:
     n: int  #: number of constants
     labels: Ints  #: [n]
     label_cells: Cells  #: [L, columns]
-    label_columns: Mapping[Hashable, int]  #: of ("unary", key), ("reflexive", key), `constant_column`, ...
+    #: Columns ("unary", key), ("reflexive", key), `constant_column`, ("is", constant), ("domain", place).
+    label_columns: Mapping[Hashable, int]
     label_truth: Floats  #: [L], stated truth of target(x) or target(x, x); NaN where it is not stated
     domains: Bools  #: [L, head places], which places of the head a constant may stand in
     starts: Ints  #: [n + 1], where the neighbours of each constant begin
@@ -260,6 +261,8 @@ def build_graph(facts: FactBase, space: RuleSpace, codes: Ints, domains: list[In
     truths = np.unique(_truth(facts.relations[target]))
     of_labels, of_pairs = _SparseTable(truths), _SparseTable(truths)
     wide: dict[Key, WideFacts] = {}
+    held = _constants(space.atoms)
+    known = {c: int(renumber[code]) for c in held if (code := facts.code(c.value)) is not None}
     read = {target, *((atom.predicate, atom.arity) for atom in space.atoms)}
     for key, relation in facts.relations.items():
         if key in read:
@@ -269,14 +272,11 @@ def build_graph(facts: FactBase, space: RuleSpace, codes: Ints, domains: list[In
             else:
                 evidence.add_to(of_labels, of_pairs, n)
             for place, value in _constants_in(space, key):
-                code = facts.code(value.value)
-                hit = evidence.codes[:, place] == (-1 if code is None else renumber[code])
+                hit = evidence.codes[:, place] == known.get(value, -1)
                 column = constant_column(key[0], place, value)
                 of_labels.add(column, evidence.codes[hit, 1 - place], evidence.values[hit])
     if any(atom.predicate == "<" for atom in space.atoms):
         _add_order(facts, codes, of_pairs)
-    held = _constants(space.atoms)
-    known = {c: int(renumber[code]) for c in held if (code := facts.code(c.value)) is not None}
     for value in _constants(compress(space.atoms, space.recursive)):
         if known.get(value, -1) >= 0:  # a candidate with this constant may be the head atom itself
             of_labels.add(("is", value), np.array([known[value]]), np.array([TRUE]))

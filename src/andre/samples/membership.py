@@ -38,6 +38,20 @@ class Membership:
         if (np.diff(self.starts) < 1).any():
             raise DataError("an example without rows can be neither true nor false: leave it out")
 
+    @classmethod
+    def distinct(cls, owners: Ints, rows: Ints, n_examples: int, n_rows: int) -> tuple[Membership, Ints]:
+        """The distinct sets of rows, given one owner (example) per row in any order.
+
+        Returns
+        -------
+        tuple
+            The distinct sets, and for each example the number of its set.
+        """
+        owners, rows = np.divmod(distinct_keys(owners * n_rows + rows), n_rows)
+        starts = csr_starts(owners, n_examples)
+        numbers, shown = number_sets(starts, rows, n_rows)
+        return cls(starts, rows).take(shown[1:]), numbers - 1  # number 0 is the empty set
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 
@@ -105,14 +119,11 @@ class Membership:
         Returns
         -------
         tuple
-            The distinct sets, and for each example the number of its set.
+            As of `distinct`.
         """
         if np.array_equal(group, np.arange(n_rows)) and self._all_differ(n_rows):
             return self, np.arange(len(self))
-        owner, rows = np.divmod(distinct_keys(self.owners * n_rows + group[self.rows]), n_rows)
-        starts = csr_starts(owner, len(self))
-        numbers, shown = number_sets(starts, rows, n_rows)
-        return Membership(starts, rows).take(shown[1:]), numbers - 1  # number 0 is the empty set
+        return self.distinct(self.owners, group[self.rows], len(self), n_rows)
 
     def _all_differ(self, n_rows: int) -> bool:
         """Whether all sets certainly differ: equal sets have equal sums of random numbers given to rows.
