@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
@@ -377,10 +378,9 @@ def _census_of_bags(into: BagCollector, groundings: int, plan: CensusPlan, weigh
 
 def _narrowed(space: RuleSpace, columns: Bools) -> RuleSpace:
     """The space over some of its candidates, one of which must be no comparison."""
-    atoms = tuple(atom for atom, kept in zip(space.atoms, columns, strict=True) if kept)
-    if not any(not atom.is_builtin for atom in atoms):
+    if all(atom.is_builtin for atom in compress(space.atoms, columns)):
         raise DataError(
             f"no candidate for the body of {space.head} is true anywhere: "
             "allow more variables, relations or recursion"
         )
-    return RuleSpace(space.head, atoms)
+    return space.narrowed(columns)

@@ -123,7 +123,6 @@ class Sample:
 
     def columns(self, kept: Bools) -> Sample:
         """The same examples over the kept candidates, [m]; rows and examples that become equal are merged."""
-        space = RuleSpace(self.space.head, tuple(a for a, k in zip(self.space.atoms, kept, strict=True) if k))
         rows, group = _merge(self.valuations[:, kept])
         if self.members is None:
             members, number = None, group
@@ -132,7 +131,7 @@ class Sample:
         n = len(rows) if members is None else len(members)
         positives, negatives = (sums_of(number, weight, n) for weight in (self.positives, self.negatives))
         heads = None if self.heads is None else sums_of(number, self.heads, n)
-        return Sample(space, rows, positives, negatives, members, heads)
+        return Sample(self.space.narrowed(kept), rows, positives, negatives, members, heads)
 
     def thinned(self, most: int, seed: int) -> Sample:
         """A random part of the examples with at most `most` rows, half of them of each class.

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +110,10 @@ class RuleSpace:
         needed = (codes != 0).astype(np.float32) @ stands > 0
         needed[:, : len(self.head_variables)] = True
         return np.asarray((binds | ~needed).all(axis=1))
+
+    def narrowed(self, kept: Bools) -> RuleSpace:
+        """The same head with the kept candidates only, [m]."""
+        return RuleSpace(self.head, tuple(compress(self.atoms, kept)))
 
     def rule(self, code: Sequence[int] | Codes) -> Rule:
         """The rule whose body a code stands for."""
