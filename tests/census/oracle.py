@@ -187,10 +187,7 @@ def told(census: Census) -> Told:
     else:
         assert census.members is not None
         starts, members = census.members.starts, census.members.rows
-        bags = [
-            frozenset(rows[place] for place in members[a:b].tolist())
-            for a, b in pairwise(starts)
-        ]
+        bags = [frozenset(rows[place] for place in members[a:b].tolist()) for a, b in pairwise(starts)]
         assert max(Counter(bags).values()) == 1, "bags are distinct"
         weights = {
             bag: (float(p), float(n), float(h))

@@ -26,11 +26,13 @@ __all__ = ["join_inner"]
 
 #: Entries looked at together; more would leave the cache.
 _BLOCK = 300_000
-#: A dense table of meetings pays where it has up to this many cells for each entry that is looked at.
+#: A dense table of meetings pays up to this many cells for each entry that is looked at.
 _DENSE = 4
 
 
-def join_inner(graph: FactGraph, *, heads: bool, identity: bool, memory: int) -> list[Classes]:
+def join_inner(
+    graph: FactGraph, *, heads: bool, identity: bool, memory: int, dense: int = _DENSE
+) -> list[Classes]:
     """The classes of all strata of two variables more than the head has, counted.
 
     Parameters
@@ -41,10 +43,12 @@ def join_inner(graph: FactGraph, *, heads: bool, identity: bool, memory: int) ->
         Whether all variables stand for different constants.
     memory
         How many bytes the result may take.
+    dense
+        Up to how many cells a dense table may have for each entry that is looked at.
     """
     held: dict[Stratum, list[Counted]] = {}
     for block in _head_blocks(graph, identity):
-        for stratum, table in block.classes(keep_heads=heads):
+        for stratum, table in block.classes(keep_heads=heads, dense=dense):
             if stratum.is_distinct or not identity:
                 parts = held.setdefault(stratum, [])
                 parts.append(table)
@@ -112,7 +116,7 @@ class _HeadBlock:
         """The number in place of a pattern where both inner variables are the same constant."""
         return self.graph.n_patterns
 
-    def classes(self, *, keep_heads: bool) -> Iterator[tuple[Stratum, Counted]]:
+    def classes(self, *, keep_heads: bool, dense: int) -> Iterator[tuple[Stratum, Counted]]:
         """The block's classes by stratum: the key of the head atom if kept, labels, patterns."""
         graph = self.graph
         head = [graph.labels[codes] for codes in self.constants]
@@ -123,7 +127,7 @@ class _HeadBlock:
             head.append(head_keys(graph, self.arguments, self.constants))
         else:
             shown, owner = number_rows(head)
-        table = self._meetings(owner)
+        table = self._meetings(owner, dense)
         equal = (table.columns[3] == self._equal).astype(np.int64)
         kinds = [self.kind[table.columns[1]], self.kind[table.columns[2]], equal]
         places, group = number_rows(kinds)
@@ -134,11 +138,11 @@ class _HeadBlock:
                 part, (one, two, bool(same)), [column[shown] for column in head], keep_heads
             )
 
-    def _meetings(self, owner: Ints) -> Counted:
+    def _meetings(self, owner: Ints, dense: int) -> Counted:
         """How often constants of two types meet in each pattern: columns owner, type, type, pattern."""
         shown, local = self._types_by_head
         cells = self.types.shape[0] * shown.shape[1] ** 2 * (self.graph.n_patterns + 1)
-        if cells <= _DENSE * len(owner) * (len(self.graph.patterns) + self.graph.n):
+        if cells <= dense * len(owner) * (len(self.graph.patterns) + self.graph.n):
             return self._meetings_dense(owner, shown, local)
         return self._meetings_sorted(owner)
 
