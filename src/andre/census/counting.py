@@ -134,10 +134,10 @@ def _with_third(pair: Counted, ends: tuple[int, int], third: Ints, number: Count
 def wedges(graph: FactGraph, dtype: type) -> Counted:
     """Ordered wedges: labels of the centre and both ends, patterns from the centre to them, and how many.
 
-    Pairs of neighbours are never listed. A centre has so many neighbours of
-    each type (label and pattern); its wedges are products of these numbers,
-    less the pairs of a neighbour with itself, and centres with equal numbers
-    are taken together.
+    Pairs of neighbours are never listed. The neighbours of a centre are counted
+    by type (label and pattern); its wedges are the products of these counts,
+    less the pairs of a neighbour with itself, and centres with equal counts are
+    taken together.
     """
     neighbours = NeighbourTypes.of(graph)
     starts = neighbours.starts

@@ -175,7 +175,7 @@ class _Reservoir:
             self._priorities, self._items = self._priorities[kept], self._items[kept]
 
     def sample(self, count: int) -> Ints:
-        """A uniform sample of so many of the items, ascending."""
+        """A uniform sample of `count` of the items, ascending."""
         return np.sort(self._items[np.argsort(self._priorities)[:count]])
 
 

@@ -33,7 +33,7 @@ _DENSE = 4
 def join_inner(
     graph: FactGraph, *, heads: bool, identity: bool, memory: int, dense: int = _DENSE
 ) -> list[Classes]:
-    """The classes of all strata of two variables more than the head has, counted.
+    """The counted classes of all groundings with two variables more than the head has.
 
     Parameters
     ----------

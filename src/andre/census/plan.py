@@ -100,7 +100,7 @@ class Draw:
     seed: int = 0
     why: str = "a sample was asked for"
     block: int = 2_000_000  #: head atoms or paths looked at together
-    #: Where fewer than one pair in so many qualifies, listing all pairs beats rejection sampling.
+    #: Where fewer than one in `rare` pairs is unconnected, listing all pairs beats rejection sampling.
     rare: int = 8
 
 
@@ -163,7 +163,7 @@ def plan_census(
     *,
     numpy_paths: int = _NUMPY_PATHS,
 ) -> CensusPlan:
-    """Choose a strategy for every stratum of the groundings of so many variables.
+    """Choose a strategy for every stratum of the groundings of a rule's variables.
 
     Parameters
     ----------
