@@ -1,8 +1,8 @@
-"""Types of arrays, and equal keys, rows and sets given equal numbers."""
+"""Array types, factorizing of integer keys, rows and sets, and CSR rows (runs of entries in one array)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import repeat
 from typing import Any, TypeAlias
 
@@ -14,29 +14,31 @@ __all__ = [
     "Counts",
     "Floats",
     "Ints",
+    "blocks_of",
+    "csr_entries",
+    "csr_starts",
     "distinct_keys",
+    "distinct_rows",
     "number_keys",
     "number_rows",
     "number_sets",
     "row_keys",
-    "run_starts",
-    "spread",
 ]
 
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
-#: Exact numbers of groundings: 64-bit, or Python's own integers where these would not do.
+#: Exact counts: 64-bit integers, or Python's own where 64 bits are too few.
 Counts: TypeAlias = NDArray[Any]
 
-#: A table of this many entries is cheaper than sorting, whatever the number of keys.
+#: A look-up table of this many entries is cheaper than sorting, whatever the number of keys.
 _SMALL_TABLE = 1 << 20
 _INT64 = 2**63 - 1
 
 
 def distinct_keys(keys: Ints) -> Ints:
-    """The distinct keys, in order: by sorting, which at millions of keys is far faster than a hash table.
+    """The distinct keys in ascending order; sorting beats a hash table at millions of keys.
 
     Examples
     --------
@@ -49,8 +51,31 @@ def distinct_keys(keys: Ints) -> Ints:
     return ordered[fresh]
 
 
+def distinct_rows(table: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Factorize the rows of a table by their bytes.
+
+    Returns
+    -------
+    tuple
+        The index of the first occurrence of each distinct row, in the sorted
+        order of rows, and the number of every row in that order.
+
+    Examples
+    --------
+    >>> [array.tolist() for array in distinct_rows(np.array([[1, 5], [0, 9], [1, 5]]))]
+    [[1, 0], [1, 0, 1]]
+    """
+    rows = np.ascontiguousarray(table)
+    if not rows.shape[1]:
+        return np.zeros(min(1, len(rows)), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    # One opaque key per row sorts far faster than np.unique(axis=0).
+    keys = rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    return first, number.ravel()
+
+
 def number_keys(keys: Ints, top: int) -> tuple[Ints, Ints]:
-    """Number keys below `top` from 0 in their order: the distinct ones, and the number of each.
+    """Factorize keys below `top`: the distinct keys in order, and the number of every key.
 
     Examples
     --------
@@ -97,10 +122,13 @@ def _pack(keys: Ints, columns: Iterable[NDArray[Any]], widths: Iterable[int]) ->
 
 
 def number_rows(columns: list[Ints]) -> tuple[Ints, Ints]:
-    """Number equal rows: where each distinct one stands first, and the number of every row.
+    """Factorize rows given by columns of non-negative integers.
 
-    Rows are given by their columns, which hold no negative numbers. Numbers
-    follow the order of rows.
+    Returns
+    -------
+    tuple
+        The index of the first occurrence of each distinct row, in the order of
+        rows, and the number of every row in that order.
 
     Examples
     --------
@@ -112,28 +140,28 @@ def number_rows(columns: list[Ints]) -> tuple[Ints, Ints]:
     keys, top = _pack(np.zeros(len(columns[0]), dtype=np.int64), columns, widths)
     distinct, numbers = number_keys(keys, top)
     first = np.empty(len(distinct), dtype=np.int64)
-    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the earliest place is written last
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the earliest index is written last
     return first, numbers
 
 
 def number_sets(starts: Ints, elements: Ints, top: int) -> tuple[Ints, Ints]:
-    """Number sets, so that equal sets have equal numbers; the empty set is 0.
+    """Factorize sets of integers: equal sets get equal numbers, and the empty set is 0.
 
-    Place by place a set's number and its next element make a new number: sets
-    are told apart by their elements, not by a hash that might collide.
+    Element by element, a set's number so far and its next element make a new
+    number: sets are told apart by their elements, not by a hash that may collide.
 
     Parameters
     ----------
     starts
-        [G + 1], where the elements of each set begin; they are in order and distinct.
+        [G + 1], where the elements of each set begin.
     elements
-        The elements of all sets, below `top`.
+        The elements of all sets, below `top`, ascending and distinct within a set.
 
     Returns
     -------
     tuple
-        The number of each set, [G], and for each number one set that has it;
-        -1 where that is the empty set and none is empty.
+        The number of each set, [G], and for each number the index of a set that
+        has it; -1 for the empty set where no set is empty.
 
     Examples
     --------
@@ -161,27 +189,50 @@ def number_sets(starts: Ints, elements: Ints, top: int) -> tuple[Ints, Ints]:
     return numbers, np.concatenate(shown)
 
 
-def run_starts(numbers: Ints, count: int) -> Ints:
-    """Where each of `count` runs of equal numbers begins in a sorted array, and where the last ends.
+def csr_starts(rows: Ints, n_rows: int) -> Ints:
+    """Where each of `n_rows` CSR rows begins, and where the last ends, from the row of every entry.
 
     Examples
     --------
-    >>> run_starts(np.array([0, 0, 2]), 3).tolist()
+    >>> csr_starts(np.array([0, 0, 2]), 3).tolist()
     [0, 2, 2, 3]
     """
-    return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=count))]).astype(np.int64)
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))]).astype(np.int64)
 
 
-def spread(starts: Ints, chosen: NDArray[Any]) -> tuple[Ints, Ints]:
-    """All entries of the chosen runs: for each its position among the chosen, and its place.
+def csr_entries(starts: Ints, rows: NDArray[Any]) -> tuple[Ints, Ints]:
+    """All entries of some CSR rows, one row after another.
+
+    Returns
+    -------
+    tuple
+        For each entry, which of `rows` it belongs to, as an index into `rows`,
+        and the index of the entry itself.
 
     Examples
     --------
-    >>> owner, place = spread(np.array([0, 2, 2, 5]), np.array([2, 0]))
-    >>> owner.tolist(), place.tolist()
+    >>> which, entry = csr_entries(np.array([0, 2, 2, 5]), np.array([2, 0]))
+    >>> which.tolist(), entry.tolist()
     ([0, 0, 0, 1, 1], [2, 3, 4, 0, 1])
     """
-    sizes = starts[chosen + 1] - starts[chosen]
-    owner = np.repeat(np.arange(len(chosen)), sizes)
+    sizes = starts[rows + 1] - starts[rows]
+    which = np.repeat(np.arange(len(rows)), sizes)
     before = np.cumsum(sizes) - sizes
-    return owner, np.arange(len(owner)) - before[owner] + starts[chosen][owner]
+    return which, np.arange(len(which)) - before[which] + starts[rows][which]
+
+
+def blocks_of(sizes: Ints, limit: int) -> Iterator[tuple[int, int]]:
+    """Cut a list into runs (begin, end) whose sizes together stay within a limit, or that have one item.
+
+    Examples
+    --------
+    >>> list(blocks_of(np.array([2, 2, 9, 1]), 4))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    ends = np.cumsum(sizes)
+    begin = 0
+    while begin < len(sizes):
+        done = int(ends[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, done + limit, side="right")))
+        yield begin, end
+        begin = end

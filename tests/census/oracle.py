@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -185,12 +185,9 @@ def told(census: Census) -> Told:
             for row, p, n in zip(rows, census.positives, census.negatives, strict=True)
         }
     else:
-        assert census.starts is not None
-        assert census.rows is not None
-        bags = [
-            frozenset(rows[place] for place in census.rows[a:b].tolist())
-            for a, b in zip(census.starts[:-1], census.starts[1:], strict=True)
-        ]
+        assert census.members is not None
+        starts, members = census.members.starts, census.members.rows
+        bags = [frozenset(rows[place] for place in members[a:b].tolist()) for a, b in pairwise(starts)]
         assert max(Counter(bags).values()) == 1, "bags are distinct"
         weights = {
             bag: (float(p), float(n), float(h))

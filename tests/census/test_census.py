@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from tests.census.oracle import Brute, told
 from tests.census.strategies import fact_bases
 
 from andre.census import take_census
+from andre.census.census import carry_out, ground
 from andre.census.draw import draw_cells, draw_marked
+from andre.census.plan import Request, plan_census
 from andre.errors import AndreError, DataError
 from andre.facts import FactBase, Relation, read_facts
 from andre.logic import parse_atom
@@ -161,13 +164,15 @@ def test_counting_and_listing_agree_on_real_facts(datasets: Path, name: str, sem
     assert counted == listed
 
 
-def test_counts_beyond_64_bits_stay_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = FactBase.from_facts([parse_atom(f"p(c{i}, c{i * 7 % 20})") for i in range(20)])
-    language = Language("p/2")
-    narrow = take_census(facts, language, semantics="rows", method="count")
-    monkeypatch.setattr("andre.census.counting._SAFE", 0)
-    wide = take_census(facts, language, semantics="rows", method="count")
-    assert wide.positives.dtype == object
+@pytest.mark.parametrize("option", ["big_integers", "duckdb"])
+def test_counts_beyond_64_bits_and_by_duckdb_are_the_same(option: str) -> None:
+    facts = FactBase.from_facts([parse_atom(f"p(c{i}, c{i * k % 20})") for i in range(20) for k in (1, 3, 7)])
+    graph = ground(facts, Language("p/2"), "rows", "define")
+    plan = plan_census(graph, 3, Request("rows", method="count"))
+    assert not any(getattr(step, option) for step in plan.steps)
+    other = replace(plan, steps=tuple(replace(step, **{option: True}) for step in plan.steps))
+    narrow, wide = (carry_out(facts, graph, way) for way in (plan, other))
+    assert (wide.positives.dtype == object) == (option == "big_integers")
     assert told(wide) == told(narrow)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,12 @@ from hypothesis import strategies as st
 from tests.census.oracle import Brute, told
 from tests.census.strategies import fact_bases
 
-from andre.census import sample_census, take_census
+from andre.census import Census, sample_census, take_census
 from andre.census.bags import Weigher
-from andre.census.census import ground
+from andre.census.census import carry_out, ground
 from andre.census.draw import DrawnHeads, draw_heads
+from andre.census.graph import FactGraph
+from andre.census.plan import Draw, Request, plan_census
 from andre.errors import AndreError
 from andre.facts import FactBase, Relation
 from andre.logic import parse_atom
@@ -23,22 +27,36 @@ from andre.samples import Language
 MODES = ("define", "complete")
 
 
-def drawn_heads(
-    facts: FactBase,
-    language: Language,
-    most: int,
-    seed: int = 0,
-    mode: str = "complete",
-    identity: bool = True,
-) -> tuple[DrawnHeads, dict[tuple[int, ...], int]]:
-    """What `sample_census` draws, and the same by the codes of the facts."""
-    graph = ground(facts, language, "exists", mode)  # type: ignore[arg-type]
-    arity = graph.space.head.arity
-    weigh = Weigher.of(facts, graph, corrupting=mode == "complete")
-    drawn = draw_heads(graph, weigh, most, seed, inner=language.variables > arity, identity=identity)
-    columns = [graph.codes[drawn.first], graph.codes[drawn.second]][:arity]
-    heads = list(zip(*(column.tolist() for column in columns), strict=True))
-    return drawn, dict(zip(heads, drawn.times.tolist(), strict=True))
+@dataclass(frozen=True)
+class Drawing:
+    """A graph from which head atoms are drawn, however few they are or could be."""
+
+    facts: FactBase
+    language: Language
+    mode: str = "complete"
+    identity: bool = True
+
+    @cached_property
+    def graph(self) -> FactGraph:
+        return ground(self.facts, self.language, "exists", self.mode)  # type: ignore[arg-type]
+
+    @cached_property
+    def weigh(self) -> Weigher:
+        return Weigher.of(self.facts, self.graph, corrupting=self.mode == "complete")
+
+    def heads(self, draw: Draw) -> tuple[DrawnHeads, dict[tuple[int, ...], int]]:
+        """What `sample_census` draws, and the same by the codes of the facts."""
+        graph, arity = self.graph, self.graph.space.head.arity
+        inner = self.language.variables > arity
+        drawn = draw_heads(graph, self.weigh, draw, inner=inner, identity=self.identity)
+        columns = [graph.codes[drawn.first], graph.codes[drawn.second]][:arity]
+        heads = list(zip(*(column.tolist() for column in columns), strict=True))
+        return drawn, dict(zip(heads, drawn.times.tolist(), strict=True))
+
+    def census(self, draw: Draw) -> Census:
+        request = Request("exists", self.mode, self.identity)  # type: ignore[arg-type]
+        plan = plan_census(self.graph, self.language.variables, request)
+        return carry_out(self.facts, self.graph, replace(plan, draw=draw))
 
 
 @st.composite
@@ -60,26 +78,25 @@ def cases(draw: st.DrawFn) -> tuple[FactBase, Language, dict[str, Any]]:
 
 
 @given(case=cases(), most=st.integers(1, 25), seed=st.integers(0, 99))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_bags_of_drawn_heads_are_those_of_brute_force(
     case: tuple[FactBase, Language, dict[str, Any]], most: int, seed: int
 ) -> None:
     facts, language, options = case
-    drawn, times = drawn_heads(facts, language, most, seed, **options)
+    drawing, draw = Drawing(facts, language, **options), Draw(most, seed)
+    drawn, times = drawing.heads(draw)
     assert len(times) == len(drawn) <= most
     assert min(drawn.times) >= 1
     assume(drawn.times.sum() > len(drawn))  # some are left out
     expected = Brute(facts, language).take("exists", times=times, **options)
     assume(any(not atom.is_builtin for atom in expected.atoms))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("andre.census.census._LEAST", 1)  # few are enough to see what their bags are
-        census = sample_census(facts, language, most, seed=seed, **options)
+    census = drawing.census(draw)
     assert census.sampled == len(drawn)
     assert told(census) == expected
 
 
 @given(case=cases())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_sample_of_all_heads_is_the_census(case: tuple[FactBase, Language, dict[str, Any]]) -> None:
     facts, language, options = case
     try:
@@ -87,9 +104,9 @@ def test_a_sample_of_all_heads_is_the_census(case: tuple[FactBase, Language, dic
     except AndreError:
         assume(False)
     assert told(sample_census(facts, language, max(8, int(whole.n_examples)), **options)) == told(whole)
-    with pytest.MonkeyPatch.context() as patch:  # every head atom is drawn, and none for granted
-        patch.setattr("andre.census.census.n_heads", lambda graph, identity: 10**9)
-        assert told(sample_census(facts, language, 10**6, **options)) == told(whole)
+    drawn = Drawing(facts, language, **options).census(Draw(10**6))  # every head atom is drawn
+    assert drawn.sampled == whole.n_examples
+    assert told(drawn) == told(whole)
 
 
 def sparse(seed: int, n: int = 60) -> FactBase:
@@ -120,12 +137,12 @@ def test_every_kind_is_there_and_all_heads_are_stood_for(seed: int, most: int, m
 
 
 def test_every_head_is_as_likely_as_the_others_of_its_kind() -> None:
-    facts, language = sparse(3, n=25), Language("p/2")
+    drawing = Drawing(sparse(3, n=25), Language("p/2"))
     total = np.zeros((25, 25))
     rounds = 600
     squares = np.zeros((25, 25))
     for seed in range(rounds):
-        _, times = drawn_heads(facts, language, 60, seed)
+        _, times = drawing.heads(Draw(60, seed))
         one = np.zeros((25, 25))
         for head, count in times.items():
             one[head] = count
@@ -139,15 +156,13 @@ def test_every_head_is_as_likely_as_the_others_of_its_kind() -> None:
 
 
 @pytest.mark.parametrize("rare", [10**9, 0])
-def test_listing_and_drawing_what_is_apart_are_both_right(monkeypatch: pytest.MonkeyPatch, rare: int) -> None:
-    monkeypatch.setattr("andre.census.draw._RARE", rare)
-    monkeypatch.setattr("andre.census.draw._BLOCK", 50)
+def test_listing_and_drawing_what_is_apart_are_both_right(rare: int) -> None:
+    draw = Draw(40, rare=rare, block=50)
     facts, language = sparse(1, n=20), Language("p/2")
-    drawn, times = drawn_heads(facts, language, 40)
-    census = sample_census(facts, language, 40, mode="complete")
-    expected = Brute(facts, language).take("exists", "complete", times=times)
+    drawing = Drawing(facts, language)
+    drawn, times = drawing.heads(draw)
     assert len(drawn) == 40
-    assert told(census) == expected
+    assert told(drawing.census(draw)) == Brute(facts, language).take("exists", "complete", times=times)
 
 
 def test_the_same_seed_draws_the_same() -> None:

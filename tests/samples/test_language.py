@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from tests.census.strategies import fact_bases
 
 from andre.errors import AndreError, ConfigError
 from andre.facts import Bias, FactBase
-from andre.logic import parse_atom, parse_rule
-from andre.samples import Language
+from andre.logic import Program, parse_atom, parse_rule
+from andre.samples import Language, RuleSpace
 
 
 def base(*texts: str, **options: Any) -> FactBase:
@@ -78,7 +79,10 @@ def test_types_keep_head_variables_apart() -> None:
     ],
 )
 def test_bodies_keep_to_the_bounds(options: dict[str, Any], body: str, admitted: bool) -> None:
-    assert Language("gp/2", **options).admits(parse_rule(f"gp(X, Y) :- {body}.")) is admitted
+    rule = parse_rule(f"gp(X, Y) :- {body}.")
+    space = RuleSpace(rule.head, tuple(literal.atom for literal in rule.body))
+    form = replace(Language("gp/2", **options).form(space), safe=False)
+    assert form.admits(space.encode(Program((rule,)))).tolist() == [admitted]
 
 
 def test_toml_says_the_same_as_arguments(tmp_path: Path) -> None:

@@ -1,55 +1,33 @@
-"""The census: facts become weighted distinct rows, or weighted distinct bags of rows.
-
-The census of some head atoms, which stand for all: for bases whose bags would not fit into memory.
-"""
+"""The census: facts become weighted distinct rows, or weighted distinct bags of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from itertools import compress
 
 import numpy as np
 
-from andre.arrays import Counts, Floats, Ints, number_keys
-from andre.census.bags import BagCollector, Weigher, informative, merge_cells
-from andre.census.counting import class_bound, count_classes
-from andre.census.draw import draw_cells, draw_heads, n_heads
-from andre.census.exists import collect_bags
-from andre.census.graph import UNKNOWN, Cells, FactGraph, value_of
-from andre.census.inner import is_shorter, join_inner
-from andre.census.labelling import build_graph, seen_constants
+from andre.arrays import Bools, Counts, Floats, Ints, distinct_rows, number_keys
+from andre.census.bags import BagCollector, Weigher, informative_columns
+from andre.census.counting import count_classes
+from andre.census.draw import draw_cells, draw_heads
+from andre.census.graph import UNKNOWN, Cells, FactGraph, build_graph, seen_constants, value_of
+from andre.census.inner import join_inner
 from andre.census.listing import list_classes
-from andre.census.strata import Classes, Stratum, strata
+from andre.census.plan import CensusPlan, Draw, Method, Mode, Request, Semantics, plan_census
+from andre.census.profiles import collect_bags
+from andre.census.strata import Classes
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.samples import Language, Membership, RuleSpace, Sample, key_text
 
-__all__ = [
-    "Census",
-    "Method",
-    "Mode",
-    "Semantics",
-    "bags_follow",
-    "census_of",
-    "ground",
-    "head_domains",
-    "n_groundings",
-    "sample_census",
-    "take_census",
-]
+__all__ = ["Census", "carry_out", "ground", "head_domains", "sample_census", "take_census"]
 
 
-#: What an example is: a grounding, or a head atom with the set of its rows.
-Semantics: TypeAlias = Literal["rows", "exists"]
-#: What is learned: a definition from the background, or rules that complete a knowledge base.
-Mode: TypeAlias = Literal["define", "complete"]
-#: How groundings are counted: by joins where they can be, one by one, or as is shorter.
-Method: TypeAlias = Literal["auto", "count", "list"]
-
-#: Up to this many groundings a list may be shorter than the joins.
-_LISTABLE = 10**8
+#: Fewer head atoms cannot stand for all: half of them are not stated, and these are of four kinds.
+_FEWEST_DRAWN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +44,22 @@ class Census:
     (36, 2, 12, 10, 24)
     """
 
-    space: RuleSpace  #: the candidates that are somewhere true
-    semantics: Semantics
-    cells: Cells  #: [U, m], the levels of the valuations: an eighth of their size
+    space: RuleSpace  #: over the candidates that can tell rows apart
+    plan: CensusPlan  #: how it was taken, and why so
+    cells: Cells  #: [U, m], the valuations of the distinct rows as levels, an eighth of their size
     positives: Floats | Ints  #: [U] in rows, [B] in exists; integers unless labels are probabilities
     negatives: Floats | Ints  #: the same
     groundings: int
-    dropped: int | float  #: positives of rows whose atoms are all false, or that identity rules out
+    dropped: int | float  #: positives of rows whose atoms are all false, or that object identity rules out
     heads: Ints | None = None  #: [B], in exists how many head atoms have each bag
-    starts: Ints | None = None  #: [B + 1], in exists where the rows of each bag begin
-    rows: Ints | None = None  #: places in `cells`, in order within a bag
+    members: Membership | None = None  #: in exists the rows of each bag, as indices into `cells`
     corrupting: bool = False  #: whether negatives weigh the facts they corrupt, not the atoms they are
-    sampled: int | None = None  #: how many head atoms were looked at, where these stand for others
+    sampled: int | None = None  #: how many head atoms were drawn, where these stand for all
+
+    @property
+    def semantics(self) -> Semantics:
+        """What an example is: a grounding (`rows`) or a head atom (`exists`)."""
+        return self.plan.request.semantics
 
     @cached_property
     def valuations(self) -> Floats:
@@ -97,25 +79,22 @@ class Census:
     @property
     def positive(self) -> int | float:
         """The weight of all positive examples."""
-        return self.positives.sum().item() if self.positives.dtype != object else int(self.positives.sum())
+        return _total(self.positives)
 
     @property
     def negative(self) -> int | float:
         """The weight of all negative examples."""
-        return self.negatives.sum().item() if self.negatives.dtype != object else int(self.negatives.sum())
+        return _total(self.negatives)
 
     def to_sample(self) -> Sample:
         """The examples as a learner takes them."""
         positives, negatives = (np.asarray(w, dtype=np.float64) for w in (self.positives, self.negatives))
-        members = heads = None
-        if self.starts is not None and self.rows is not None:
-            members = Membership(self.starts, np.asarray(self.rows, dtype=np.int64))
-        if self.corrupting and self.heads is not None:
-            heads = self.heads.astype(np.float64)
-        return Sample(self.space, self.valuations, positives, negatives, members, heads)
+        weighed = self.corrupting and self.heads is not None
+        heads = np.asarray(self.heads, dtype=np.float64) if weighed else None
+        return Sample(self.space, self.valuations, positives, negatives, self.members, heads)
 
     def require_both_classes(self) -> Census:
-        """Refuse a census from which nothing can be told apart.
+        """Return the census itself if it has positive and negative examples.
 
         Raises
         ------
@@ -133,7 +112,7 @@ class Census:
     def split(self, share: float, seed: int) -> tuple[Census, Census]:
         """Divide the examples at random: a share of them, and the rest.
 
-        Every choice of examples is equally likely. In exists, head atoms are
+        Every choice of examples is equally likely. In `exists`, head atoms are
         divided, and the weight of a bag goes with the number of its atoms.
         """
         if not 0 < share < 1:
@@ -145,17 +124,21 @@ class Census:
                 raise ConfigError("rows with probabilities as labels cannot be counted out: split the facts")
             drawn = draw_cells(cells, share, rng)
             one, two = np.split(drawn, 2), np.split(cells - drawn, 2)
-        else:
-            drawn = draw_cells(self.heads, share, rng)
-            part = np.asarray(drawn, dtype=np.float64) / self.heads
-            one = [part * self.positives, part * self.negatives]
-            two = [self.positives - one[0], self.negatives - one[1]]
-        taken = self._part(one[0], one[1], None if self.heads is None else drawn)
-        return taken, self._part(two[0], two[1], None if self.heads is None else self.heads - drawn)
+            return self._part(one[0], one[1], None), self._part(two[0], two[1], None)
+        drawn = draw_cells(self.heads, share, rng)
+        part = np.asarray(drawn, dtype=np.float64) / self.heads
+        one = [part * self.positives, part * self.negatives]
+        two = [self.positives - one[0], self.negatives - one[1]]
+        return self._part(one[0], one[1], drawn), self._part(two[0], two[1], self.heads - drawn)
 
     def _part(self, positives: Floats | Ints, negatives: Floats | Ints, heads: Ints | None) -> Census:
         part = replace(self, positives=positives, negatives=negatives, heads=heads, dropped=0)
         return replace(part, groundings=int(positives.sum() + negatives.sum())) if heads is None else part
+
+
+def _total(weights: Counts) -> int | float:
+    total = weights.sum()
+    return int(total) if weights.dtype == object else total.item()
 
 
 def take_census(
@@ -168,7 +151,7 @@ def take_census(
     memory_limit: int = 4 << 30,
     method: Method = "auto",
 ) -> Census:
-    """Count what rows the groundings of a language have, without listing groundings where that can be.
+    """Count the distinct rows or bags of all groundings of a language, listing as few of them as possible.
 
     Parameters
     ----------
@@ -187,44 +170,78 @@ def take_census(
     memory_limit
         How many bytes tables may take.
     method
-        `list` visits every grounding; `count` does not where facts are unary
+        `list` visits every grounding; `count` joins wherever facts are unary
         and binary and a rule has at most two variables more than its head;
-        `auto` takes what is shorter. The result is the same.
+        `auto` takes what is shorter. The census is the same.
 
     Raises
     ------
     DataError, ConfigError
         Where target, language and facts do not fit, or tables outgrow the limit.
     """
-    for given, known in ((semantics, Semantics), (mode, Mode), (method, Method)):
-        if given not in get_args(known):
-            raise ConfigError(f"{given!r} is unknown: choose from {', '.join(get_args(known))}")
-    if identity is None:
-        identity = semantics == "exists" and mode == "complete"
+    request = Request(semantics, mode, identity, memory_limit, method)
     graph = ground(facts, language, semantics, mode)
-    chosen = [stratum for stratum in strata(language.variables) if stratum.is_distinct or not identity]
-    if semantics == "rows":
-        return _count_rows(graph, chosen, Weigher.of(facts, graph), (memory_limit, method))
-    into = BagCollector(graph, memory=memory_limit)
-    weigh = Weigher.of(facts, graph, corrupting=mode == "complete")
-    if method == "list" or not bags_follow(graph, language.variables):
-        groundings = _list_bags(graph, chosen, into, weigh, method)
-    else:
-        groundings = n_groundings(graph, language.variables, identity)
-        collect_bags(graph, into, weigh, language.variables, identity)
-    return census_of(into, groundings, weigh, identity)
+    return carry_out(facts, graph, plan_census(graph, language.variables, request))
+
+
+def sample_census(
+    facts: FactBase,
+    language: Language,
+    most: int,
+    *,
+    seed: int = 0,
+    mode: Mode = "define",
+    identity: bool | None = None,
+    memory_limit: int = 4 << 30,
+) -> Census:
+    """Take the census in `exists` of a stratified sample of head atoms that stand for all.
+
+    Half of them are stated, and the others are evenly of those that something
+    connects and those that nothing does. The bags are exact. Weights stand for
+    all head atoms: their number is exact, and their weight right in expectation.
+    Where there are no more than `most` head atoms, this is `take_census`.
+
+    Parameters
+    ----------
+    language
+        Facts must be unary and binary, and a rule may have one variable more than its head.
+    most
+        How many head atoms are drawn, 8 or more.
+    mode, identity, memory_limit
+        As in `take_census`.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom
+    >>> facts = FactBase.from_facts([parse_atom(f"next(c{i}, c{i + 1})") for i in range(99)])
+    >>> census = sample_census(facts, Language("next/2"), 200, mode="complete")
+    >>> census.sampled, census.n_examples, census.positive
+    (200, 9900, 99.0)
+    """
+    request = Request("exists", mode, identity, memory_limit)
+    if most < _FEWEST_DRAWN:
+        raise ConfigError(
+            f"{most} head atoms cannot stand for all kinds of them: draw {_FEWEST_DRAWN} or more"
+        )
+    graph = ground(facts, language, "exists", mode)
+    return carry_out(facts, graph, plan_census(graph, language.variables, request, Draw(most, seed)))
 
 
 def ground(facts: FactBase, language: Language, semantics: Semantics, mode: Mode) -> FactGraph:
-    """The facts as a graph, and what head atoms range over in it."""
+    """The graph of the facts that a language reads, with the domains of its head.
+
+    Raises
+    ------
+    DataError, ConfigError
+        Where language and facts do not fit, or there are fewer constants than variables.
+    """
     space = language.space(facts)
     constants = np.arange(len(facts.constants)) if language.held_out else seen_constants(facts)
     if language.variables > len(constants):
         raise DataError(
             f"there are {language.variables} variables for {len(constants)} constants: use fewer variables"
         )
-    domains = head_domains(facts, language, semantics, mode, constants)
-    return build_graph(facts, space, constants, domains)
+    return build_graph(facts, space, constants, head_domains(facts, language, semantics, mode, constants))
 
 
 def head_domains(
@@ -234,12 +251,12 @@ def head_domains(
     mode: Mode = "define",
     constants: Ints | None = None,
 ) -> list[Ints]:
-    """For each place of the head, the codes of the constants it ranges over.
+    """For each argument of the head, the codes of the constants it ranges over.
 
     Parameters
     ----------
     constants
-        Those that count in `complete`; by default all that are seen in training.
+        The domain in mode `complete`; by default all constants outside the test facts.
     """
     key = language.key(facts)
     target = facts.relations[key]
@@ -256,22 +273,58 @@ def head_domains(
     return [np.unique(np.concatenate(found[kind])).astype(np.int64) for kind in types[key]]
 
 
-def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, how: tuple[int, Method]) -> Census:
-    cells: list[Cells] = []
-    counts, truths = [], []
-    for classes in _classes(graph, chosen, *how):
-        cells.append(classes.cells(graph, self_support=True))
-        counts.append(classes.counts)
-        truths.append(classes.truth(graph))
-    rows, truth = np.concatenate(cells), np.concatenate(truths)
-    count: Counts = np.concatenate(counts)
-    columns = informative(rows, graph)
-    first, group = merge_cells(rows[:, columns])
-    for_, against = np.nan_to_num(truth), weigh.negatives(truth, np.ones(len(truth)))
+def carry_out(facts: FactBase, graph: FactGraph, plan: CensusPlan) -> Census:
+    """Take the census that a plan describes.
+
+    Raises
+    ------
+    DataError
+        Where tables outgrow the memory limit, or no candidate is true anywhere.
+    """
+    weigh = Weigher.of(facts, graph, corrupting=plan.corrupting)
+    if plan.request.semantics == "rows":
+        return _count_rows(graph, plan, weigh)
+    into = BagCollector(graph, plan.request.memory_limit)
+    drawn = None
+    if plan.steps[0].strategy == "profiles":
+        arity, identity = graph.space.head.arity, plan.request.distinct
+        inner = plan.variables > arity
+        if plan.draw is not None:
+            drawn = draw_heads(graph, weigh, plan.draw, inner=inner, identity=identity)
+        collect_bags(into, weigh, drawn, inner=inner, identity=identity)
+        groundings = plan.n_heads * (graph.n - (arity if identity else 0) if inner else 1)
+    else:
+        groundings = _collect_listed(graph, plan, into, weigh)
+    whole = _census_of_bags(into, groundings, plan, weigh)
+    return whole if drawn is None else replace(whole, sampled=len(drawn))
+
+
+def _classes(graph: FactGraph, plan: CensusPlan, *, heads: bool) -> Iterator[Classes]:
+    """The counted classes of all strata, each by the strategy of its step."""
+    memory, identity = plan.request.memory_limit, plan.request.distinct
+    for step in plan.steps:
+        if step.strategy == "join":
+            yield from join_inner(graph, heads=heads, identity=identity, memory=memory)
+        elif step.strategy == "list":
+            yield list_classes(graph, step.strata[0], heads=heads, memory=memory)
+        else:
+            options = {"big_integers": step.big_integers, "duckdb": step.duckdb}
+            yield count_classes(graph, step.strata[0], memory, **options)
+
+
+def _count_rows(graph: FactGraph, plan: CensusPlan, weigh: Weigher) -> Census:
+    """Merge the rows of all classes, and drop the positives of rows whose atoms are all false."""
+    found = list(_classes(graph, plan, heads=False))
+    rows = np.concatenate([classes.cells(graph, plan.self_support) for classes in found])
+    truth = np.concatenate([classes.truth(graph) for classes in found])
+    count: Counts = np.concatenate([classes.counts for classes in found])
+    columns = informative_columns(rows, graph)
+    first, group = distinct_rows(rows[:, columns])
+    weight_for, against = np.nan_to_num(truth), weigh.negatives(truth, np.ones(len(truth)))
     if np.isin(truth[~np.isnan(truth)], (0.0, 1.0)).all():  # keep to integers, which are exact
-        for_, against = for_.astype(np.int64), against.astype(np.int64)
-    positives, negatives = (np.zeros(len(first), dtype=(count[:1] * for_[:1]).dtype) for _ in range(2))
-    np.add.at(positives, group, count * for_)
+        weight_for, against = weight_for.astype(np.int64), against.astype(np.int64)
+    positives, negatives = (np.zeros(len(first), dtype=(count[:1] * weight_for[:1]).dtype) for _ in range(2))
+    np.add.at(positives, group, count * weight_for)
     np.add.at(negatives, group, count * against)
     stated = np.array([not atom.is_builtin for atom in graph.space.atoms])[columns]
     distinct = rows[first][:, columns]
@@ -281,7 +334,7 @@ def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, how: tu
     kept = np.flatnonzero((positives != 0) | (negatives != 0))
     return Census(
         _narrowed(graph.space, columns),
-        "rows",
+        plan,
         distinct[kept],
         positives[kept],
         negatives[kept],
@@ -290,158 +343,44 @@ def _count_rows(graph: FactGraph, chosen: list[Stratum], weigh: Weigher, how: tu
     )
 
 
-def _classes(graph: FactGraph, chosen: list[Stratum], memory: int, method: Method) -> Iterator[Classes]:
-    """Count where facts are unary or binary and joins are shorter than the list of groundings."""
-    if _joins_inner(graph, chosen, method):
-        identity = len(chosen) == 1
-        found = join_inner(graph, heads=False, identity=identity, memory=memory)
-        yield from (one.classes for one in found)
-        return
-    for stratum in chosen:
-        countable = stratum.n_blocks <= 3 and not graph.wide
-        if countable and (method == "count" or (method == "auto" and _is_long(graph, stratum))):
-            yield count_classes(graph, stratum, memory)
-        else:
-            yield list_classes(graph, stratum, heads=False, memory=memory).classes
+def _collect_listed(graph: FactGraph, plan: CensusPlan, into: BagCollector, weigh: Weigher) -> int:
+    """Put the bags of all head atoms into a collector by visiting each, and count the groundings."""
+    found = list(_classes(graph, plan, heads=True))
+    keys, number = number_keys(np.concatenate([one.heads for one in found]), graph.n**graph.space.head.arity)
+    truth = np.full(len(keys), np.nan)
+    truth[number] = np.concatenate([one.truth(graph) for one in found])
+    weight = weigh.weight_unstated(keys // graph.n, keys % graph.n)
+    into.open(np.nan_to_num(truth), weigh.negatives(truth, weight), np.ones(len(keys), dtype=np.int64))
+    begin = 0
+    for one in found:
+        into.put(number[begin : begin + len(one)], one)
+        begin += len(one)
+    return int(sum(one.counts.sum() for one in found))
 
 
-def _joins_inner(graph: FactGraph, chosen: list[Stratum], method: Method) -> bool:
-    """Whether two variables beside the head are to be joined rather than listed."""
-    arity, variables = graph.space.head.arity, len(chosen[0].block)
-    if graph.wide or arity > 2 or variables != arity + 2 or method == "list":
-        return False
-    return method == "count" or is_shorter(graph)
-
-
-def _is_long(graph: FactGraph, stratum: Stratum) -> bool:
-    """Whether there are more groundings to list than entries to count."""
-    size = int(np.prod([allowed[graph.labels].sum() for allowed in stratum.domains(graph)], dtype=object))
-    paths = float((np.diff(graph.starts).astype(np.float64) ** 2).sum()) if stratum.n_blocks > 2 else 0.0
-    # An entry of a join costs some times what a grounding in a list does.
-    return size > min(_LISTABLE, len(graph.patterns) + 8 * (paths + class_bound(graph, stratum)))
-
-
-def bags_follow(graph: FactGraph, variables: int) -> bool:
-    """Whether bags follow from what the arguments of a head atom see."""
-    arity = graph.space.head.arity
-    return not graph.wide and arity <= 2 and variables <= arity + 1
-
-
-def n_groundings(graph: FactGraph, variables: int, identity: bool) -> int:
-    """How many groundings there are, of one variable more than the head has at most."""
-    arity, count = graph.space.head.arity, n_heads(graph, identity)
-    return count if variables == arity else count * (graph.n - (arity if identity else 0))
-
-
-def census_of(into: BagCollector, groundings: int, weigh: Weigher, identity: bool) -> Census:
-    """What was collected as a census in `exists`."""
+def _census_of_bags(into: BagCollector, groundings: int, plan: CensusPlan, weigh: Weigher) -> Census:
     graph, bags = into.graph, into.finish()
-    loops = identity and graph.space.head.arity == 2
-    same = np.nan_to_num(graph.label_truth[graph.labels]).sum() if loops else 0
+    loops = plan.request.distinct and graph.space.head.arity == 2
+    dropped = np.nan_to_num(graph.label_truth[graph.labels]).sum() if loops else 0
     return Census(
         _narrowed(graph.space, bags.columns),
-        "exists",
+        plan,
         bags.cells,
         bags.positives,
         bags.negatives,
         groundings=groundings,
-        dropped=float(same) if same % 1 else int(same),
+        dropped=float(dropped) if dropped % 1 else int(dropped),
         heads=bags.heads,
-        starts=bags.starts,
-        rows=bags.rows,
+        members=bags.members,
         corrupting=weigh.out is not None,
     )
 
 
-def _list_bags(
-    graph: FactGraph, chosen: list[Stratum], into: BagCollector, weigh: Weigher, method: Method
-) -> int:
-    """Put the bags of all head atoms into a collector by visiting each of them."""
-    memory = into.memory
-    if _joins_inner(graph, chosen, method):
-        found = join_inner(graph, heads=True, identity=len(chosen) == 1, memory=memory)
-    else:
-        found = [list_classes(graph, stratum, heads=True, memory=memory) for stratum in chosen]
-    heads = np.concatenate([one.heads for one in found if one.heads is not None])
-    keys, number = number_keys(heads, graph.n**graph.space.head.arity)
-    truth = np.full(len(keys), np.nan)
-    truth[number] = np.concatenate([one.classes.truth(graph) for one in found])
-    weight = weigh.corrupted(keys // graph.n, keys % graph.n)
-    into.open(np.nan_to_num(truth), weigh.negatives(truth, weight), np.ones(len(keys), dtype=np.int64))
-    begin = 0
-    for one in found:
-        into.put(number[begin : begin + len(one.classes)], one.classes)
-        begin += len(one.classes)
-    return int(sum(one.classes.counts.sum() for one in found))
-
-
-def _narrowed(space: RuleSpace, columns: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> RuleSpace:
-    atoms = tuple(atom for atom, kept in zip(space.atoms, columns, strict=True) if kept)
-    if not any(not atom.is_builtin for atom in atoms):
+def _narrowed(space: RuleSpace, columns: Bools) -> RuleSpace:
+    """The space over some of its candidates, one of which must be no comparison."""
+    if all(atom.is_builtin for atom in compress(space.atoms, columns)):
         raise DataError(
             f"no candidate for the body of {space.head} is true anywhere: "
             "allow more variables, relations or recursion"
         )
-    return RuleSpace(space.head, atoms)
-
-
-#: Half of so many are not stated, and these are of four kinds.
-_LEAST = 8
-
-
-def sample_census(
-    facts: FactBase,
-    language: Language,
-    most: int,
-    *,
-    seed: int = 0,
-    mode: Mode = "define",
-    identity: bool | None = None,
-    memory_limit: int = 4 << 30,
-) -> Census:
-    """Take the census in `exists` of at most so many head atoms, so that time and memory follow their number.
-
-    Half of them are stated, and the others are evenly of those that something
-    connects and those that nothing does. The bags are exact. Weights stand for
-    all head atoms: their number is right, what they weigh is in expectation.
-    Where there are no more than `most`, this is `take_census`.
-
-    Parameters
-    ----------
-    language
-        Facts are to be unary and binary, and a rule may have one variable more than its head.
-    most
-        How many head atoms are looked at, 8 or more.
-    seed
-        Of the draw.
-    mode, identity, memory_limit
-        As in `take_census`.
-
-    Examples
-    --------
-    >>> from andre.logic import parse_atom
-    >>> facts = FactBase.from_facts([parse_atom(f"next(c{i}, c{i + 1})") for i in range(99)])
-    >>> census = sample_census(facts, Language("next/2"), 200, mode="complete")
-    >>> census.sampled, census.n_examples, census.positive
-    (200, 9900, 99.0)
-    """
-    if mode not in get_args(Mode):
-        raise ConfigError(f"{mode!r} is unknown: choose from {', '.join(get_args(Mode))}")
-    if most < _LEAST:
-        raise ConfigError(f"{most} head atoms cannot stand for all kinds of them: draw {_LEAST} or more")
-    if identity is None:
-        identity = mode == "complete"
-    graph, variables = ground(facts, language, "exists", mode), language.variables
-    if n_heads(graph, identity) <= most:
-        return take_census(facts, language, mode=mode, identity=identity, memory_limit=memory_limit)
-    if not bags_follow(graph, variables):
-        raise ConfigError(
-            "head atoms are drawn only where facts are unary or binary and a rule has at most one variable "
-            f"more than its head: use fewer than {variables} variables, or the census of all head atoms"
-        )
-    into = BagCollector(graph, memory=memory_limit)
-    weigh = Weigher.of(facts, graph, corrupting=mode == "complete")
-    drawn = draw_heads(graph, weigh, most, seed, inner=variables > graph.space.head.arity, identity=identity)
-    collect_bags(graph, into, weigh, variables, identity, drawn)
-    whole = census_of(into, n_groundings(graph, variables, identity), weigh, identity)
-    return replace(whole, sampled=len(drawn))
+    return space.narrowed(columns)

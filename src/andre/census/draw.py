@@ -1,13 +1,12 @@
-"""Drawing examples at random from counts, however large.
-
-A sample of head atoms: drawn kind by kind, so that each stands for many of its kind.
+"""Random draws: a share of counted examples, and a stratified sample of head atoms.
 
 A large base has more head atoms than bags of theirs fit into memory, and a
-learner needs to see a few thousand. Facts are few among head atoms, and atoms
-whose arguments something connects are few among those that are no facts: a
-plain sample would hold hardly any of these, though all that a body can tell
-apart is there. Hence kinds: what is stated; what is not but is connected; what
-nothing connects; and of the last two, what weighs as an example and what does not.
+learner needs to see a few thousand. Facts are few among head atoms, and so are
+atoms that are no facts but whose arguments something connects: a uniform
+sample would hold hardly any of these, though all that a body can tell apart is
+there. Hence five kinds, each sampled on its own (a stratified sample): stated
+atoms; connected atoms that are not stated, with and without weight as
+examples; unconnected atoms, with and without weight.
 """
 
 from __future__ import annotations
@@ -16,29 +15,27 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from andre.arrays import Ints, distinct_keys, spread
+from andre.arrays import Bools, Counts, Ints, blocks_of, csr_entries, distinct_keys
 from andre.census.bags import Weigher
 from andre.census.graph import FactGraph
-from andre.census.joins import blocks_of, path_blocks
+from andre.census.plan import Draw
 
-__all__ = ["DrawnHeads", "draw_cells", "draw_heads", "draw_marked", "n_heads"]
+__all__ = ["DrawnHeads", "draw_cells", "draw_heads", "draw_marked"]
 
 
-#: NumPy's own draw takes no larger numbers.
+#: NumPy's own hypergeometric draw takes no larger numbers.
 _NUMPY_LIMIT = 10**9
-#: From this spread on the law is as good as normal: its skewness is below one in this number.
+#: From this standard deviation on the distribution is as good as normal: its skewness is below 1e-5.
 _NORMAL = 1e5
 
 
-def draw_cells(cells: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[Any]:
-    """Draw a share of all examples without putting any back: how many come from each cell.
+def draw_cells(cells: Counts, share: float, rng: np.random.Generator) -> Counts:
+    """Draw a share of all examples without replacement: how many come from each cell.
 
-    The law is multivariate hypergeometric; cells are drawn one after another.
+    The distribution is multivariate hypergeometric; cells are drawn one after another.
 
     Examples
     --------
@@ -58,7 +55,7 @@ def draw_cells(cells: NDArray[Any], share: float, rng: np.random.Generator) -> N
 
 
 def draw_marked(marked: int, others: int, wanted: int, rng: np.random.Generator) -> int:
-    """How many marked ones are among those drawn without putting any back (hypergeometric).
+    """How many marked items are among those drawn without replacement (hypergeometric, of any size).
 
     Examples
     --------
@@ -72,11 +69,11 @@ def draw_marked(marked: int, others: int, wanted: int, rng: np.random.Generator)
     if total < _NUMPY_LIMIT:
         return int(rng.hypergeometric(marked, others, wanted))
     mean = wanted * (marked / total)
-    spread = math.sqrt(mean * (others / total) * ((total - wanted) / (total - 1)))
-    if spread > _NORMAL:
-        return min(high, max(low, round(rng.normal(mean, spread))))
+    std = math.sqrt(mean * (others / total) * ((total - wanted) / (total - 1)))
+    if std > _NORMAL:
+        return min(high, max(low, round(rng.normal(mean, std))))
     # Weights relative to the mode, by the ratio of neighbours: no factorial is ever computed.
-    begin, end = max(low, math.floor(mean - 12 * spread) - 12), min(high, math.ceil(mean + 12 * spread) + 12)
+    begin, end = max(low, math.floor(mean - 12 * std) - 12), min(high, math.ceil(mean + 12 * std) + 12)
     values = np.arange(begin, end, dtype=np.float64)
     with np.errstate(divide="ignore"):
         steps = (
@@ -91,15 +88,9 @@ def draw_marked(marked: int, others: int, wanted: int, rng: np.random.Generator)
     return begin + int(min(place, len(chances) - 1))
 
 
-#: Head atoms looked at together.
-_BLOCK = 2_000_000
-#: Where fewer than one pair in so many will do, listing all pairs beats drawing until some do.
-_RARE = 8
-
-
 @dataclass(frozen=True, eq=False)
 class DrawnHeads:
-    """Distinct head atoms, and how many each stands for: all of them together for all there are."""
+    """Distinct head atoms, and how many each stands for; the numbers add up to all head atoms."""
 
     first: Ints  #: [H]
     second: Ints  #: [H], the same as `first` in p(x) and p(x, x)
@@ -109,109 +100,99 @@ class DrawnHeads:
         return len(self.times)
 
 
-def n_heads(graph: FactGraph, identity: bool) -> int:
-    """How many head atoms there are."""
-    domains = [graph.domain(place) for place in range(graph.space.head.arity)]
-    same = len(np.intersect1d(domains[0], domains[1])) if identity and len(domains) == 2 else 0
-    return int(np.prod([len(domain) for domain in domains], dtype=object)) - same
+def draw_heads(graph: FactGraph, weigh: Weigher, draw: Draw, *, inner: bool, identity: bool) -> DrawnHeads:
+    """A stratified sample of head atoms of at most two arguments.
 
-
-def draw_heads(
-    graph: FactGraph, weigh: Weigher, most: int, seed: int, *, inner: bool, identity: bool
-) -> DrawnHeads:
-    """Draw head atoms of at most two arguments.
-
-    Half of them are stated and half are not, evenly by kind; where there are
-    fewer of a kind, all are taken and the others get more. Within a kind every
-    choice is equally likely, so that weights are right in expectation, and the
-    number of atoms of each kind exactly.
+    Half of them are stated and half are not, the latter shared evenly by their
+    kinds; where there are too few of a kind, all are taken and the others get
+    more. Within a kind every choice is equally likely, so that weights are right
+    in expectation, and the number of atoms of each kind is right exactly.
 
     Parameters
     ----------
     weigh
         Says which atoms that are not stated weigh as examples.
-    most
-        How many are drawn.
     inner
-        Whether rules have a third variable, which connects the other two.
+        Whether rules have a third variable, which may connect the head's two.
     identity
         Whether the arguments of a head atom are distinct.
     """
-    rng = np.random.default_rng(seed)
-    look = _Look(graph, weigh, inner)
-    near = [_Urn(most, rng) for _ in range(3)]
-    seen = look.loops()  # of all pairs those that are not apart, by whether they weigh
-    for keys in look.listed(identity):
-        kinds = look.kinds(keys)
-        for number, urn in enumerate(near):
-            urn.put(keys[kinds == number])
-        seen += look.pairs(keys)
-    fields = look.fields()
-    apart = [field.area - int(count) for field, count in zip(fields, seen, strict=True)]
-    stated, *others = [*(urn.count for urn in near), *apart]
-    quota, rest = _even([stated, sum(others)], most)
-    quotas = [quota, *_even(others, rest)]
-    drawn = [urn.draw(quota) for urn, quota in zip(near, quotas[:3], strict=True)]
-    for field, size, quota in zip(fields, apart, quotas[3:], strict=True):
-        drawn.append(look.draw_apart(field, size, quota, rng))
-    times = [_whole_shares(size, len(keys), rng) for size, keys in zip([stated, *others], drawn, strict=True)]
+    rng = np.random.default_rng(draw.seed)
+    kinds = _Kinds(graph, weigh, draw, inner)
+    listed = [_Reservoir(draw.most, rng) for _ in range(3)]  # stated; connected, with and without weight
+    not_apart = kinds.n_loops()  # by whether they weigh
+    for keys in kinds.connected(identity):
+        kind = kinds.of(keys)
+        for number, reservoir in enumerate(listed):
+            reservoir.put(keys[kind == number])
+        not_apart += kinds.n_pairs(keys)
+    products = kinds.products()
+    n_apart = [product.size - int(count) for product, count in zip(products, not_apart, strict=True)]
+    n_stated, *n_others = [*(reservoir.count for reservoir in listed), *n_apart]
+    quota, rest = _water_fill([n_stated, sum(n_others)], draw.most)
+    quotas = [quota, *_water_fill(n_others, rest)]
+    drawn = [reservoir.sample(quota) for reservoir, quota in zip(listed, quotas[:3], strict=True)]
+    for product, size, quota in zip(products, n_apart, quotas[3:], strict=True):
+        drawn.append(kinds.draw_apart(product, size, quota, rng))
+    sizes = zip([n_stated, *n_others], drawn, strict=True)
+    times = [_whole_shares(size, len(keys), rng) for size, keys in sizes]
     first, second = np.divmod(np.concatenate(drawn), graph.n)
     return DrawnHeads(first, second, np.concatenate(times))
 
 
-def _even(sizes: Sequence[int], room: int) -> list[int]:
-    """Share a room evenly; what is smaller than its share leaves the rest to the others."""
-    shares = [0] * len(sizes)
-    for waiting, place in zip(range(len(sizes), 0, -1), np.argsort(sizes, kind="stable"), strict=True):
-        shares[place] = min(sizes[place], room // waiting)
-        room -= shares[place]
+def _water_fill(demands: Sequence[int], budget: int) -> list[int]:
+    """Split a budget by water-filling: small demands are met, the rest is shared evenly."""
+    shares = [0] * len(demands)
+    for waiting, place in zip(range(len(demands), 0, -1), np.argsort(demands, kind="stable"), strict=True):
+        shares[place] = min(demands[place], budget // waiting)
+        budget -= shares[place]
     return shares
 
 
 def _whole_shares(total: int, count: int, rng: np.random.Generator) -> Ints:
-    """A total as so many whole numbers, which differ by one at most."""
+    """A total as `count` integers that differ by at most one, in random order."""
     if not count:
         return np.zeros(0, dtype=np.int64)
     least, more = divmod(total, count)
     return least + (rng.permutation(count) < more)
 
 
-class _Urn:
-    """Items are put in without end; a uniform sample of them is kept."""
+class _Reservoir:
+    """Reservoir sampling: a uniform sample of at most `most` of the items put in, however many."""
 
     def __init__(self, most: int, rng: np.random.Generator) -> None:
         self.count = 0
         self._most, self._rng = most, rng
-        self._items, self._lots = np.zeros(0, dtype=np.int64), np.zeros(0)
+        self._items, self._priorities = np.zeros(0, dtype=np.int64), np.zeros(0)
 
     def put(self, items: Ints) -> None:
-        """Give every item a lot, and keep those of the lowest lots."""
+        """Give every item a random priority, and keep the items of the lowest."""
         self.count += len(items)
-        self._lots = np.concatenate([self._lots, self._rng.random(len(items))])
+        self._priorities = np.concatenate([self._priorities, self._rng.random(len(items))])
         self._items = np.concatenate([self._items, items])
-        if len(self._lots) > self._most:
-            kept = np.argpartition(self._lots, self._most)[: self._most]
-            self._lots, self._items = self._lots[kept], self._items[kept]
+        if len(self._items) > self._most:
+            kept = np.argpartition(self._priorities, self._most)[: self._most]
+            self._priorities, self._items = self._priorities[kept], self._items[kept]
 
-    def draw(self, count: int) -> Ints:
-        """So many of the items, in order."""
-        return np.sort(self._items[np.argsort(self._lots)[:count]])
+    def sample(self, count: int) -> Ints:
+        """A uniform sample of `count` of the items, ascending."""
+        return np.sort(self._items[np.argsort(self._priorities)[:count]])
 
 
 @dataclass(frozen=True, eq=False)
-class _Field:
-    """Pairs of constants, as rectangles of first and second ones."""
+class _PairProducts:
+    """Pairs of constants, as a union of disjoint Cartesian products."""
 
-    sides: tuple[tuple[Ints, Ints], ...]
+    sides: tuple[tuple[Ints, Ints], ...]  #: first and second constants of each product
     n: int
 
     @property
-    def area(self) -> int:
-        """How many pairs there are, those of a constant with itself among them."""
+    def size(self) -> int:
+        """How many pairs there are."""
         return sum(len(rows) * len(columns) for rows, columns in self.sides)
 
     def keys(self, places: Ints) -> Ints:
-        """The pairs that stand in these places."""
+        """The keys of the pairs with these indices."""
         keys = np.zeros_like(places)
         begin = 0
         for rows, columns in self.sides:
@@ -225,13 +206,16 @@ class _Field:
 
 
 @dataclass(frozen=True, eq=False)
-class _Look:
+class _Kinds:
+    """The kinds of head atoms, which are given by keys: first constant * n + second."""
+
     graph: FactGraph
     weigh: Weigher
+    draw: Draw
     inner: bool
 
-    def listed(self, identity: bool) -> Iterator[Ints]:
-        """Keys of atoms with one constant, and of those whose arguments something connects, in blocks."""
+    def connected(self, identity: bool) -> Iterator[Ints]:
+        """Atoms of one constant, and atoms whose arguments a fact or a third constant connects, in blocks."""
         graph = self.graph
         unary = graph.space.head.arity == 1
         both = graph.domain(0) if unary else np.intersect1d(graph.domain(0), graph.domain(1))
@@ -239,18 +223,18 @@ class _Look:
             yield both * (graph.n + 1)
         if unary:
             return
-        for block in path_blocks(graph, graph.domain(0), _BLOCK, inner=self.inner):
-            which, step = spread(graph.starts, block)
+        for block in graph.path_blocks(graph.domain(0), self.draw.block, inner=self.inner):
+            which, step = csr_entries(graph.starts, block)
             found = [block[which] * graph.n + graph.others[step]]
             if self.inner:
-                again, last = spread(graph.starts, graph.others[step])
+                again, last = csr_entries(graph.starts, graph.others[step])
                 found.append(block[which[again]] * graph.n + graph.others[last])
             first, second = np.divmod(distinct_keys(np.concatenate(found)), graph.n)
             kept = (first != second) & graph.domains[graph.labels[second], 1]
             yield first[kept] * graph.n + second[kept]
 
-    def kinds(self, keys: Ints) -> Ints:
-        """0 for what is stated, 1 for what is not but weighs, 2 for what weighs nothing."""
+    def of(self, keys: Ints) -> Ints:
+        """0 for stated atoms, 1 for others that weigh as examples, 2 for those that do not."""
         graph = self.graph
         first, second = np.divmod(keys, graph.n)
         truth = np.where(
@@ -260,48 +244,52 @@ class _Look:
         )
         return np.where(np.isnan(truth), 1 + self._weightless(first, second), 0)
 
-    def loops(self) -> Ints:
-        """How many pairs of a constant with itself there are, those that weigh first."""
-        same = np.intersect1d(*self._sides)
+    def n_loops(self) -> Ints:
+        """How many pairs of a constant with itself there are: with weight, and without."""
+        same = np.intersect1d(*self._domains)
         return np.bincount(self._weightless(same, same), minlength=2)
 
-    def pairs(self, keys: Ints) -> Ints:
-        """How many of these are pairs of distinct constants, those that weigh first."""
+    def n_pairs(self, keys: Ints) -> Ints:
+        """How many of these atoms have two distinct constants: with weight, and without."""
         first, second = np.divmod(keys, self.graph.n)
         return np.bincount(self._weightless(first, second)[first != second], minlength=2)
 
-    def fields(self) -> tuple[_Field, _Field]:
-        """All pairs that weigh, were they not stated, and all that do not."""
-        (one, two), (out, into) = self._sides, self._heavy
+    def products(self) -> tuple[_PairProducts, _PairProducts]:
+        """All pairs, stated or not: those that weigh where they are not stated, and those that do not."""
+        (one, two), (out, into) = self._domains, self._weighing
         heavy, light = one[out[one]], one[~out[one]]
         weighing = (heavy, two), (light, two[into[two]])
-        return _Field(weighing, self.graph.n), _Field(((light, two[~into[two]]),), self.graph.n)
+        return (
+            _PairProducts(weighing, self.graph.n),
+            _PairProducts(((light, two[~into[two]]),), self.graph.n),
+        )
 
-    def draw_apart(self, field: _Field, size: int, count: int, rng: np.random.Generator) -> Ints:
-        """Some of the pairs that nothing connects, of which the field has `size`."""
+    def draw_apart(self, pairs: _PairProducts, n_apart: int, count: int, rng: np.random.Generator) -> Ints:
+        """A uniform sample of `count` of the `n_apart` unconnected ones among these pairs."""
         if not count:
             return np.zeros(0, dtype=np.int64)
-        if size * _RARE < field.area or field.area <= _RARE * count:
-            urn = _Urn(count, rng)
-            for begin in range(0, field.area, _BLOCK):
-                places = np.arange(begin, min(begin + _BLOCK, field.area))
-                urn.put(self._unconnected(field.keys(places)))
-            return urn.draw(count)
+        rare, block = self.draw.rare, self.draw.block
+        if n_apart * rare < pairs.size or pairs.size <= rare * count:
+            reservoir = _Reservoir(count, rng)
+            for begin in range(0, pairs.size, block):
+                places = np.arange(begin, min(begin + block, pairs.size))
+                reservoir.put(self._unconnected(pairs.keys(places)))
+            return reservoir.sample(count)
         found = np.zeros(0, dtype=np.int64)
-        while len(found) < count:
-            keys = field.keys(rng.integers(field.area, size=2 * count))
+        while len(found) < count:  # rejection sampling
+            keys = pairs.keys(rng.integers(pairs.size, size=2 * count))
             found = distinct_keys(np.concatenate([found, self._unconnected(keys)]))
         return np.sort(rng.permutation(found)[:count])
 
     @cached_property
-    def _sides(self) -> tuple[Ints, Ints]:
-        """What stands first in a pair, and what second."""
+    def _domains(self) -> tuple[Ints, Ints]:
+        """First and second constants of pairs; a unary head has no pairs."""
         binary = self.graph.space.head.arity == 2
         return self.graph.domain(0), self.graph.domain(1) if binary else np.zeros(0, dtype=np.int64)
 
     @cached_property
-    def _heavy(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which constants make an atom weigh where they stand first, and which where second, [n] each."""
+    def _weighing(self) -> tuple[Bools, Bools]:
+        """Which constants make an atom weigh by standing first in it, and by standing second, [n] each."""
         if self.weigh.out is None or self.weigh.into is None:
             every = np.full(self.graph.n, not self.weigh.stated_only)
             return every, every
@@ -309,7 +297,7 @@ class _Look:
 
     def _weightless(self, first: Ints, second: Ints) -> Ints:
         """1 for atoms that weigh nothing where they are not stated, else 0."""
-        out, into = self._heavy
+        out, into = self._weighing
         return np.where(out[first] | into[second], 0, 1)
 
     def _unconnected(self, keys: Ints) -> Ints:
@@ -318,11 +306,10 @@ class _Look:
         first, second = np.divmod(keys, graph.n)
         apart = (first != second) & (graph.pattern_of(first, second) == 0)
         if self.inner:
-            degree = np.diff(graph.starts)
-            fewer = degree[first] < degree[second]  # a third constant is sought among the fewer neighbours
+            fewer = graph.degree[first] < graph.degree[second]  # look among the fewer neighbours
             near, far = np.where(fewer, first, second), np.where(fewer, second, first)
-            for begin, end in blocks_of(degree[near], _BLOCK):
-                which, step = spread(graph.starts, near[begin:end])
+            for begin, end in blocks_of(graph.degree[near], self.draw.block):
+                which, step = csr_entries(graph.starts, near[begin:end])
                 met = graph.pattern_of(graph.others[step], far[begin:end][which]) > 0
                 apart[begin + which[met]] = False
         found: Ints = keys[apart]

@@ -1,4 +1,12 @@
-"""What a learner sees: the rule space, the language of a target, weighted rows and bags of rows."""
+"""What a learner sees.
+
+`Language` says which atoms and bodies the rules of a target may have; over
+facts it gives a `RuleSpace`, whose columns are the candidate atoms, and a
+`Form`, which decides whether a body over these columns is well-formed. A
+`Sample` holds weighted rows of valuations over a rule space, or sets of rows
+by a `Membership`. `Thresholds` makes valuations of numeric columns, and
+`SYNTHETIC_TASKS` has samples whose program is known.
+"""
 
 from andre.samples.form import Form
 from andre.samples.language import Key, Language, evidence_mask, key_text

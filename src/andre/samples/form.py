@@ -1,4 +1,9 @@
-"""Well-formed bodies: what a rule must look like beside being true."""
+"""Well-formed bodies, decided in one place.
+
+A `Language` says what its rules may look like, `Language.form` turns that into
+a `Form` over the columns of a rule space, and `Form.admits` decides, for whole
+arrays of bodies; safety is read off `RuleSpace.safe`.
+"""
 
 from __future__ import annotations
 
@@ -14,35 +19,31 @@ from andre.samples.space import Codes, RuleSpace
 __all__ = ["Form"]
 
 
-#: Numbers that one block of bodies may hold.
-_BLOCK = 1 << 24
-
-
 @dataclass(frozen=True)
 class Form:
-    """The bounds that bodies of a rule space keep.
+    """What makes a body of a rule space well-formed.
 
     Examples
     --------
     >>> space = RuleSpace.from_names(["p(X,Y)", "p(X,Z)", "q(Z,Y)"], "h(X,Y)")
     >>> codes = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [-1, 1, 1]], dtype=np.int8)
-    >>> Form(space).admits(codes)  # the second has Z only once
+    >>> Form(space).admits(codes)  # in the second, Z occurs only once
     array([ True, False,  True,  True])
     >>> Form(space, negation=False).admits(codes)
     array([ True, False,  True, False])
     """
 
     space: RuleSpace
-    safe: bool = True  #: whether every variable must occur in a positive literal that facts can state
+    safe: bool = True  #: whether every variable must occur in a positive literal that is no comparison
     singletons: bool = False  #: whether a variable that the head lacks may occur only once
     negation: bool = True  #: whether literals may be negated
     max_body: int | None = None  #: how many literals a body may have
     unnegated: tuple[int, ...] = ()  #: columns that must not be negated
-    require: tuple[tuple[int, ...], ...] = ()  #: of each of these sets of columns a body has one at least
+    require: tuple[tuple[int, ...], ...] = ()  #: sets of columns; a body has at least one of each set
 
     @cached_property
     def _occurrences(self) -> NDArray[np.float32]:
-        """How often each variable stands in each atom, [m, variables]; whole, but products are faster so."""
+        """How often each variable occurs in each atom, [m, variables]; as floats, whose products are fast."""
         variables = self.space.variables
         table = [[atom.args.count(v) for v in variables] for atom in self.space.atoms]
         return np.array(table, dtype=np.float32).reshape(self.space.m, len(variables))
@@ -65,13 +66,13 @@ class Form:
             good &= (codes[:, list(columns)] != 0).any(axis=1)
         return good
 
-    def short_bodies(self) -> Codes:
-        """All well-formed bodies of one or two literals, [rules, m].
+    def short_bodies(self, block: int = 1 << 24) -> Codes:
+        """All well-formed bodies of one or two literals, [rules, m]; `block` entries are checked at a time.
 
         Examples
         --------
         >>> space = RuleSpace.from_names(["p(X,Y)", "p(Y,X)"], "h(X,Y)")
-        >>> len(Form(space).short_bodies())  # one of them, both, or one and not the other
+        >>> len(Form(space).short_bodies())  # either, both, or one without the other
         5
         """
         m = self.space.m
@@ -81,7 +82,7 @@ class Form:
         if self.safe and self.space.head_variables:
             possible &= first < m  # two negations bind nothing
         first, second = first[possible], second[possible]
-        step = max(1, _BLOCK // m)
+        step = max(1, block // m)
         found = [np.zeros((0, m), dtype=np.int8)]
         for at in range(0, len(first), step):
             some = first[at : at + step], second[at : at + step]

@@ -1,46 +1,39 @@
-"""Names for relations and their places, and which facts may be read as evidence.
+"""The language of rules: a target, and which atoms and bodies its rules may have.
 
-The language of rules: which atoms a body may be made of.
+Relations are named by name and arity, as p/2, and an argument by its place, as
+p/2:1. Here too is which facts of a relation are evidence.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from andre.arrays import Bools
 from andre.errors import ConfigError, DataError
 from andre.facts import Bias, FactBase, Relation, argument_types
-from andre.logic import Atom, Constant, Rule, Variable
+from andre.logic import Atom, Constant, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
 
-__all__ = ["Language", "Place", "evidence_mask", "key_text", "places_of", "relations_named"]
+__all__ = ["Key", "Language", "evidence_mask", "key_text"]
 
 
+#: Name and arity of a relation.
 Key: TypeAlias = tuple[str, int]
 
 _PLACE = re.compile(r"(?P<name>.+)/(?P<arity>\d+):(?P<position>\d+)\Z", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Place:
-    """One argument of a relation."""
-
-    key: Key
-    position: int  #: from 0
-
-
 def key_text(key: Key) -> str:
-    """A relation as it is written: name and arity.
+    """A relation as text: name and arity.
 
     Examples
     --------
@@ -50,22 +43,16 @@ def key_text(key: Key) -> str:
     return f"{key[0]}/{key[1]}"
 
 
-def relations_named(facts: FactBase, name: str) -> list[Key]:
-    """The relations that a name, with or without an arity, stands for.
-
-    Examples
-    --------
-    >>> relations_named(FactBase.from_relations("a", [Relation("p", np.array([[0, 0]]))]), "p")
-    [('p', 2)]
-    """
+def _relations_named(facts: FactBase, name: str) -> list[Key]:
+    """The relations that a name, with or without an arity, stands for."""
     exact = [key for key in facts.relations if key_text(key) == name]
     return exact or [key for key in facts.relations if key[0] == name]
 
 
-def places_of(facts: FactBase, texts: Iterable[str]) -> dict[Key, list[Place]]:
-    """Read places such as p/2:1, the first argument of p/2."""
-    places: dict[Key, list[Place]] = {}
-    for text in texts:
+def _positions(facts: FactBase, places: tuple[str, ...]) -> dict[Key, list[int]]:
+    """Argument positions by relation, counted from 0, from places such as p/2:1 for the first of p/2."""
+    found: dict[Key, list[int]] = {}
+    for text in places:
         match = _PLACE.match(text)
         if match is None:
             raise ConfigError(f"{text!r} is no place: write p/2:1 for the first argument of p/2")
@@ -74,20 +61,18 @@ def places_of(facts: FactBase, texts: Iterable[str]) -> dict[Key, list[Place]]:
             raise ConfigError(f"the place {text} belongs to no relation: check its name and arity")
         if not 1 <= position <= key[1]:
             raise ConfigError(f"{key_text(key)} has no argument {position}: count from 1 to {key[1]}")
-        places.setdefault(key, []).append(Place(key, position - 1))
-    return places
+        found.setdefault(key, []).append(position - 1)
+    return found
 
 
-def evidence_mask(relation: Relation, target: Key) -> NDArray[np.bool_]:
-    """Which facts may be read: none of the test facts, of the target the training facts only."""
+def evidence_mask(relation: Relation, target: Key) -> Bools:
+    """Which facts a body may read: no test facts, and of the target the training facts only."""
     if relation.mark is None:
         return np.ones(len(relation), dtype=np.bool_)
     return relation.marked("train") if relation.key == target else ~relation.marked("test")
 
 
-_TypesOf: TypeAlias = Mapping[Key, tuple[str, ...]]
-
-#: What each setting of a language file must be.
+#: What each setting must be, and how a refusal says it.
 _KINDS: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("variables", "max_body"), (int, "a whole number")),
     **dict.fromkeys(
@@ -103,8 +88,8 @@ _KINDS: dict[str, tuple[type, str]] = {
 class Language:
     """A target and what the bodies of its rules may hold.
 
-    Only the target must be given. By default a body may hold every relation
-    on all ordered tuples of distinct variables, and inequalities.
+    Only the target must be given. By default a body may hold every relation on
+    every ordered tuple of distinct variables, and inequalities.
 
     Examples
     --------
@@ -120,16 +105,16 @@ class Language:
     exclude: tuple[str, ...] = ()  #: relations (p, p/2) or atoms (p(X1,X3)) that no body has
     require: tuple[str, ...] = ()  #: relations or atoms that every body has
     repeated: bool = False  #: whether a variable may stand in an atom twice
-    #: Arguments of which type a variable may be: as declared (name, types), or inferred (True).
+    #: Types of arguments, which the head's variables keep to: declared (name, types), or inferred (True).
     types: tuple[tuple[str, tuple[str, ...]], ...] | bool = False
-    constants: tuple[str, ...] = ()  #: places that may hold constants, as p/2:1 for the first of p
+    constants: tuple[str, ...] = ()  #: places that may hold constants: p/2:1 is the first argument of p/2
     order: bool = False  #: whether bodies compare numbers by <
     inequality: bool = True  #: whether bodies may say that two variables differ
     max_body: int | None = None  #: how many literals a body may have
     singletons: bool = False  #: whether a variable that the head lacks may occur only once
     recursion: bool = True  #: whether a body may hold the target
     negation: bool = True  #: whether literals may be negated
-    held_out: bool = False  #: whether variables range over constants that only test facts have
+    held_out: bool = False  #: whether variables range also over constants that only test facts have
 
     def __post_init__(self) -> None:
         for name, (kind, wanted) in _KINDS.items():
@@ -149,7 +134,7 @@ class Language:
 
     @classmethod
     def preset(cls, name: str, target: str, **options: Any) -> Language:
-        """The language of a preset, `default` or `paper`; options override it.
+        """The language of the preset `default` or `paper`, with options overriding it.
 
         Examples
         --------
@@ -163,7 +148,7 @@ class Language:
 
     @classmethod
     def from_toml(cls, path: str | Path, **options: Any) -> Language:
-        """Read a language from a TOML file whose keys are the fields; options override it."""
+        """The language in a TOML file whose keys are the fields, with options overriding it."""
         try:
             read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -183,7 +168,7 @@ class Language:
 
     @classmethod
     def from_bias(cls, bias: Bias, **options: Any) -> Language:
-        """Take what a Popper folder says about the programs to look for; options override it.
+        """The language that the bias file of a Popper folder describes, with options overriding it.
 
         Examples
         --------
@@ -214,7 +199,7 @@ class Language:
     def of(
         cls, facts: FactBase, given: Language | Path | str | None, preset: str = "default", **options: Any
     ) -> Language:
-        """The language that was given or lies in a file, else of the facts' bias, else of a preset.
+        """The language given, as a value or a TOML file; else that of the facts' bias; else that of a preset.
 
         Raises
         ------
@@ -240,7 +225,7 @@ class Language:
         DataError
             Where the target is unknown, has no argument, or has no facts for training.
         """
-        found = relations_named(facts, self.target)
+        found = _relations_named(facts, self.target)
         if not found:
             names = ", ".join(map(key_text, facts.relations))
             raise DataError(f"there is no relation {self.target}: choose from {names}")
@@ -258,7 +243,7 @@ class Language:
         return found[0]
 
     def space(self, facts: FactBase) -> RuleSpace:
-        """The head, and every atom that a body may hold.
+        """The rule space over these facts: the head, and every atom that a body may hold.
 
         Raises
         ------
@@ -285,29 +270,8 @@ class Language:
             )
         return RuleSpace(head, kept)
 
-    def admits(self, rule: Rule) -> bool:
-        """Whether a rule keeps to the bounds that concern whole bodies.
-
-        Examples
-        --------
-        >>> from andre.logic import parse_rule
-        >>> language = Language("p/2", max_body=2)
-        >>> [language.admits(parse_rule(f"p(X,Y) :- {body}.")) for body in ("q(X,Y)", "q(X,Y), r(Z)")]
-        [True, False]
-        """
-        if self.max_body is not None and len(rule.body) > self.max_body:
-            return False
-        if not self.negation and any(literal.negated for literal in rule.body):
-            return False
-        names = set[str]().union(*(_names_of(literal.atom) for literal in rule.body))
-        if any(_plain(wanted) not in names for wanted in self.require):
-            return False
-        times = Counter(arg for literal in rule.body for arg in literal.atom.args)
-        auxiliary = {v for literal in rule.body for v in literal.atom.variables} - set(rule.head.variables)
-        return self.singletons or all(times[variable] > 1 for variable in auxiliary)
-
     def form(self, space: RuleSpace) -> Form:
-        """The same bounds for bodies written as numbers in a space of this language.
+        """What this language asks of whole bodies, as a check over the columns of a rule space.
 
         Examples
         --------
@@ -327,8 +291,8 @@ class Language:
             require=tuple(tuple(columns) for columns in named.values()),
         )
 
-    def types_of(self, facts: FactBase) -> _TypesOf:
-        """The types of arguments, as declared or else as inferred."""
+    def types_of(self, facts: FactBase) -> Mapping[Key, tuple[str, ...]]:
+        """The types of every relation's arguments, as declared or else as inferred."""
         declared = {} if isinstance(self.types, bool) else dict(self.types)
         found = dict(argument_types(facts).of)
         for (name, arity), kinds in found.items():
@@ -339,13 +303,13 @@ class Language:
         return found
 
     def _keys(self, facts: FactBase, target: Key) -> list[Key]:
-        """The relations of bodies, in the order of the facts."""
+        """The relations that bodies may hold, in the order of the facts."""
         keys = set(facts.relations)
         if self.relations is not None:
             keys = set()
             derived = {(rule.head.predicate, rule.head.arity) for rule in facts.rules}
             for name in self.relations:
-                found = relations_named(facts, name)
+                found = _relations_named(facts, name)
                 if not found and not any(name in {key[0], key_text(key)} for key in derived):
                     raise ConfigError(f"there is no relation {name} for bodies: check its name and arity")
                 keys.update(found)
@@ -354,20 +318,21 @@ class Language:
     def _atoms(self, facts: FactBase, head: Atom, variables: tuple[Variable, ...]) -> Iterator[Atom]:
         types = self.types_of(facts) if self.types else None
         target = head.predicate, head.arity
-        place_types = dict(zip(head.args, types[target], strict=True)) if types else {}
-        held = places_of(facts, self.constants)
+        head_types = dict(zip(head.args, types[target], strict=True)) if types else {}
+        positions = _positions(facts, self.constants)
         for key in self._keys(facts, target):
             for args in _arguments(key[1], variables, self.repeated):
                 kinds = zip(args, types[key], strict=True) if types else ()
                 # A variable that the head lacks may be of any type; the head's have theirs.
-                if all(place_types.get(variable, kind) == kind for variable, kind in kinds):
+                if all(head_types.get(variable, kind) == kind for variable, kind in kinds):
                     yield Atom(key[0], args)
-            for place in held.get(key, ()):
-                chosen = facts.relations[key].codes[
-                    evidence_mask(facts.relations[key], target), place.position
-                ]
-                values = [Constant(facts.constants[code]) for code in sorted(set(chosen.tolist()))]
-                yield from _with_constants(place, values, variables, self.repeated)
+            relation = facts.relations[key]
+            for position in positions.get(key, ()):
+                codes = np.unique(relation.codes[evidence_mask(relation, target), position])
+                for value, args in product(codes, _arguments(key[1] - 1, variables, self.repeated)):
+                    if args:  # an atom without variables is the same everywhere
+                        constant = Constant(facts.constants[value])
+                        yield Atom(key[0], (*args[:position], constant, *args[position:]))
         if self.order and any(not isinstance(value, str) for value in facts.constants):
             yield from (Atom("<", pair) for pair in permutations(variables, 2))
         if self.inequality:
@@ -386,21 +351,10 @@ def _arguments(arity: int, variables: tuple[Variable, ...], repeated: bool) -> I
     return product(variables, repeat=arity) if repeated else permutations(variables, arity)
 
 
-def _with_constants(
-    place: Place, values: list[Constant], variables: tuple[Variable, ...], repeated: bool
-) -> Iterator[Atom]:
-    """The atoms that have one of these constants in a place."""
-    name, arity = place.key
-    for value in values:
-        for args in _arguments(arity - 1, variables, repeated):
-            if args:  # an atom without variables is the same everywhere
-                yield Atom(name, (*args[: place.position], value, *args[place.position :]))
-
-
 def _plain(text: str) -> str:
     return text.replace(" ", "")
 
 
 def _names_of(atom: Atom) -> set[str]:
-    """What an atom may be called in a list of names."""
+    """The names by which a setting may refer to an atom: itself, its predicate, predicate and arity."""
     return {_plain(str(atom)), atom.predicate, f"{atom.predicate}/{atom.arity}"}

@@ -1,4 +1,4 @@
-"""Membership: which rows each example has."""
+"""Which rows each example has: CSR rows, with the examples as rows and the valuation rows as entries."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from andre.arrays import Ints, distinct_keys, number_sets, run_starts, spread
+from andre.arrays import Bools, Ints, csr_entries, csr_starts, distinct_keys, number_sets
 from andre.errors import DataError
 
 __all__ = ["Membership"]
 
 
-#: Entries that one block of a lifted table may hold.
-_BLOCK = 1 << 25
-#: Where fewer than one row in so many holds, visiting these is faster than visiting all.
+#: Where fewer than one row in eight holds, visiting those is faster than visiting all.
 _SPARSE = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Membership:
-    """Sets of rows, one after another in a single list: the groundings of each example.
+    """The set of rows of each example: of a head atom, the distinct rows of its groundings.
 
-    An example is true where one of its rows is, so what holds of rows is
-    lifted to examples by *any*.
+    A body covers an example where it covers at least one of its rows.
 
     Examples
     --------
@@ -36,11 +32,25 @@ class Membership:
     """
 
     starts: Ints  #: [B + 1], where the rows of each example begin
-    rows: Ints  #: [E], places of rows
+    rows: Ints  #: [E], indices of rows
 
     def __post_init__(self) -> None:
         if (np.diff(self.starts) < 1).any():
             raise DataError("an example without rows can be neither true nor false: leave it out")
+
+    @classmethod
+    def distinct(cls, owners: Ints, rows: Ints, n_examples: int, n_rows: int) -> tuple[Membership, Ints]:
+        """The distinct sets of rows, given one owner (example) per row in any order.
+
+        Returns
+        -------
+        tuple
+            The distinct sets, and for each example the number of its set.
+        """
+        owners, rows = np.divmod(distinct_keys(owners * n_rows + rows), n_rows)
+        starts = csr_starts(owners, n_examples)
+        numbers, shown = number_sets(starts, rows, n_rows)
+        return cls(starts, rows).take(shown[1:]), numbers - 1  # number 0 is the empty set
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -52,42 +62,37 @@ class Membership:
 
     @cached_property
     def _by_row(self) -> tuple[Ints, Ints]:
-        """Entries row by row: where those of a row begin, and the entries in order."""
-        return run_starts(self.rows, 1), np.argsort(self.rows, kind="stable")
+        """The transpose: where the entries of each row begin, and the entries ordered by row."""
+        return csr_starts(self.rows, 1), np.argsort(self.rows, kind="stable")
 
     def _entries(self, held: Ints) -> tuple[Ints, Ints]:
-        """The entries of these rows: for each its position among the rows, and its place."""
+        """All entries with one of these rows: which of `held` it has, and the index of the entry."""
         starts, order = self._by_row
-        held = held[held < len(starts) - 1]  # rows after the last that an example has
-        which, place = spread(starts, held)
+        held = held[held < len(starts) - 1]  # no example has a later row
+        which, place = csr_entries(starts, held)
         return which, order[place]
 
-    def lift(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """From what holds on rows, [..., U], to what holds on examples, [..., B]."""
+    def lift(self, held: Bools, block: int = 1 << 25) -> Bools:
+        """Which examples are covered, [..., B], given which rows are, [..., U]; `block` entries at a time."""
         flat = held.reshape(-1, held.shape[-1])
-        if np.count_nonzero(flat) * _SPARSE < flat.size:
-            return self._lift_few(flat).reshape(*held.shape[:-1], len(self))
-        step = max(1, _BLOCK // max(1, len(self.rows)))
-        found = np.empty((len(flat), len(self)), dtype=np.bool_)
+        sparse = np.count_nonzero(flat) * _SPARSE < flat.size
+        found = np.zeros((len(flat), len(self)), dtype=np.bool_)
+        step = max(1, block // max(1, len(self.rows)))
         for at in range(0, len(flat), step):
-            np.logical_or.reduceat(
-                flat[at : at + step, self.rows], self.starts[:-1], axis=1, out=found[at : at + step]
-            )
+            part = flat[at : at + step]
+            if sparse:
+                # Indices into one line are found ten times as fast as indices into a table.
+                which, row = np.divmod(np.flatnonzero(part), max(1, flat.shape[1]))
+                again, entry = self._entries(row)
+                found[at + which[again], self.owners[entry]] = True
+            else:
+                np.logical_or.reduceat(
+                    part[:, self.rows], self.starts[:-1], axis=1, out=found[at : at + step]
+                )
         return found.reshape(*held.shape[:-1], len(self))
 
-    def _lift_few(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The same by the rows that hold, [n, U] to [n, B]."""
-        found = np.zeros((len(held), len(self)), dtype=np.bool_)
-        step = max(1, _BLOCK // max(1, len(self.rows)))
-        for at in range(0, len(held), step):
-            # Places in one line are found ten times as fast as places in a table.
-            which, row = np.divmod(np.flatnonzero(held[at : at + step]), max(1, held.shape[1]))
-            again, entry = self._entries(row)
-            found[at + which[again], self.owners[entry]] = True
-        return found
-
-    def within(self, held: NDArray[np.bool_]) -> tuple[Ints, Membership]:
-        """The examples that keep a row where only these rows stand, [U], and the rows they keep."""
+    def within(self, held: Bools) -> tuple[Ints, Membership]:
+        """The examples that have at least one of the rows `held`, [U], and which of these they have."""
         if np.count_nonzero(held) * _SPARSE < len(held):
             kept = np.sort(self._entries(np.flatnonzero(held))[1])
         else:
@@ -97,33 +102,33 @@ class Membership:
         return owner[begins], Membership(np.append(begins, len(kept)), self.rows[kept])
 
     def take(self, examples: Ints) -> Membership:
-        """The same rows for some of the examples."""
-        _, places = spread(self.starts, examples)
-        sizes = np.diff(self.starts)[examples]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return Membership(starts, self.rows[places])
+        """Only these examples, in this order, with their rows."""
+        which, entries = csr_entries(self.starts, examples)
+        return Membership(csr_starts(which, len(examples)), self.rows[entries])
 
     def merged(self, group: Ints, n_rows: int) -> tuple[Membership, Ints]:
-        """After rows became equal: distinct sets, and the number of each example's.
+        """Merge the examples whose sets become equal when equal rows are merged.
 
         Parameters
         ----------
         group
-            The new place of every row, [U].
+            The new index of every row, [U].
         n_rows
-            How many rows there are now.
+            How many rows there are after merging.
+
+        Returns
+        -------
+        tuple
+            As of `distinct`.
         """
         if np.array_equal(group, np.arange(n_rows)) and self._all_differ(n_rows):
             return self, np.arange(len(self))
-        owner, rows = np.divmod(distinct_keys(self.owners * n_rows + group[self.rows]), n_rows)
-        starts = run_starts(owner, len(self))
-        numbers, shown = number_sets(starts, rows, n_rows)
-        return Membership(starts, rows).take(shown[1:]), numbers - 1  # number 0 is the empty set
+        return self.distinct(self.owners, group[self.rows], len(self), n_rows)
 
     def _all_differ(self, n_rows: int) -> bool:
-        """Whether all sets surely differ: equal ones would have equal sums, whatever number a row has.
+        """Whether all sets certainly differ: equal sets have equal sums of random numbers given to rows.
 
-        Where two sums are equal by chance, or rows are not in order, nothing is sure.
+        False where two sums are equal, by chance or not, or where rows are not in order.
         """
         inside = np.ones(len(self.rows), dtype=np.bool_)
         inside[self.starts[:-1]] = False  # the first row of a set may be below the last of another

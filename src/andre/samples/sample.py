@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from andre.arrays import Floats
+from andre.arrays import Bools, Floats, Ints, distinct_rows
 from andre.errors import DataError
 from andre.facts import ExampleTable
 from andre.samples.membership import Membership
@@ -19,12 +19,12 @@ __all__ = ["Sample", "check_labels", "check_valuations", "check_weights", "sums_
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows of valuations with the weight of their positive and negative labels.
+    """Distinct rows of valuations, and the weight of positive and negative labels of each example.
 
-    Equal rows are merged, so that a loss, a gradient or a metric over the
-    sample equals the one over the rows it was made from, whatever their number.
-    An example is a row, or with `members` a set of rows, one of which must
-    satisfy a body.
+    Equal rows are merged and their weights added, so a loss, a gradient or a
+    metric is the same as over all the rows the sample was made from. An
+    example is a row; with `members` it is a set of rows, and a body covers it
+    where it covers one of them.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Sample:
     positives: Floats  #: [B] weight of the positive labels; B is U where an example is a row
     negatives: Floats  #: [B] weight of the negative labels
     members: Membership | None = None  #: the rows of each example; None: one each
-    #: How many atoms each example stands for, [B], where negatives weigh otherwise in training.
+    #: How many head atoms each example stands for, [B], where negatives are weighted otherwise in training.
     heads: Floats | None = None
 
     @classmethod
@@ -78,9 +78,7 @@ class Sample:
         seen = weight > 0
         rows, group = _merge(table[seen])
         positive, weight = truth[seen], weight[seen]
-        positives, negatives = np.zeros(len(rows)), np.zeros(len(rows))
-        np.add.at(positives, group, weight * positive)
-        np.add.at(negatives, group, weight * ~positive)
+        positives, negatives = (sums_of(group, weight * part, len(rows)) for part in (positive, ~positive))
         return cls(space, rows, positives, negatives)
 
     @classmethod
@@ -118,28 +116,27 @@ class Sample:
 
     @property
     def counted(self) -> tuple[Floats, Floats]:
-        """Positives and negatives as a program is judged by them, [B] each: every atom counts once."""
+        """Positives and negatives by which a program is judged, [B] each: every head atom counts once."""
         if self.heads is None:
             return self.positives, self.negatives
         return self.positives, self.heads - self.positives
 
-    def columns(self, kept: NDArray[np.bool_]) -> Sample:
-        """The same examples with some of the candidates only; rows that become equal are merged."""
-        space = RuleSpace(self.space.head, tuple(a for a, k in zip(self.space.atoms, kept, strict=True) if k))
+    def columns(self, kept: Bools) -> Sample:
+        """The same examples over the kept candidates, [m]; rows and examples that become equal are merged."""
         rows, group = _merge(self.valuations[:, kept])
         if self.members is None:
             members, number = None, group
         else:
-            members, number = self.members.merged(group.astype(np.int64), len(rows))
+            members, number = self.members.merged(group, len(rows))
         n = len(rows) if members is None else len(members)
         positives, negatives = (sums_of(number, weight, n) for weight in (self.positives, self.negatives))
         heads = None if self.heads is None else sums_of(number, self.heads, n)
-        return Sample(space, rows, positives, negatives, members, heads)
+        return Sample(self.space.narrowed(kept), rows, positives, negatives, members, heads)
 
     def thinned(self, most: int, seed: int) -> Sample:
-        """A random part of the examples with at most so many rows in all, both classes alike.
+        """A random part of the examples with at most `most` rows, half of them of each class.
 
-        Weights stay as they are. A sample that is small enough is given as it is.
+        Weights are kept. A sample with no more rows than that is returned unchanged.
         """
         sizes = np.ones(self.n_examples) if self.members is None else np.diff(self.members.starts)
         if sizes.sum() <= most:
@@ -160,12 +157,12 @@ class Sample:
         return Sample(self.space, self.valuations[rows], *weights, kept, heads)
 
     def require_both_classes(self) -> Sample:
-        """Refuse a sample from which nothing can be told apart.
+        """Return the sample itself if it has positive and negative examples.
 
         Raises
         ------
         DataError
-            Where all labels are equal.
+            Where all labels are the same.
         """
         for weight, other in ((self.positives, "0"), (self.negatives, "1")):
             if not weight.sum() > 0:
@@ -176,13 +173,13 @@ class Sample:
         return self
 
 
-def sums_of(number: NDArray[np.int64], weight: Floats, count: int) -> Floats:
-    """The weight of each of `count` numbers, [count]."""
-    return np.bincount(number, weight, count).astype(np.float64)
+def sums_of(group: Ints, weight: Floats, n_groups: int) -> Floats:
+    """Group-by with sum: the total weight of each group, [n_groups]."""
+    return np.bincount(group, weight, n_groups).astype(np.float64)
 
 
 def check_valuations(valuations: ArrayLike) -> Floats:
-    """Read valuations as a float table, refusing what is no truth value."""
+    """Valuations as a float table; DataError where one lies outside [0, 1]."""
     try:
         table = np.asarray(valuations, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -203,8 +200,8 @@ def check_valuations(valuations: ArrayLike) -> Floats:
     return table
 
 
-def check_labels(labels: ArrayLike, rows: int) -> NDArray[np.bool_]:
-    """Read labels as truth values, refusing anything but 0 and 1."""
+def check_labels(labels: ArrayLike, rows: int) -> Bools:
+    """Labels as Booleans; DataError where one is neither 0 nor 1."""
     try:
         truth = np.asarray(labels)
     except ValueError:
@@ -225,7 +222,7 @@ def check_labels(labels: ArrayLike, rows: int) -> NDArray[np.bool_]:
 
 
 def check_weights(weights: ArrayLike | None, rows: int) -> Floats:
-    """Read row weights, refusing negative and infinite ones."""
+    """Row weights, 1 by default; DataError where one is negative or not finite."""
     if weights is None:
         return np.ones(rows)
     try:
@@ -242,11 +239,9 @@ def check_weights(weights: ArrayLike | None, rows: int) -> Floats:
     return weight
 
 
-def _merge(table: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Distinct rows in a fixed order, and for every row the place of its equal."""
-    # One opaque key per row sorts far faster than np.unique(axis=0); -0.0 becomes 0.0 and
-    # every NaN the same NaN, or equal rows would have different keys.
-    clean = np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
-    keys = clean.view(np.dtype((np.void, clean.shape[1] * clean.itemsize))).ravel()
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    return clean[first], group.ravel()
+def _merge(table: Floats) -> tuple[Floats, Ints]:
+    """The distinct rows, and the index among them of every row."""
+    # Rows are compared by their bytes: -0.0 becomes 0.0, and every NaN the same NaN.
+    clean = np.where(np.isnan(table), np.nan, table + 0.0)
+    first, group = distinct_rows(clean)
+    return clean[first], group

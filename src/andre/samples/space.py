@@ -1,4 +1,4 @@
-"""The rule space: what a rule's body may be made of."""
+"""The rule space: a head and the candidate atoms of bodies, and bodies as rows of -1, 0 and 1."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Bools
 from andre.errors import DataError, LogicError
 from andre.logic import Atom, Literal, Program, Rule, Variable
 
 __all__ = ["Codes", "RuleSpace"]
 
 
-#: Rules as numbers, [rules, m]: +1 where the atom is included, -1 where negated, 0 where left out.
+#: Bodies as rows over m candidate atoms, [rules, m]: 1 for the atom, -1 for its negation, 0 for neither.
 Codes = NDArray[np.int8]
 
 
@@ -82,18 +84,18 @@ class RuleSpace:
 
     @cached_property
     def incidence(self) -> NDArray[np.int8]:
-        """Which variable stands in which atom, [variables, m]."""
+        """Whether a variable occurs in an atom, [variables, m], 0 or 1."""
         table = [[int(v in atom.variables) for atom in self.atoms] for v in self.variables]
         return np.array(table, dtype=np.int8).reshape(len(self.variables), self.m)
 
     @cached_property
-    def recursive(self) -> NDArray[np.bool_]:
-        """Which candidates are of the head's own relation, [m]."""
+    def recursive(self) -> Bools:
+        """Which candidates have the head's predicate and arity, [m]: a body with one is recursive."""
         key = self.head.predicate, self.head.arity
         return np.array([(atom.predicate, atom.arity) == key for atom in self.atoms], dtype=np.bool_)
 
-    def safe(self, codes: Codes) -> NDArray[np.bool_]:
-        """Whether every variable of a rule occurs in a positive literal that facts can state, [rules].
+    def safe(self, codes: Codes) -> Bools:
+        """Which rules are safe, [rules]: every variable occurs in a positive literal that is no comparison.
 
         Examples
         --------
@@ -109,19 +111,23 @@ class RuleSpace:
         needed[:, : len(self.head_variables)] = True
         return np.asarray((binds | ~needed).all(axis=1))
 
+    def narrowed(self, kept: Bools) -> RuleSpace:
+        """The same head with the kept candidates only, [m]."""
+        return RuleSpace(self.head, tuple(compress(self.atoms, kept)))
+
     def rule(self, code: Sequence[int] | Codes) -> Rule:
-        """The rule that a row of numbers stands for."""
+        """The rule whose body a code stands for."""
         if len(code) != self.m:
             raise LogicError(f"a code of {len(code)} numbers does not fit {self.m} candidate atoms")
         body = (Literal(atom, bool(sign < 0)) for atom, sign in zip(self.atoms, code, strict=True) if sign)
         return Rule(self.head, tuple(body))
 
     def program(self, codes: Iterable[Sequence[int]] | Codes) -> Program:
-        """The program that rows of numbers stand for."""
+        """The program of the rules that codes stand for."""
         return Program(tuple(self.rule(code) for code in codes))
 
     def encode(self, program: Program) -> Codes:
-        """The numbers of a program written in this space, [rules, m]: the inverse of `program`."""
+        """The codes of a program's bodies, [rules, m]: the inverse of `program`."""
         place = {atom: column for column, atom in enumerate(self.atoms)}
         codes = np.zeros((len(program), self.m), dtype=np.int8)
         for row, rule in enumerate(program):

@@ -1,12 +1,12 @@
-"""Samples made from a known program: random valuations, labelled by logic, some labels flipped."""
+"""Synthetic samples: random valuations labelled by a known program, with a share of labels flipped."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from andre.arrays import Bools, Floats
 from andre.errors import DataError
 from andre.logic import Program
 from andre.samples.sample import Sample
@@ -17,7 +17,7 @@ __all__ = ["SYNTHETIC_TASKS", "SyntheticTask", "random_task"]
 
 @dataclass(frozen=True)
 class SyntheticTask:
-    """A program to recover, and the candidates among which its atoms hide.
+    """A program to recover, and the rule space it is written in.
 
     Examples
     --------
@@ -33,17 +33,11 @@ class SyntheticTask:
     space: RuleSpace
     program: Program
 
-    def draw(
-        self, n_rows: int, seed: int, noise: float = 0.0
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Rows of valuations from the uniform distribution, and their labels.
+    def draw(self, n_rows: int, seed: int, noise: float = 0.0) -> tuple[Floats, Bools]:
+        """Uniform random valuations, [rows, m], and their labels, [rows].
 
         Parameters
         ----------
-        n_rows
-            How many.
-        seed
-            The same seed gives the same rows.
         noise
             The share of the positive and of the negative labels that is flipped.
         """
@@ -61,7 +55,7 @@ class SyntheticTask:
         return rows, flipped
 
     def sample(self, n_rows: int, seed: int, noise: float = 0.0) -> Sample:
-        """The same as a sample to learn from."""
+        """What `draw` gives, as a sample to learn from."""
         return Sample.from_arrays(*self.draw(n_rows, seed, noise), space=self.space)
 
 
@@ -72,7 +66,7 @@ def _task(name: str, columns: list[str], head: str, bodies: list[dict[str, int]]
 
 
 def random_task(m: int, n_rules: int, seed: int, length: tuple[int, int] = (2, 3)) -> SyntheticTask:
-    """A random program over m candidates, its rules over different atoms.
+    """A task whose random program has `n_rules` rules over m candidates, no two rules sharing an atom.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Measurements as valuations: columns of any numbers, cut into predicates such as `'age > 42'`."""
+"""Numeric columns as valuations: each is cut at quantiles into predicates such as `'age > 42'`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Thresholds", "is_boolean", "is_valuation", "quantile_cuts"]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Which columns are valuations already, and where the others are cut.
+    """The cut points of numeric columns, and which columns are valuations already.
 
     A column whose known values all lie in [0, 1] holds valuations and is used
-    as it is. Any other holds measurements: every cut is a predicate that is
-    true above it, false at or below it, and unknown where the number is.
+    as it is. Any other holds measurements: every cut point gives a predicate
+    that is true above it, false at or below it, and unknown for NaN.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Thresholds:
     def learn(
         cls, table: Floats, weights: Floats, columns: Sequence[str], most: int, *, every: bool = False
     ) -> Thresholds:
-        """Find the measurements in a table and cut them at quantiles.
+        """Choose cut points at quantiles of every column of measurements.
 
         Parameters
         ----------
@@ -52,10 +52,10 @@ class Thresholds:
         columns
             A name per column.
         most
-            Most cuts of one column.
+            How many cut points a column has at most.
         every
-            Cut every column that has other values than 0 and 1: measurements
-            may lie in [0, 1] too, such as lengths in metres.
+            Cut every column with values other than 0 and 1, even where all lie
+            in [0, 1]: lengths in metres may.
         """
         whole = is_boolean if every else is_valuation
         cuts = tuple(None if whole(column) else quantile_cuts(column, weights, most) for column in table.T)
@@ -63,7 +63,7 @@ class Thresholds:
 
     @property
     def atoms(self) -> tuple[str, ...]:
-        """The candidates that the table gives, in order."""
+        """The candidate atoms of all columns, in order."""
         names: list[str] = []
         for column, cuts in zip(self.columns, self.cuts, strict=True):
             names += (
@@ -96,7 +96,7 @@ def is_boolean(column: Floats) -> bool:
 
 
 def quantile_cuts(column: Floats, weights: Floats, most: int) -> tuple[float, ...]:
-    """Cuts between neighbouring values, at most so many, that share out the weight evenly.
+    """At most `most` cut points between neighbouring values, at equal quantiles of the weight.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def quantile_cuts(column: Floats, weights: Floats, most: int) -> tuple[float, ..
 
 
 def _between(low: float, high: float) -> float:
-    """A number of few digits between two others, in the middle half of the gap."""
+    """The number with the fewest digits in the middle half of the gap between two values."""
     gap = high - low
     for digits in range(1, 18):
         short = float(f"{low + gap / 2:.{digits}g}")

@@ -1,0 +1,81 @@
+"""Factorizing and CSR rows against plain Python."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from andre.arrays import (
+    blocks_of,
+    csr_entries,
+    csr_starts,
+    distinct_keys,
+    distinct_rows,
+    number_keys,
+    number_rows,
+    number_sets,
+)
+
+#: Small values collide; large ones make keys of rows outgrow 64 bits.
+values = st.one_of(st.integers(0, 3), st.integers(2**40, 2**40 + 3))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> np.ndarray:
+    width = draw(st.integers(1, 5))
+    rows = draw(st.lists(st.lists(values, min_size=width, max_size=width), max_size=12))
+    return np.array(rows, dtype=np.int64).reshape(-1, width)
+
+
+@given(tables())
+def test_equal_rows_get_equal_numbers_in_their_order(table: np.ndarray) -> None:
+    rows = [tuple(row) for row in table.tolist()]
+    ordered = sorted(set(rows))
+    first, number = number_rows(list(table.T))
+    assert [rows[place] for place in first] == ordered
+    assert first.tolist() == [rows.index(row) for row in ordered]
+    assert [ordered[place] for place in number] == rows
+    by_bytes, same = distinct_rows(table)
+    assert sorted(by_bytes.tolist()) == sorted(first.tolist())
+    assert [rows[by_bytes[place]] for place in same] == rows
+
+
+def test_rows_without_columns_are_all_equal() -> None:
+    assert [part.tolist() for part in distinct_rows(np.zeros((3, 0)))] == [[0], [0, 0, 0]]
+    assert [part.tolist() for part in distinct_rows(np.zeros((0, 0)))] == [[], []]
+
+
+@given(st.lists(st.integers(0, 30)), st.sampled_from([31, 2**40]))
+def test_keys_are_numbered_by_table_and_by_sorting(keys: list[int], top: int) -> None:
+    array = np.array(keys, dtype=np.int64)
+    distinct, number = number_keys(array, top)
+    assert distinct.tolist() == sorted(set(keys)) == distinct_keys(array).tolist()
+    assert distinct[number].tolist() == keys
+
+
+@given(st.lists(st.sets(st.integers(0, 4)).map(sorted), max_size=9), st.data())
+def test_sets_as_csr_rows(sets: list[list[int]], data: st.DataObject) -> None:
+    owners = np.array([row for row, items in enumerate(sets) for _ in items], dtype=np.int64)
+    starts = csr_starts(owners, len(sets))
+    items = np.array([item for one in sets for item in one], dtype=np.int64)
+    assert [items[a:b].tolist() for a, b in pairwise(starts)] == sets
+    numbers, shown = number_sets(starts, items, 5)
+    assert all((numbers[i] == numbers[j]) == (sets[i] == sets[j]) for i in range(len(sets)) for j in range(i))
+    assert all(sets[shown[number]] == sets[place] for place, number in enumerate(numbers))
+    assert all((number == 0) == (not sets[place]) for place, number in enumerate(numbers))
+    chosen = data.draw(st.lists(st.integers(0, len(sets) - 1), max_size=6)) if sets else []
+    which, entry = csr_entries(starts, np.array(chosen, dtype=np.int64))
+    wanted = [(position, item) for position, row in enumerate(chosen) for item in sets[row]]
+    assert list(zip(which.tolist(), items[entry].tolist(), strict=True)) == wanted
+
+
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 12))
+def test_blocks_stay_within_the_limit_and_are_as_long_as_can_be(sizes: list[int], limit: int) -> None:
+    blocks = list(blocks_of(np.array(sizes, dtype=np.int64), limit))
+    assert [place for begin, end in blocks for place in range(begin, end)] == list(range(len(sizes)))
+    for begin, end in blocks:
+        assert sum(sizes[begin:end]) <= limit or end == begin + 1
+        assert end == len(sizes) or sum(sizes[begin : end + 1]) > limit
