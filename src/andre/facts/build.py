@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Ints, run_starts
+from andre.arrays import Ints, csr_starts
 from andre.errors import DataError
 from andre.facts.base import FactBase, Notes
 from andre.facts.bias import Bias
@@ -78,7 +78,7 @@ def group_rows(kinds: NDArray[Any], n_kinds: int) -> list[Ints]:
     [[1], [0, 2], []]
     """
     order = np.argsort(kinds, kind="stable")
-    return np.split(order, run_starts(kinds, n_kinds)[1:-1]) if n_kinds else []
+    return np.split(order, csr_starts(kinds, n_kinds)[1:-1]) if n_kinds else []
 
 
 @dataclass(frozen=True)
