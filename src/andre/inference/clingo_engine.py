@@ -8,15 +8,21 @@ least probability a follows from the facts and rules that have at least a.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from andre.inference.coded import CodedAtom, CodedProgram, CodedRule, Rows, is_variable, variable_number
-from andre.inference.components import Component
-from andre.inference.engine import ROUNDING, well_founded
+from andre.inference.coded import (
+    CodedAtom,
+    CodedProgram,
+    CodedRule,
+    Rows,
+    compare,
+    is_variable,
+    variable_number,
+)
+from andre.inference.engine import ROUNDING, Component, well_founded
 
 if TYPE_CHECKING:
     from clingo import Symbol
@@ -28,7 +34,6 @@ _Row: TypeAlias = tuple[int, ...]
 _Table: TypeAlias = dict[_Row, float]  #: row -> probability
 _Estimate: TypeAlias = dict[int, _Table]
 
-_ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
 _ORDER_NAMES = {"<": "less", "=<": "most", ">": "more", ">=": "least"}
 
 
@@ -136,8 +141,7 @@ class _Order:
     def _holds(self, sign: str, left: Symbol, right: Symbol) -> Symbol:
         import clingo  # noqa: PLC0415
 
-        one, other = self._ranks[left.number], self._ranks[right.number]
-        return clingo.Number(int(one >= 0 and other >= 0 and _ORDERS[sign](one, other)))
+        return clingo.Number(int(compare(sign, left.number, right.number, self._ranks)))
 
     def less(self, left: Symbol, right: Symbol) -> Symbol:
         return self._holds("<", left, right)

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from andre.errors import ConfigError
 from andre.inference.coded import CodedAtom, CodedComparison, CodedProgram, CodedRule, Rows, is_variable
-from andre.inference.components import Component
-from andre.inference.engine import ROUNDING, well_founded
+from andre.inference.engine import ROUNDING, Component, well_founded
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

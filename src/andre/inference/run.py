@@ -14,9 +14,8 @@ from andre.errors import ConfigError
 from andre.facts import FactBase
 from andre.inference.clingo_engine import ClingoEngine
 from andre.inference.coded import CodedProgram, CodedRule, is_variable
-from andre.inference.components import components
 from andre.inference.duckdb_engine import DuckDBEngine
-from andre.inference.engine import Engine
+from andre.inference.engine import Engine, components
 from andre.inference.model import Model
 from andre.logic import Program
 
