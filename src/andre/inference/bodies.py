@@ -47,7 +47,7 @@ METHODS: tuple[Method, ...] = ("tables", "products", "joins")
 class Limits:
     """How much work each method may take on for one rule."""
 
-    multiplications: int = 4_000_000  #: of the largest product of tables
+    multiplications: int = 3_000_000  #: of the largest product of tables
     walks: int = 20_000_000  #: through the third variable of a product of sparse matrices
     block: int = 2_000_000  #: rows that one join makes at once
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Bools, Ints, blocks_of, number_rows
+from andre.arrays import Bools, Ints, blocks_of, distinct_keys, number_rows
 from andre.facts import FactBase, row_keys
 from andre.inference.coded import CodedAtom, CodedRule, Coder, is_variable, number_ranks, variable_number
 from andre.logic import Rule, check_safe
@@ -109,14 +109,13 @@ def join_heads(rule: CodedRule, known: Extensions, *, denied: bool, block: int) 
     block
         The most rows that one join makes at once.
     """
-    names = np.zeros((1, 0), dtype=np.int64)
     steps = _plan(rule, known)
+    order = [variable for step in steps for variable in step.new]
     found = [np.zeros((0, len(rule.head.terms)), dtype=np.int64)]
-    for bindings in _extend(steps, names, block):
-        kept = _tested(rule, known, _order(steps), bindings, denied)
-        if len(kept):
-            found.append(_distinct(instances(rule.head.terms, _order(steps), kept)))
-    return _distinct(np.concatenate(found))
+    for bindings in _extend(steps, np.zeros((1, 0), dtype=np.int64), block):
+        kept = _tested(rule, known, order, bindings, denied)
+        found.append(_distinct(instances(rule.head.terms, order, kept), known.n_codes))
+    return found[1] if len(found) == 2 else _distinct(np.concatenate(found), known.n_codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +134,7 @@ class _Step:
 def _plan(rule: CodedRule, known: Extensions) -> list[_Step]:
     """Literals in an order in which each shares variables with those before, where it can."""
     base = known.n_codes
-    most = max(1, int(62 / np.log2(max(base, 2))))  # columns whose key fits into 64 bits
+    most = _key_columns(base)
     left, bound = list(rule.positive), list[int]()
     steps = []
     while left:
@@ -159,11 +158,6 @@ def _plan(rule: CodedRule, known: Extensions) -> list[_Step]:
         )
         bound += new
     return steps
-
-
-def _order(steps: Sequence[_Step]) -> list[int]:
-    """The variables in the order in which the steps bind them."""
-    return [variable for step in steps for variable in step.new]
 
 
 def _extend(steps: Sequence[_Step], bindings: Ints, block: int) -> Iterator[Ints]:
@@ -218,8 +212,18 @@ def _keys(columns: Ints, base: int) -> Ints:
     return keys
 
 
-def _distinct(rows: Ints) -> Ints:
-    if not rows.shape[1]:
-        return rows[:1]
-    first, _ = number_rows(list(rows.T))
-    return rows[first]
+def _distinct(rows: Ints, base: int) -> Ints:
+    """The distinct rows, ascending."""
+    width = rows.shape[1]
+    if width > _key_columns(base):
+        return rows[number_rows(list(rows.T))[0]]
+    keys = distinct_keys(_keys(rows, base))
+    found = np.empty((len(keys), width), dtype=np.int64)
+    for place in reversed(range(width)):
+        keys, found[:, place] = np.divmod(keys, base)
+    return found
+
+
+def _key_columns(base: int) -> int:
+    """How many columns of codes fit into one key of 64 bits."""
+    return max(1, int(62 / np.log2(max(base, 2))))
