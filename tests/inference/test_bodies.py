@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.inference import oracle
 
-from andre.errors import ConfigError, LogicError
+from andre.errors import LogicError
 from andre.facts import FactBase, Relation
 from andre.inference import BodyEvaluator, covered_heads
 from andre.inference.bodies import Limits
@@ -155,13 +155,16 @@ def test_products_of_matrices_count_what_every_grounding_says(
         ("h(X, Y) :- p(X, Y), X \\= Y.", None),
         ("h(X, Y) :- p(Y, X), \\+ q(X, Y), Y \\= X.", None),
         ("h(X, Y) :- p(X, Z), q(Y, Z), X \\= Y, X \\= Z, Y \\= Z.", None),
-        ("h(X, Y) :- p(X, Z), q(Y, Z), X \\= Y, X \\= Z.", "Y and Z may be the same constant"),
-        ("h(X, Y) :- p(X, Y), q(X, Z), X \\= Y, X \\= Z, Y \\= Z.", "Z is not linked to both ends"),
+        ("h(X, Y) :- p(X, Z), q(Y, Z), X \\= Y, X \\= Z.", "two variables may be the same constant"),
+        (
+            "h(X, Y) :- p(X, Y), q(X, Z), X \\= Y, X \\= Z, Y \\= Z.",
+            "a third variable links to one end",
+        ),
         ("h(X, Y) :- p(X, Y), h(X, Y), X \\= Y.", "the head stands in the body"),
         ("h(X, Y) :- p(X, Y), u(X), X \\= Y.", "an atom is not about two variables"),
         ("h(X, a) :- p(X, a), q(X, Y).", "an atom is not about two variables"),
         ("h(X, Y) :- p(X, Y), X \\= Y, X < Y.", "a comparison is not the \\= of two variables"),
-        ("h(X, Y) :- p(X, Z), p(Z, W), p(W, Y).", "the rule has more than three variables"),
+        ("h(X, Y) :- p(X, Z), p(Z, W), p(W, Y).", "more than three variables"),
     ],
 )
 def test_the_choice_says_why(text: str, reason: str | None) -> None:
@@ -169,8 +172,8 @@ def test_the_choice_says_why(text: str, reason: str | None) -> None:
     facts = FactBase.from_relations(range(5000), [Relation("p", ring), Relation("q", ring)])
     choice = BodyEvaluator(facts).choose(parse_rule(text))
     assert choice.method == ("products" if reason is None else "joins")
-    assert choice.reason.startswith("no tables, as they would take ")
-    assert f"no products, as {reason};" in choice.reason or reason is None
+    assert choice.reason.startswith("no tables: ")
+    assert f"multiplications; no products: {reason};" in choice.reason or reason is None
 
 
 def test_hubs_are_left_to_joins_and_few_constants_to_tables() -> None:
@@ -178,12 +181,12 @@ def test_hubs_are_left_to_joins_and_few_constants_to_tables() -> None:
     facts = FactBase.from_relations(range(60), [Relation("p", star)])
     rule = parse_rule("h(X, Y) :- p(X, Z), p(Z, Y), X \\= Y, X \\= Z, Y \\= Z.")
     bodies = BodyEvaluator(facts, limits=Limits(multiplications=1000, walks=1000))
-    assert "walks lead through Z" in bodies.choose(rule).reason
+    assert bodies.choose(rule).reason == (
+        "no tables: 2.16e+05 multiplications; no products: 3.54e+03 walks; joins take any body"
+    )
     assert bodies.cover(rule).groundings is None
-    assert BodyEvaluator(facts).choose(rule).reason == "tables of 60 constants take 216000 multiplications"
+    assert BodyEvaluator(facts).choose(rule).method == "tables"
     assert np.array_equal(bodies.cover(rule).heads, covered_heads(rule, facts))
-    with pytest.raises(ConfigError, match="no method to choose from"):
-        bodies.cover(rule, ())
 
 
 def test_a_head_is_no_evidence_for_itself() -> None:

@@ -17,16 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from andre.arrays import Floats, Ints
-from andre.errors import ConfigError
 from andre.facts import FactBase, Key
-from andre.inference.coded import CodedAtom, CodedRule, scope_of
+from andre.inference.coded import CodedRule, scope_of
 from andre.inference.contraction import MOST_VARIABLES, Contraction, Factor, term_grids
 from andre.inference.joins import Extensions, instances, join_heads
 from andre.logic import Rule
@@ -41,6 +40,11 @@ Method: TypeAlias = Literal["tables", "products", "joins"]
 
 #: From the one that is best where it can be used to the one that always can.
 METHODS: tuple[Method, ...] = ("tables", "products", "joins")
+_STRENGTHS = {
+    "tables": "tables are fast over few constants",
+    "products": "sparse matrices are fast over many constants",
+    "joins": "joins take any body",
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Choice:
-    """The method that evaluates a rule, and why it was chosen."""
+    """The method that evaluates a rule, and why it is this one."""
 
     method: Method
     reason: str
@@ -101,9 +105,8 @@ class BodyEvaluator:
     facts
         What is known. Marks and background rules are not read, denied facts do not hold.
     likely
-        Whether facts hold only where they are more probable than one half;
-        otherwise every stated fact does. Their negation then holds where they
-        are less probable than one half.
+        Whether a fact holds where its probability is above one half, and its
+        negation where it is below; otherwise every stated fact holds.
     own_denial
         Whether a grounding may read the negation of the atom it derives.
     limits
@@ -113,15 +116,12 @@ class BodyEvaluator:
     --------
     >>> from andre.logic import parse_atom, parse_rule
     >>> facts = FactBase.from_facts([parse_atom(f"p({a},{b})") for a, b in ("ab", "bc", "ad", "dc")])
-    >>> bodies = BodyEvaluator(facts)
-    >>> rule = parse_rule("q(X, Y) :- p(X, Z), p(Z, Y).")
+    >>> bodies, rule = BodyEvaluator(facts), parse_rule("q(X, Y) :- p(X, Z), p(Z, Y).")
     >>> covered = bodies.cover(rule)
     >>> covered.heads.tolist(), covered.groundings.tolist()
     ([[0, 2]], [2.0])
-    >>> print(bodies.choose(rule).reason)
-    tables of 4 constants take 64 multiplications
-    >>> print(bodies.choose(rule, ("products", "joins")).reason)
-    no products, as X and Y may be the same constant; joins take any body
+    >>> bodies.choose(rule, among=("products", "joins"))
+    Choice(method='joins', reason='no products: two variables may be the same constant; joins take any body')
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class BodyEvaluator:
         limits: Limits = Limits(),  # noqa: B008  (frozen)
     ) -> None:
         self._known, self._denied, self._limits = Extensions(facts, likely=likely), not own_denial, limits
-        self._matrices = _Matrices(self._known)
+        self._matrices: dict[tuple[int, bool, bool], csr_array] = {}
 
     @property
     def n_codes(self) -> int:
@@ -144,9 +144,17 @@ class BodyEvaluator:
         """The atoms of a relation that hold, as rows of codes."""
         return self._known.rows(self._known.coder.relation(key))
 
+    def is_product(self, rule: Rule) -> bool:
+        """Whether a body consists of binary relations between at most three distinct constants.
+
+        Then products of matrices count its groundings. The head atom itself
+        must not be in it.
+        """
+        return _no_product(self._known.code(rule)) is None
+
     def choose(self, rule: Rule, among: Sequence[Method] = METHODS) -> Choice:
-        """The first of some methods that suits a rule, or the last of them where none does."""
-        return self._chosen(rule, among)[0]
+        """The first of some methods that suits a rule; the last of them is taken to suit any."""
+        return self._choose(self._known.code(rule), among)
 
     def cover(self, rule: Rule, among: Sequence[Method] = METHODS) -> Covered:
         """The head atoms that a rule derives, by the first of some methods that suits it.
@@ -156,202 +164,83 @@ class BodyEvaluator:
         LogicError
             Where a variable is in no positive literal of the body.
         """
-        choice, way = self._chosen(rule, among)
-        return Covered(*way.covered(), choice)
-
-    def is_product(self, rule: Rule) -> bool:
-        """Whether a body consists of binary relations between at most three distinct constants.
-
-        Then its groundings are counted by products of matrices. The head atom
-        itself must not be among them.
-        """
-        return _obstacle(self._known.code(rule), rule) is None
-
-    def _chosen(self, rule: Rule, among: Sequence[Method]) -> tuple[Choice, _Tables | _Products | _Joins]:
         coded = self._known.code(rule)
-        refused: list[str] = []
-        for method in among:
-            way: _Tables | _Products | _Joins
-            if method == "tables":
-                way = _Tables(coded, self._known, self._denied, self._limits.multiplications)
-            elif method == "products":
-                way = _Products(coded, rule, self._matrices, self._limits.walks)
-            else:
-                way = _Joins(coded, self._known, self._denied, self._limits.block)
-            refusal = None if method == among[-1] else way.refusal
-            if refusal is None:
-                return Choice(method, "; ".join([*refused, way.reason])), way
-            refused.append(f"no {method}, as {refusal}")
-        raise ConfigError("there is no method to choose from: give tables, products or joins")
-
-
-@dataclass(frozen=True, eq=False)
-class _Joins:
-    rule: CodedRule
-    known: Extensions
-    denied: bool
-    block: int
-
-    refusal = None
-    reason = "joins take any body"
-
-    def covered(self) -> tuple[Ints, None]:
-        return join_heads(self.rule, self.known, denied=self.denied, block=self.block), None
-
-
-@dataclass(frozen=True, eq=False)
-class _Tables:
-    """The body as a product of dense tables: of literals, comparisons, and what is no self-support."""
-
-    rule: CodedRule
-    known: Extensions
-    denied: bool
-    most: int
-
-    @property
-    def refusal(self) -> str | None:
-        if self.rule.n_variables > MOST_VARIABLES:
-            return f"the rule has more than {MOST_VARIABLES} variables"
-        return None if self._work <= self.most else f"they would take {self._work:.3g} multiplications"
-
-    @property
-    def reason(self) -> str:
-        return f"tables of {self._n} constants take {self._work} multiplications"
-
-    @property
-    def _n(self) -> int:
-        return len(self.known.facts.constants)
-
-    @property
-    def _work(self) -> int:
-        return self._n**self._contraction.work
-
-    @cached_property
-    def _own(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        return self.rule.self_support(denied=self.denied)
-
-    @cached_property
-    def _scopes(self) -> list[tuple[int, ...]]:
-        """The variables of each table."""
-        literals = (*self.rule.positive, *self.rule.negative, *self.rule.comparisons)
-        scopes = [item.scope for item in literals]
-        return [*scopes, *(scope_of((*own, *head)) for own, head in self._own)] or [()]
-
-    @cached_property
-    def _contraction(self) -> Contraction:
-        return Contraction.of(self._scopes, self.rule.head.variables)
-
-    def covered(self) -> tuple[Ints, Floats]:
-        factors = [Factor(scope, table) for scope, table in zip(self._scopes, self._tables(), strict=True)]
-        counts = self._contraction.run(factors, partial(np.einsum, optimize=True))
-        bindings = np.stack(np.nonzero(counts), axis=1) if counts.ndim else np.zeros((int(counts > 0), 0))
-        heads = instances(self.rule.head.terms, self.rule.head.variables, bindings.astype(np.int64))
-        return heads, counts[counts > 0]
-
-    def _tables(self) -> Iterator[Floats]:
-        for atom in self.rule.positive:
-            yield self._literal(atom, negated=False)
-        for atom in self.rule.negative:
-            yield 1 - self._literal(atom, negated=True)
-        for item in self.rule.comparisons:
-            left, right = term_grids((item.left, item.right), item.scope, self._n)
-            ranks = self.known.ranks if item.is_order else None
-            yield np.asarray(item.holds(left, right, ranks), dtype=np.float64)
-        for own, head in self._own:
-            scope = scope_of((*own, *head))
-            same = np.ones((self._n,) * len(scope), dtype=np.bool_)
-            grids = (term_grids(terms, scope, self._n) for terms in (own, head))
-            for one, two in zip(*grids, strict=True):
-                same &= one == two
-            yield 1.0 - same
-        if not (self.rule.positive or self.rule.negative or self.rule.comparisons):
-            yield np.ones(())
-
-    def _literal(self, atom: CodedAtom, *, negated: bool) -> Floats:
-        rows = self.known.matches(atom, negated=negated)[:, np.argsort(atom.variables)]
-        table = np.zeros((self._n,) * rows.shape[1])
-        table[tuple(rows.T)] = len(rows) > 0
-        return table
-
-
-@dataclass(frozen=True, eq=False)
-class _Products:
-    """The body as a product of sparse matrices: X to Y, and X to Z by Z to Y."""
-
-    coded: CodedRule
-    rule: Rule
-    matrices: _Matrices
-    walks: int
-
-    @property
-    def refusal(self) -> str | None:
-        obstacle = _obstacle(self.coded, self.rule)
-        if obstacle is not None or self.coded.n_variables == 2:
-            return obstacle
-        if not (self._linked(0, 2)[0] and self._linked(2, 1)[0]):
-            return f"{self.rule.variables[2]} is not linked to both ends"
-        out, back = self._steps
-        walks = float(out.sum(axis=0) @ back.sum(axis=1))
-        inner = self.rule.variables[2]
-        return None if walks <= self.walks else f"{walks:.3g} walks lead through {inner}"
-
-    @property
-    def reason(self) -> str:
-        return "binary relations between distinct constants are multiplied as sparse matrices"
-
-    @cached_property
-    def _steps(self) -> tuple[csr_array, csr_array]:
-        return self._between(0, 2), self._between(2, 1)
-
-    def covered(self) -> tuple[Ints, Floats]:
-        if self.coded.n_variables == 2:
-            found = self._between(0, 1)
+        choice = self._choose(coded, among)
+        heads: Ints
+        groundings: Floats | None = None
+        if choice.method == "tables":
+            heads, groundings = _by_tables(coded, self._known, self._denied)
+        elif choice.method == "products":
+            heads, groundings = self._by_products(coded)
         else:
-            out, back = self._steps
-            found = _restricted(out @ back, *self._linked(0, 1))
+            heads = join_heads(coded, self._known, denied=self._denied, block=self._limits.block)
+        return Covered(heads, groundings, choice)
+
+    def _choose(self, rule: CodedRule, among: Sequence[Method]) -> Choice:
+        against = {"tables": self._no_tables, "products": self._no_products}
+        reasons: list[str] = []
+        for method in among:
+            refusal = against[method](rule) if method in against and method != among[-1] else None
+            if refusal is None:
+                break
+            reasons.append(f"no {method}: {refusal}")
+        return Choice(method, "; ".join([*reasons, _STRENGTHS[method]]))
+
+    def _no_tables(self, rule: CodedRule) -> str | None:
+        """Why tables do not suit a rule, or None."""
+        if rule.n_variables > MOST_VARIABLES:
+            return f"the rule has more than {MOST_VARIABLES} variables"
+        work = Contraction.of(_scopes(rule, self._denied), rule.head.variables).work
+        needed = len(self._known.facts.constants) ** work
+        return None if needed <= self._limits.multiplications else f"{needed:.3g} multiplications"
+
+    def _no_products(self, rule: CodedRule) -> str | None:
+        """Why products of sparse matrices do not suit a rule, or None."""
+        refusal = _no_product(rule)
+        if refusal is not None or rule.n_variables == 2:
+            return refusal
+        if not (self._linked(rule, 0, 2)[0] and self._linked(rule, 2, 1)[0]):
+            return "a third variable links to one end"
+        out, back = self._between(rule, 0, 2), self._between(rule, 2, 1)
+        walks = float(out.sum(axis=0) @ back.sum(axis=1))
+        return None if walks <= self._limits.walks else f"{walks:.3g} walks"
+
+    def _by_products(self, rule: CodedRule) -> tuple[Ints, Floats]:
+        if rule.n_variables == 2:
+            found = self._between(rule, 0, 1)
+        else:
+            walks = self._between(rule, 0, 2) @ self._between(rule, 2, 1)
+            found = _restricted(walks, *self._linked(rule, 0, 1))
         coo = found.tocoo()
         keep = (coo.row != coo.col) & (coo.data > 0)
         heads = np.stack([coo.row[keep], coo.col[keep]], axis=1).astype(np.int64)
         order = np.lexsort(heads.T[::-1])
         return heads[order], coo.data[keep][order]
 
-    def _linked(self, one: int, two: int) -> tuple[list[csr_array], list[csr_array]]:
-        """The relations that hold, and those that do not hold, from one variable to another."""
-        is_reversed = {(-1 - one, -1 - two): False, (-1 - two, -1 - one): True}
-        stated, denied = (
-            [
-                self.matrices.of(atom.relation, negated=negated, transposed=is_reversed[atom.terms])
-                for atom in atoms
-                if atom.terms in is_reversed
-            ]
-            for atoms, negated in ((self.coded.positive, False), (self.coded.negative, True))
-        )
-        return stated, denied
-
-    def _between(self, one: int, two: int) -> csr_array:
-        (first, *rest), denied = self._linked(one, two)
+    def _between(self, rule: CodedRule, one: int, two: int) -> csr_array:
+        """1 where the literals between two variables hold, [n, n]; one of them at least is positive."""
+        (first, *rest), denied = self._linked(rule, one, two)
         return _restricted(first, rest, denied)
 
+    def _linked(self, rule: CodedRule, one: int, two: int) -> tuple[list[csr_array], list[csr_array]]:
+        """The relations that are stated and those that are denied from one variable to another."""
+        ends = {(-1 - one, -1 - two): False, (-1 - two, -1 - one): True}
+        stated = [self._matrix(a.relation, False, ends[a.terms]) for a in rule.positive if a.terms in ends]
+        denied = [self._matrix(a.relation, True, ends[a.terms]) for a in rule.negative if a.terms in ends]
+        return stated, denied
 
-class _Matrices:
-    """Binary relations as sparse matrices, each made once; no constant is related to itself."""
-
-    def __init__(self, known: Extensions) -> None:
-        self._known = known
-        self._made: dict[tuple[int, bool, bool], csr_array] = {}
-
-    def of(self, relation: int, *, negated: bool, transposed: bool) -> csr_array:
-        """[n, n], 1 where an atom holds, or with `negated` where its negation does not."""
+    def _matrix(self, relation: int, negated: bool, transposed: bool) -> csr_array:
+        """A relation between distinct constants as a matrix, [n, n], made once."""
         from scipy.sparse import csr_array  # noqa: PLC0415  (slow to load, and for many constants only)
 
         key = relation, negated, transposed
-        if key not in self._made:
+        if key not in self._matrices:
             rows = self._known.rows(relation, negated=negated)
             x, y = rows[rows[:, 0] != rows[:, 1]].T
             n = len(self._known.facts.constants)
             at = (y, x) if transposed else (x, y)
-            self._made[key] = csr_array((np.ones(len(x)), at), shape=(n, n))
-        return self._made[key]
+            self._matrices[key] = csr_array((np.ones(len(x)), at), shape=(n, n))
+        return self._matrices[key]
 
 
 def _restricted(matrix: csr_array, stated: Sequence[csr_array], denied: Sequence[csr_array]) -> csr_array:
@@ -363,21 +252,56 @@ def _restricted(matrix: csr_array, stated: Sequence[csr_array], denied: Sequence
     return matrix
 
 
-def _obstacle(coded: CodedRule, rule: Rule) -> str | None:
+def _no_product(rule: CodedRule) -> str | None:
     """Why a body is no product of binary relations between distinct constants, or None."""
-    atoms = (*coded.positive, *coded.negative)
-    if not all(len(atom.terms) == len(atom.variables) == 2 for atom in (coded.head, *atoms)):
+    atoms, apart = (*rule.positive, *rule.negative), set()
+    if not all(len(atom.terms) == len(atom.variables) == 2 for atom in (rule.head, *atoms)):
         return "an atom is not about two variables"
-    if coded.n_variables > 3:
-        return "the rule has more than three variables"
-    if coded.head in atoms:
+    if rule.n_variables > 3:
+        return "more than three variables"
+    if rule.head in atoms:
         return "the head stands in the body"
-    apart = {frozenset(item.scope) for item in coded.comparisons if item.sign == "\\="}
-    if not all(
-        item.sign == "\\=" and not item.negated and len(item.scope) == 2 for item in coded.comparisons
-    ):
-        return "a comparison is not the \\= of two variables"
-    for one, two in combinations(range(coded.n_variables), 2):
-        if {one, two} not in apart:
-            return f"{rule.variables[one]} and {rule.variables[two]} may be the same constant"
+    for item in rule.comparisons:
+        if item.sign != "\\=" or item.negated or len(item.scope) < 2:
+            return "a comparison is not the \\= of two variables"
+        apart.add(item.scope)
+    if not apart.issuperset(combinations(range(rule.n_variables), 2)):
+        return "two variables may be the same constant"
     return None
+
+
+def _by_tables(rule: CodedRule, known: Extensions, denied: bool) -> tuple[Ints, Floats]:
+    scopes = _scopes(rule, denied)
+    factors = map(Factor, scopes, _tables(rule, known, denied))
+    contraction = Contraction.of(scopes, rule.head.variables)
+    counts = np.asarray(contraction.run(list(factors), partial(np.einsum, optimize=True)))
+    held = np.argwhere(counts > 0)  # [P, variables of the head]
+    return instances(rule.head.terms, rule.head.variables, held), counts[counts > 0]
+
+
+def _scopes(rule: CodedRule, denied: bool) -> list[tuple[int, ...]]:
+    """The variables of each table of a body."""
+    atoms = (*rule.positive, *rule.negative)
+    own = (scope_of((*mine, *head)) for mine, head in rule.self_support(denied=denied))
+    return [(), *(atom.scope for atom in atoms), *(item.scope for item in rule.comparisons), *own]
+
+
+def _tables(rule: CodedRule, known: Extensions, denied: bool) -> Iterator[Floats]:
+    """The tables of a body: literals, comparisons, and where literals are not the head atom itself."""
+    n = len(known.facts.constants)
+    yield np.ones(())  # what a body without literals comes to
+    for atoms, negated in ((rule.positive, False), (rule.negative, True)):
+        for atom in atoms:
+            rows = known.matches(atom, negated=negated)[:, np.argsort(atom.variables)]
+            table = np.full((n,) * rows.shape[1], float(negated))
+            table[tuple(rows.T)] = float(not negated) if len(rows) else float(negated)
+            yield table
+    for item in rule.comparisons:
+        left, right = term_grids((item.left, item.right), item.scope, n)
+        yield np.asarray(item.holds(left, right, known.ranks), dtype=np.float64)
+    for own, head in rule.self_support(denied=denied):
+        scope = scope_of((*own, *head))
+        same = np.ones((n,) * len(scope), dtype=np.bool_)
+        for one, two in zip(*(term_grids(terms, scope, n) for terms in (own, head)), strict=True):
+            same &= one == two
+        yield (~same).astype(np.float64)

@@ -12,7 +12,6 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -157,9 +156,8 @@ class CodedRule:
 
     @property
     def n_variables(self) -> int:
-        """How many variables it has."""
-        atoms = chain([self.head], self.positive, self.negative)
-        return len(set().union(*(item.scope for item in chain(atoms, self.comparisons))))
+        """How many variables its atoms have."""
+        return len(scope_of(term for a in (self.head, *self.positive, *self.negative) for term in a.terms))
 
     def self_support(self, *, denied: bool) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """For each body literal that may be the head atom itself, the terms by which that is told.

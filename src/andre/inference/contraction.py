@@ -8,7 +8,7 @@ order of the products decides how large the tables in between become.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_letters
@@ -143,7 +143,7 @@ class Contraction:
         return tables[-1].table
 
 
-def term_grids(terms: Sequence[int], scope: tuple[int, ...], n: int) -> list[Ints]:
+def term_grids(terms: Iterable[int], scope: tuple[int, ...], n: int) -> list[Ints]:
     """The code that each term stands for, over a table with one axis of n constants per variable.
 
     Examples

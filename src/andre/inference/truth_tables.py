@@ -7,7 +7,7 @@ at each evaluation, one for each of several programs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from andre.facts import FactBase, Key
-from andre.inference.coded import CodedAtom, CodedComparison, Coder, is_variable, number_ranks
+from andre.inference.coded import CodedAtom, CodedComparison, Coder, number_ranks
 from andre.inference.contraction import Contraction, Factor, term_grids
 from andre.logic import Rule
 
@@ -85,7 +85,7 @@ class TruthTables:
                 else:
                     fixed.append(self._literal(atom, negated))
         fixed += [self._comparison(item) for item in coded.comparisons]
-        bound = {v for scope in (*fixed, *(atom for atom, _ in own)) for v in scope.variables}
+        bound = {v for factor in fixed for v in factor.variables}.union(*(atom.scope for atom, _ in own))
         fixed += [Factor((v,), torch.ones(self.n)) for v in coded.head.variables if v not in bound]
         if not fixed and not own:
             fixed = [Factor((), torch.ones(()))]
@@ -98,14 +98,14 @@ class TruthTables:
         return Factor.read(table, atom.terms, torch.einsum, absent=float(negated))
 
     def _comparison(self, item: CodedComparison) -> Factor:
-        variables = item.scope
-        terms = tuple(-1 - variables.index(-1 - t) if is_variable(t) else t for t in (item.left, item.right))
-        key = CodedComparison(item.sign, *terms, item.negated)  # whatever its variables are called
+        place = {-1 - variable: -1 - at for at, variable in enumerate(item.scope)}
+        # All comparisons that differ in the names of variables only share one table.
+        key = replace(item, left=place.get(item.left, item.left), right=place.get(item.right, item.right))
         if key not in self._compared:
             ranks = number_ranks(self._coder.constants) if item.is_order else None
-            table = item.holds(*term_grids((item.left, item.right), variables, self.n), ranks)
-            self._compared[key] = torch.as_tensor(np.asarray(table)).float()
-        return Factor(variables, self._compared[key])
+            left, right = term_grids((item.left, item.right), item.scope, self.n)
+            self._compared[key] = torch.as_tensor(np.asarray(item.holds(left, right, ranks))).float()
+        return Factor(item.scope, self._compared[key])
 
 
 @dataclass(frozen=True, eq=False)
