@@ -1,7 +1,4 @@
-"""Which engine suits a program: an estimate of how much it derives.
-
-Running a program over facts.
-"""
+"""Programs run over facts, by the engine that suits their size."""
 
 from __future__ import annotations
 
