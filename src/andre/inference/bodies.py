@@ -26,8 +26,9 @@ import numpy as np
 from andre.arrays import Floats, Ints
 from andre.facts import FactBase, Key
 from andre.inference.coded import CodedRule, scope_of
-from andre.inference.contraction import MOST_VARIABLES, Contraction, Factor, term_grids
-from andre.inference.joins import Extensions, instances, join_heads
+from andre.inference.contraction import MOST_VARIABLES, Contraction, Factor
+from andre.inference.extensions import Extensions, term_grids
+from andre.inference.joins import instances, join_heads
 from andre.logic import Rule
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class BodyEvaluator:
         if rule.n_variables > MOST_VARIABLES:
             return f"the rule has more than {MOST_VARIABLES} variables"
         work = Contraction.of(_scopes(rule, self._denied), rule.head.variables).work
-        needed = len(self._known.facts.constants) ** work
+        needed = self._known.n**work
         return None if needed <= self._limits.multiplications else f"{needed:.3g} multiplications"
 
     def _no_products(self, rule: CodedRule) -> str | None:
@@ -237,8 +238,7 @@ class BodyEvaluator:
         if key not in self._matrices:
             rows = self._known.rows(relation, negated=negated)
             x, y = rows[rows[:, 0] != rows[:, 1]].T
-            n = len(self._known.facts.constants)
-            at = (y, x) if transposed else (x, y)
+            at, n = (y, x) if transposed else (x, y), self._known.n
             self._matrices[key] = csr_array((np.ones(len(x)), at), shape=(n, n))
         return self._matrices[key]
 
@@ -288,20 +288,13 @@ def _scopes(rule: CodedRule, denied: bool) -> list[tuple[int, ...]]:
 
 def _tables(rule: CodedRule, known: Extensions, denied: bool) -> Iterator[Floats]:
     """The tables of a body: literals, comparisons, and where literals are not the head atom itself."""
-    n = len(known.facts.constants)
     yield np.ones(())  # what a body without literals comes to
-    for atoms, negated in ((rule.positive, False), (rule.negative, True)):
-        for atom in atoms:
-            rows = known.matches(atom, negated=negated)[:, np.argsort(atom.variables)]
-            table = np.full((n,) * rows.shape[1], float(negated))
-            table[tuple(rows.T)] = float(not negated) if len(rows) else float(negated)
-            yield table
-    for item in rule.comparisons:
-        left, right = term_grids((item.left, item.right), item.scope, n)
-        yield np.asarray(item.holds(left, right, known.ranks), dtype=np.float64)
+    yield from map(known.table, rule.positive)
+    yield from map(partial(known.table, negated=True), rule.negative)
+    yield from map(known.table, rule.comparisons)
     for own, head in rule.self_support(denied=denied):
         scope = scope_of((*own, *head))
-        same = np.ones((n,) * len(scope), dtype=np.bool_)
-        for one, two in zip(*(term_grids(terms, scope, n) for terms in (own, head)), strict=True):
+        same = np.ones((known.n,) * len(scope), dtype=np.bool_)
+        for one, two in zip(*(term_grids(terms, scope, known.n) for terms in (own, head)), strict=True):
             same &= one == two
         yield (~same).astype(np.float64)

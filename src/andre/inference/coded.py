@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -55,6 +55,11 @@ def scope_of(terms: Iterable[int]) -> tuple[int, ...]:
     (0, 2)
     """
     return tuple(sorted({variable_number(term) for term in terms if is_variable(term)}))
+
+
+def _renumbered(terms: tuple[int, ...]) -> tuple[int, ...]:
+    number = {-1 - variable: -1 - place for place, variable in enumerate(scope_of(terms))}
+    return tuple(number.get(term, term) for term in terms)
 
 
 _ORDERS: dict[str, Callable[[Any, Any], Any]]
@@ -119,6 +124,10 @@ class CodedAtom:
         """The numbers of its distinct variables, ascending."""
         return scope_of(self.terms)
 
+    def renumbered(self) -> CodedAtom:
+        """The same atom with the variables of its scope numbered from 0."""
+        return replace(self, terms=_renumbered(self.terms))
+
 
 @dataclass(frozen=True, slots=True)
 class CodedComparison:
@@ -133,6 +142,11 @@ class CodedComparison:
     def scope(self) -> tuple[int, ...]:
         """The numbers of its distinct variables, ascending."""
         return scope_of((self.left, self.right))
+
+    def renumbered(self) -> CodedComparison:
+        """The same comparison with the variables of its scope numbered from 0."""
+        left, right = _renumbered((self.left, self.right))
+        return replace(self, left=left, right=right)
 
     @property
     def is_order(self) -> bool:

@@ -8,17 +8,13 @@ order of the products decides how large the tables in between become.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_letters
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from andre.arrays import Ints
-
-__all__ = ["MOST_VARIABLES", "Contraction", "Factor", "term_grids"]
+__all__ = ["MOST_VARIABLES", "Contraction", "Factor"]
 
 
 #: `einsum` of numpy or torch.
@@ -82,6 +78,7 @@ class Contraction:
 
     Examples
     --------
+    >>> import numpy as np
     >>> edges = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     >>> two_steps = Contraction.of([(0, 2), (1, 2)], wanted=(0, 1))
     >>> two_steps.work, two_steps.run([Factor((0, 2), edges), Factor((1, 2), edges.T)], np.einsum).tolist()
@@ -141,18 +138,6 @@ class Contraction:
             table = einsum(f"{read}->{_axes(step.kept, batch)}", *(factor.table for factor in chosen))
             tables.append(Factor(step.kept, table if cut is None else cut(table), batch))
         return tables[-1].table
-
-
-def term_grids(terms: Iterable[int], scope: tuple[int, ...], n: int) -> list[Ints]:
-    """The code that each term stands for, over a table with one axis of n constants per variable.
-
-    Examples
-    --------
-    >>> [grid.tolist() for grid in term_grids((-2, 7), (0, 1), 3)]
-    [[[0, 1, 2]], 7]
-    """
-    axes = np.ogrid[(slice(n),) * len(scope)]
-    return [np.asarray(axes[scope.index(-1 - term)] if term < 0 else term) for term in terms]
 
 
 def _axes(variables: Sequence[int], batch: bool) -> str:

@@ -1,4 +1,4 @@
-"""The rows of facts that match the atoms of a rule, and rule bodies as joins of them in bounded memory."""
+"""Rule bodies as joins of the rows that match their literals, in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -9,80 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools, Ints, blocks_of, distinct_keys, number_rows
-from andre.facts import FactBase, row_keys
-from andre.inference.coded import CodedAtom, CodedRule, Coder, is_variable, number_ranks, variable_number
-from andre.logic import Rule, check_safe
+from andre.facts import row_keys
+from andre.inference.coded import CodedRule, is_variable, variable_number
+from andre.inference.extensions import Extensions
 
-__all__ = ["Extensions", "instances", "is_among", "join_heads"]
-
-
-class Extensions:
-    """The rows of every relation: which atoms hold, and which must not stand negated in a body.
-
-    Parameters
-    ----------
-    facts
-        What is known; marks are not read, and denied facts do not hold.
-    likely
-        Whether a fact holds only where its probability is above one half. Then
-        at exactly one half neither the atom nor its negation holds. Otherwise
-        every stated fact holds.
-    """
-
-    def __init__(self, facts: FactBase, *, likely: bool = False) -> None:
-        self.facts, self.likely = facts, likely
-        self.coder = Coder(facts)
-        self._rows: dict[tuple[int, bool], Ints] = {}
-        self._ranks: Ints = np.zeros(0, dtype=np.int64)
-
-    def code(self, rule: Rule) -> CodedRule:
-        """The rule over codes.
-
-        Raises
-        ------
-        LogicError
-            Where a variable is in no positive literal of the body.
-        """
-        check_safe(rule)
-        return self.coder.rule(rule)
-
-    @property
-    def n_codes(self) -> int:
-        """How many codes there are: constants of the facts, and those that only the rules so far have."""
-        return len(self.coder)
-
-    @property
-    def ranks(self) -> Ints:
-        """The `number_ranks` of all constants."""
-        if len(self._ranks) != self.n_codes:
-            self._ranks = number_ranks(self.coder.constants)
-        return self._ranks
-
-    def rows(self, relation: int, *, negated: bool = False) -> Ints:
-        """The atoms of a relation that hold, or with `negated` those whose negation does not, [N, arity]."""
-        if (relation, negated) not in self._rows:
-            self._rows[relation, negated] = self._select(relation, negated)
-        return self._rows[relation, negated]
-
-    def _select(self, relation: int, negated: bool) -> Ints:
-        name, arity = self.coder.keys[relation]
-        found = self.facts.relations.get((name, arity))
-        if found is None:
-            return np.zeros((0, arity), dtype=np.int64)
-        keep = np.ones(len(found), dtype=np.bool_) if found.negative is None else ~found.negative
-        if self.likely and found.probability is not None:
-            keep &= found.probability >= 0.5 if negated else found.probability > 0.5
-        return found.codes[keep].astype(np.int64)
-
-    def matches(self, atom: CodedAtom, *, negated: bool = False) -> Ints:
-        """What the variables of an atom stand for in the rows that match it, [N, variables]."""
-        rows = self.rows(atom.relation, negated=negated)
-        keep = np.ones(len(rows), dtype=np.bool_)
-        place: dict[int, int] = {}
-        for position, term in enumerate(atom.terms):
-            column = rows[:, position]
-            keep &= column == (rows[:, place.setdefault(term, position)] if is_variable(term) else term)
-        return rows[keep][:, list(place.values())]
+__all__ = ["instances", "is_among", "join_heads"]
 
 
 def is_among(rows: NDArray[np.integer], known: NDArray[np.integer], n_codes: int) -> Bools:

@@ -6,17 +6,16 @@ at each evaluation, one for each of several programs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from andre.facts import FactBase, Key
-from andre.inference.coded import CodedAtom, CodedComparison, Coder, number_ranks
-from andre.inference.contraction import Contraction, Factor, term_grids
+from andre.inference.coded import CodedAtom, CodedComparison
+from andre.inference.contraction import Contraction, Factor
+from andre.inference.extensions import Extensions
 from andre.logic import Rule
 
 __all__ = ["Body", "TruthTables"]
@@ -24,7 +23,7 @@ __all__ = ["Body", "TruthTables"]
 
 @dataclass(frozen=True, eq=False)
 class TruthTables:
-    """Which atoms over the N constants of some facts are true and which false, cut at one half.
+    """Which literals hold of the N constants of some facts, cut at one half.
 
     Examples
     --------
@@ -38,33 +37,19 @@ class TruthTables:
             [0, 0, 0]], dtype=torch.int32)
     """
 
-    facts: FactBase
-    holds: Mapping[Key, tuple[Tensor, Tensor]]  #: for each relation, where it is true and where false
-    #: Comparisons that were looked at before: all pairs take a while.
-    _compared: dict[CodedComparison, Tensor] = field(default_factory=dict, init=False, repr=False)
+    known: Extensions
+    #: Tables made so far: of literals and comparisons that differ in the names of variables only, one.
+    _made: dict[tuple[CodedAtom | CodedComparison, bool], Tensor] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, facts: FactBase) -> TruthTables:
         """The tables of all relations, whatever the marks of their facts."""
-        n = len(facts.constants)
-        holds = {}
-        for key, relation in facts.relations.items():
-            value = np.zeros((n,) * relation.arity, dtype=np.float32)
-            known = np.ones(len(relation)) if relation.probability is None else relation.probability
-            if relation.negative is not None:
-                known = np.where(relation.negative, 0.0, known)
-            value[tuple(relation.codes.T)] = known
-            holds[key] = torch.as_tensor(value > 0.5).float(), torch.as_tensor(value < 0.5).float()
-        return cls(facts, holds)
+        return cls(Extensions(facts, likely=True))
 
     @property
     def n(self) -> int:
         """How many constants there are."""
-        return len(self.facts.constants)
-
-    @cached_property
-    def _coder(self) -> Coder:
-        return Coder(self.facts)
+        return self.known.n
 
     def body(self, rule: Rule, target: Key | None = None) -> Body:
         """A rule's body, ready to be evaluated.
@@ -76,36 +61,23 @@ class TruthTables:
         target
             The relation whose table is given at each evaluation.
         """
-        coded = self._coder.rule(rule)
-        fixed, own = [], []
-        for atoms, negated in ((coded.positive, False), (coded.negative, True)):
-            for atom in atoms:
-                if self._coder.keys[atom.relation] == target:
-                    own.append((atom, negated))
-                else:
-                    fixed.append(self._literal(atom, negated))
-        fixed += [self._comparison(item) for item in coded.comparisons]
-        bound = {v for factor in fixed for v in factor.variables}.union(*(atom.scope for atom, _ in own))
+        coder = self.known.coder
+        coded, own = coder.rule(rule), None if target is None else coder.relation(target)
+        literals = [(atom, False) for atom in coded.positive] + [(atom, True) for atom in coded.negative]
+        fixed = [self._factor(atom, negated) for atom, negated in literals if atom.relation != own]
+        fixed += [self._factor(item, False) for item in coded.comparisons]
+        open_ = tuple((atom, negated) for atom, negated in literals if atom.relation == own)
+        bound = {v for factor in fixed for v in factor.variables}.union(*(atom.scope for atom, _ in open_))
         fixed += [Factor((v,), torch.ones(self.n)) for v in coded.head.variables if v not in bound]
-        if not fixed and not own:
+        if not fixed and not open_:
             fixed = [Factor((), torch.ones(()))]
-        return Body(rule.head.arity, tuple(fixed), tuple(own))
+        return Body(rule.head.arity, tuple(fixed), open_)
 
-    def _literal(self, atom: CodedAtom, negated: bool) -> Factor:
-        found = self.holds.get(self._coder.keys[atom.relation])
-        # A relation without facts is false everywhere.
-        table = torch.full((self.n,) * len(atom.terms), float(negated)) if found is None else found[negated]
-        return Factor.read(table, atom.terms, torch.einsum, absent=float(negated))
-
-    def _comparison(self, item: CodedComparison) -> Factor:
-        place = {-1 - variable: -1 - at for at, variable in enumerate(item.scope)}
-        # All comparisons that differ in the names of variables only share one table.
-        key = replace(item, left=place.get(item.left, item.left), right=place.get(item.right, item.right))
-        if key not in self._compared:
-            ranks = number_ranks(self._coder.constants) if item.is_order else None
-            left, right = term_grids((item.left, item.right), item.scope, self.n)
-            self._compared[key] = torch.as_tensor(np.asarray(item.holds(left, right, ranks))).float()
-        return Factor(item.scope, self._compared[key])
+    def _factor(self, item: CodedAtom | CodedComparison, negated: bool) -> Factor:
+        key = item.renumbered(), negated
+        if key not in self._made:
+            self._made[key] = torch.as_tensor(self.known.table(item, negated=negated)).float()
+        return Factor(item.scope, self._made[key])
 
 
 @dataclass(frozen=True, eq=False)
