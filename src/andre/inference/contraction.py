@@ -14,7 +14,7 @@ from itertools import combinations
 from string import ascii_letters
 from typing import Any, TypeAlias
 
-__all__ = ["MOST_VARIABLES", "Contraction", "Factor"]
+__all__ = ["MOST_VARIABLES", "Contraction", "Factor", "axes_of"]
 
 
 #: `einsum` of numpy or torch.
@@ -32,36 +32,6 @@ class Factor:
     variables: tuple[int, ...]  #: ascending, one per axis after the batch
     table: Any
     batch: bool = False
-
-    @property
-    def axes(self) -> str:
-        """The axes of the table as `einsum` writes them."""
-        return _axes(self.variables, self.batch)
-
-    @classmethod
-    def read(
-        cls, table: Any, terms: Sequence[int], einsum: Einsum, *, absent: float, batch: bool = False
-    ) -> Factor:
-        """The part of a relation's table that an atom asks for, over the atom's distinct variables.
-
-        Parameters
-        ----------
-        table
-            One axis per argument of the relation, after that of the batch.
-        terms
-            The arguments of a `CodedAtom`: variables below 0, constants from 0 on.
-        absent
-            What stands in the table of an atom with a constant beyond the table.
-        """
-        shift = int(batch)
-        n = table.shape[-1] if terms else 0
-        at = [slice(None)] * shift + [slice(None) if term < 0 else min(term, n - 1) for term in terms]
-        part = table[tuple(at)]
-        if any(term >= n for term in terms):
-            part = part * 0 + absent
-        kept = [-1 - term for term in terms if term < 0]
-        variables = tuple(sorted(set(kept)))
-        return cls(variables, einsum(f"{_axes(kept, batch)}->{_axes(variables, batch)}", part), batch)
 
 
 @dataclass(frozen=True)
@@ -134,11 +104,12 @@ class Contraction:
         for step in self.steps:
             chosen = [tables[place] for place in step.operands]
             batch = any(factor.batch for factor in chosen)
-            read = ",".join(factor.axes for factor in chosen)
-            table = einsum(f"{read}->{_axes(step.kept, batch)}", *(factor.table for factor in chosen))
+            read = ",".join(axes_of(factor.variables, factor.batch) for factor in chosen)
+            table = einsum(f"{read}->{axes_of(step.kept, batch)}", *(factor.table for factor in chosen))
             tables.append(Factor(step.kept, table if cut is None else cut(table), batch))
         return tables[-1].table
 
 
-def _axes(variables: Sequence[int], batch: bool) -> str:
+def axes_of(variables: Sequence[int], batch: bool) -> str:
+    """The axes of a table as `einsum` writes them."""
     return (_BATCH if batch else "") + "".join(_LETTERS[variable] for variable in variables)

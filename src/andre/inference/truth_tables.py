@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from andre.facts import FactBase, Key
-from andre.inference.coded import CodedAtom, CodedComparison
-from andre.inference.contraction import Contraction, Factor
+from andre.inference.coded import CodedAtom, CodedComparison, is_variable, variable_number
+from andre.inference.contraction import Contraction, Factor, axes_of
 from andre.inference.extensions import Extensions
 from andre.logic import Rule
 
@@ -115,6 +115,17 @@ class Body:
         for atom, negated in self.open:
             table = false if negated else true
             assert table is not None
-            factors.append(Factor.read(table, atom.terms, torch.einsum, absent=float(negated), batch=True))
+            factors.append(_batched(atom, table, negated))
         found: Tensor = self._contraction.run(factors, torch.einsum, lambda table: table.clamp_max(1))
         return found > 0.5
+
+
+def _batched(atom: CodedAtom, table: Tensor, negated: bool) -> Factor:
+    """The part of the target's tables, [P, N, ...], that an atom reads, over its distinct variables."""
+    n = table.shape[-1] if atom.terms else 0
+    part = table[:, *(slice(None) if is_variable(term) else min(term, n - 1) for term in atom.terms)]
+    if any(term >= n for term in atom.terms):  # of a constant that no fact has nothing holds
+        part = torch.full_like(part, float(negated))
+    kept = [variable_number(term) for term in atom.terms if is_variable(term)]
+    axes = f"{axes_of(kept, batch=True)}->{axes_of(atom.scope, batch=True)}"
+    return Factor(atom.scope, torch.einsum(axes, part), batch=True)
