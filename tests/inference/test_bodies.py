@@ -30,7 +30,7 @@ def fact_bases(draw: st.DrawFn) -> FactBase:
     constants = st.sampled_from(CONSTANTS)
     names = st.sampled_from(["p", "q", "h", "h", "h", "u", "t", "s"])
     atoms = names.flatmap(lambda n: st.tuples(*[constants] * ARITY[n]).map(lambda args: Atom(n, args)))
-    stated = draw(st.lists(atoms, min_size=1, max_size=20, unique=True))
+    stated = draw(st.lists(atoms, min_size=8, max_size=20, unique=True))
     denied = [atom for atom in draw(st.lists(atoms, max_size=3, unique=True)) if atom not in stated]
     chances = [draw(st.sampled_from([1.0, 1.0, 0.7, 0.5, 0.2])) for _ in stated]
     return FactBase.from_facts(stated, negatives=denied, probabilities=chances)
@@ -42,14 +42,13 @@ def rules(draw: st.DrawFn) -> Rule:
 
     def atom(terms: list[Variable], name: str | None = None) -> Atom:
         name = name or draw(st.sampled_from(["p", "q", "h", "h", "h", "u", "t", "s"]))
-        fixed = st.sampled_from([*CONSTANTS, *STRANGERS])
-        term = st.one_of(*[st.sampled_from(terms)] * 5, fixed) if terms else fixed
+        term = st.sampled_from([*terms * 6, *CONSTANTS, *STRANGERS])
         return Atom(name, tuple(draw(term) for _ in range(ARITY[name])))
 
-    body = [Literal(atom(VARIABLES)) for _ in range(draw(st.integers(0, 3)))]
+    body = [Literal(atom(VARIABLES)) for _ in range(draw(st.sampled_from([2, 1, 3, 2, 0])))]
     bound = list(dict.fromkeys(v for literal in body for v in literal.variables))
-    body += [Literal(atom(bound), negated=True) for _ in range(draw(st.integers(0, 2)))]
-    for _ in range(draw(st.integers(0, 2))):
+    body += [Literal(atom(bound), negated=True) for _ in range(draw(st.sampled_from([0, 0, 1, 2])))]
+    for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
         term = st.sampled_from([*bound, *bound, CONSTANTS[2], *STRANGERS])
         compared = Atom(draw(st.sampled_from(SIGNS)), (draw(term), draw(term)))
         body.append(Literal(compared, negated=draw(st.booleans())))
