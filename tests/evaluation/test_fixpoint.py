@@ -45,7 +45,7 @@ def fact_bases(draw: st.DrawFn) -> FactBase:
 def rules(draw: st.DrawFn, head: Atom) -> Rule:
     """A safe rule whose literals are often the target's, and often negated."""
     names = {**ARITY, head.predicate: head.arity}
-    terms = st.one_of([st.sampled_from(VARIABLES)] * 4 + [st.sampled_from([*VALUES, STRANGER])])
+    terms = st.sampled_from([*VARIABLES * 4, *VALUES, STRANGER])
     body = []
     for variable in head.variables:
         name = draw(st.sampled_from(sorted(names)))
@@ -53,7 +53,7 @@ def rules(draw: st.DrawFn, head: Atom) -> Rule:
         args[draw(st.integers(0, names[name] - 1))] = variable
         body.append(Literal(Atom(name, tuple(args))))
     seen = list(dict.fromkeys(v for literal in body for v in literal.variables))
-    bound = st.one_of([st.sampled_from(seen)] * 4 + [st.sampled_from([*VALUES, STRANGER])])
+    bound = st.sampled_from([*seen * 4, *VALUES, STRANGER])
     for _ in range(draw(st.integers(0, 2))):
         name = draw(st.sampled_from([*sorted(names), head.predicate, head.predicate]))
         body.append(Literal(Atom(name, tuple(draw(bound) for _ in range(names[name]))), draw(st.booleans())))

@@ -181,7 +181,7 @@ def test_hubs_are_left_to_joins_and_few_constants_to_tables() -> None:
     rule = parse_rule("h(X, Y) :- p(X, Z), p(Z, Y), X \\= Y, X \\= Z, Y \\= Z.")
     bodies = BodyEvaluator(facts, limits=Limits(multiplications=1000, walks=1000))
     assert bodies.choose(rule).reason == (
-        "no tables: 2.16e+05 multiplications; no products: 3.54e+03 walks; joins take any body"
+        "no tables: more than 1,000 multiplications; no products: 3.54e+03 walks; joins take any body"
     )
     assert bodies.cover(rule).groundings is None
     assert BodyEvaluator(facts).choose(rule).method == "tables"

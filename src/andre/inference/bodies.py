@@ -109,7 +109,9 @@ class BodyEvaluator:
         Whether a fact holds where its probability is above one half, and its
         negation where it is below; otherwise every stated fact holds.
     own_denial
-        Whether a grounding may read the negation of the atom it derives.
+        Whether a grounding counts in which the negation of the very atom it
+        derives is read: for ranking what is not known it does, as evidence it
+        does not.
     limits
         How much work each method may take on.
 
@@ -192,8 +194,8 @@ class BodyEvaluator:
         if rule.n_variables > MOST_VARIABLES:
             return f"the rule has more than {MOST_VARIABLES} variables"
         work = Contraction.of(_scopes(rule, self._denied), rule.head.variables).work
-        needed = self._known.n**work
-        return None if needed <= self._limits.multiplications else f"{needed:.3g} multiplications"
+        most = self._limits.multiplications
+        return None if self._known.n**work <= most else f"more than {most:,} multiplications"
 
     def _no_products(self, rule: CodedRule) -> str | None:
         """Why products of sparse matrices do not suit a rule, or None."""
