@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from andre.evaluation import CrispSample, covers, literal_truth
-from andre.evaluation import crisp as module
 from andre.logic import Evidence
 from andre.samples import Membership, RuleSpace, Sample
 
@@ -47,13 +46,11 @@ def test_coverage_is_what_the_bodies_say(table: np.ndarray, codes: np.ndarray) -
     assert found.tolist() == [[fires(row, code) for row in table] for code in codes]
 
 
-def test_blocks_make_no_difference(monkeypatch) -> None:
+def test_blocks_make_no_difference() -> None:
     rng = np.random.default_rng(0)
     truth = literal_truth(rng.random((50, 6)))
     codes = rng.integers(-1, 2, (31, 6)).astype(np.int8)
-    whole = covers(truth, codes)
-    monkeypatch.setattr(module, "_BLOCK", 120)
-    assert np.array_equal(covers(truth, codes), whole)
+    assert np.array_equal(covers(truth, codes, block=120), covers(truth, codes))
 
 
 @settings(max_examples=60)
@@ -102,8 +99,8 @@ def bagged(draw) -> tuple[Sample, list[tuple[np.ndarray, float, float]]]:
 
 
 @settings(max_examples=80)
-@given(bagged(), programs)
-def test_bags_are_covered_where_one_of_their_rows_is(drawn, codes: np.ndarray) -> None:
+@given(bagged(), programs, st.sampled_from([1, 1 << 24]))
+def test_bags_are_covered_where_one_of_their_rows_is(drawn, codes: np.ndarray, block: int) -> None:
     sample, examples = drawn
     crisp = CrispSample.of(sample)
     truth = np.array(
@@ -111,8 +108,8 @@ def test_bags_are_covered_where_one_of_their_rows_is(drawn, codes: np.ndarray) -
     ).reshape(len(codes), len(examples))
     positives, negatives = np.array([weights for _, *weights in examples]).T
     wanted = np.stack((truth @ positives, truth @ negatives), axis=1)
-    assert np.array_equal(crisp.body_counts(codes), wanted)
-    assert np.array_equal(crisp.counts(crisp.covers(codes)), wanted)
+    assert np.array_equal(crisp.body_counts(codes, block), wanted)
+    assert np.array_equal(crisp.counts(crisp.covers(codes, block)), wanted)
     assert crisp.totals.tolist() == [positives.sum(), negatives.sum()]
     fired = truth.any(axis=0)
     assert crisp.labels @ crisp.predicts(codes) == pytest.approx([positives @ fired, negatives @ fired])
@@ -132,15 +129,11 @@ def test_bags_that_read_the_same_are_merged(drawn) -> None:
 
 
 @settings(max_examples=60)
-@given(bagged(), hnp.arrays(np.int8, M, elements=st.integers(-1, 1)), st.sampled_from([1, 1 << 24]))
-def test_what_single_literals_cover_among_the_rows_of_a_body(drawn, body: np.ndarray, block: int) -> None:
+@given(bagged(), hnp.arrays(np.int8, M, elements=st.integers(-1, 1)))
+def test_what_single_literals_cover_among_the_rows_of_a_body(drawn, body: np.ndarray) -> None:
     crisp = CrispSample.of(drawn[0])
     literals = np.arange(2 * M)
-    before, module._BLOCK = module._BLOCK, block
-    try:
-        here, found = crisp.satisfying(crisp.row_covers(body[None])[0], literals)
-    finally:
-        module._BLOCK = before
+    here, found = crisp.satisfying(crisp.row_covers(body[None])[0], literals)
     assert here.tolist() == np.flatnonzero(crisp.covers(body[None])[0]).tolist()
     rows = np.split(crisp.members.rows, crisp.members.starts[1:-1])
     held = crisp.row_covers(body[None])[0]

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andre.errors import LogicError
-from andre.evaluation import fixpoint as module
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.facts import TASKS, FactBase
 from andre.inference import infer
@@ -46,7 +45,7 @@ def fact_bases(draw: st.DrawFn) -> FactBase:
 def rules(draw: st.DrawFn, head: Atom) -> Rule:
     """A safe rule whose literals are often the target's, and often negated."""
     names = {**ARITY, head.predicate: head.arity}
-    terms = st.one_of([st.sampled_from(VARIABLES)] * 4 + [st.sampled_from([*VALUES, STRANGER])])
+    terms = st.sampled_from([*VARIABLES * 4, *VALUES, STRANGER])
     body = []
     for variable in head.variables:
         name = draw(st.sampled_from(sorted(names)))
@@ -54,7 +53,7 @@ def rules(draw: st.DrawFn, head: Atom) -> Rule:
         args[draw(st.integers(0, names[name] - 1))] = variable
         body.append(Literal(Atom(name, tuple(args))))
     seen = list(dict.fromkeys(v for literal in body for v in literal.variables))
-    bound = st.one_of([st.sampled_from(seen)] * 4 + [st.sampled_from([*VALUES, STRANGER])])
+    bound = st.sampled_from([*seen * 4, *VALUES, STRANGER])
     for _ in range(draw(st.integers(0, 2))):
         name = draw(st.sampled_from([*sorted(names), head.predicate, head.predicate]))
         body.append(Literal(Atom(name, tuple(draw(bound) for _ in range(names[name]))), draw(st.booleans())))
@@ -131,16 +130,14 @@ def test_one_step_is_what_a_rule_derives_from_a_model(case: tuple[FactBase, Atom
         assert written(step, facts) == by_engine(Program((replace(rule, body=body),)), known)
 
 
-def test_a_large_block_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = TASKS["connectedness"].train(0)
-    base = RuleBase(TruthTables.of(facts), ("connectedness", 2))
-    numbers = [base.add(rule) for rule in TASKS["connectedness"].truth]
-    programs = [tuple(numbers[:size]) for size in range(len(numbers) + 1)]
-    models, total = base.models(programs)
-    monkeypatch.setattr(module, "_BLOCK", 1)
-    again, whole = base.models(programs)
+def test_a_large_block_is_cut() -> None:
+    tables, truth = TruthTables.of(TASKS["connectedness"].train(0)), TASKS["connectedness"].truth
+    (models, total), (again, whole) = (
+        base.models([tuple(map(base.add, truth.rules[:size])) for size in range(len(truth) + 1)])
+        for base in (RuleBase(tables, ("connectedness", 2)), RuleBase(tables, ("connectedness", 2), block=1))
+    )
     assert torch.equal(models, again)
-    assert total.tolist() == whole.tolist() == [True] * len(programs)
+    assert total.tolist() == whole.tolist() == [True] * (len(truth) + 1)
 
 
 @pytest.mark.parametrize("text", ["p(X,Z), q(Y,Z), r(X,Z)", "p(X,Z), q(Z,W), r(W,Y), p(Z,X)"])

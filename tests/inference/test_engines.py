@@ -61,12 +61,12 @@ def test_probable_models_are_well_founded(engine: str, program: Program, facts: 
 @given(probable_programs, probable_facts)
 def test_cutting_at_one_half_commutes_with_inference(program: Program, facts: dict[Atom, float]) -> None:
     try:
-        model = infer(program, base(facts))
+        model = infer(program, base(facts), engine="clingo")
     except LogicError:
         return  # an undefined atom: there is no model to cut
     certain = {atom: 1.0 for atom, value in facts.items() if value > 0.5}
     rules = (replace(rule, probability=1.0) for rule in program if rule.probability > 0.5)
-    cut = infer(Program(tuple(rules)), base(certain))
+    cut = infer(Program(tuple(rules)), base(certain), engine="clingo")
     assert {atom for atom, value in values(model).items() if value > 0.5} == set(values(cut))
 
 
@@ -117,13 +117,13 @@ def test_large_integers_and_floats_are_compared_exactly(engine: str) -> None:
 
 
 def test_the_engine_follows_the_size() -> None:
-    rules = parse_program("path(X, Y) :- edge(X, Y). path(X, Y) :- edge(X, Z), path(Z, Y).")
+    rules = parse_program("path(X, Y) :- edge(X, Y). path(X, Y) :- path(X, Z), path(Z, Y).")
     small, large = (
         FactBase.from_relations(range(n), [Relation("edge", np.array([[i, (i + 1) % n] for i in range(n)]))])
-        for n in (20, 400)
+        for n in (20, 150)
     )
     assert infer(rules, small).engine == "clingo"
-    assert estimate_size(CodedProgram.of(rules, large)) >= 400**2
+    assert estimate_size(CodedProgram.of(rules, large)) >= 150**2
     assert infer(rules, large).engine == "duckdb"
     with pytest.raises(ConfigError, match="choose auto, clingo or duckdb"):
         infer(rules, small, engine="prolog")

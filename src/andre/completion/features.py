@@ -117,7 +117,8 @@ def covered_pairs(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -
     """
     n = graph.n
     if isinstance(body, Rule):
-        one, two = covered_heads(body, facts).T
+        heads = covered_heads(body, facts)
+        one, two = heads[(heads < n).all(axis=1)].T  # a constant that no fact has is no candidate
         keys = one * n + two if step < len(graph.relations) else two * n + one
         return np.sort(keys), np.ones(len(keys), dtype=np.float32)
     if body.shape in {"to", "from"}:

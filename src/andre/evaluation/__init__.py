@@ -1,16 +1,14 @@
-"""Judging programs: crisp truth, description length, fixpoints, entailment, ranks."""
+"""Judging programs and rules: coverage of samples, description length, entailment, evidence, ranks.
+
+`andre.evaluation.fixpoint`, for recursive programs over truth tables, needs
+torch and is imported by its own path.
+"""
 
 from andre.evaluation.crisp import CrispSample, covers, literal_truth
 from andre.evaluation.description import description_length, program_length
-from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment, rescore
-from andre.evaluation.ranks import (
-    POLICIES,
-    RankReport,
-    Ranks,
-    filtered_ranks,
-    lexicographic_keys,
-    rank_by_rules,
-)
+from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
+from andre.evaluation.ranks import POLICIES, RankReport, Ranks, filtered_ranks, lexicographic_keys
+from andre.evaluation.rules import rank_by_rules, rescore
 
 __all__ = [
     "POLICIES",

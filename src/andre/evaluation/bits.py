@@ -1,4 +1,4 @@
-"""Tables of truth values as bits, sixty-four to a word: what `and`, `or` and sorting go fastest on."""
+"""Bitsets: tables of truth values packed sixty-four to a word, for fast `and`, `or` and sorting."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["Words", "packed", "transposed", "unpacked", "weighed_sums"]
 
 Words = NDArray[np.uint64]
 
-#: How a square of 8 x 8 bits in one word is transposed: distances of the bits that change places, and
-#: which bits these are. First single bits, then squares of two, then of four.
+#: The exchanges that transpose a square of 8 x 8 bits in one word, of single bits, then of squares of
+#: two, then of four: how far apart the exchanged bits are, and a mask of the lower ones.
 _SWAPS = ((7, 0x00AA00AA00AA00AA), (14, 0x0000CCCC0000CCCC), (28, 0x00000000F0F0F0F0))
 _BIG = np.dtype(">u8")  # the first byte is the highest, as the first bit of `packbits` is
 
@@ -47,11 +47,10 @@ def unpacked(words: Words, width: int) -> Bools:
 
 
 def transposed(words: Words, width: int) -> Words:
-    """The bits of a table, [n, ceil(w / 64)], as those of its transpose, [w, ceil(n / 64)].
+    """The transpose of a packed table, from [n, ceil(w / 64)] to [w, ceil(n / 64)].
 
-    Eight rows of eight bits are one word, and a word is transposed by three
-    exchanges of its bits. That visits an eighth of the bytes which the table
-    itself would have.
+    Squares of 8 x 8 bits are taken as one word each, which three exchanges of
+    bits transpose: an eighth of the memory traffic that an unpacked table takes.
 
     Examples
     --------
@@ -64,9 +63,7 @@ def transposed(words: Words, width: int) -> Words:
     height = -(-len(words) // 64) * 64
     rows = np.zeros((height, words.shape[1] * 8), dtype=np.uint8)
     rows[: len(words)] = words.view(np.uint8)
-    squares = rows.reshape(height // 8, 8, rows.shape[1]).transpose(
-        2, 0, 1
-    )  # [bytes of a row, height / 8, 8]
+    squares = rows.reshape(height // 8, 8, rows.shape[1]).transpose(2, 0, 1)  # [row bytes, height / 8, 8]
     word = np.ascontiguousarray(squares).view(_BIG)[..., 0].astype(np.uint64)
     for distance, mask in _SWAPS:
         swapped = (word ^ (word >> np.uint64(distance))) & np.uint64(mask)
@@ -77,10 +74,10 @@ def transposed(words: Words, width: int) -> Words:
 
 
 def weighed_sums(weights: Floats, table: Bools) -> Floats:
-    """The product of whole weights, [k, n], and a table of truth values, [n, w], below 2^24.
+    """The product of whole weights, [k, n], with a table of truth values, [n, w]; sums are below 2^24.
 
-    Most labels weigh 0 or 1. So true values are counted by bytes, and only the
-    rows that weigh something else go through a product of numbers.
+    Most weights are 0 or 1. So true values are counted in bytes, and only rows
+    of another weight go through a product of floats.
 
     Examples
     --------
@@ -102,7 +99,7 @@ def weighed_sums(weights: Floats, table: Bools) -> Floats:
 
 
 def _true_counts(table: Bools) -> NDArray[np.int64]:
-    """How many values of each column are true, [w]: summed in bytes, as many rows as a byte can count."""
+    """How many values of each column are true, [w]: summed in bytes, 255 rows at a time."""
     whole = len(table) // 255 * 255
     numbers = table.view(np.uint8)
     blocks = numbers[:whole].reshape(whole // 255, 255, table.shape[1]).sum(axis=1, dtype=np.uint8)

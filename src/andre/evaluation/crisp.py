@@ -1,4 +1,4 @@
-"""A sample read as logic: a literal holds when its valuation is above one half."""
+"""Samples read as logic: a literal holds where its valuation is above one half, and rules cover examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Bools, Floats, number_keys
+from andre.arrays import Bools, Floats, distinct_rows, number_keys
 from andre.evaluation.bits import Words, packed, transposed, unpacked, weighed_sums
 from andre.logic import Evidence, Program
 from andre.samples import Codes, Membership, RuleSpace, Sample, sums_of
@@ -16,7 +16,7 @@ from andre.samples import Codes, Membership, RuleSpace, Sample, sums_of
 __all__ = ["CrispSample", "covers", "literal_truth"]
 
 
-#: Numbers that one block of a coverage table may hold.
+#: Numbers that one block of a table of coverage holds by default.
 _BLOCK = 1 << 24
 
 
@@ -33,7 +33,7 @@ def literal_truth(valuations: Floats) -> Bools:
     return np.hstack((valuations > 0.5, valuations < 0.5))
 
 
-def covers(literals: Bools, codes: Codes) -> Bools:
+def covers(literals: Bools, codes: Codes, block: int = _BLOCK) -> Bools:
     """Which rows satisfy which bodies, [rules, U].
 
     Parameters
@@ -42,6 +42,8 @@ def covers(literals: Bools, codes: Codes) -> Bools:
         Which literals hold on which rows, [U, 2m].
     codes
         Rules as numbers, [rules, m].
+    block
+        How many numbers to hold at once.
 
     Examples
     --------
@@ -50,11 +52,11 @@ def covers(literals: Bools, codes: Codes) -> Bools:
     array([[ True, False],
            [ True,  True]])
     """
-    return _held(packed(literals.T), codes, len(literals))
+    return _row_covers(packed(literals.T), codes, len(literals), block)
 
 
-def _held(columns: Words, codes: Codes, n_rows: int) -> Bools:
-    """Which rows satisfy which bodies, [rules, U], where literals are bits, [2m, words].
+def _row_covers(columns: Words, codes: Codes, n_rows: int, block: int) -> Bools:
+    """Which rows satisfy which bodies, [rules, U], from the rows of each literal as bits, [2m, words].
 
     A body's rows are the intersection of its literals' rows: a few words each,
     where a product of matrices would visit every literal of the language.
@@ -64,7 +66,7 @@ def _held(columns: Words, codes: Codes, n_rows: int) -> Bools:
     sizes = np.bincount(rule, minlength=len(codes))
     starts = np.cumsum(sizes) - sizes
     order = np.argsort(sizes, kind="stable")
-    step = max(1, _BLOCK // max(1, 8 * columns.shape[1]))
+    step = max(1, block // max(1, 8 * columns.shape[1]))
     for at in range(0, len(order), step):
         some = order[at : at + step]  # bodies of about one length
         rows = np.full((len(some), columns.shape[1]), ~np.uint64(0))
@@ -101,11 +103,10 @@ class CrispSample:
         """Cut valuations at one half and merge the rows, then the examples, that become equal."""
         literals = literal_truth(sample.valuations)
         bits = packed(literals)  # [U, words]
-        keys = bits.view(np.dtype((np.void, 8 * bits.shape[1]))).ravel()
-        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        first, number = distinct_rows(bits)
         if not np.array_equal(first, np.arange(len(bits))):  # else a copy would only take time
             literals, bits = literals[first], bits[first]
-        number, members = group.ravel().astype(np.int64), None
+        members = None
         if sample.members is not None:
             members, number = sample.members.merged(number, len(first))
         n = len(first) if members is None else len(members)
@@ -124,7 +125,7 @@ class CrispSample:
         return totals
 
     def settled(self, codes: Codes) -> CrispSample:
-        """The same examples, those that these bodies cover weighing nothing: nothing can be added there."""
+        """The same examples, where those that these bodies cover weigh nothing."""
         left = ~self.predicts(codes)
         return replace(self, positives=self.positives * left, negatives=self.negatives * left)
 
@@ -150,7 +151,7 @@ class CrispSample:
 
     def row_covers(self, codes: Codes) -> Bools:
         """Which rows satisfy which bodies, [rules, U]."""
-        return _held(self._columns, codes, len(self.literals))
+        return _row_covers(self._columns, codes, len(self.literals), _BLOCK)
 
     @cached_property
     def _columns(self) -> Words:
@@ -163,19 +164,19 @@ class CrispSample:
         return packed(self.literals) if self.bits is None else self.bits
 
     def lift(self, held: Bools) -> Bools:
-        """From what holds on rows, [..., U], to what holds on examples, [..., B]."""
+        """Which examples have a row among these, from [..., U] to [..., B]."""
         return held if self.members is None else self.members.lift(held)
 
-    def covers(self, codes: Codes) -> Bools:
-        """Which examples satisfy which bodies, [rules, B]."""
+    def covers(self, codes: Codes, block: int = _BLOCK) -> Bools:
+        """Which examples satisfy which bodies, [rules, B], with so many numbers held at once."""
         if self.members is None:
             return self.row_covers(codes)
-        step = max(1, _BLOCK // max(1, len(self.members.rows)))
+        step = max(1, block // max(1, len(self.members.rows)))
         blocks = [self.lift(self.row_covers(codes[at : at + step])) for at in range(0, len(codes), step)]
         return np.concatenate(blocks) if blocks else np.zeros((0, len(self.members)), dtype=bool)
 
     def satisfying(self, held: Bools, literals: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
-        """What single literals cover among the rows that a body covers.
+        """Which literals still hold on the rows that a body covers.
 
         Parameters
         ----------
@@ -188,13 +189,13 @@ class CrispSample:
         -------
         tuple
             The examples that the body covers, [b], and which literals hold on
-            one of their covered rows, [b, l], as numbers for products.
+            at least one of their covered rows, [b, l], as numbers.
         """
         here, truth = self._satisfying(held)
         return here, truth[:, literals].astype(np.float64)
 
     def literal_counts(self, held: Bools, weights: Floats) -> Floats:
-        """The weight of the examples that a body covers with one more literal, each of them, [k, 2m].
+        """The weight of the examples that a body covers when one literal is added, for each literal, [k, 2m].
 
         Parameters
         ----------
@@ -223,21 +224,21 @@ class CrispSample:
 
     @cached_property
     def _numbers(self) -> type[np.float32 | np.float64]:
-        """What sums of weights are computed in: single precision where it is exact."""
+        """The type that sums of weights are computed in: single precision where it is exact."""
         whole = bool((self.labels == np.rint(self.labels)).all())
         return np.float32 if whole and self.labels.sum() < 2**24 else np.float64
 
     def counts(self, covers: Bools) -> Floats:
-        """The weight of positives and negatives that each row of a coverage holds, [rules, 2]."""
+        """The weight of the positives and negatives that are covered, from [rules, B] to [rules, 2]."""
         kind = self._numbers
         return np.asarray(covers.astype(kind) @ self.labels.T.astype(kind), dtype=np.float64)
 
-    def body_counts(self, codes: Codes) -> Floats:
-        """The weight of positives and negatives that each body covers, [rules, 2].
+    def body_counts(self, codes: Codes, block: int = _BLOCK) -> Floats:
+        """The weight of the positives and negatives that each body covers, [rules, 2].
 
-        In blocks of rules: many bodies are counted without a table of bodies and rows.
+        Bodies are taken in blocks, so that no table of all bodies and rows is made.
         """
-        step = max(1, _BLOCK // max(1, len(self.literals)))
+        step = max(1, block // max(1, len(self.literals)))
         blocks = [self.counts(self.covers(codes[at : at + step])) for at in range(0, len(codes), step)]
         return np.concatenate(blocks) if blocks else np.zeros((0, 2))
 

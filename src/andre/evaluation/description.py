@@ -1,8 +1,8 @@
 """The description length of labels under a program: what selection minimises.
 
-The labels are told by a program and its mistakes: which of the covered
+The code for the labels is a program and its mistakes: which of the covered
 examples are false positives and which of the uncovered ones are false
-negatives, each as a subset whose size is told first. A program is told by its
+negatives, each as a subset after its size. The code for a program is its
 literals, each one of 2m, and the number of its rules.
 """
 
@@ -28,7 +28,11 @@ _LISTED = 1 << 16
 
 
 def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
-    """Nats that tell which `chosen` of `size` things are meant; weights need not be whole.
+    """Nats for which `chosen` of `size` things are meant, and how many: ln C(size, chosen) + ln(size + 1).
+
+    Both may be sums of weights that are not whole. `scipy.special.betaln` has
+    ten times the rounding error from some twenty examples on, and programs of
+    the same length would then be ordered by that error.
 
     Examples
     --------
@@ -37,7 +41,8 @@ def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
     """
     n, k = np.broadcast_arrays(np.asarray(size, dtype=np.float64), np.asarray(chosen, dtype=np.float64))
     shape, n, k = n.shape, n.ravel(), k.ravel()
-    # The large parts of the three factorials cancel on paper, not in floats: ln C(1e12, 3) needs it.
+    # The large parts of the three factorials, x ln x - x, are cancelled on paper: in floats ln C(1e12, 3)
+    # would be lost.
     k = k.clip(min=0)
     rest = (n - k).clip(min=0)
     few, many = np.minimum(k, rest), np.maximum(k, rest)  # a share near 1 would lose what is left of it
@@ -49,7 +54,7 @@ def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
 
 
 def _remainder(x: Floats) -> Floats:
-    """What ln(x!) has beyond x ln x - x, looked up where all numbers are whole and not too large."""
+    """ln(x!) - (x ln x - x), looked up where all numbers are whole and not too large."""
     if (x < _LISTED).all():
         whole = x.astype(np.intp)
         if (whole == x).all():
@@ -59,7 +64,7 @@ def _remainder(x: Floats) -> Floats:
 
 @cache
 def _listed() -> Floats:
-    """The remainders of small whole numbers, which are asked for again and again."""
+    """The remainders of the first whole numbers."""
     return _stirling(np.arange(_LISTED, dtype=np.float64))
 
 
@@ -86,7 +91,7 @@ def _log(x: Floats) -> Floats:
 def description_length(
     covered: Floats, totals: Floats, n_literals: ArrayLike, n_rules: ArrayLike, m: int
 ) -> Floats:
-    """Nats that tell a program of this size and the labels given the program.
+    """Nats for a program of this size and for the labels given the program.
 
     Parameters
     ----------

@@ -7,29 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from andre.arrays import Bools, Floats
 from andre.facts import Key
+from andre.inference import alternating_fixpoint
 from andre.inference.truth_tables import Body, TruthTables
 from andre.logic import Rule
 
 __all__ = ["Labels", "RuleBase"]
 
 
-#: Numbers that the tables of the programs evaluated together may hold.
-_BLOCK = 1 << 24
-
-
 @dataclass(frozen=True, eq=False)
 class Labels:
     """Which atoms of the target are examples, and which of them are true."""
 
-    positive: NDArray[np.bool_]  #: [N, ...]
-    negative: NDArray[np.bool_]  #: [N, ...]
+    positive: Bools  #: [N, ...]
+    negative: Bools  #: [N, ...]
 
     @property
-    def totals(self) -> NDArray[np.float64]:
+    def totals(self) -> Floats:
         """How many are true and how many false, [2]."""
         return np.array([self.positive.sum(), self.negative.sum()], dtype=np.float64)
 
@@ -38,7 +35,7 @@ class Labels:
         others = ~settled.numpy().astype(np.bool_)
         return Labels(self.positive & others, self.negative & others)
 
-    def counts(self, derived: Tensor) -> NDArray[np.float64]:
+    def counts(self, derived: Tensor) -> Floats:
         """How many true and false examples each of P models holds, [P, 2]."""
         flat = derived.flatten(1).float()  # [P, N * ...]
         labels = torch.as_tensor(np.stack((self.positive.ravel(), self.negative.ravel())))
@@ -47,6 +44,15 @@ class Labels:
 
 class RuleBase:
     """Rules for one target over truth tables; programs are sets of their numbers.
+
+    Parameters
+    ----------
+    tables
+        What holds of the other relations.
+    target
+        The relation that the rules define.
+    block
+        Numbers that the tables of the programs evaluated together may hold.
 
     Examples
     --------
@@ -61,8 +67,8 @@ class RuleBase:
     ([3, 6], [True, True])
     """
 
-    def __init__(self, tables: TruthTables, target: Key) -> None:
-        self.tables, self.target = tables, target
+    def __init__(self, tables: TruthTables, target: Key, *, block: int = 1 << 24) -> None:
+        self.tables, self.target, self._block = tables, target, block
         self.rules: list[Rule] = []
         self._bodies: list[Body] = []
         self._known: dict[Rule, int] = {}
@@ -85,16 +91,16 @@ class RuleBase:
         """Of a table of the target."""
         return (self.tables.n,) * self.target[1]
 
-    def models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, NDArray[np.bool_]]:
+    def models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, Bools]:
         """The well-founded models of programs, [P, N, ...], and whether each leaves nothing undefined.
 
-        Computed by the alternating fixpoint: what must hold if what may hold
-        does, and the reverse, until neither changes.
+        Programs are computed together, by the alternating fixpoint where one
+        of their rules negates the target.
         """
         found, total = [torch.zeros((0, *self.shape), dtype=torch.bool)], [np.zeros(0, dtype=np.bool_)]
-        step = max(1, _BLOCK // self.tables.n ** max(3, self.target[1]))
+        step = max(1, self._block // self.tables.n ** max(3, self.target[1]))
         for at in range(0, len(programs), step):
-            model, whole = self._block(programs[at : at + step])
+            model, whole = self._models(programs[at : at + step])
             found.append(model)
             total.append(whole)
         return torch.cat(found), np.concatenate(total)
@@ -105,26 +111,22 @@ class RuleBase:
         found = [self._derive(rule, true, 1 - true).expand(1, *self.shape) for rule in program]
         return torch.cat([torch.zeros((0, *self.shape), dtype=torch.bool), *found])
 
-    def _block(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, NDArray[np.bool_]]:
-        must = self._least(programs, None)
-        undecided = np.array(
-            [any(self._bodies[rule].negates_target for rule in program) for program in programs]
-        )
-        total = np.ones(len(programs), dtype=np.bool_)
-        if not undecided.any():
-            return must, total
-        chosen = np.flatnonzero(undecided)
-        some = [programs[place] for place in chosen.tolist()]
-        lower = torch.zeros((len(some), *self.shape), dtype=torch.bool)
-        while True:
-            upper = self._least(some, ~lower)
-            higher = self._least(some, ~upper)
-            if bool((higher == lower).all()):
-                break
-            lower = higher
-        must[torch.as_tensor(chosen)] = lower
-        total[chosen] = (lower == upper).flatten(1).all(1).numpy()
-        return must, total
+    def _models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, Bools]:
+        model, total = self._least(programs, None), np.ones(len(programs), dtype=np.bool_)
+        chosen = [
+            place
+            for place, program in enumerate(programs)
+            if any(self._bodies[rule].negates_target for rule in program)
+        ]
+        if chosen:
+            some = [programs[place] for place in chosen]
+            nothing = torch.zeros((len(some), *self.shape), dtype=torch.bool)
+            lower, upper = alternating_fixpoint(
+                lambda true: self._least(some, ~(nothing if true is None else true)), torch.equal
+            )
+            model[torch.as_tensor(chosen)] = lower
+            total[chosen] = (lower == upper).flatten(1).all(1).numpy()
+        return model, total
 
     def _least(self, programs: Sequence[tuple[int, ...]], false: Tensor | None) -> Tensor:
         """Least models where negations of the target are read from `false`, [P, N, ...]; None: all fail."""

@@ -1,7 +1,4 @@
-"""Filtered ranks of true candidates, under four ways to count ties.
-
-Filtered ranks of test facts by the confidence of the rules that derive them.
-"""
+"""Filtered ranks of true candidates, under four ways to count ties."""
 
 from __future__ import annotations
 
@@ -12,10 +9,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Bools, Floats, Ints
 from andre.errors import DataError
-from andre.facts import FactBase, Key, Relation
-from andre.inference import covered_heads
-from andre.logic import Program, Rule
 
 __all__ = [
     "POLICIES",
@@ -24,7 +19,6 @@ __all__ = [
     "Ranks",
     "filtered_ranks",
     "lexicographic_keys",
-    "rank_by_rules",
 ]
 
 
@@ -47,11 +41,11 @@ class Ranks:
     [3.5, 3.0, 4.0, 2.0]
     """
 
-    greater: NDArray[np.int64]  #: [Q], candidates with a better score
-    equal: NDArray[np.int64]  #: [Q], other candidates with the same score
-    levels: NDArray[np.int64] | None  #: [Q], distinct better scores; None where they were not asked for
+    greater: Ints  #: [Q], candidates with a better score
+    equal: Ints  #: [Q], other candidates with the same score
+    levels: Ints | None  #: [Q], distinct better scores; None where they were not asked for
 
-    def of(self, policy: Policy) -> NDArray[np.float64]:
+    def of(self, policy: Policy) -> Floats:
         """The ranks under one policy, from 1.
 
         Realistic is the mean over all orders of a tie, optimistic the best of
@@ -95,7 +89,7 @@ class Ranks:
 
 
 def filtered_ranks(
-    scores: NDArray[Any], true: NDArray[Any], known: NDArray[np.bool_] | None = None, *, levels: bool = True
+    scores: NDArray[Any], true: NDArray[Any], known: Bools | None = None, *, levels: bool = True
 ) -> Ranks:
     """Rank the true candidate of each query by score, the highest first.
 
@@ -131,7 +125,7 @@ def filtered_ranks(
     )
 
 
-def _distinct_per_row(scores: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _distinct_per_row(scores: NDArray[Any], chosen: Bools) -> Ints:
     """How many distinct scores the chosen candidates of each row have."""
     row, column = chosen.nonzero()
     values = scores[row, column]
@@ -142,7 +136,7 @@ def _distinct_per_row(scores: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArra
     return np.bincount(row[first], minlength=len(scores)).astype(np.int64)
 
 
-def lexicographic_keys(columns: NDArray[Any]) -> NDArray[np.int64]:
+def lexicographic_keys(columns: NDArray[Any]) -> Ints:
     """Whole numbers ordered as the rows are when compared from the first column on.
 
     Rule scores are lists: the best rule decides, the next best where it ties.
@@ -210,75 +204,3 @@ class RankReport:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
-
-
-Pairs = NDArray[np.int64]  #: [P, 2], codes of constants
-
-#: Scores of queries by candidates that are held at once.
-_BLOCK = 20_000_000
-#: The smoothing of confidences, N_r / (N_b + c).
-_SMOOTHING = 5.0
-
-
-def rank_by_rules(rules: Program, facts: FactBase, key: Key) -> RankReport | None:
-    """Rank the test facts of a binary relation, both sides; None where it has none or there is no rule.
-
-    A candidate scores the smoothed confidence of its surest rule, in one step
-    from the training facts.
-
-    Parameters
-    ----------
-    rules
-        Of this relation, with evidence on train.
-
-    Examples
-    --------
-    >>> from andre.logic import Evidence, parse_rule
-    >>> codes = np.array([[n, n + 1] for n in range(30)])
-    >>> after = Relation("after", codes[:, ::-1], mark=2 * (np.arange(30) % 10 == 0))
-    >>> facts = FactBase.from_relations(range(31), [Relation("next", codes), after])
-    >>> rule = parse_rule("after(X, Y) :- next(Y, X).").with_evidence(Evidence("train", 30, 27))
-    >>> rank_by_rules(Program((rule,)), facts, ("after", 2)).mrr["realistic"]
-    1.0
-    """
-    relation = facts.relations.get(key)
-    if relation is None or relation.arity != 2 or not relation.count("test") or not len(rules):
-        return None
-    n, known = len(facts.constants), facts.select("train")
-    covered = [(_confidence(rule), covered_heads(rule, known)) for rule in rules]
-    parts = [
-        _side([(sure, pairs[:, order]) for sure, pairs in covered], relation, order, n)
-        for order in ([0, 1], [1, 0])
-    ]
-    return RankReport.from_ranks(Ranks.concat(parts))
-
-
-def _confidence(rule: Rule) -> float:
-    evidence = rule.on("train")
-    return 0.0 if evidence is None else evidence.n_r / (evidence.n_b + _SMOOTHING)
-
-
-def _side(covered: list[tuple[float, Pairs]], relation: Relation, order: list[int], n: int) -> Ranks:
-    """Ranks of the test facts where the second of two ordered arguments is asked for."""
-    pairs = relation.codes[:, order].astype(np.int64)
-    asked = pairs[relation.marked("test")]
-    step = max(1, _BLOCK // n)
-    parts = []
-    for at in range(0, len(asked), step):
-        some = asked[at : at + step]
-        starts, query = np.unique(some[:, 0], return_inverse=True)
-        scores = np.zeros((len(starts), n))
-        for sure, found in covered:
-            row, candidate = _among(starts, found)
-            scores[row, candidate] = np.maximum(scores[row, candidate], sure)
-        known = np.zeros((len(starts), n), dtype=np.bool_)
-        known[_among(starts, pairs)] = True
-        parts.append(filtered_ranks(scores[query], some[:, 1], known[query]))
-    return Ranks.concat(parts)
-
-
-def _among(starts: NDArray[np.int64], pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of pairs that begin with one of these, in order, its place and the other end."""
-    place = np.searchsorted(starts, pairs[:, 0]).clip(max=len(starts) - 1)
-    hit = starts[place] == pairs[:, 0]
-    return place[hit], pairs[hit, 1]

@@ -8,15 +8,23 @@ least probability a follows from the facts and rules that have at least a.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Mapping
+from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from andre.inference.coded import CodedAtom, CodedProgram, CodedRule, Rows, is_variable, variable_number
-from andre.inference.components import Component
-from andre.inference.engine import ROUNDING, well_founded
+from andre.inference.coded import (
+    CodedAtom,
+    CodedProgram,
+    CodedRule,
+    Rows,
+    compare,
+    is_variable,
+    variable_number,
+)
+from andre.inference.engine import ROUNDING, Component, well_founded
 
 if TYPE_CHECKING:
     from clingo import Symbol
@@ -28,7 +36,6 @@ _Row: TypeAlias = tuple[int, ...]
 _Table: TypeAlias = dict[_Row, float]  #: row -> probability
 _Estimate: TypeAlias = dict[int, _Table]
 
-_ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
 _ORDER_NAMES = {"<": "less", "=<": "most", ">": "more", ">=": "least"}
 
 
@@ -56,7 +63,7 @@ class _ClingoSession:
         self.program = program
         self.stated = {number: _table(program.facts.get(number)) for number in range(len(program.keys))}
         self.held = dict(self.stated)
-        self.context = _Order(program) if program.orders else None
+        self.context = _orders(program) if program.orders else None
 
     def least(self, part: Component, against: _Estimate | None) -> _Estimate:
         estimate: _Estimate = {relation: {} for relation in part.relations}
@@ -127,40 +134,24 @@ class _ClingoSession:
         self.held.clear()
 
 
-class _Order:
-    """What rules may call while clingo grounds: order between the numbers behind codes."""
+def _orders(program: CodedProgram) -> SimpleNamespace:
+    """The functions that rules call while clingo grounds: order between the numbers behind codes."""
+    import clingo  # noqa: PLC0415
 
-    def __init__(self, program: CodedProgram) -> None:
-        self._ranks = program.ranks.tolist()
+    ranks = program.ranks.tolist()
 
-    def _holds(self, sign: str, left: Symbol, right: Symbol) -> Symbol:
-        import clingo  # noqa: PLC0415
+    def holds(sign: str, left: Symbol, right: Symbol) -> Symbol:
+        return clingo.Number(int(compare(sign, left.number, right.number, ranks)))
 
-        one, other = self._ranks[left.number], self._ranks[right.number]
-        return clingo.Number(int(one >= 0 and other >= 0 and _ORDERS[sign](one, other)))
-
-    def less(self, left: Symbol, right: Symbol) -> Symbol:
-        return self._holds("<", left, right)
-
-    def most(self, left: Symbol, right: Symbol) -> Symbol:
-        return self._holds("=<", left, right)
-
-    def more(self, left: Symbol, right: Symbol) -> Symbol:
-        return self._holds(">", left, right)
-
-    def least(self, left: Symbol, right: Symbol) -> Symbol:
-        return self._holds(">=", left, right)
+    return SimpleNamespace(**{name: partial(holds, sign) for sign, name in _ORDER_NAMES.items()})
 
 
 def _table(rows: Rows | None) -> _Table:
     if rows is None:
         return {}
     keys = map(tuple, rows.codes.tolist())
-    return (
-        dict.fromkeys(keys, 1.0)
-        if rows.values is None
-        else dict(zip(keys, rows.values.tolist(), strict=True))
-    )
+    values = [1.0] * len(rows) if rows.values is None else rows.values.tolist()
+    return dict(zip(keys, values, strict=True))
 
 
 def _facts(kind: str, relation: int, rows: Iterator[_Row]) -> str:

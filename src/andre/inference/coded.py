@@ -1,19 +1,23 @@
-"""Programs over codes: what the engines run.
+"""Rules over codes: how engines and evaluators of bodies read a rule.
 
 Constants are positions in one dictionary and relations are numbered, so that
-an engine sees integers only. A term is an integer: a code where it is zero or
-more, and the variable number `-1 - term` where it is less.
+whatever runs a rule sees integers only. A term is an integer: the code of a
+constant where it is zero or more, and the variable number `-1 - term` where it
+is less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Floats, Ints
 from andre.facts import FactBase, Key, Relation, Value
 from andre.logic import Atom, Constant, Literal, Rule, Term, Variable, check_safe
 
@@ -22,8 +26,12 @@ __all__ = [
     "CodedComparison",
     "CodedProgram",
     "CodedRule",
+    "Coder",
     "Rows",
+    "compare",
     "is_variable",
+    "number_ranks",
+    "scope_of",
     "variable_number",
 ]
 
@@ -38,12 +46,87 @@ def variable_number(term: int) -> int:
     return -1 - term
 
 
+def scope_of(terms: Iterable[int]) -> tuple[int, ...]:
+    """The numbers of the distinct variables among some terms, ascending.
+
+    Examples
+    --------
+    >>> scope_of((-3, 5, -1, -3))
+    (0, 2)
+    """
+    return tuple(sorted({variable_number(term) for term in terms if is_variable(term)}))
+
+
+def _renumbered(terms: tuple[int, ...]) -> tuple[int, ...]:
+    number = {-1 - variable: -1 - place for place, variable in enumerate(scope_of(terms))}
+    return tuple(number.get(term, term) for term in terms)
+
+
+_ORDERS: dict[str, Callable[[Any, Any], Any]]
+_ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def number_ranks(constants: Iterable[Value]) -> Ints:
+    """The place of each constant in the order of numbers, equal numbers at one place; -1 for names.
+
+    Examples
+    --------
+    >>> number_ranks([2.5, "a", 1, 1.0]).tolist()
+    [1, -1, 0, 0]
+    """
+    listed = list(constants)
+    ranks = np.full(len(listed), -1, dtype=np.int64)
+    rank, before = -1, None
+    # Python compares integers and floats exactly, which no array type does.
+    for value, code in sorted((v, code) for code, v in enumerate(listed) if not isinstance(v, str)):
+        rank += value != before
+        ranks[code], before = rank, value
+    return ranks
+
+
+def compare(sign: str, left: Any, right: Any, ranks: Any) -> Any:
+    """Whether a comparison holds between constants, given by their codes: two codes, or arrays of them.
+
+    Equality is of constants, so that 1 and 1.0 differ; an order is between
+    numbers, and does not hold where a name stands.
+
+    Parameters
+    ----------
+    ranks
+        By code, the `number_ranks` of the constants; not read for equality.
+
+    Examples
+    --------
+    >>> ranks = number_ranks([2.5, "a", 1, 1.0])
+    >>> compare("=<", np.array([2, 2, 1]), np.array([3, 0, 0]), ranks).tolist()
+    [True, True, False]
+    """
+    if sign in ("=", "\\="):
+        return (left == right) == (sign == "=")
+    one, other = ranks[left], ranks[right]
+    return (one >= 0) & (other >= 0) & _ORDERS[sign](one, other)
+
+
 @dataclass(frozen=True, slots=True)
 class CodedAtom:
     """A relation's number applied to terms."""
 
     relation: int
     terms: tuple[int, ...]
+
+    @property
+    def variables(self) -> tuple[int, ...]:
+        """The numbers of its distinct variables, in the order in which they stand."""
+        return tuple(dict.fromkeys(variable_number(term) for term in self.terms if is_variable(term)))
+
+    @property
+    def scope(self) -> tuple[int, ...]:
+        """The numbers of its distinct variables, ascending."""
+        return scope_of(self.terms)
+
+    def renumbered(self) -> CodedAtom:
+        """The same atom with the variables of its scope numbered from 0."""
+        return replace(self, terms=_renumbered(self.terms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +138,29 @@ class CodedComparison:
     right: int
     negated: bool
 
+    @property
+    def scope(self) -> tuple[int, ...]:
+        """The numbers of its distinct variables, ascending."""
+        return scope_of((self.left, self.right))
+
+    def renumbered(self) -> CodedComparison:
+        """The same comparison with the variables of its scope numbered from 0."""
+        left, right = _renumbered((self.left, self.right))
+        return replace(self, left=left, right=right)
+
+    @property
+    def is_order(self) -> bool:
+        """Whether it compares by size, not for equality."""
+        return self.sign in _ORDERS
+
+    def holds(self, left: Any, right: Any, ranks: Any) -> Any:
+        """Whether it holds where its terms are these constants: see `compare`."""
+        return compare(self.sign, left, right, ranks) != self.negated
+
 
 @dataclass(frozen=True, slots=True)
 class CodedRule:
-    """A rule with its literals sorted by kind."""
+    """A rule with its literals sorted by kind; the variables of its head have the first numbers."""
 
     head: CodedAtom
     positive: tuple[CodedAtom, ...]
@@ -66,13 +168,39 @@ class CodedRule:
     comparisons: tuple[CodedComparison, ...]
     probability: float
 
+    @property
+    def n_variables(self) -> int:
+        """How many variables its atoms have."""
+        return len(scope_of(term for a in (self.head, *self.positive, *self.negative) for term in a.terms))
+
+    def self_support(self, *, denied: bool) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """For each body literal that may be the head atom itself, the terms by which that is told.
+
+        These are terms of the literal and terms of the head: in a grounding
+        where all of them are equal in pairs, the body reads the very atom that
+        it derives. Such a grounding is no evidence.
+
+        Parameters
+        ----------
+        denied
+            Whether negated literals are to be told too.
+        """
+        found = []
+        for atom in (*self.positive, *(self.negative if denied else ())):
+            if atom.relation == self.head.relation:
+                both = zip(atom.terms, self.head.terms, strict=True)
+                pairs = [(own, head) for own, head in both if own != head]
+                if all(is_variable(own) or is_variable(head) for own, head in pairs):
+                    found.append((tuple(own for own, _ in pairs), tuple(head for _, head in pairs)))
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Facts of one relation: codes, and a value per fact where some are uncertain."""
 
     codes: NDArray[np.int32]  #: [N, arity]
-    values: NDArray[np.float64] | None = None  #: [N]; None: all 1
+    values: Floats | None = None  #: [N]; None: all 1
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -102,15 +230,17 @@ class CodedProgram:
     @classmethod
     def of(cls, rules: Iterable[Rule], facts: FactBase) -> CodedProgram:
         """Code the rules over the dictionary of the facts, lengthened by the constants of the rules."""
-        coder = _Coder(facts, {}, {})
-        coded = tuple(coder.rule(rule) for rule in rules)
+        coder = Coder(facts)
+        coded = []
+        for rule in rules:
+            check_safe(rule)
+            coded.append(coder.rule(rule))
         stated = {
             number: _rows(facts.relations[key])
-            for key, number in coder.relations.items()
+            for number, key in enumerate(coder.keys)
             if key in facts.relations
         }
-        constants = facts.constants + tuple(constant.value for constant in coder.new)
-        return cls(coded, tuple(coder.relations), constants, stated)
+        return cls(tuple(coded), tuple(coder.keys), coder.constants, stated)
 
     @property
     def heads(self) -> frozenset[int]:
@@ -125,61 +255,77 @@ class CodedProgram:
         )
 
     @cached_property
-    def ranks(self) -> NDArray[np.int64]:
-        """The place of each constant in the order of numbers, and -1 for names."""
-        numbers = [(value, code) for code, value in enumerate(self.constants) if not isinstance(value, str)]
-        ranks = np.full(len(self.constants), -1, dtype=np.int64)
-        rank, before = -1, None
-        # Python compares integers and floats exactly, which no array type does.
-        for value, code in sorted(numbers):
-            rank += value != before
-            ranks[code], before = rank, value
-        return ranks
+    def ranks(self) -> Ints:
+        """The `number_ranks` of the constants."""
+        return number_ranks(self.constants)
 
     @property
     def orders(self) -> bool:
         """Whether some rule compares by size."""
-        return any(item.sign not in ("=", "\\=") for rule in self.rules for item in rule.comparisons)
+        return any(item.is_order for rule in self.rules for item in rule.comparisons)
 
     def atom(self, relation: int, codes: Sequence[int]) -> Atom:
         """The atom behind a row of codes."""
         return Atom(self.keys[relation][0], tuple(Constant(self.constants[code]) for code in codes))
 
 
-@dataclass
-class _Coder:
-    facts: FactBase
-    new: dict[Constant, int]  #: constants that no fact has
-    relations: dict[Key, int]
+class Coder:
+    """Codes rules over the dictionary of some facts.
+
+    Relations are numbered as they come; a constant that no fact has gets the
+    next code beyond the dictionary.
+    """
+
+    def __init__(self, facts: FactBase) -> None:
+        self._facts = facts
+        self._new: dict[Constant, int] = {}
+        self._relations: dict[Key, int] = {}
+        self.keys: list[Key] = []  #: relation number -> name and arity
+
+    @property
+    def constants(self) -> tuple[Value, ...]:
+        """The constants of the facts and then those that only rules have."""
+        return self._facts.constants + tuple(constant.value for constant in self._new)
+
+    def __len__(self) -> int:
+        """How many codes there are."""
+        return len(self._facts.constants) + len(self._new)
 
     def rule(self, rule: Rule) -> CodedRule:
-        check_safe(rule)
+        """Code one rule; a literal that stands in it twice is taken once."""
         numbers = {variable: number for number, variable in enumerate(rule.variables)}
-        head = self.atom(rule.head, numbers)
         body = tuple(dict.fromkeys(rule.body))
         denied = (item.atom for item in body if item.negated and not item.is_builtin)
         return CodedRule(
-            head,
-            positive=tuple(self.atom(item.atom, numbers) for item in body if item.binds),
-            negative=tuple(self.atom(atom, numbers) for atom in denied),
-            comparisons=tuple(self.comparison(item, numbers) for item in body if item.is_builtin),
+            self._atom(rule.head, numbers),
+            positive=tuple(self._atom(item.atom, numbers) for item in body if item.binds),
+            negative=tuple(self._atom(atom, numbers) for atom in denied),
+            comparisons=tuple(self._comparison(item, numbers) for item in body if item.is_builtin),
             probability=rule.probability,
         )
 
-    def atom(self, atom: Atom, numbers: Mapping[Variable, int]) -> CodedAtom:
-        key = (atom.predicate, atom.arity)
-        relation = self.relations.setdefault(key, len(self.relations))
-        return CodedAtom(relation, tuple(self.term(arg, numbers) for arg in atom.args))
+    def relation(self, key: Key) -> int:
+        """The number of a relation."""
+        if key not in self._relations:
+            self._relations[key] = len(self.keys)
+            self.keys.append(key)
+        return self._relations[key]
 
-    def comparison(self, literal: Literal, numbers: Mapping[Variable, int]) -> CodedComparison:
-        left, right = (self.term(arg, numbers) for arg in literal.atom.args)
+    def _atom(self, atom: Atom, numbers: Mapping[Variable, int]) -> CodedAtom:
+        relation = self.relation((atom.predicate, atom.arity))
+        return CodedAtom(relation, tuple(self._term(arg, numbers) for arg in atom.args))
+
+    def _comparison(self, literal: Literal, numbers: Mapping[Variable, int]) -> CodedComparison:
+        left, right = (self._term(arg, numbers) for arg in literal.atom.args)
         return CodedComparison(literal.atom.predicate, left, right, literal.negated)
 
-    def term(self, term: Term, numbers: Mapping[Variable, int]) -> int:
+    def _term(self, term: Term, numbers: Mapping[Variable, int]) -> int:
         if isinstance(term, Variable):
             return -1 - numbers[term]
-        code = self.facts.code(term.value)
-        return self.new.setdefault(term, len(self.facts.constants) + len(self.new)) if code is None else code
+        code = self._facts.code(term.value)
+        if code is None:
+            code = self._new.setdefault(term, len(self._facts.constants) + len(self._new))
+        return code
 
 
 def _rows(relation: Relation) -> Rows:

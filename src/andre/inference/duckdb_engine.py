@@ -1,13 +1,11 @@
-"""The body of a rule as a SQL query over tables of codes.
-
-A table has the columns a0, a1, ... (a proposition has a0, always 0) and, where
-probabilities are computed, the column v.
-
-Programs of any size, run by DuckDB: semi-naive evaluation over tables of codes.
+"""Programs of any size, run by DuckDB: semi-naive evaluation over tables of codes.
 
 Each round joins only what the round before found (its delta) with the rest,
 and keeps of the result what is not there yet. DuckDB moves tables to disk
 where they outgrow the memory limit.
+
+A table has the columns a0, a1, ... (a proposition has a0, always 0) and, where
+probabilities are computed, the column v.
 """
 
 from __future__ import annotations
@@ -22,8 +20,7 @@ from numpy.typing import NDArray
 
 from andre.errors import ConfigError
 from andre.inference.coded import CodedAtom, CodedComparison, CodedProgram, CodedRule, Rows, is_variable
-from andre.inference.components import Component
-from andre.inference.engine import ROUNDING, well_founded
+from andre.inference.engine import ROUNDING, Component, well_founded
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -47,7 +44,7 @@ def same_row(arity: int, one: str, other: str) -> str:
 def rule_query(
     rule: CodedRule, tables: Sequence[str], blocking: Callable[[int], str], ranks: Sequence[int], crisp: bool
 ) -> str:
-    """Write a rule as a query for its head's rows.
+    """The SQL query for the rows of a rule's head.
 
     Parameters
     ----------

@@ -9,20 +9,87 @@ fixpoint). What then still lies between them is undefined.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import Protocol, TypeVar
 
 from andre.errors import LogicError
-from andre.inference.coded import CodedProgram, Rows
-from andre.inference.components import Component, components
+from andre.inference.coded import CodedProgram, CodedRule, Rows
 
-__all__ = ["ROUNDING", "Engine", "Session", "well_founded"]
+__all__ = ["ROUNDING", "Component", "Engine", "Session", "alternating_fixpoint", "components", "well_founded"]
 
 
 #: Two probabilities that differ by less have come by rounding from the same one.
 ROUNDING = 1e-9
 
 EstimateT = TypeVar("EstimateT")
+
+
+@dataclass(frozen=True)
+class Component:
+    """Relations that depend on each other, with the rules that define them."""
+
+    relations: frozenset[int]
+    rules: tuple[CodedRule, ...]
+
+    @property
+    def is_recursive(self) -> bool:
+        """Whether a rule reads what the component defines."""
+        return any(
+            atom.relation in self.relations
+            for rule in self.rules
+            for atom in (*rule.positive, *rule.negative)
+        )
+
+    @property
+    def is_stratified(self) -> bool:
+        """Whether no rule reads the negation of what the component defines."""
+        return not any(atom.relation in self.relations for rule in self.rules for atom in rule.negative)
+
+
+def components(rules: Iterable[CodedRule]) -> list[Component]:
+    """Split rules by the relations that depend on each other, the first needed first.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_program
+    >>> text = "p(X) :- q(X), \\\\+ r(X). r(X) :- e(X, Y), r(Y). r(X) :- f(X)."
+    >>> coded = CodedProgram.of(parse_program(text), FactBase.from_facts([]))
+    >>> [[coded.keys[number][0] for number in part.relations] for part in components(coded.rules)]
+    [['r'], ['p']]
+    """
+    from scipy.sparse import coo_array  # noqa: PLC0415  (slow to load: only where a program is run)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    defining: dict[int, list[CodedRule]] = {}
+    for rule in rules:
+        defining.setdefault(rule.head.relation, []).append(rule)
+    place = {head: at for at, head in enumerate(sorted(defining))}
+    edges = {
+        (place[head], place[atom.relation])
+        for head, found in defining.items()
+        for rule in found
+        for atom in (*rule.positive, *rule.negative)
+        if atom.relation in place
+    }
+    if not edges:
+        return [Component(frozenset([head]), tuple(defining[head])) for head in place]
+    ends = tuple(zip(*edges, strict=True))
+    graph = coo_array(([1] * len(edges), ends), shape=(len(place), len(place)))
+    _, part_of = connected_components(graph, directed=True, connection="strong")
+    members: dict[int, list[int]] = {}
+    for head, at in place.items():
+        members.setdefault(int(part_of[at]), []).append(head)
+    needs: dict[int, set[int]] = {part: set() for part in members}
+    for one, two in sorted(edges):
+        if part_of[one] != part_of[two]:
+            needs[int(part_of[one])].add(int(part_of[two]))
+    return [
+        Component(frozenset(members[part]), tuple(rule for head in members[part] for rule in defining[head]))
+        for part in TopologicalSorter(needs).static_order()
+    ]
 
 
 class Session(Protocol[EstimateT]):
@@ -45,7 +112,7 @@ class Session(Protocol[EstimateT]):
         ...
 
     def forget(self, estimate: EstimateT) -> None:
-        """Let go of an estimate."""
+        """Free the memory of an estimate that is not needed any more."""
         ...
 
     def derived(self) -> Mapping[int, Rows]:
@@ -53,7 +120,7 @@ class Session(Protocol[EstimateT]):
         ...
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Free all memory."""
         ...
 
 
@@ -77,25 +144,61 @@ def well_founded(program: CodedProgram, session: Session[EstimateT]) -> Mapping[
     """Compute a program's well-founded model component by component."""
     try:
         for part in components(program.rules):
-            model = session.least(part, None) if part.is_stratified else _alternate(program, session, part)
+            model = session.least(part, None) if part.is_stratified else _total(program, session, part)
             session.add(part, model)
         return session.derived()
     finally:
         session.close()
 
 
-def _alternate(program: CodedProgram, session: Session[EstimateT], part: Component) -> EstimateT:
-    over = session.least(part, None)
-    under = session.least(part, over)
-    while gap := session.difference(over, under):
-        closer = session.least(part, under)
-        if session.difference(over, closer) is None:
-            raise LogicError(
-                f"{program.atom(*gap)} is neither true nor false in this program: its rules "
-                "make it depend on its own negation, so break that circle"
-            )
-        session.forget(over)
-        session.forget(under)
-        over, under = closer, session.least(part, closer)
-    session.forget(over)
-    return under
+def _total(program: CodedProgram, session: Session[EstimateT], part: Component) -> EstimateT:
+    """The model of a component that reads its own negation."""
+    lower, upper = alternating_fixpoint(
+        lambda against: session.least(part, against),
+        lambda more, less: session.difference(more, less) is None,
+        session.forget,
+    )
+    if gap := session.difference(upper, lower):
+        raise LogicError(
+            f"{program.atom(*gap)} is neither true nor false in this program: its rules "
+            "make it depend on its own negation, so break that circle"
+        )
+    session.forget(upper)
+    return lower
+
+
+def alternating_fixpoint(
+    least: Callable[[EstimateT | None], EstimateT],
+    agree: Callable[[EstimateT, EstimateT], bool],
+    forget: Callable[[EstimateT], None] = lambda _: None,
+) -> tuple[EstimateT, EstimateT]:
+    """What must hold and what may hold; what is only in the second is undefined.
+
+    Parameters
+    ----------
+    least
+        The least model where negation is read from an estimate; None: the smallest one.
+    agree
+        Whether two estimates, the larger one first, are equal.
+    forget
+        Called with every estimate that is not needed any more.
+
+    Examples
+    --------
+    >>> move = {1: [2], 2: [3], 4: [4]}  # who moves to a place that has lost has won; 4 is a draw
+    >>> def won(against):
+    ...     return {x for x in move if any(y not in (against or set()) for y in move[x])}
+    >>> alternating_fixpoint(won, lambda more, less: more == less)
+    ({2}, {2, 4})
+    """
+    lower: EstimateT | None = None
+    while True:
+        upper = least(lower)
+        higher = least(upper)
+        done = agree(upper, higher) or (lower is not None and agree(higher, lower))
+        if lower is not None:
+            forget(lower)
+        if done:
+            return higher, upper
+        forget(upper)
+        lower = higher

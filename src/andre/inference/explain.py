@@ -1,13 +1,15 @@
-"""The groundings of one rule over facts, and how far the best of the others get.
+"""Explanations: the rules and facts by which an atom holds, or the rule that comes nearest to deriving it.
 
-Why an atom holds, or how near it comes to holding.
+An explanation needs a few groundings of a rule for one atom, as soon as they
+are found, and the literal at which the others fail. So rules are searched here
+literal by literal, depth first; all heads of a rule at once are for `bodies`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -55,11 +57,11 @@ class FactIndex:
                 found = self._rows(key, place, arg)
                 rows = found if rows is None or len(found) < len(rows) else rows
         for row in range(len(relation)) if rows is None else rows.tolist():
-            if relation.negative is not None and relation.negative[row]:
-                continue
-            bindings = self._match(atom, relation.codes[row].tolist())
-            if bindings is not None:
-                yield bindings
+            if relation.negative is None or not relation.negative[row]:
+                codes = relation.codes[row].tolist()
+                bindings = _bind(atom, [Constant(self.facts.constants[code]) for code in codes])
+                if bindings is not None:
+                    yield bindings
 
     def _rows(self, key: Key, place: int, constant: Constant) -> NDArray[np.intp]:
         """The rows with this constant in this place, by an order made once."""
@@ -73,18 +75,20 @@ class FactIndex:
             return order[:0]
         return order[np.searchsorted(ordered, code, "left") : np.searchsorted(ordered, code, "right")]
 
-    def _match(self, atom: Atom, codes: list[int]) -> Bindings | None:
-        bindings: Bindings = {}
-        for arg, code in zip(atom.args, codes, strict=True):
-            constant = Constant(self.facts.constants[code])
-            if (bindings.setdefault(arg, constant) if isinstance(arg, Variable) else arg) != constant:
-                return None
-        return bindings
+
+def _bind(atom: Atom, values: Iterable[Term]) -> Bindings | None:
+    """What the variables of an atom stand for where its arguments are these constants, or None."""
+    bindings: Bindings = {}
+    for arg, value in zip(atom.args, values, strict=True):
+        assert isinstance(value, Constant)
+        if (bindings.setdefault(arg, value) if isinstance(arg, Variable) else arg) != value:
+            return None
+    return bindings
 
 
 @dataclass(frozen=True)
 class Partial:
-    """How far a rule gets: its first literals hold, and the next one does not."""
+    """A grounding that fails: the first literals of a rule hold, and the next one does not."""
 
     rule: Rule
     bindings: Mapping[Variable, Constant]
@@ -94,7 +98,7 @@ class Partial:
 
 
 class Search:
-    """Goes through the groundings of a rule, literal by literal as the rule is printed.
+    """Finds the groundings of a rule, depth first: its atoms as written, then negations and comparisons.
 
     Parameters
     ----------
@@ -109,9 +113,14 @@ class Search:
         self.index, self.model, self.max_steps = index, model, max_steps
 
     def groundings(self, rule: Rule, bindings: Bindings, partials: list[Partial]) -> Iterator[Bindings]:
-        """Yield what the variables stand for where the whole body holds.
+        """What the variables stand for where the whole body holds, one grounding at a time.
 
-        `partials` takes the partial grounding that gets furthest.
+        Parameters
+        ----------
+        bindings
+            What some of the variables stand for.
+        partials
+            The list that the partial grounding which gets furthest is put into.
         """
         literals = sorted(rule.body, key=lambda literal: (literal.is_builtin, literal.negated))
         stack: list[Iterator[Bindings]] = [iter([bindings])]
@@ -131,10 +140,10 @@ class Search:
             if first is None:
                 self._note(rule, literals, depth, current, partials)
             else:
-                stack.append(_chain(first, extended))
+                stack.append(chain([first], extended))
 
     def _extend(self, literal: Literal, bindings: Bindings) -> Iterator[Bindings]:
-        atom = literal.atom.substitute(_terms(bindings))
+        atom = literal.atom.substitute(bindings)
         if literal.is_builtin:
             if comparison_holds(atom) != literal.negated:
                 yield bindings
@@ -151,19 +160,8 @@ class Search:
         remaining = len(literals) - depth
         if partials and (partials[0].remaining, -len(partials[0].held)) <= (remaining, -depth):
             return
-        ground = [
-            Literal(item.atom.substitute(_terms(bindings)), item.negated) for item in literals[: depth + 1]
-        ]
+        ground = [Literal(item.atom.substitute(bindings), item.negated) for item in literals[: depth + 1]]
         partials[:] = [Partial(rule, dict(bindings), tuple(ground[:-1]), ground[-1], remaining)]
-
-
-def _chain(first: Bindings, rest: Iterator[Bindings]) -> Iterator[Bindings]:
-    yield first
-    yield from rest
-
-
-def _terms(bindings: Bindings) -> dict[Variable, Term]:
-    return dict(bindings)
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,7 @@ class Premise:
 
     def lines(self) -> Iterator[str]:
         """The premise for a person to read."""
-        yield f"{self.literal}  ({self.why}{_percent(self.probability)})"
+        yield f"{self.literal}  ({self.why}{_chance(self.probability)})"
         if self.explanation is not None:
             for line in islice(self.explanation.lines(), 1, None):
                 yield f"  {line}"
@@ -235,11 +233,8 @@ class Explanation:
     def lines(self) -> Iterator[str]:
         """The explanation for a person to read, line by line."""
         how = [name for name, holds in (("stated", self.is_stated), ("derived", bool(self.firings))) if holds]
-        yield (
-            f"{self.atom} is {' and '.join(how)}{_percent(self.probability)}"
-            if how
-            else (f"{self.atom} does not hold")
-        )
+        holds = f"is {' and '.join(how)}{_chance(self.probability)}" if how else "does not hold"
+        yield f"{self.atom} {holds}"
         for firing in self.firings:
             for line in firing.lines():
                 yield f"  {line}"
@@ -338,7 +333,8 @@ class Explainer:
         partials: list[Partial] = []
         firings: list[Firing] = []
         for rule in self._rules:
-            bindings = _unify(rule.head, atom)
+            same = (rule.head.predicate, rule.head.arity) == (atom.predicate, atom.arity)
+            bindings = _bind(rule.head, atom.args) if same else None
             if bindings is not None:
                 found = self._search.groundings(rule, bindings, partials)
                 firings += islice(self._fire(rule, found, depth, above), limit)
@@ -353,7 +349,7 @@ class Explainer:
         self, rule: Rule, found: Iterator[Bindings], depth: int, above: frozenset[Atom]
     ) -> Iterator[Firing]:
         for bindings in found:
-            body = rule.substitute(dict(bindings)).body
+            body = rule.substitute(bindings).body
             # What needs the atom itself explains nothing.
             if any(literal.binds and literal.atom in above for literal in body):
                 continue
@@ -371,33 +367,16 @@ class Explainer:
         if self._facts.contains(literal.atom):
             return Premise(literal, probability, "stated")
         inner = self._explain(literal.atom, 1, depth - 1, above) if depth > 1 else None
-        return Premise(literal, probability, "derived", inner and _first(inner))
+        # One firing is enough below the top.
+        shown = inner and Explanation(inner.atom, inner.probability, inner.is_stated, inner.firings[:1])
+        return Premise(literal, probability, "derived", shown)
 
     def _remark(self, atom: Atom) -> str:
-        if not any(
-            (rule.head.predicate, rule.head.arity) == (atom.predicate, atom.arity) for rule in self._rules
-        ):
+        defined = {(rule.head.predicate, rule.head.arity) for rule in self._rules}
+        if (atom.predicate, atom.arity) not in defined:
             return f"no rule defines {atom.predicate}/{atom.arity}, and no fact states the atom"
         unknown = [str(c) for c in atom.args if isinstance(c, Constant) and self._facts.code(c.value) is None]
         return f"no fact mentions {', '.join(unknown)}" if unknown else ""
-
-
-def _first(explanation: Explanation) -> Explanation:
-    """One firing is enough below the top."""
-    return Explanation(
-        explanation.atom, explanation.probability, explanation.is_stated, explanation.firings[:1]
-    )
-
-
-def _unify(head: Atom, atom: Atom) -> Bindings | None:
-    if (head.predicate, head.arity) != (atom.predicate, atom.arity):
-        return None
-    bindings: Bindings = {}
-    for arg, constant in zip(head.args, atom.args, strict=True):
-        assert isinstance(constant, Constant)
-        if (bindings.setdefault(arg, constant) if isinstance(arg, Variable) else arg) != constant:
-            return None
-    return bindings
 
 
 def _partial_lines(partial: Partial) -> Iterator[str]:
@@ -416,5 +395,5 @@ def _partial_lines(partial: Partial) -> Iterator[str]:
     yield f"      {partial.failing}  fails: {why}"
 
 
-def _percent(probability: float) -> str:
+def _chance(probability: float) -> str:
     return "" if probability == 1 else f", probability {probability:.4g}"

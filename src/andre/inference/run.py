@@ -1,7 +1,4 @@
-"""Which engine suits a program: an estimate of how much it derives.
-
-Running a program over facts.
-"""
+"""Programs run over facts, by the engine that suits their size."""
 
 from __future__ import annotations
 
@@ -14,9 +11,8 @@ from andre.errors import ConfigError
 from andre.facts import FactBase
 from andre.inference.clingo_engine import ClingoEngine
 from andre.inference.coded import CodedProgram, CodedRule, is_variable
-from andre.inference.components import components
 from andre.inference.duckdb_engine import DuckDBEngine
-from andre.inference.engine import Engine
+from andre.inference.engine import Engine, components
 from andre.inference.model import Model
 from andre.logic import Program
 

@@ -1,4 +1,4 @@
-"""Counts of old rules on new facts are those of trying every grounding."""
+"""Evidence and ranks of single rules: counts are those of trying every grounding."""
 
 from itertools import product
 
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.census.strategies import fact_bases
 
-from andre.evaluation import rescore
+from andre.evaluation import rank_by_rules, rescore
 from andre.facts import FactBase
 from andre.inference import materialise
 from andre.learning import learn
@@ -22,7 +22,7 @@ def rules(draw: st.DrawFn) -> Rule:
     """A rule about p whose variables all stand in positive literals; often about p again."""
 
     def atom(name: str, terms: list[Variable]) -> Atom:
-        term = st.one_of(*[st.sampled_from(terms)] * 4, st.just(Constant("a")))
+        term = st.sampled_from([*terms * 2, Constant("a")])
         return Atom(name, tuple(draw(term) for _ in range(ARITIES[name])))
 
     names = st.sampled_from(["p", "p", "q", "r", "u"])
@@ -125,3 +125,17 @@ def test_uncertain_facts_count_from_one_half() -> None:
     facts = FactBase.from_facts(atoms, probabilities=[0.9, 0.6, 0.4, 0.8, 0.3])
     (rule,) = rescore(parse_program("h(X) :- p(X)."), facts)
     assert rule.on("train") == Evidence("train", 2, 1)
+
+
+def test_a_candidate_that_no_fact_mentions_outranks_nobody() -> None:
+    atoms = list(map(parse_atom, ["p(a,b)", "p(c,d)", "h(a,b)", "h(c,d)"]))
+    facts = FactBase.from_facts(atoms, marks=["train", "train", "train", "test"])
+    sure, strange = parse_program("h(X,Y) :- p(X,Y). h(X,zoe) :- p(X,Y).")
+    counts = Evidence("train", 20, 20)
+    ranks = [
+        rank_by_rules(Program(tuple(rule.with_evidence(counts) for rule in rules)), facts, ("h", 2))
+        for rules in ([sure], [sure, strange])
+    ]
+    assert ranks[0] == ranks[1]
+    assert ranks[0] is not None
+    assert ranks[0].mrr["realistic"] == 1

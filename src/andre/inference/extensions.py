@@ -1,0 +1,118 @@
+"""What the atoms and comparisons of rules are true of, as rows of codes and as dense tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from andre.arrays import Floats, Ints
+from andre.facts import FactBase
+from andre.inference.coded import (
+    CodedAtom,
+    CodedComparison,
+    CodedRule,
+    Coder,
+    is_variable,
+    number_ranks,
+)
+from andre.logic import Rule, check_safe
+
+__all__ = ["Extensions", "term_grids"]
+
+
+class Extensions:
+    """The rows of every relation: which atoms hold, and which must not stand negated in a body.
+
+    Parameters
+    ----------
+    facts
+        What is known; marks are not read, and denied facts do not hold.
+    likely
+        Whether a fact holds only where its probability is above one half. Then
+        at exactly one half neither the atom nor its negation holds. Otherwise
+        every stated fact holds.
+    """
+
+    def __init__(self, facts: FactBase, *, likely: bool = False) -> None:
+        self.facts, self.likely = facts, likely
+        self.coder = Coder(facts)
+        self._rows: dict[tuple[int, bool], Ints] = {}
+        self._ranks: Ints = np.zeros(0, dtype=np.int64)
+
+    def code(self, rule: Rule) -> CodedRule:
+        """The rule over codes.
+
+        Raises
+        ------
+        LogicError
+            Where a variable is in no positive literal of the body.
+        """
+        check_safe(rule)
+        return self.coder.rule(rule)
+
+    @property
+    def n(self) -> int:
+        """How many constants the facts have."""
+        return len(self.facts.constants)
+
+    @property
+    def n_codes(self) -> int:
+        """How many codes there are: constants of the facts, and those that only the rules so far have."""
+        return len(self.coder)
+
+    @property
+    def ranks(self) -> Ints:
+        """The `number_ranks` of all constants."""
+        if len(self._ranks) != self.n_codes:
+            self._ranks = number_ranks(self.coder.constants)
+        return self._ranks
+
+    def rows(self, relation: int, *, negated: bool = False) -> Ints:
+        """The atoms of a relation that hold, or with `negated` those whose negation does not, [N, arity]."""
+        if (relation, negated) not in self._rows:
+            self._rows[relation, negated] = self._select(relation, negated)
+        return self._rows[relation, negated]
+
+    def _select(self, relation: int, negated: bool) -> Ints:
+        name, arity = self.coder.keys[relation]
+        found = self.facts.relations.get((name, arity))
+        if found is None:
+            return np.zeros((0, arity), dtype=np.int64)
+        keep = np.ones(len(found), dtype=np.bool_) if found.negative is None else ~found.negative
+        if self.likely and found.probability is not None:
+            keep &= found.probability >= 0.5 if negated else found.probability > 0.5
+        return found.codes[keep].astype(np.int64)
+
+    def matches(self, atom: CodedAtom, *, negated: bool = False) -> Ints:
+        """What the variables of an atom stand for in the rows that match it, [N, variables]."""
+        rows = self.rows(atom.relation, negated=negated)
+        keep = np.ones(len(rows), dtype=np.bool_)
+        place: dict[int, int] = {}
+        for position, term in enumerate(atom.terms):
+            column = rows[:, position]
+            keep &= column == (rows[:, place.setdefault(term, position)] if is_variable(term) else term)
+        return rows[keep][:, list(place.values())]
+
+    def table(self, item: CodedAtom | CodedComparison, *, negated: bool = False) -> Floats:
+        """1 where a literal or comparison holds, else 0; one axis of n constants per variable, ascending."""
+        if isinstance(item, CodedComparison):
+            left, right = term_grids((item.left, item.right), item.scope, self.n)
+            ranks = self.ranks if item.is_order else None
+            return np.asarray(item.holds(left, right, ranks), dtype=np.float64)
+        rows = self.matches(item, negated=negated)[:, np.argsort(item.variables)]
+        table = np.full((self.n,) * rows.shape[1], float(negated))
+        table[tuple(rows.T)] = float(negated != (len(rows) > 0))
+        return table
+
+
+def term_grids(terms: Iterable[int], scope: tuple[int, ...], n: int) -> list[Ints]:
+    """The code that each term stands for, over a table with one axis of n constants per variable.
+
+    Examples
+    --------
+    >>> [grid.tolist() for grid in term_grids((-2, 7), (0, 1), 3)]
+    [[[0, 1, 2]], 7]
+    """
+    axes = np.ogrid[(slice(n),) * len(scope)]
+    return [np.asarray(axes[scope.index(-1 - term)] if is_variable(term) else term) for term in terms]
