@@ -361,14 +361,13 @@ def tangle(n: int) -> FactBase:
     return base(*likes, *back, *knows)
 
 
-def test_a_census_that_outgrows_its_memory_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_census_that_outgrows_its_memory_is_drawn() -> None:
     facts, small = tangle(40), {"mode": "complete", "memory_limit": 300_000}
     with pytest.raises(DataError, match="MB allowed"):  # four variables cannot be drawn
         quick(facts, "liked/2", variables=4, **small)
     with pytest.raises(DataError, match="MB allowed"):
         quick(facts, "liked/2", semantics="rows", **small | {"memory_limit": 10})
-    monkeypatch.setattr("andre.learning.learn._DRAWN", 1000)
-    (made,) = quick(facts, "likes/2", **small)
+    (made,) = quick(facts, "likes/2", fallback_heads=1000, **small)
     assert str(made.program.rules[0]) == "likes(X1, X2) :- liked(X2, X1), X1 \\= X2."
     assert any("1,000 head atoms were drawn to stand for all" in note for note in made.notes)
     (whole,) = quick(facts, "likes/2", mode="complete")

@@ -120,9 +120,8 @@ def test_a_language_may_name_the_target(tmp_path: Path) -> None:
     assert all(len(rule.body) == 1 for rule in theory.program)
 
 
-def test_too_many_constants_for_tables_leave_recursion_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("andre.learning.define._MOST_CELLS", 63)
-    (definition,) = quick(chain(), "path/2")
+def test_too_many_constants_for_tables_leave_recursion_out() -> None:
+    (definition,) = quick(chain(), "path/2", table_cells=63)
     assert not any(rule.is_recursive for rule in definition.program)
     assert definition.notes == ("recursion was left out: 8 constants are too many for truth tables",)
 

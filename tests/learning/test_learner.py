@@ -213,7 +213,7 @@ def test_a_second_interrupt_is_not_held_back() -> None:
 
 def test_ctrl_c_in_another_process() -> None:
     code = (
-        "from andre.grounding.synthetic import SYNTHETIC_TASKS\n"
+        "from andre.samples import SYNTHETIC_TASKS\n"
         "from andre.learning import Callback, Config, fit\n"
         "class Say(Callback):\n"
         "    def on_extract(self, state): print('look', flush=True)\n"

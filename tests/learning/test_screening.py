@@ -6,7 +6,8 @@ import numpy as np
 
 from andre.evaluation import CrispSample
 from andre.learning import Config, Guide, best_short_bodies
-from andre.learning.propose import fit_screened, is_wide, promising_columns
+from andre.learning.modes import fit_screened, is_wide
+from andre.learning.proposing import promising_columns
 from andre.samples import Form, RuleSpace, Sample
 
 
@@ -23,7 +24,7 @@ def test_a_rule_of_three_literals_is_found_among_many_candidates():
     config = Config.preset("default", steps=60)
     extra = best_short_bodies(crisp, form, config.selection)
     for guide in (Guide(form, extra), Guide(form)):
-        result = fit_screened(sample, crisp, config, (), guide)
+        result = fit_screened(sample, crisp, config, guide)
         assert [str(rule) for rule in result.program] == ["h :- b4, b41, \\+ b71."]
         assert result.space == sample.space
         assert result.proposed.shape[1] == result.weights.shape[1] == sample.space.m

@@ -8,8 +8,8 @@ from hypothesis.extra import numpy as hnp
 
 from andre.evaluation import CrispSample, program_length
 from andre.learning import Floor, SelectionConfig, prune, select
-from andre.learning.choose.pool import Pool
-from andre.learning.choose.select import combine, most_accurate, nothing, pool_rules
+from andre.learning.choose.pool import RuleCoverage
+from andre.learning.choose.selection import combine, most_accurate, nothing, pool_rules
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 M = 3
@@ -90,7 +90,7 @@ def test_the_pool_holds_bodies_and_their_shorter_ones(
 def test_combined_programs_have_the_length_they_claim(sample: CrispSample, codes: np.ndarray) -> None:
     config = SelectionConfig(max_rules=4)
     pool = pool_rules(sample, codes, config)
-    for candidate in combine(Pool(sample, pool), config):
+    for candidate in combine(RuleCoverage(sample, pool), config):
         assert candidate.length == pytest.approx(program_length(sample, candidate.codes), abs=1e-9)
         assert 1 <= len(candidate.codes) <= 4
 

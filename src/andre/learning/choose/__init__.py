@@ -1,1 +1,30 @@
-"""Choosing a program: by description length, by fewest errors, at the fixpoint."""
+"""Choosing a program among bodies: by description length, at the fixpoint, or by fewest errors.
+
+`select` combines and refines rules by what they cover in one step,
+`FixpointChooser` judges recursive programs by all that they derive, and
+`fewest_errors` counts wrong labels alone.
+"""
+
+from andre.learning.choose.covering import fewest_errors
+from andre.learning.choose.fixpoint import FixpointChooser
+from andre.learning.choose.pool import RuleCoverage, RulePool
+from andre.learning.choose.refinement import Refiner, neighbours
+from andre.learning.choose.rejection import Rejected, Weighing, rejected_rules
+from andre.learning.choose.selection import Candidate, Pruner, prune, select, with_shorter
+
+__all__ = [
+    "Candidate",
+    "FixpointChooser",
+    "Pruner",
+    "Refiner",
+    "Rejected",
+    "RuleCoverage",
+    "RulePool",
+    "Weighing",
+    "fewest_errors",
+    "neighbours",
+    "prune",
+    "rejected_rules",
+    "select",
+    "with_shorter",
+]

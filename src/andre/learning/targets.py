@@ -1,7 +1,4 @@
-"""Mode `complete`, and rows: the rules that describe a target shortest in one step from all known facts.
-
-From facts to rules: the census of each target, runs on it, and the choice of a program.
-"""
+"""Learning the rules of one or more targets from facts, one after another or in parallel."""
 
 from __future__ import annotations
 
@@ -11,70 +8,18 @@ from concurrent.futures import BrokenExecutor, Executor, as_completed
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from andre.census import Census, sample_census, take_census
 from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError
-from andre.evaluation import Confusion, CrispSample
 from andre.facts import FactBase
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
-from andre.learning.choose.rejection import Weighing
-from andre.learning.choose.select import with_shorter
-from andre.learning.config import Guide
-from andre.learning.define import define, fits_tables
-from andre.learning.fit import fit
-from andre.learning.plan import Plan, apart, encode_known, known_about, with_background
-from andre.learning.propose import best_short_bodies, fit_screened, is_wide
-from andre.learning.theory import Counts, Definition, TargetStore, Theory
+from andre.learning.modes import fits_tables, learn_definition, learn_from_examples
+from andre.learning.plan import Plan, with_background
+from andre.learning.results import Definition, TargetStore, Theory
 from andre.limits import sized_threads
-from andre.logic import Program
 from andre.samples import Language, key_text
 
-__all__ = ["describe", "learn"]
-
-
-def describe(census: Census, language: Language, plan: Plan, callbacks: tuple[Callback, ...]) -> Definition:
-    """The program that describes the examples shortest in one step."""
-    sample = census.to_sample()
-    head = sample.space.head
-    form = replace(language.form(sample.space), safe=plan.config.selection.safe)
-    if plan.mode == "complete":
-        # What is not known yet may be what the program derives: to deny it could undo itself.
-        form = replace(form, unnegated=tuple(np.flatnonzero(sample.space.recursive).tolist()))
-    crisp = CrispSample.of(sample)
-    extra = best_short_bodies(crisp, form, plan.config.selection) if plan.short_bodies else None
-    known = known_about(plan.known, (head.predicate, head.arity))
-    fixed = encode_known(known, sample.space, identity=plan.identity) if len(known) else None
-    guide = Guide(form, extra, fixed)
-    if fixed is None and plan.config.selection.criterion == "description" and is_wide(sample):
-        result = fit_screened(sample, crisp, plan.config, callbacks, guide)
-    else:
-        result = fit(sample, plan.config, callbacks=callbacks, guide=guide)
-    covered = np.rint(crisp.counts(crisp.predicts(result.codes)[None])[0]).astype(int)
-    totals = np.rint(crisp.totals).astype(int)
-    pool = with_shorter(np.concatenate([result.proposed, result.codes, *([] if extra is None else [extra])]))
-    pool = pool[form.admits(pool)]
-    floor = plan.config.selection.floor(crisp.totals[0])
-    weighing = Weighing(
-        sample.space, pool, crisp.body_counts(pool), crisp.totals, floor, identity=plan.identity
-    )
-    return Definition(
-        target=key_text((head.predicate, head.arity)),
-        program=Program(tuple((apart(rule) if plan.identity else rule).tidy() for rule in result.program)),
-        counts=Counts.of(census),
-        confusion=Confusion(*covered.tolist(), *(totals - covered).tolist()),
-        length=result.length,
-        empty_length=result.empty_length,
-        result=result,
-        pool=weighing.kept(),
-        rejected=tuple(weighing.rejected(result.codes)),
-        reason=None if len(result.program) else weighing.why_nothing(result.stopped),
-    )
-
-
-#: Head atoms that a learner sees where all are too many.
-_DRAWN = 50_000
+__all__ = ["learn"]
 
 
 def learn(
@@ -87,7 +32,7 @@ def learn(
     executor: Executor | None = None,
     **options: Any,
 ) -> Theory:
-    """Learn the rules of one or more relations.
+    """Learn the rules of one or more relations from facts.
 
     Parameters
     ----------
@@ -114,7 +59,7 @@ def learn(
     Examples
     --------
     >>> from andre.facts.tasks import TASKS
-    >>> print(learn(TASKS["even"].train(), "even/1", variables=2).program)
+    >>> print(learn(TASKS["even"].train(), "even/1", variables=2, restarts=1, rounds=1, steps=20).program)
     even(X1) :- successor(X2, X1), \\+ even(X2).
     even(X1) :- zero(X1).
     """
@@ -125,12 +70,7 @@ def learn(
         raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
     facts = materialise(facts)
     plan = plan or Plan.of(facts, targets[0], **options)
-    languages = [plan.language if name is None else plan.aim(name) for name in targets]
-    facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
-    named: dict[str, Language] = {}
-    for language in languages:
-        language.space(facts)  # refuse a wrong name before anything is learned
-        named.setdefault(key_text(language.key(facts)), language)
+    facts, named = _with_languages(facts, plan, targets)
     if out is not None:
         out.begin(facts, plan)
     definitions: dict[str, Definition] = {}
@@ -156,6 +96,23 @@ def learn(
     if out is not None:
         out.close(theory)
     return theory
+
+
+def _with_languages(
+    facts: FactBase, plan: Plan, targets: Sequence[str | None]
+) -> tuple[FactBase, dict[str, Language]]:
+    """The facts with what known rules of other relations derive, and the language of every target.
+
+    Whatever no rule could be written in is refused here, before anything is learned.
+    """
+    languages = [plan.language if name is None else plan.aim(name) for name in targets]
+    if len(plan.known):
+        facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
+    named: dict[str, Language] = {}
+    for language in languages:
+        language.space(facts)
+        named.setdefault(key_text(language.key(facts)), language)
+    return facts, named
 
 
 def _refuse_nothing(definitions: Mapping[str, Definition], skipped: Mapping[str, str]) -> None:
@@ -226,7 +183,7 @@ def _learn_one(
 ) -> Definition:
     began = time.monotonic()
     at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
-    if at_fixpoint and not fits_tables(facts):
+    if at_fixpoint and not fits_tables(facts, plan.table_cells):
         # Without recursion one step is the fixpoint, and needs no tables.
         language, at_fixpoint = replace(language, recursion=False), False
         notes.append(
@@ -243,9 +200,9 @@ def _learn_one(
         callback.on_census(census)
     with sized_threads(len(facts.constants) ** 3):
         if at_fixpoint:
-            made = define(facts, language, census, plan, callbacks)
+            made = learn_definition(facts, language, census, plan, callbacks)
         else:
-            made = describe(census, language, plan, callbacks)
+            made = learn_from_examples(census, language, plan, callbacks)
     return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
 
 
@@ -268,6 +225,6 @@ def _census(facts: FactBase, language: Language, plan: Plan, *, draws: bool) -> 
             raise
         refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
     try:
-        return sample_census(facts, language, _DRAWN, seed=plan.config.seed, **how)
+        return sample_census(facts, language, plan.fallback_heads, seed=plan.config.seed, **how)
     except ConfigError:  # head atoms are not drawn for every language
         raise refusal from None

@@ -1,4 +1,4 @@
-"""Learning a program from a sample: rounds of runs, then selection, while it pays."""
+"""Learning a program from a sample: rounds of runs, each followed by a choice, while it pays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from andre.errors import DataError
 from andre.evaluation import CrispSample, program_length
-from andre.learning.callbacks import Callback, Finished, ProgressKeeper, State
-from andre.learning.choose.select import Candidate, most_accurate, nothing, prune, select
+from andre.learning.callbacks import Callback, Finished, ProgressKeeper, State, tell
+from andre.learning.choose.selection import Candidate, most_accurate, nothing, select
 from andre.learning.config import Config, Guide
 from andre.learning.extraction import distinct_bodies
-from andre.learning.result import Result, RunSummary, judge
-from andre.learning.trainer import Trainer, tell
+from andre.learning.results import Result, RunSummary, judge
+from andre.learning.trainer import Trainer
 from andre.limits import Deadline, interruptible
 from andre.samples import Codes, Sample
 
@@ -36,7 +36,7 @@ def fit(
     checkpoint: ProgressKeeper | None = None,
     guide: Guide | None = None,
 ) -> Result:
-    """Learn a program.
+    """Learn a program from rows.
 
     A round trains runs for every number of subrules at once, then the rules
     of all runs so far are combined into the program with the shortest
@@ -81,8 +81,7 @@ def fit(
             state.seconds = spent + time.monotonic() - began
             return "interrupted" if interrupt.asked else "time" if pause.passed else None
 
-        chooser = _Chooser(config, deadline, guide)
-        rounds, chosen = _rounds(trainer, state, callbacks, stop, chooser)
+        rounds, chosen = _rounds(trainer, state, callbacks, stop, _Chooser(trainer, deadline, guide))
     if checkpoint:
         checkpoint.close(state)
     state.seconds = spent + time.monotonic() - began
@@ -93,20 +92,21 @@ def fit(
 class _Chooser:
     """Chooses the program that the runs so far come to."""
 
-    config: Config
+    trainer: Trainer
     deadline: Deadline
     guide: Guide
 
     def __call__(self, state: State, rounds: Sequence[Finished]) -> Candidate:
         programs = [codes for finished in rounds for each in finished.codes for codes in each]
-        selection, guide = self.config.selection, self.guide
+        selection, guide = self.trainer.config.selection, self.guide
         if selection.criterion == "accuracy":
             if guide.form is not None:
                 programs = [codes[guide.form.admits(codes)] for codes in programs]
             n_rules = [n for finished in rounds for _ in finished.codes for n in finished.n_rules]
             return most_accurate(state.sample, programs, n_rules, selection)
         programs.append(state.best.codes)
-        return select(state.sample, programs, selection, self.deadline, guide.form, guide.extra)
+        pruner = self.trainer.pruner
+        return select(state.sample, programs, selection, guide, deadline=self.deadline, pruner=pruner)
 
 
 def _rounds(
@@ -172,23 +172,16 @@ def _summaries(
     trainer: Trainer, state: State, rounds: Sequence[Finished]
 ) -> tuple[tuple[RunSummary, ...], NDArray[np.float32]]:
     """Where every run ended, and the weights of the one with the shortest description."""
-    sample, floor = trainer.crisp, trainer.floor
-    known: dict[bytes, Candidate] = {}
+    space = trainer.crisp.space
     runs: list[RunSummary] = []
-    best, weights = None, np.zeros((0, sample.space.m, 3), dtype=np.float32)
+    best, weights = None, np.zeros((0, space.m, 3), dtype=np.float32)
     for round_, finished in enumerate(rounds):
         looks = [look.losses.sum(axis=0) for look in state.history if look.round == round_]
         for run, n in enumerate(finished.n_rules):
-            candidates = []
-            for codes in finished.codes[:, run]:
-                key = codes.tobytes()
-                if key not in known:
-                    sound = prune(sample, distinct_bodies(codes), floor)
-                    known[key] = Candidate(sound, program_length(sample, sound))
-                candidates.append(known[key])
+            candidates = map(trainer.pruner, finished.codes[:, run])
             own = min(candidates, key=lambda candidate: candidate.rank)
             seen = [float(look[run]) for look in looks if not np.isnan(look[run])]
-            program = sample.space.program(own.codes)
+            program = space.program(own.codes)
             runs.append(RunSummary(round_, int(n), program, own.length, seen[-1] if seen else np.nan))
             if best is None or own.rank < best.rank:
                 best, weights = own, finished.weights[run, :n]

@@ -1,4 +1,4 @@
-"""Fewest errors: rules that together cover the examples that are mostly true, and no others.
+"""Choosing the program with the fewest errors: rules that cover all mostly positive examples, and no others.
 
 The description length asks whether a rule tells more than it costs. Where the
 share of right labels is all that counts, as in the paper's tables of knowledge
