@@ -15,10 +15,9 @@ from andre.learning.choose import (
     prune,
     rejected_rules,
     select,
-    with_shorter,
 )
 from andre.learning.config import Config, Floor, Guide, SelectionConfig, TrainingConfig
-from andre.learning.extraction import distinct_bodies, extract
+from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
 from andre.learning.modes import background_of, labels_of
 from andre.learning.plan import Plan, learnable, with_inequalities

@@ -2,7 +2,9 @@
 
 `learn_definition` judges programs at their fixpoint over the background, as a
 recursive definition must be. `learn_from_examples` judges them by one
-application of their rules to what is known, which rows and completion need.
+application of their rules to what is known, which rows and completion need. A
+third way, such as one that invents predicates and trains several heads together,
+is a third function here, chosen in `targets`.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from andre.learning.callbacks import Callback
 from andre.learning.choose.fixpoint import FixpointChooser
 from andre.learning.choose.pool import KEPT, RulePool
 from andre.learning.choose.rejection import Weighing
-from andre.learning.choose.selection import form_of, nothing, select, with_shorter
+from andre.learning.choose.selection import form_of, nothing, select
 from andre.learning.config import Config, Guide
 from andre.learning.fitting import fit
 from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
@@ -32,7 +34,7 @@ from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.limits import Deadline
 from andre.logic import Evidence, Program
-from andre.samples import Codes, Form, Language, RuleSpace, Sample, evidence_mask, key_text
+from andre.samples import Codes, Language, RuleSpace, Sample, evidence_mask, key_text
 
 __all__ = [
     "background_of",
@@ -87,7 +89,10 @@ def learn_definition(
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
     result, bodies = _proposed(sample, Guide(form, fixed=_sayable(known, space)), config, callbacks)
-    pool = _pooled(sample, form, [*bodies, form.short_bodies()] if plan.short_bodies else bodies)
+    if plan.short_bodies:
+        bodies.append(form.short_bodies())
+    crisp = CrispSample.of(sample)
+    pool = RulePool.of(crisp, np.concatenate(bodies), form).by_length(crisp.totals)
     rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
     fixed = tuple(map(rules.add, known))
     # What known rules derive by themselves is settled: what is added is judged on the rest.
@@ -149,14 +154,6 @@ def _sayable(known: Program, space: RuleSpace) -> Codes | None:
     return np.concatenate(found) if found else None
 
 
-def _pooled(sample: Sample, form: Form, bodies: list[Codes]) -> RulePool:
-    """Well-formed bodies, those first that describe the target shortest in one step."""
-    every = with_shorter(np.concatenate(bodies))
-    every = every[form.admits(every)]
-    crisp = CrispSample.of(sample)
-    return RulePool(sample.space, every, crisp.body_counts(every)).by_length(crisp.totals)
-
-
 def fits_tables(facts: FactBase, cells: int) -> bool:
     """Whether programs can be judged at their fixpoint on truth tables of so many cells at the most."""
     n, widest = len(facts.constants), max([2, *(arity for _, arity in facts.relations)])
@@ -184,11 +181,8 @@ def learn_from_examples(
         result = fit(sample, plan.config, callbacks=callbacks, guide=guide)
     covered = np.rint(crisp.counts(crisp.predicts(result.codes)[None])[0]).astype(int)
     totals = np.rint(crisp.totals).astype(int)
-    bodies = with_shorter(
-        np.concatenate([result.proposed, result.codes, *([] if extra is None else [extra])])
-    )
-    bodies = bodies[form.admits(bodies)]
-    pool = RulePool(space, bodies, crisp.body_counts(bodies), plan.identity)
+    bodies = [result.proposed, result.codes, *([] if extra is None else [extra])]
+    pool = RulePool.of(crisp, np.concatenate(bodies), form, identity=plan.identity)
     weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
     rules = (with_inequalities(rule) if plan.identity else rule for rule in result.program)
     return Definition(

@@ -22,9 +22,8 @@ from andre.errors import DataError
 from andre.evaluation import CrispSample
 from andre.facts import FactBase
 from andre.learning.callbacks import Callback, State
-from andre.learning.choose.selection import with_shorter
 from andre.learning.config import Config, Guide
-from andre.learning.extraction import distinct_bodies, extract
+from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
 from andre.learning.plan import learnable, with_inequalities
 from andre.learning.results import Result

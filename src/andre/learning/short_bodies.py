@@ -9,6 +9,7 @@ import numpy as np
 from andre.arrays import Bools, Floats, Ints
 from andre.evaluation import CrispSample, description_length
 from andre.learning.config import Floor, SelectionConfig
+from andre.learning.extraction import literal_bodies
 from andre.samples import Codes, Form
 
 __all__ = ["Screening", "best_short_bodies"]
@@ -69,10 +70,7 @@ def best_short_bodies(
     sizes = 1 + (pairs[:, 0] != pairs[:, 1])
     lengths = description_length(counts, sample.totals, sizes, 1, m=m)
     chosen = pairs[np.argsort(lengths, kind="stable")[: config.pool]]
-    codes = np.zeros((len(chosen), m), dtype=np.int8)
-    for literal in chosen.T:
-        codes[np.arange(len(chosen)), literal % m] = np.where(literal < m, 1, -1)
-    return codes
+    return literal_bodies(chosen, m)
 
 
 def _counted(sample: CrispSample, form: Form, floor: Floor, parts: list[CrispSample]) -> tuple[Ints, Floats]:

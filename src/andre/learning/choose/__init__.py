@@ -10,7 +10,7 @@ from andre.learning.choose.fixpoint import FixpointChooser
 from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner, neighbours
 from andre.learning.choose.rejection import Rejected, Weighing, rejected_rules
-from andre.learning.choose.selection import Candidate, Pruner, prune, select, with_shorter
+from andre.learning.choose.selection import Candidate, Pruner, prune, select
 
 __all__ = [
     "Candidate",
@@ -26,5 +26,4 @@ __all__ = [
     "prune",
     "rejected_rules",
     "select",
-    "with_shorter",
 ]

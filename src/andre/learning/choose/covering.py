@@ -12,6 +12,7 @@ import numpy as np
 
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample
+from andre.learning.extraction import literal_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
@@ -129,7 +130,7 @@ def _grown(sample: CrispSample, weights: Floats, form: Form, only: Bools | None 
         literal = int(gain.argmax())
         if gain[literal] == -np.inf:
             break
-        body[literal % m] = 1 if literal < m else -1
+        body += literal_bodies(np.array([[literal]]), m)[0]
         held = held & sample.literals[:, literal]
         right, wrong = counts[:, literal]
         if wrong == 0 and form.admits(body[None])[0]:

@@ -17,6 +17,7 @@ from andre.arrays import Floats
 from andre.evaluation import description_length
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.learning.config import SelectionConfig
+from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
@@ -162,21 +163,14 @@ class FixpointChooser:
 
     def _edited(self, body: Codes, *, grow: bool) -> Codes:
         """Bodies with a literal dropped and, to `grow`, added, flipped or replaced, [edits, m]."""
-        m = len(body)
-        shorter = np.repeat(body[None], np.count_nonzero(body), axis=0)
-        np.put_along_axis(shorter, np.flatnonzero(body)[:, None], 0, axis=1)
+        shorter = shorter_bodies(body[None])
         if not grow:
             return shorter[shorter.any(axis=1)]
-        found = [shorter]
-        for start in (body[None], shorter):
-            for column in range(m):
-                for sign in (1, -1):
-                    longer = start[start[:, column] == 0].copy()
-                    longer[:, column] = sign
-                    found.append(longer)
-        bodies = np.unique(np.concatenate(found), axis=0)
-        kept: Codes = bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)]
-        return kept
+        starts = np.vstack((body, shorter))
+        literals = literal_bodies(np.arange(2 * len(body))[:, None], len(body))  # [2m, m]
+        longer = (starts[:, None] + literals)[np.tile(starts == 0, 2)]
+        bodies = np.unique(np.concatenate((shorter, longer)), axis=0)
+        return np.asarray(bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)])
 
     def _by_support(self, program: Numbers) -> list[int]:
         """The rules of a program, those that derive most of the true atoms first."""

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample, description_length
+from andre.learning.extraction import with_shorter
 from andre.learning.plan import with_inequalities
 from andre.logic import Evidence, Program, Rule
-from andre.samples import Codes, RuleSpace
+from andre.samples import Codes, Form, RuleSpace
 
 __all__ = ["KEPT", "RuleCoverage", "RulePool"]
 
@@ -91,6 +92,13 @@ class RulePool:
     counts: Floats  #: positives and negatives that each body covers, [rules, 2]
     identity: bool = False  #: whether its variables stand for different constants
 
+    @classmethod
+    def of(cls, sample: CrispSample, bodies: Codes, form: Form, *, identity: bool = False) -> RulePool:
+        """The well-formed ones among bodies, [bodies, m], and those one literal shorter, counted on a sample."""
+        bodies = with_shorter(bodies)
+        bodies = bodies[form.admits(bodies)]
+        return cls(sample.space, bodies, sample.body_counts(bodies), identity)
+
     def __len__(self) -> int:
         return len(self.bodies)
 
@@ -103,17 +111,15 @@ class RulePool:
             found.setdefault(tidy, tidy.with_evidence(Evidence("train", right + wrong, right)))
         return Program(tuple(found.values()))
 
-    def by_length(self, totals: Floats) -> RulePool:
-        """The rules that cover a positive, those first whose description alone is the shortest.
-
-        Parameters
-        ----------
-        totals
-            All positives and negatives, [2].
-        """
+    def order(self, totals: Floats) -> NDArray[np.intp]:
+        """Those first that describe the labels shortest, each alone; `totals` are all labels, [2]."""
         sizes = np.count_nonzero(self.bodies, axis=1)
         lengths = description_length(self.counts, totals, sizes, 1, m=self.space.m)
-        order = np.argsort(lengths, kind="stable")
+        return np.argsort(lengths, kind="stable")
+
+    def by_length(self, totals: Floats) -> RulePool:
+        """The rules that cover a positive, in this order."""
+        order = self.order(totals)
         order = order[self.counts[order, 0] > 0]
         return replace(self, bodies=self.bodies[order], counts=self.counts[order])
 

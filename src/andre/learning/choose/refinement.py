@@ -18,6 +18,7 @@ from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample, description_length, program_length
 from andre.learning.choose.pool import RuleCoverage
 from andre.learning.config import Floor
+from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
@@ -49,14 +50,9 @@ class Edits:
         """The program that an edit makes."""
         if self.base is None:
             return self.kept
-        m = len(self.base)
-        bodies = []
-        for literal in self.added[edit] if self.added.shape[1] else (None,):
-            body = self.base.copy()
-            if literal is not None:
-                body[literal % m] = 1 if literal < m else -1
-            bodies.append(body)
-        return np.vstack((self.kept, *bodies))
+        added = self.added[edit][:, None]  # a rule each
+        changed = self.base + literal_bodies(added, len(self.base)) if len(added) else self.base
+        return np.vstack((self.kept, changed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +133,7 @@ def neighbours(
         judge = _Judge(sample, kept, rest)
         yield judge.without()
         yield judge.longer(rule, held[place])
-        shorter = np.repeat(rule[None], np.count_nonzero(rule), axis=0)
-        np.put_along_axis(shorter, np.flatnonzero(rule)[:, None], 0, axis=1)
+        shorter = shorter_bodies(rule[None])
         for body, rows in zip(shorter, sample.row_covers(shorter), strict=True):
             if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
                 yield judge.alone(body, rows)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Floats
-from andre.evaluation import CrispSample, description_length, program_length
+from andre.evaluation import CrispSample, program_length
 from andre.learning.choose.pool import RulePool
 from andre.learning.config import Floor
 from andre.learning.extraction import distinct_bodies
@@ -91,10 +91,7 @@ class Weighing:
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
-        """The rules, those first whose description alone is the shortest, [rules]."""
-        sizes = np.count_nonzero(self.pool.bodies, axis=1)
-        lengths = description_length(self.pool.counts, self.totals, sizes, 1, m=self.pool.space.m)
-        return np.argsort(lengths, kind="stable")
+        return self.pool.order(self.totals)
 
     def _left_out(self, rule: Rule, place: int) -> Rejected:
         right, wrong = self.pool.counts[place]

@@ -10,7 +10,7 @@ import numpy as np
 
 from andre.arrays import Bools
 from andre.evaluation import CrispSample, description_length, program_length
-from andre.learning.choose.pool import RuleCoverage
+from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
 from andre.learning.config import Floor, Guide, SelectionConfig
 from andre.learning.extraction import distinct_bodies
@@ -27,7 +27,6 @@ __all__ = [
     "pool_rules",
     "prune",
     "select",
-    "with_shorter",
 ]
 
 
@@ -160,17 +159,6 @@ def form_of(space: RuleSpace, config: SelectionConfig) -> Form:
     return Form(space, safe=config.safe, singletons=True)
 
 
-def with_shorter(bodies: Codes) -> Codes:
-    """Distinct bodies, and all that have one literal less."""
-    bodies = distinct_bodies(bodies)
-    shorter = [bodies]
-    for column in range(bodies.shape[1]):
-        cut = bodies[bodies[:, column] != 0].copy()
-        cut[:, column] = 0
-        shorter.append(cut)
-    return distinct_bodies(np.concatenate(shorter))
-
-
 def pool_rules(
     sample: CrispSample, bodies: Codes, config: SelectionConfig, form: Form | None = None
 ) -> Codes:
@@ -178,14 +166,8 @@ def pool_rules(
 
     Of more than the pool holds, those with the shortest description alone stay.
     """
-    bodies = with_shorter(bodies)
-    bodies = bodies[(form or form_of(sample.space, config)).admits(bodies)]
-    own = sample.body_counts(bodies)
-    sure = config.floor(sample.totals[0]).passes(own)
-    bodies, own = bodies[sure], own[sure]
-    size = np.count_nonzero(bodies, axis=1)
-    lengths = description_length(own, sample.totals, size, 1, m=sample.space.m)
-    return bodies[np.argsort(lengths, kind="stable")[: config.pool]]
+    pool = RulePool.of(sample, bodies, form or form_of(sample.space, config)).by_length(sample.totals)
+    return pool.bodies[config.floor(sample.totals[0]).passes(pool.counts)][: config.pool]
 
 
 def combine(pool: RuleCoverage, config: SelectionConfig, deadline: Deadline | None = None) -> list[Candidate]:
