@@ -148,7 +148,8 @@ def test_which_relations_can_be_learned() -> None:
 def test_runs_never_negate_where_the_language_forbids_it() -> None:
     task = TASKS["relatedness"]
     for seed in range(2):
-        theory = learn(task.train(seed), task.target, negation=False, short_bodies=False, seed=seed)
+        few = {"restarts": 2, "rounds": 1, "steps": 60}
+        theory = learn(task.train(seed), task.target, negation=False, short_bodies=False, seed=seed, **few)
         assert not (theory.definitions[0].result.proposed < 0).any()
 
 

@@ -30,7 +30,7 @@ Floats32 = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """Losses and soft accuracy of every run at one moment; NaN for runs that have left."""
+    """Losses and soft accuracy of every run at one moment; NaN for runs that have converged."""
 
     round: int
     step: int
@@ -41,7 +41,7 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """The runs of a round that is over."""
+    """What the runs of a round came to."""
 
     weights: Floats32  #: [K, n, m, 3]
     n_rules: Ints  #: [K]
@@ -50,7 +50,7 @@ class Finished:
 
 @dataclass(eq=False)
 class State:
-    """Where a learner stands; callbacks read it and change nothing."""
+    """How far a learner has come; callbacks read it and change nothing."""
 
     sample: CrispSample
     rounds: int  #: most rounds there will be
@@ -76,7 +76,7 @@ class State:
 
 
 class Callback:
-    """Does nothing; override what you need.
+    """Watches a learner: hooks that do nothing until overridden.
 
     Examples
     --------

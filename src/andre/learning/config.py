@@ -83,7 +83,7 @@ class Guide:
     >>> rows = np.random.default_rng(0).random((60, 3))
     >>> sample = Sample.from_arrays(rows, (rows[:, 0] > 0.5) | (rows[:, 2] < 0.5))
     >>> known = np.array([[1, 0, 0]], dtype=np.int8)
-    >>> print(fit(sample, guide=Guide(fixed=known)).program)
+    >>> print(fit(sample, Config.preset(restarts=1, rounds=1), guide=Guide(fixed=known)).program)
     h :- b1.
     h :- \\+ b3.
     """
@@ -103,7 +103,7 @@ _LEAST, _MANY = 2.0, 100
 
 
 class TrainingConfig(Settings):
-    """How the runs descend.
+    """Settings of gradient descent.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class TrainingConfig(Settings):
 
 
 class SelectionConfig(Settings):
-    """How a program is made of the runs.
+    """Settings of the choice of a program among what the runs propose.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class SelectionConfig(Settings):
     max_rules: Count = 16  #: most rules of a program
 
     def floor(self, positives: float = 0) -> Floor:
-        """What every rule must reach.
+        """The least support and confidence of a rule.
 
         Parameters
         ----------

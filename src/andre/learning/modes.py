@@ -132,7 +132,7 @@ def learn_definition(
 def _proposed(
     sample: Sample, guide: Guide, config: Config, callbacks: tuple[Callback, ...]
 ) -> tuple[Result, list[Codes]]:
-    """What runs with recursion come to, and the bodies of these and of runs without, [bodies, m] each."""
+    """The result of runs with recursion, and the bodies of runs with and without, [bodies, m] each."""
     space = sample.space
     result = propose_bodies(sample, config, _FOR_DEFINITIONS, guide, callbacks=callbacks)
     stated = np.array([not atom.is_builtin for atom in space.atoms])
@@ -208,7 +208,7 @@ def is_wide(sample: Sample) -> bool:
 def fit_screened(
     sample: Sample, crisp: CrispSample, config: Config, guide: Guide, callbacks: tuple[Callback, ...] = ()
 ) -> Result:
-    """Learn a program of a wide sample: runs propose from a part of it, the choice is made on all of it.
+    """Learn a program from a wide sample: runs propose from a part of it, the choice is made on all.
 
     Parameters
     ----------

@@ -65,9 +65,10 @@ def read_curves(result: Result, runs: Which = "best") -> Curves:
 
     Examples
     --------
-    >>> from andre.learning import fit
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> curves = read_curves(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)))
+    >>> config = Config.preset(restarts=1, rounds=1)
+    >>> curves = read_curves(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), config))
     >>> curves.steps[:3], list(curves.accuracy)
     ((15, 30, 45), ['train'])
     """
@@ -168,9 +169,9 @@ def plot_losses(result: Result, *, runs: Which = "best", ax: Axes | None = None)
 
     Examples
     --------
-    >>> from andre.learning import fit
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0))
+    >>> result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(restarts=1, rounds=1))
     >>> plot_losses(result).get_xlabel()
     'step'
     """
@@ -192,17 +193,7 @@ def plot_losses(result: Result, *, runs: Which = "best", ax: Axes | None = None)
 
 
 def plot_accuracy(result: Result, *, runs: Which = "best", ax: Axes | None = None) -> Axes:
-    """The soft accuracy on training and validation rows over training.
-
-    Parameters
-    ----------
-    result
-        What was learned, with its history.
-    runs
-        `best` shows the run whose own program is the best, `mean` the mean of all.
-    ax
-        Where to draw; a new figure by default.
-    """
+    """The soft accuracy on training and validation rows over training; arguments as in `plot_losses`."""
     curves = read_curves(result, runs)
     ax = ax or _axes()
     for place, (name, line) in enumerate(curves.accuracy.items()):

@@ -237,12 +237,11 @@ class _OneRelation:
         config = self.config
         language = Language(target, variables=config.variables, inequality=False, max_body=config.literals)
         try:
-            census = self._census(language).require_both_classes()
+            sample = self._census(language).require_both_classes().to_sample()
+            kept = informative_columns(sample.thinned(config.rows, config.seed), config.columns)
+            bodies = self._bodies(sample, kept)
         except DataError:  # nothing can be told apart, so nothing can be proposed
             return []
-        sample = census.to_sample()
-        kept = informative_columns(sample.thinned(config.rows, config.seed), config.columns)
-        bodies = self._bodies(sample, kept)
         sample = sample.columns(kept)
         own = np.flatnonzero(sample.space.recursive).tolist()
         form = replace(language.form(sample.space), unnegated=tuple(own))

@@ -62,7 +62,8 @@ class Result:
     >>> from andre.learning import fit
     >>> from andre.samples import Sample
     >>> rows = np.random.default_rng(0).random((60, 3))
-    >>> result = fit(Sample.from_arrays(rows, (rows[:, 0] > 0.5) & (rows[:, 2] < 0.5)))
+    >>> sample = Sample.from_arrays(rows, (rows[:, 0] > 0.5) & (rows[:, 2] < 0.5))
+    >>> result = fit(sample, Config.preset(restarts=1, rounds=1))
     >>> print(result.program)
     h :- b1, \\+ b3.
     >>> result.predict([[0.9, 0.5, 0.1], [0.1, 0.5, 0.1]])
@@ -225,7 +226,7 @@ class Theory:
     >>> from andre.facts.tasks import TASKS
     >>> from andre.learning import learn
     >>> task = TASKS["predecessor"]
-    >>> theory = learn(task.train(), "predecessor/2", variables=2)
+    >>> theory = learn(task.train(), "predecessor/2", variables=2, restarts=1, rounds=1, steps=20)
     >>> print(theory.program)
     predecessor(X1, X2) :- successor(X2, X1).
     >>> theory.evaluate(task.test()).overall.accuracy

@@ -98,7 +98,7 @@ class Runs:
 
     @torch.no_grad()
     def look(self, certainty: float, patience: int | None) -> None:
-        """Write the moving runs back, and let those leave whose program stays the same.
+        """Note the programs of the moving runs, and stop runs whose program stays the same.
 
         A run has converged once it has said the same, and something, at
         `patience` looks in a row.
@@ -189,7 +189,7 @@ class Trainer:
         runs.weights[runs.moving] = runs.current  # wherever training stopped
 
     def finish(self, runs: Runs) -> Finished:
-        """What a round has come to."""
+        """What the runs of a round came to."""
         return Finished(
             weights=runs.weights.cpu().numpy(),
             n_rules=runs.n_rules.cpu().numpy(),

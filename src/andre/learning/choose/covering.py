@@ -93,7 +93,7 @@ def fewest_errors(
 
 
 def _around(sample: CrispSample, weights: Floats, form: Form) -> Codes | None:
-    """A body that covers the example with most errors to mend; None where no example has any."""
+    """A body grown around one of the heaviest uncovered positives; None where none can be."""
     gain = weights[0]
     for example in np.argsort(-gain, kind="stable")[:_TRIED]:
         if gain[example] <= 0:
@@ -108,7 +108,7 @@ def _around(sample: CrispSample, weights: Floats, form: Form) -> Codes | None:
 
 
 def _grown(sample: CrispSample, weights: Floats, form: Form, only: Bools | None = None) -> Codes | None:
-    """The body that greedy growth comes to, or None where it comes to none that is never wrong.
+    """A body grown greedily, literal by literal, until it covers no negative; None where that fails.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _grown(sample: CrispSample, weights: Floats, form: Form, only: Bools | None 
 
 
 def _information(counts: Floats, right: float, wrong: float) -> Floats:
-    """What each literal adds: covered positives times the gain in the logarithm of precision, [2m].
+    """FOIL's gain of each literal: positives still covered times the gain in log precision, [2m].
 
     Minus infinity where it leaves no positive, or all that there is.
     """

@@ -94,7 +94,7 @@ class RulePool:
 
     @classmethod
     def of(cls, sample: CrispSample, bodies: Codes, form: Form, *, identity: bool = False) -> RulePool:
-        """The well-formed ones among bodies, [bodies, m], and those one literal shorter, counted on a sample."""
+        """Well-formed bodies among these, [bodies, m], and those one literal shorter, counted on a sample."""
         bodies = with_shorter(bodies)
         bodies = bodies[form.admits(bodies)]
         return cls(sample.space, bodies, sample.body_counts(bodies), identity)

@@ -78,7 +78,7 @@ class Refiner:
     _ends: dict[bytes, tuple[Codes, float]] = field(default_factory=dict, init=False)
 
     def refine(self, program: Codes) -> tuple[Codes, float]:
-        """The program that a program, [rules, m], comes to, and its description length."""
+        """The program that edits make of a program, [rules, m], and its description length."""
         length, way = program_length(self.sample, program), []
         while True:
             way.append(program.tobytes())
@@ -152,7 +152,7 @@ class _Judge:
     rest: Bools  #: examples that the kept rules cover, [B]
 
     def _edits(self, base: Codes | None, added: NDArray[np.intp], new: Floats, own: Floats) -> Edits:
-        """Put together edits from the newly covered, [edits, 2], and the changed rules' own counts."""
+        """Edits from what each newly covers, [edits, 2], and what the changed rules cover by themselves."""
         sample = self.sample
         covered = sample.labels @ self.rest + new
         n_new = 0 if base is None else max(1, added.shape[1])

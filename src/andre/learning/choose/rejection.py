@@ -156,7 +156,7 @@ class _RunWeighing(Weighing):
 
 
 def rejected_rules(result: Result, sample: CrispSample) -> tuple[Rejected, ...]:
-    """Why every rule that runs proposed and the program lacks is left out, those of most runs first.
+    """All rules that runs proposed and the program lacks, and why, those of most runs first.
 
     Proposed are the rules of all runs' own programs, and the subrules that
     the best run's weights hold, of which some never got into its program.
@@ -170,10 +170,10 @@ def rejected_rules(result: Result, sample: CrispSample) -> tuple[Rejected, ...]:
 
     Examples
     --------
-    >>> from andre.learning import fit
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
     >>> rows = SYNTHETIC_TASKS["R3"].sample(300, noise=0.1, seed=1)
-    >>> result = fit(rows)
+    >>> result = fit(rows, Config.preset(restarts=1, rounds=1))
     >>> any(item.rule in result.program.rules for item in rejected_rules(result, CrispSample.of(rows)))
     False
     """
