@@ -60,7 +60,7 @@ class Plan:
         language: Language | Path | str | None = None,
         **options: Any,
     ) -> Plan:
-        """Make a plan from a preset and single options.
+        """A plan made from a preset and single options.
 
         Parameters
         ----------
@@ -78,14 +78,13 @@ class Plan:
         options
             Fields of this class, of `Language` and settings of `Config` by name.
         """
-        own = {name: options.pop(name) for name in _OWN & options.keys()}
-        own = {name: value for name, value in own.items() if value is not None}
-        about_language = {name: options.pop(name) for name in _LANGUAGE & options.keys()}
-        about_language = {name: value for name, value in about_language.items() if value is not None}
+        own, about_language = (
+            {name: value for name in names & options.keys() if (value := options.pop(name)) is not None}
+            for names in (_OWN, _LANGUAGE)
+        )
         if target is not None:
             about_language["target"] = target
-        known = facts.origin in _KNOWLEDGE_BASES
-        mode: Mode = own.pop("mode", "complete" if known else "define")
+        mode: Mode = own.pop("mode", "complete" if facts.origin in _KNOWLEDGE_BASES else "define")
         semantics: Semantics = own.pop("semantics", "rows" if preset == "paper" else "exists")
         for given, choices in ((mode, get_args(Mode)), (semantics, get_args(Semantics))):
             if given not in choices:

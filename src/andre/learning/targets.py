@@ -76,7 +76,7 @@ def learn(
     definitions: dict[str, Definition] = {}
     skipped: dict[str, str] = {}
     try:
-        for made in _definitions(facts, named, plan, tuple(callbacks), out, executor):
+        for made in _definitions(_Learner(facts, plan, tuple(callbacks)), named, out, executor):
             if isinstance(made, _Refused):
                 skipped[made.target] = made.reason
                 continue
@@ -125,15 +125,18 @@ def _refuse_nothing(definitions: Mapping[str, Definition], skipped: Mapping[str,
     raise DataError(f"none of {len(skipped)} targets can be learned, {name} because {reason}")
 
 
+@dataclass(frozen=True)
+class _Refused:
+    """A target that cannot be learned, and why."""
+
+    target: str
+    reason: str
+
+
 def _definitions(
-    facts: FactBase,
-    languages: Mapping[str, Language],
-    plan: Plan,
-    callbacks: tuple[Callback, ...],
-    out: TargetStore | None,
-    executor: Executor | None,
+    learner: _Learner, languages: Mapping[str, Language], out: TargetStore | None, executor: Executor | None
 ) -> Iterator[Definition | _Refused]:
-    """Definitions as they come: those kept in the folder first."""
+    """Definitions as they are done; first come those that were kept before."""
     left = []
     for name, language in languages.items():
         known = None if out is None else out.known(name)
@@ -142,11 +145,13 @@ def _definitions(
         else:
             yield known
     if executor is None:
-        yield from (_attempt(name, facts, language, plan, callbacks) for name, language in left)
+        yield from (learner(name, language) for name, language in left)
         return
     # Those with most facts take longest: begun last, one would keep all others waiting.
+    facts = learner.facts
     left.sort(key=lambda entry: -len(facts.relations[entry[1].key(facts)]))
-    waiting = [executor.submit(_attempt, name, facts, language, plan) for name, language in left]
+    unwatched = replace(learner, callbacks=())
+    waiting = [executor.submit(unwatched, name, language) for name, language in left]
     try:
         for future in as_completed(waiting):
             yield future.result()
@@ -162,69 +167,65 @@ def _definitions(
 
 
 @dataclass(frozen=True)
-class _Refused:
-    """A target that cannot be learned, and why."""
+class _Learner:
+    """Learns one target at a time; a value, so that other processes can be given it."""
 
-    target: str
-    reason: str
+    facts: FactBase
+    plan: Plan
+    callbacks: tuple[Callback, ...]
 
+    def __call__(self, name: str, language: Language) -> Definition | _Refused:
+        try:
+            return self._learn(language)
+        except DataError as error:
+            return _Refused(name, str(error))
 
-def _attempt(
-    name: str, facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...] = ()
-) -> Definition | _Refused:
-    try:
-        return _learn_one(facts, language, plan, callbacks)
-    except DataError as error:
-        return _Refused(name, str(error))
+    def _learn(self, language: Language) -> Definition:
+        """The rules of one target: its census is taken, and they are learned in the way the plan asks for."""
+        began, facts, plan = time.monotonic(), self.facts, self.plan
+        at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
+        if at_fixpoint and not fits_tables(facts, plan.table_cells):
+            # Without recursion one step is the fixpoint, and needs no tables.
+            language, at_fixpoint = replace(language, recursion=False), False
+            notes.append(
+                f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
+            )
+        census = self._census(language, draws=not at_fixpoint).require_both_classes()
+        if census.sampled is not None:
+            why = "" if plan.heads is not None else ", whose census outgrew the memory limit"
+            notes.append(
+                f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}{why}: "
+                "counts are estimates, and andre rescore counts anew"
+            )
+        for callback in self.callbacks:
+            callback.on_census(census)
+        with sized_threads(len(facts.constants) ** 3):
+            if at_fixpoint:
+                made = learn_definition(facts, language, census, plan, self.callbacks)
+            else:
+                made = learn_from_examples(census, language, plan, self.callbacks)
+        return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
 
+    def _census(self, language: Language, *, draws: bool) -> Census:
+        """The census of all head atoms, or of some that stand for all.
 
-def _learn_one(
-    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
-) -> Definition:
-    began = time.monotonic()
-    at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
-    if at_fixpoint and not fits_tables(facts, plan.table_cells):
-        # Without recursion one step is the fixpoint, and needs no tables.
-        language, at_fixpoint = replace(language, recursion=False), False
-        notes.append(
-            f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
-        )
-    census = _census(facts, language, plan, draws=not at_fixpoint).require_both_classes()
-    if census.sampled is not None:
-        why = "" if plan.heads is not None else ", whose census outgrew the memory limit"
-        notes.append(
-            f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}{why}: "
-            "counts are estimates, and andre rescore counts anew"
-        )
-    for callback in callbacks:
-        callback.on_census(census)
-    with sized_threads(len(facts.constants) ** 3):
-        if at_fixpoint:
-            made = learn_definition(facts, language, census, plan, callbacks)
-        else:
-            made = learn_from_examples(census, language, plan, callbacks)
-    return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
-
-
-def _census(facts: FactBase, language: Language, plan: Plan, *, draws: bool) -> Census:
-    """The census of all head atoms, or of some that stand for all.
-
-    Some are drawn on request, and where the census of all outgrows the memory allowed.
-    """
-    how: dict[str, Any] = {
-        "mode": plan.mode,
-        "identity": plan.identity,
-        "memory_limit": plan.memory_limit,
-    }
-    if plan.heads is not None:
-        return sample_census(facts, language, plan.heads, seed=plan.config.seed, **how)
-    try:
-        return take_census(facts, language, semantics=plan.semantics, **how)
-    except MemoryLimitError as error:
-        if not draws or plan.semantics != "exists":
-            raise
-        refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
-    try:
-        return sample_census(facts, language, plan.fallback_heads, seed=plan.config.seed, **how)
-    except ConfigError:  # head atoms are not drawn for every language
-        raise refusal from None
+        Some are drawn on request, and where the census of all outgrows the memory allowed.
+        """
+        plan, seed = self.plan, self.plan.config.seed
+        how: dict[str, Any] = {
+            "mode": plan.mode,
+            "identity": plan.identity,
+            "memory_limit": plan.memory_limit,
+        }
+        if plan.heads is not None:
+            return sample_census(self.facts, language, plan.heads, seed=seed, **how)
+        try:
+            return take_census(self.facts, language, semantics=plan.semantics, **how)
+        except MemoryLimitError as error:
+            if not draws or plan.semantics != "exists":
+                raise
+            refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
+        try:
+            return sample_census(self.facts, language, plan.fallback_heads, seed=seed, **how)
+        except ConfigError:  # head atoms are not drawn for every language
+            raise refusal from None
