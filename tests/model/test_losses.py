@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from andre.learning import Config
-from andre.model import LossConfig, Objective, losses, row_weights
+from andre.model import LOSSES, LossConfig, Objective, losses, row_weights
 from andre.samples import RuleSpace, Sample
 
 PAPER = Config.preset("paper").loss
@@ -192,6 +192,23 @@ def test_without_auxiliary_or_head_variables_only_that_loss_is_zero() -> None:
         terms = objective(torch.zeros(1, 1), labels, weights, TWO, progress=1.0)
         assert terms[zero].item() == 0
         assert terms[other].item() > 0
+
+
+def test_every_loss_has_its_weight_in_the_settings_and_none_weighs_without() -> None:
+    weighed = [loss.name for loss in LOSSES if loss.weight is not None]
+    assert [loss.name for loss in LOSSES if loss.weight is None] == ["cross_entropy"]
+    assert list(losses.schedule(0.5, PAPER)) == weighed
+    assert set(weighed) <= set(LossConfig.model_fields)
+    objective = Objective.of(
+        RuleSpace.from_names(["p(X,Y)", "q(Y,Z)"], "h(X,Z)"),
+        PAPER.model_copy(update=dict.fromkeys([*weighed, "similarity_end"], 0.0)),
+    )
+    weights = torch.randn(2, 2, 2, 3, generator=torch.Generator().manual_seed(0))
+    logits, labels = torch.tensor([[0.3, -1.0]]), (torch.ones(1), torch.zeros(1))
+    terms = objective(logits, labels, weights, torch.ones(2, 2), progress=0.5)
+    assert list(terms) == [loss.name for loss in LOSSES]
+    assert terms.stacked.shape == (len(LOSSES), 2)
+    torch.testing.assert_close(terms.total, losses.cross_entropy(logits, *labels))
 
 
 def test_means_divide_the_entropy_by_choices() -> None:

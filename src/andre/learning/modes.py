@@ -22,7 +22,7 @@ from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.facts import FactBase, Key
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
-from andre.learning.choose.fixpoint import FixpointChooser
+from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool
 from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.selection import form_of, nothing, select
@@ -97,7 +97,7 @@ def learn_definition(
     fixed = tuple(map(rules.add, known))
     # What known rules derive by themselves is settled: what is added is judged on the rest.
     left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
-    chooser = FixpointChooser(rules, left, form, config.selection, deadline, fixed)
+    chooser = DefinitionChooser(rules, left, form, config.selection, deadline, fixed)
     codes, _ = chooser.choose(pool.bodies)
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
     model = rules.models([numbers])[0]

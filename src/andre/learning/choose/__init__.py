@@ -1,12 +1,12 @@
-"""Choosing a program among bodies: by description length, at the fixpoint, or by fewest errors.
+"""Choosing a program among bodies: for rows, for definitions, or for the fewest errors.
 
 `select` combines and refines rules by what they cover in one step,
-`FixpointChooser` judges recursive programs by all that they derive, and
-`fewest_errors` counts wrong labels alone.
+`DefinitionChooser` judges recursive programs by all that they derive at their
+fixpoint, and `fewest_errors` counts wrong labels alone.
 """
 
 from andre.learning.choose.covering import fewest_errors
-from andre.learning.choose.fixpoint import FixpointChooser
+from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner, neighbours
 from andre.learning.choose.rejection import Rejected, Weighing, rejected_rules
@@ -14,7 +14,7 @@ from andre.learning.choose.selection import Candidate, Pruner, prune, select
 
 __all__ = [
     "Candidate",
-    "FixpointChooser",
+    "DefinitionChooser",
     "Pruner",
     "Refiner",
     "Rejected",

@@ -17,7 +17,7 @@ from andre.evaluation.fixpoint import RuleBase
 from andre.facts import TASKS, FactBase
 from andre.inference.truth_tables import TruthTables
 from andre.learning import SelectionConfig, background_of, labels_of
-from andre.learning.choose import FixpointChooser
+from andre.learning.choose import DefinitionChooser
 from andre.limits import Deadline
 from andre.logic import Program, parse_atom
 from andre.samples import Codes, Form, Language
@@ -25,11 +25,11 @@ from andre.samples import Codes, Form, Language
 RECURSIVE = ("even", "lessThan", "relatedness", "connectedness")
 
 
-def chooser_of(facts: FactBase, language: Language, **settings: object) -> FixpointChooser:
+def chooser_of(facts: FactBase, language: Language, **settings: object) -> DefinitionChooser:
     key = language.key(facts)
     rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
     form = language.form(take_census(facts, language).space)
-    return FixpointChooser(rules, labels_of(facts, language), form, SelectionConfig(**settings))
+    return DefinitionChooser(rules, labels_of(facts, language), form, SelectionConfig(**settings))
 
 
 def pool_of(form: Form, facts: FactBase) -> Codes:
@@ -37,7 +37,7 @@ def pool_of(form: Form, facts: FactBase) -> Codes:
     return np.random.default_rng(len(facts)).permutation(form.short_bodies())
 
 
-def length_of(chooser: FixpointChooser, codes: Codes) -> float:
+def length_of(chooser: DefinitionChooser, codes: Codes) -> float:
     """The description length at the fixpoint, from scratch."""
     numbers = tuple(sorted({chooser.rules.add(chooser.form.space.rule(body)) for body in codes}))
     models, total = chooser.rules.models([numbers])
@@ -89,11 +89,11 @@ def test_no_better_pair_is_overlooked_in_a_small_pool(facts: FactBase, max_rules
                 assert length <= length_of(chooser, bodies) + 1e-6
 
 
-def _number(chooser: FixpointChooser, body: Codes) -> int:
+def _number(chooser: DefinitionChooser, body: Codes) -> int:
     return chooser.rules.add(chooser.form.space.rule(body))
 
 
-def _sure(chooser: FixpointChooser, codes: Codes) -> bool:
+def _sure(chooser: DefinitionChooser, codes: Codes) -> bool:
     """Whether what a program derives is right more often than not."""
     models, total = chooser.rules.models([tuple(_number(chooser, body) for body in codes)])
     right, wrong = chooser.labels.counts(models)[0]
@@ -126,7 +126,7 @@ def test_a_deadline_that_has_passed_still_gives_a_sound_program() -> None:
     task = TASKS["grandparent"]
     facts, language = task.train(0), Language(task.target, 3)
     made = chooser_of(facts, language)
-    late = FixpointChooser(made.rules, made.labels, made.form, made.config, Deadline.after(0))
+    late = DefinitionChooser(made.rules, made.labels, made.form, made.config, Deadline.after(0))
     codes, length = late.choose(pool_of(late.form, facts))
     assert length <= length_of(late, codes[:0])
     assert isinstance(late.form.space.program(codes), Program)

@@ -21,7 +21,7 @@ from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
-__all__ = ["FixpointChooser"]
+__all__ = ["DefinitionChooser"]
 
 
 #: Numbers of rules in a `RuleBase`, in order.
@@ -38,7 +38,7 @@ _TRIED = 16
 
 
 @dataclass(frozen=True, eq=False)
-class FixpointChooser:
+class DefinitionChooser:
     """Chooses the program whose fixpoint describes the labels of a target shortest."""
 
     rules: RuleBase
