@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from andre.arrays import Floats
 from andre.census import Census, head_domains
 from andre.errors import ConfigError, DataError
 from andre.evaluation import Confusion, CrispSample, description_length
@@ -23,7 +24,7 @@ from andre.facts import FactBase, Key
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
 from andre.learning.choose.definition import DefinitionChooser
-from andre.learning.choose.pool import KEPT, RulePool
+from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.selection import form_of, nothing, select
 from andre.learning.config import Config, Guide
@@ -33,7 +34,7 @@ from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.limits import Deadline
-from andre.logic import Evidence, Program
+from andre.logic import Program
 from andre.samples import Codes, Language, RuleSpace, Sample, evidence_mask, key_text
 
 __all__ = [
@@ -88,61 +89,66 @@ def learn_definition(
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
-    result, bodies = _proposed(sample, Guide(form, fixed=_sayable(known, space)), config, callbacks)
-    if plan.short_bodies:
-        bodies.append(form.short_bodies())
-    crisp = CrispSample.of(sample)
-    pool = RulePool.of(crisp, np.concatenate(bodies), form).by_length(crisp.totals)
+    result, pool = _proposed(sample, Guide(form, fixed=_sayable(known, space)), plan, callbacks)
     rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
     fixed = tuple(map(rules.add, known))
     # What known rules derive by themselves is settled: what is added is judged on the rest.
     left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
-    chooser = DefinitionChooser(rules, left, form, config.selection, deadline, fixed)
-    codes, _ = chooser.choose(pool.bodies)
+    codes, _ = DefinitionChooser(rules, left, form, config.selection, deadline, fixed).choose(pool.bodies)
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
     model = rules.models([numbers])[0]
-    program = []
-    for rule, (right, wrong) in zip(
-        (*known, *space.program(codes)), labels.counts(rules.steps(numbers, model[0])), strict=True
-    ):
-        program.append(rule.tidy().with_evidence(Evidence("train", float(right + wrong), float(right))))
+    counts = labels.counts(rules.steps(numbers, model[0]))
+    chosen = (rule.tidy() for rule in (*known, *space.program(codes)))
+    program = Program(tuple(map(with_counts, chosen, counts)))
     some = pool.first(_REMEMBERED)
     others = tuple(rules.add(space.rule(body)) for body in some.bodies)
-    at_end = labels.counts(rules.steps(others, model[0]))
-    weighing = Weighing(replace(some, counts=at_end), labels.totals, config.selection.floor())
-    covered, totals = labels.counts(model)[0].astype(int), labels.totals.astype(int)
-    n_literals = sum(len(rule.body) for rule in program)
-    lengths = description_length(
-        np.array([covered, [0, 0]]), totals, [n_literals, 0], [len(program), 0], m=space.m
-    )
+    at_end = replace(some, counts=labels.counts(rules.steps(others, model[0])))
+    weighing = Weighing(at_end, labels.totals, config.selection.floor())
+    covered = labels.counts(model)[0]
+    length, empty_length = description_length(
+        np.array([covered, [0, 0]]), labels.totals, [program.n_literals, 0], [len(program), 0], m=space.m
+    ).tolist()
     return Definition(
         target=key_text(key),
-        program=Program(tuple(program)),
+        program=program,
         counts=Counts.of(census),
-        confusion=Confusion(*covered.tolist(), *(totals - covered).tolist()),
-        length=float(lengths[0]),
-        empty_length=float(lengths[1]),
+        confusion=_confusion(covered, labels.totals),
+        length=length,
+        empty_length=empty_length,
         result=result,
         pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(codes)),
-        reason=None if program else weighing.why_nothing(result.stopped),
+        reason=None if len(program) else weighing.why_nothing(result.stopped),
     )
 
 
+def _confusion(covered: Floats, totals: Floats) -> Confusion:
+    """The confusion of a program that covers so many positives and negatives, [2], of all, [2]."""
+    held, every = (np.rint(counts).astype(int) for counts in (covered, totals))
+    return Confusion(*held.tolist(), *(every - held).tolist())
+
+
 def _proposed(
-    sample: Sample, guide: Guide, config: Config, callbacks: tuple[Callback, ...]
-) -> tuple[Result, list[Codes]]:
-    """The result of runs with recursion, and the bodies of runs with and without, [bodies, m] each."""
-    space = sample.space
-    result = propose_bodies(sample, config, _FOR_DEFINITIONS, guide, callbacks=callbacks)
+    sample: Sample, guide: Guide, plan: Plan, callbacks: tuple[Callback, ...]
+) -> tuple[Result, RulePool]:
+    """The result of runs with recursion, and the bodies of runs with and without, and of enumeration."""
+    space, form = sample.space, guide.form or form_of(sample.space, plan.config.selection)
+    result = propose_bodies(sample, plan.config, _FOR_DEFINITIONS, guide, callbacks=callbacks)
+    bodies = [result.proposed]
     stated = np.array([not atom.is_builtin for atom in space.atoms])
     plain = ~space.recursive
-    if plain.all() or not (stated & plain).any() or result.stopped == "interrupted":
-        return result, [result.proposed]
-    # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
-    free = Guide(guide.form and replace(guide.form, require=()), fixed=guide.fixed)
-    bases = propose_bodies(sample, config, _FOR_DEFINITIONS, free, columns=plain, callbacks=callbacks)
-    return replace(result, stopped=bases.stopped or result.stopped), [result.proposed, bases.proposed]
+    if not plain.all() and (stated & plain).any() and result.stopped != "interrupted":
+        # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
+        free = Guide(replace(form, require=()), fixed=guide.fixed)
+        bases = propose_bodies(
+            sample, plan.config, _FOR_DEFINITIONS, free, columns=plain, callbacks=callbacks
+        )
+        bodies.append(bases.proposed)
+        result = replace(result, stopped=bases.stopped or result.stopped)
+    if plan.short_bodies:
+        bodies.append(form.short_bodies())
+    crisp = CrispSample.of(sample)
+    return result, RulePool.of(crisp, np.concatenate(bodies), form).by_length(crisp.totals)
 
 
 def _sayable(known: Program, space: RuleSpace) -> Codes | None:
@@ -179,8 +185,7 @@ def learn_from_examples(
         result = fit_screened(sample, crisp, plan.config, guide, callbacks)
     else:
         result = fit(sample, plan.config, callbacks=callbacks, guide=guide)
-    covered = np.rint(crisp.counts(crisp.predicts(result.codes)[None])[0]).astype(int)
-    totals = np.rint(crisp.totals).astype(int)
+    covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
     bodies = [result.proposed, result.codes, *([] if extra is None else [extra])]
     pool = RulePool.of(crisp, np.concatenate(bodies), form, identity=plan.identity)
     weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
@@ -189,7 +194,7 @@ def learn_from_examples(
         target=key_text((head.predicate, head.arity)),
         program=Program(tuple(rule.tidy() for rule in rules)),
         counts=Counts.of(census),
-        confusion=Confusion(*covered.tolist(), *(totals - covered).tolist()),
+        confusion=_confusion(covered, crisp.totals),
         length=result.length,
         empty_length=result.empty_length,
         result=result,

@@ -15,11 +15,17 @@ from andre.learning.plan import with_inequalities
 from andre.logic import Evidence, Program, Rule
 from andre.samples import Codes, Form, RuleSpace
 
-__all__ = ["KEPT", "RuleCoverage", "RulePool"]
+__all__ = ["KEPT", "RuleCoverage", "RulePool", "with_counts"]
 
 
 #: Rules of a target that are kept with it.
 KEPT = 500
+
+
+def with_counts(rule: Rule, counts: Floats) -> Rule:
+    """The rule with its evidence on the training examples: positives and negatives that it covers, [2]."""
+    right, wrong = map(float, counts)
+    return rule.with_evidence(Evidence("train", right + wrong, right))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +112,9 @@ class RulePool:
     def rules(self) -> Program:
         """The rules with their evidence; rules that are equal but for names of variables come once."""
         found: dict[Rule, Rule] = {}
-        for rule, (right, wrong) in zip(self.space.program(self.bodies), self.counts.tolist(), strict=True):
+        for rule, counts in zip(self.space.program(self.bodies), self.counts, strict=True):
             tidy = (with_inequalities(rule) if self.identity else rule).tidy()
-            found.setdefault(tidy, tidy.with_evidence(Evidence("train", right + wrong, right)))
+            found.setdefault(tidy, with_counts(tidy, counts))
         return Program(tuple(found.values()))
 
     def order(self, totals: Floats) -> NDArray[np.intp]:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats
 from andre.evaluation import CrispSample, program_length
-from andre.learning.choose.pool import RulePool
+from andre.learning.choose.pool import RulePool, with_counts
 from andre.learning.config import Floor
 from andre.learning.extraction import distinct_bodies
-from andre.logic import Evidence, Rule
+from andre.logic import Rule
 from andre.samples import Codes
 
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ class Weighing:
         return self.pool.order(self.totals)
 
     def _left_out(self, rule: Rule, place: int) -> Rejected:
-        right, wrong = self.pool.counts[place]
-        evidence = Evidence("train", float(right + wrong), float(right))
-        return Rejected(rule.with_evidence(evidence), self._reason(place))
+        return Rejected(with_counts(rule, self.pool.counts[place]), self._reason(place))
 
     def _reason(self, place: int) -> str:
         counts = self.pool.counts[place]
