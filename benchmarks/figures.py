@@ -69,7 +69,7 @@ def loss_shapes() -> Figure:
 def schedule() -> Figure:
     """How much every loss weighs over training, as a share of its largest weight."""
     progress = np.linspace(0, 1, 101)
-    weights = [vars(losses.schedule(float(share), LossConfig())) for share in progress]
+    weights = [losses.schedule(float(share), LossConfig()) for share in progress]
     figure, (axes,) = _panels(1)
     styles = ((_BLUE, "-"), (_ORANGE, "--"), (_GREEN, "-"), (_PINK, "--"), (_SKY, ":"))
     for name, (colour, dashes) in zip(weights[0], styles, strict=True):

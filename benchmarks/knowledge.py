@@ -207,9 +207,8 @@ def judge_rows(paper: Published, seed: int, facts: FactBase | None = None) -> Ro
     short = best_short_bodies(seen, replace(form, safe=True), config.selection)
     programs = [census.space.encode(run.program) for run in by_runs.runs]
     pool = np.concatenate([short, by_runs.proposed])
-    mixed = select(
-        crisp if crisp.literals.size < 10**7 else seen, programs, config.selection, None, form, pool
-    )
+    whole = crisp if crisp.literals.size < 10**7 else seen
+    mixed = select(whole, programs, config.selection, Guide(form, pool))
     rules = with_shorter(np.concatenate([pool, mixed.codes]))
     fewest = fewest_errors(crisp, rules, form, max_rules=_MOST_RULES)
     chosen = by_runs.codes, mixed.codes, fewest

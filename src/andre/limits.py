@@ -1,10 +1,7 @@
-"""A moment after which work stops and the best so far is handed back.
+"""What work may take: time, threads and memory, and how Ctrl-C ends it.
 
-Ctrl-C as a request: work stops at the next safe place.
-
-How many threads a piece of work deserves.
-
-How much memory this process has taken.
+Work that runs long asks a `Deadline` and an `Interrupt` now and then, and
+hands back the best it has when either says stop.
 """
 
 from __future__ import annotations
@@ -19,14 +16,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-import torch
-
 __all__ = ["Deadline", "Interrupt", "interruptible", "peak_megabytes", "sized_threads"]
+
+#: Numbers computed at a time from which several threads pay.
+_WORTH_SHARING = 1_000_000
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A time on the monotonic clock.
+    """A moment after which work stops and hands back the best it has.
 
     Examples
     --------
@@ -34,11 +32,11 @@ class Deadline:
     (False, True)
     """
 
-    moment: float
+    moment: float  #: on the monotonic clock
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """So many seconds from now; None is never."""
+        """The moment so many seconds from now; None is never."""
         return cls(math.inf if seconds is None else time.monotonic() + seconds)
 
     @property
@@ -49,7 +47,7 @@ class Deadline:
 
 @dataclass
 class Interrupt:
-    """Whether someone has asked to stop."""
+    """A request to stop, which work looks at where it can stop safely."""
 
     asked: bool = False
 
@@ -84,20 +82,24 @@ def interruptible() -> Iterator[Interrupt]:
         signal.signal(signal.SIGINT, before)
 
 
-#: Numbers computed at a time from which several threads pay.
-_WORTH_SHARING = 1_000_000
-
-
 @contextmanager
 def sized_threads(work: int) -> Iterator[None]:
-    """One thread for little work: handing out small pieces takes longer than doing them.
+    """Use one thread of torch for little work: sharing out small pieces takes longer than doing them.
+
+    Parameters
+    ----------
+    work
+        How many numbers are computed at a time.
 
     Examples
     --------
+    >>> import torch
     >>> with sized_threads(100):
     ...     torch.get_num_threads()
     1
     """
+    import torch  # noqa: PLC0415  (slow to load, and most of this module does without)
+
     before = torch.get_num_threads()
     if work < _WORTH_SHARING:
         torch.set_num_threads(1)
@@ -108,7 +110,7 @@ def sized_threads(work: int) -> Iterator[None]:
 
 
 def peak_megabytes() -> float | None:
-    """The most memory this process has taken so far, where the system tells.
+    """The most memory in megabytes that this process has taken so far; None where the system does not say.
 
     Examples
     --------

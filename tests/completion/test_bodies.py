@@ -15,7 +15,7 @@ from andre.completion.given import GivenRules
 from andre.completion.pool import constant_bodies, enumerate_bodies
 from andre.facts import FactBase
 from andre.inference import covered_heads
-from andre.learning.plan import apart
+from andre.learning import with_inequalities
 from andre.logic import Atom, Constant, Literal, Rule, Variable, parse_atom, parse_rule
 from andre.runs import load_completion, save_completion
 
@@ -127,7 +127,7 @@ def test_given_rules_are_counted_as_by_joins(facts, skeleton, more, small):
     literals = [Literal(Atom(name, tuple(map(Variable, args[:2]))), neg) for name, args, neg in more]
     # A negated literal may only have variables that are bound.
     literals = [each for each in literals if not each.negated or known >= set(each.atom.variables)]
-    rule = apart(Rule(base.head, tuple(dict.fromkeys((*base.body, *literals)))))
+    rule = with_inequalities(Rule(base.head, tuple(dict.fromkeys((*base.body, *literals)))))
     graph = Graph.of(facts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("andre.completion.given.is_small", lambda graph: small)

@@ -12,7 +12,7 @@ from tests.learning.small_facts import base, chain, quick
 from andre.evaluation import CrispSample
 from andre.facts import FactBase
 from andre.learning import Config, Floor, SelectionConfig, prune, select
-from andre.learning.choose.select import most_accurate, pool_rules
+from andre.learning.choose.selection import most_accurate, pool_rules
 from andre.samples import RuleSpace, Sample
 
 M = 3

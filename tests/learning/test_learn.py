@@ -18,9 +18,16 @@ from andre.census import Census
 from andre.errors import AndreError, CheckpointError, ConfigError, DataError
 from andre.facts import TASKS, FactBase, Task, read_facts
 from andre.inference import infer
-from andre.learning import Callback, Plan, State
+from andre.learning import Callback, Plan, State, Theory
 from andre.logic import Atom, Constant, Program, Rule, parse_atom, parse_program
 from andre.runs import load_result, load_theory
+
+
+@pytest.fixture(scope="module")
+def both() -> Theory:
+    """Two targets, learned one after another and kept nowhere."""
+    return quick(two_targets(), TARGETS)
+
 
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
@@ -118,19 +125,18 @@ def test_several_targets_one_after_another() -> None:
 
 
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_an_executor_learns_the_same(kind: type[Executor]) -> None:
+def test_an_executor_learns_the_same(kind: type[Executor], both: Theory) -> None:
     watch = Watch()
-    alone = quick(two_targets(), TARGETS)
     how = {"mp_context": get_context("spawn")} if kind is ProcessPoolExecutor else {}
     with kind(2 if not how else 1, **how) as executor:
         shared = quick(two_targets(), TARGETS, executor=executor, callbacks=[watch])
     assert [made.target for made in shared] == TARGETS
-    assert shared.program == alone.program
-    assert [made.length for made in shared] == [made.length for made in alone]
+    assert shared.program == both.program
+    assert [made.length for made in shared] == [made.length for made in both]
     assert sorted(watch.told) == sorted(TARGETS)
 
 
-def test_a_folder_keeps_what_is_done_and_goes_on_from_there(tmp_path: Path) -> None:
+def test_a_folder_keeps_what_is_done_and_goes_on_from_there(tmp_path: Path, both: Theory) -> None:
     facts = two_targets()
     stopped = quick(facts, TARGETS, out=tmp_path, callbacks=[Watch(interrupt_after=1)])
     # The first is whole, the second as far as it came; only the first is kept.
@@ -140,7 +146,7 @@ def test_a_folder_keeps_what_is_done_and_goes_on_from_there(tmp_path: Path) -> N
     whole = quick(facts, TARGETS, out=tmp_path, callbacks=[watch])
     assert watch.counted == ["back"]
     assert watch.told == TARGETS
-    assert whole.program == quick(facts, TARGETS).program
+    assert whole.program == both.program
     for again in (TARGETS, TARGETS[::-1], TARGETS[1]):
         watch = Watch()
         quick(facts, again, out=tmp_path, callbacks=[watch])
@@ -361,14 +367,13 @@ def tangle(n: int) -> FactBase:
     return base(*likes, *back, *knows)
 
 
-def test_a_census_that_outgrows_its_memory_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_census_that_outgrows_its_memory_is_drawn() -> None:
     facts, small = tangle(40), {"mode": "complete", "memory_limit": 300_000}
     with pytest.raises(DataError, match="MB allowed"):  # four variables cannot be drawn
         quick(facts, "liked/2", variables=4, **small)
     with pytest.raises(DataError, match="MB allowed"):
         quick(facts, "liked/2", semantics="rows", **small | {"memory_limit": 10})
-    monkeypatch.setattr("andre.learning.learn._DRAWN", 1000)
-    (made,) = quick(facts, "likes/2", **small)
+    (made,) = quick(facts, "likes/2", fallback_heads=1000, **small)
     assert str(made.program.rules[0]) == "likes(X1, X2) :- liked(X2, X1), X1 \\= X2."
     assert any("1,000 head atoms were drawn to stand for all" in note for note in made.notes)
     (whole,) = quick(facts, "likes/2", mode="complete")

@@ -120,9 +120,8 @@ def test_a_language_may_name_the_target(tmp_path: Path) -> None:
     assert all(len(rule.body) == 1 for rule in theory.program)
 
 
-def test_too_many_constants_for_tables_leave_recursion_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("andre.learning.define._MOST_CELLS", 63)
-    (definition,) = quick(chain(), "path/2")
+def test_too_many_constants_for_tables_leave_recursion_out() -> None:
+    (definition,) = quick(chain(), "path/2", table_cells=63)
     assert not any(rule.is_recursive for rule in definition.program)
     assert definition.notes == ("recursion was left out: 8 constants are too many for truth tables",)
 
@@ -149,7 +148,8 @@ def test_which_relations_can_be_learned() -> None:
 def test_runs_never_negate_where_the_language_forbids_it() -> None:
     task = TASKS["relatedness"]
     for seed in range(2):
-        theory = learn(task.train(seed), task.target, negation=False, short_bodies=False, seed=seed)
+        few = {"restarts": 2, "rounds": 1, "steps": 60}
+        theory = learn(task.train(seed), task.target, negation=False, short_bodies=False, seed=seed, **few)
         assert not (theory.definitions[0].result.proposed < 0).any()
 
 

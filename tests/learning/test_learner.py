@@ -45,7 +45,8 @@ def test_boolean_rows_with_unknown_cells() -> None:
     rows, labels = task.draw(600, seed=0)
     rows = np.rint(rows)
     holes = np.random.default_rng(0).random(rows.shape) < 0.05
-    result = fit(Sample.from_arrays(np.where(holes, np.nan, rows), labels), Config.preset("default"))
+    config = Config.preset("default", rounds=1)
+    result = fit(Sample.from_arrays(np.where(holes, np.nan, rows), labels), config)
     assert result.program == task.program
 
 
@@ -92,7 +93,7 @@ def test_batches_are_drawn_by_weight() -> None:
 def test_the_result_is_what_its_parts_say() -> None:
     task = SYNTHETIC_TASKS["R2"]
     sample, validation = task.sample(200, 0, noise=0.1), task.sample(100, 1)
-    result = fit(sample, Config.preset("default"), validation=validation)
+    result = fit(sample, Config.preset("default", rounds=1), validation=validation)
     for split, rows in (("train", sample), ("validation", validation)):
         crisp = CrispSample.of(rows)
         assert result.score(split).accuracy == crisp.accuracy(result.program)
@@ -116,7 +117,7 @@ def test_validation_rows_change_nothing() -> None:
 
 def test_prediction_is_the_program() -> None:
     task = SYNTHETIC_TASKS["four"]
-    result = fit(task.sample(100, 0), Config.preset("default"))
+    result = fit(task.sample(100, 0), Config.preset("default", rounds=1))
     rows, labels = task.draw(500, seed=9)
     assert np.array_equal(result.predict(rows), labels)
     proba = result.predict_proba(rows)
@@ -213,7 +214,7 @@ def test_a_second_interrupt_is_not_held_back() -> None:
 
 def test_ctrl_c_in_another_process() -> None:
     code = (
-        "from andre.grounding.synthetic import SYNTHETIC_TASKS\n"
+        "from andre.samples import SYNTHETIC_TASKS\n"
         "from andre.learning import Callback, Config, fit\n"
         "class Say(Callback):\n"
         "    def on_extract(self, state): print('look', flush=True)\n"
@@ -257,7 +258,7 @@ def test_constant_columns_do_no_harm() -> None:
     rows, labels = task.draw(150, 0)
     wide = np.hstack((np.zeros((150, 1)), rows, np.ones((150, 1)), np.full((150, 1), 0.5)))
     names = ["zero", *task.space.names, "one", "half"]
-    result = fit(Sample.from_arrays(wide, labels, space=names), Config.preset("default"))
+    result = fit(Sample.from_arrays(wide, labels, space=names), Config.preset("default", rounds=1))
     assert result.program == task.program
 
 

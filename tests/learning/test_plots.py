@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from andre.errors import AndreError, DataError
-from andre.learning import LOSSES, Config, Result, fit
+from andre.learning import Config, Result, fit
+from andre.model import LOSSES
 from andre.samples import SYNTHETIC_TASKS, RuleSpace
 
 pytest.importorskip("matplotlib")
@@ -32,7 +33,7 @@ def lines(axes):
 @pytest.mark.parametrize("runs", ["best", "mean"])
 def test_the_total_is_the_sum_of_the_losses_shown(result, runs):
     shown = lines(plot_losses(result, runs=runs))
-    parts = [line for name, line in shown.items() if name.replace(" ", "_") in LOSSES]
+    parts = [line for name, line in shown.items() if name.replace(" ", "_") in {loss.name for loss in LOSSES}]
     np.testing.assert_allclose(shown["total"], np.sum(parts, axis=0), rtol=1e-5, atol=1e-6)
 
 

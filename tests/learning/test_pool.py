@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andre.evaluation import CrispSample
-from andre.learning.choose.pool import Pool
+from andre.learning.choose.pool import RuleCoverage
 from andre.samples import Sample
 
 
@@ -17,7 +17,7 @@ def test_beside_counts_the_union(seed: int, rules: int, rows: int) -> None:
     rng = np.random.default_rng(seed)
     labels, weights = rng.integers(0, 2, rows), rng.integers(1, 4, rows)
     crisp = CrispSample.of(Sample.from_arrays(rng.integers(0, 2, (rows, 4)), labels, weights))
-    pool = Pool(crisp, rng.integers(-1, 2, (rules, 4)).astype(np.int8))
+    pool = RuleCoverage(crisp, rng.integers(-1, 2, (rules, 4)).astype(np.int8))
     rest = rng.random(len(crisp.positives)) < 0.4
     assert np.array_equal(pool.beside(rest), crisp.counts(pool.covers | rest))
     assert np.array_equal(pool.own, crisp.body_counts(pool.bodies))

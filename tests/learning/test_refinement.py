@@ -8,8 +8,8 @@ from hypothesis.extra import numpy as hnp
 
 from andre.evaluation import CrispSample, program_length
 from andre.learning import Floor, neighbours
-from andre.learning.choose.pool import Pool
-from andre.learning.choose.refine import refine
+from andre.learning.choose.pool import RuleCoverage
+from andre.learning.choose.refinement import Refiner
 from andre.limits import Deadline
 from andre.samples import SYNTHETIC_TASKS, Membership, RuleSpace, Sample
 
@@ -94,13 +94,14 @@ def test_no_neighbour_is_the_program_itself(sample: CrispSample, program: np.nda
             assert sorted(map(tuple, edits.program(place))) != itself
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.one_of(samples(), bagged()), st.lists(programs, min_size=1, max_size=4), programs)
 def test_what_others_came_to_changes_nothing(sample: CrispSample, starts: list, bodies: np.ndarray) -> None:
-    pool, ends = Pool(sample, bodies), {}
+    pool = RuleCoverage(sample, bodies)
+    remembering = Refiner(sample, pool)
     for start in [*starts, *starts]:
-        plain, length = refine(sample, start, pool)
-        again, same = refine(sample, start, pool, ends=ends)
+        plain, length = Refiner(sample, pool).refine(start)
+        again, same = remembering.refine(start)
         assert np.array_equal(again, plain)
         assert same == pytest.approx(length, abs=1e-9)
 
@@ -110,10 +111,10 @@ def test_what_others_came_to_changes_nothing(sample: CrispSample, starts: list, 
 def test_refinement_never_lengthens(
     sample: CrispSample, program: np.ndarray, pool: np.ndarray, floor: Floor
 ) -> None:
-    refined, length = refine(sample, program, Pool(sample, pool), floor)
+    refined, length = Refiner(sample, RuleCoverage(sample, pool), floor).refine(program)
     assert length <= program_length(sample, program) + 1e-9
     assert length == pytest.approx(program_length(sample, refined), abs=1e-9)
-    again, same = refine(sample, refined, Pool(sample, pool), floor)
+    again, same = Refiner(sample, RuleCoverage(sample, pool), floor).refine(refined)
     assert same == length
     assert np.array_equal(again, refined)
 
@@ -123,7 +124,7 @@ def test_refinement_never_lengthens(
 def test_new_rules_reach_the_floor(
     sample: CrispSample, program: np.ndarray, pool: np.ndarray, floor: Floor
 ) -> None:
-    refined, _ = refine(sample, program, Pool(sample, pool), floor)
+    refined, _ = Refiner(sample, RuleCoverage(sample, pool), floor).refine(program)
     before = {tuple(rule) for rule in program}
     for body, reached in zip(refined, floor.passes(sample.body_counts(refined)), strict=True):
         assert tuple(body) in before or reached
@@ -137,7 +138,7 @@ def test_a_program_two_edits_off_comes_right(name: str, seed: int) -> None:
     codes = task.space.encode(task.program)
     codes[0, 3] = 1  # a literal too many
     codes[-1, np.flatnonzero(codes[-1])[0]] = 0  # and one too few
-    refined, _ = refine(sample, codes)
+    refined, _ = Refiner(sample).refine(codes)
     assert task.space.program(refined) == task.program
 
 
@@ -155,6 +156,6 @@ def test_a_deadline_that_has_passed_ends_it_after_one_look() -> None:
     sample = CrispSample.of(task.sample(300, 0))
     start = np.zeros((1, 10), dtype=np.int8)
     start[0, 0] = 1
-    refined, length = refine(sample, start, deadline=Deadline.after(0))
+    refined, length = Refiner(sample, deadline=Deadline.after(0)).refine(start)
     assert np.array_equal(refined, start)
     assert length == program_length(sample, start)

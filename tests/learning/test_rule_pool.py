@@ -9,7 +9,7 @@ from tests.learning.small_facts import QUICK
 from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.learning import RulePool, learn
-from andre.learning.choose.rejection import KEPT
+from andre.learning.choose.pool import KEPT
 from andre.logic import Atom, Constant
 from andre.runs import load_theory, save_theory
 from andre.samples import RuleSpace

@@ -15,7 +15,7 @@ def test_a_rule_that_negation_alone_would_say_is_made_safe_or_left_out(seed: int
     """The labels follow `\\+ likes(X1,X2)`, which binds no variable."""
     rows = np.random.default_rng(seed).random((200, len(COLUMNS)))
     space = RuleSpace.from_names(COLUMNS, "h(X1,X2)")
-    result = fit(Sample.from_arrays(rows, rows[:, 0] < 0.5, space=space), Config(seed=seed))
+    result = fit(Sample.from_arrays(rows, rows[:, 0] < 0.5, space=space), Config.preset(seed=seed, rounds=1))
     for rule in result.program:
         check_safe(rule)
     assert len(result.program)  # e.g. near(X2, X1), \+ likes(X1, X2)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
+import pytest
 
 from andre.evaluation import CrispSample
 from andre.learning import Config, Guide, best_short_bodies
-from andre.learning.propose import fit_screened, is_wide, promising_columns
+from andre.learning.modes import fit_screened, is_wide
+from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.samples import Form, RuleSpace, Sample
 
 
@@ -23,11 +27,38 @@ def test_a_rule_of_three_literals_is_found_among_many_candidates():
     config = Config.preset("default", steps=60)
     extra = best_short_bodies(crisp, form, config.selection)
     for guide in (Guide(form, extra), Guide(form)):
-        result = fit_screened(sample, crisp, config, (), guide)
+        result = fit_screened(sample, crisp, config, guide)
         assert [str(rule) for rule in result.program] == ["h :- b4, b41, \\+ b71."]
         assert result.space == sample.space
         assert result.proposed.shape[1] == result.weights.shape[1] == sample.space.m
         assert result.scores[0].accuracy == 1
+
+
+def test_runs_propose_nothing_of_what_they_do_not_see():
+    table = np.random.default_rng(1).integers(0, 2, (400, 12))
+    sample = Sample.from_arrays(table, table[:, 3] | (table[:, 4] & table[:, 6]))
+    shown = np.arange(12) % 4 != 1
+    known = np.zeros((2, 12), dtype=np.int8)
+    known[0, 3], known[1, 5] = 1, 1  # the second cannot be said with what is shown
+    config, effort = Config.preset("default", steps=20, time_limit=600), Effort(200, rounds=1)
+    result = propose_bodies(sample, config, effort, Guide(fixed=known), columns=shown)
+    assert result.space == sample.space
+    assert len(result.proposed)
+    assert not result.proposed[:, ~shown].any()
+    assert result.program.rules[0] == sample.space.rule(known[0])
+    assert sample.space.rule(known[1]) not in result.program
+    assert result.score().rows < sample.total
+    assert result.config.training.rounds == 1
+    assert not result.config.selection.combine
+
+
+def test_an_effort_is_a_share_of_the_usual_settings():
+    usual = Config.preset("default", restarts=5, steps=20, rounds=3, time_limit=60)
+    half = Effort(100, 2, restarts=Fraction(1, 2), steps=Fraction(2, 3), time=Fraction(1, 3)).of(usual)
+    assert (half.training.restarts, half.training.steps, half.training.rounds) == (2, 13, 2)
+    assert half.time_limit == pytest.approx(20)
+    least = Effort(100, 9, restarts=Fraction(1, 9), steps=Fraction(1, 99)).of(usual)
+    assert (least.training.restarts, least.training.steps, least.training.rounds) == (1, 1, 3)
 
 
 def test_promising_columns_are_few_and_hold_what_is_required():

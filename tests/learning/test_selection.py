@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from andre.evaluation import CrispSample, program_length
-from andre.learning import Floor, SelectionConfig, prune, select
-from andre.learning.choose.pool import Pool
-from andre.learning.choose.select import combine, most_accurate, nothing, pool_rules
+from andre.learning import Floor, SelectionConfig, distinct_bodies, prune, select
+from andre.learning.choose.pool import RuleCoverage
+from andre.learning.choose.selection import Pruner, combine, most_accurate, nothing, pool_rules
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 M = 3
@@ -55,6 +55,17 @@ def test_no_kept_rule_is_vacuous_or_redundant(sample: CrispSample, codes: np.nda
     assert all(item.n_r > 0 for item in sample.evidence(kept, "train"))
 
 
+@settings(max_examples=40)
+@given(samples(), st.lists(programs, min_size=1, max_size=3))
+def test_a_pruner_remembers_and_changes_nothing(sample: CrispSample, runs: list) -> None:
+    pruner = Pruner(sample, Floor())
+    for codes in [*runs, *runs]:
+        wanted = prune(sample, distinct_bodies(codes), Floor())
+        assert pruner(codes).codes.tolist() == wanted.tolist()
+        assert pruner(codes).length == program_length(sample, wanted)
+        assert pruner(codes) is pruner(codes[::-1])
+
+
 def test_of_two_rules_that_say_the_same_the_simpler_stays() -> None:
     sample = CrispSample.of(Sample.from_arrays([[1, 1, 0], [0, 0, 1]], [1, 0]))
     assert prune(sample, codes_of([1, 1, 0], [1, 0, 0]), Floor()).tolist() == [[1, 0, 0]]
@@ -90,7 +101,7 @@ def test_the_pool_holds_bodies_and_their_shorter_ones(
 def test_combined_programs_have_the_length_they_claim(sample: CrispSample, codes: np.ndarray) -> None:
     config = SelectionConfig(max_rules=4)
     pool = pool_rules(sample, codes, config)
-    for candidate in combine(Pool(sample, pool), config):
+    for candidate in combine(RuleCoverage(sample, pool), config):
         assert candidate.length == pytest.approx(program_length(sample, candidate.codes), abs=1e-9)
         assert 1 <= len(candidate.codes) <= 4
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andre.evaluation import CrispSample
-from andre.learning import SelectionConfig, best_short_bodies
-from andre.learning import propose as short
-from andre.learning.choose.select import pool_rules
+from andre.learning import Screening, SelectionConfig, best_short_bodies
+from andre.learning.choose.selection import pool_rules
 from andre.samples import Form, Membership, RuleSpace, Sample
 
 _ATOMS = ("p(X,Y)", "p(Y,X)", "p(X,Z)", "q(Z,Y)", "q(Y,Z)", "r(X)", "X \\= Z")
@@ -67,7 +65,5 @@ def test_what_a_part_rules_out_is_no_loss(sample, confidence, support, share):
     form = Form(sample.space)
     config = SelectionConfig(pool=1000, min_confidence=confidence, min_support=support)
     plain = best_short_bodies(sample, form, config)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(short, "_MANY", 0)
-        patch.setattr(short, "_SHARE", share)
-        assert np.array_equal(best_short_bodies(sample, form, config), plain)
+    screened = best_short_bodies(sample, form, config, Screening(rows=0, every=share))
+    assert np.array_equal(screened, plain)

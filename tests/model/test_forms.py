@@ -1,6 +1,7 @@
 """All forms of the conjunction agree with a loop that is written as the paper prints it."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from andre.model import Inputs, Network, NetworkConfig, Operator, conjunctions
-from andre.model import conjunction as module
-from andre.model.conjunction import Bags, Dense, Direct
+from andre.model.conjunction import Bags, Dense, Direct, features
 from andre.model.operators import prob_sum
 
 FAMILIES = ("attention", "product", "geometric")
@@ -65,7 +65,7 @@ def bags(table: Tensor) -> Dense | Bags | Direct:
 
 
 def direct(table: Tensor) -> Dense | Bags | Direct:
-    return Direct(torch.arange(table.shape[1]), module.features(table.T))
+    return Direct(torch.arange(table.shape[1]), features(table.T))
 
 
 def _levels(table: Tensor, bags: bool) -> Dense | Bags:
@@ -78,9 +78,9 @@ def _levels(table: Tensor, bags: bool) -> Dense | Bags:
         grid[j, : len(values)] = torch.as_tensor(values)
     level = torch.as_tensor(np.stack([level for _, level in columns], axis=1))
     if bags:
-        return Bags.build(torch.arange(c), module.features(grid), level)
+        return Bags.build(torch.arange(c), features(grid), level)
     counts = torch.nn.functional.one_hot(level, most).flatten(1).to(table.dtype)
-    return Dense(torch.arange(c), module.features(grid), counts)
+    return Dense(torch.arange(c), features(grid), counts)
 
 
 FORMS = {"dense": dense, "bags": bags, "direct": direct}
@@ -145,12 +145,8 @@ def test_blocks_make_no_difference(problem) -> None:
     weights.requires_grad_()
     network = Network(config)
     whole = network(weights, Inputs.direct(table))
-    before, module._BLOCK = module._BLOCK, 8
-    try:
-        blocked = network(weights, Inputs.direct(table))
-        gradients = gradient(blocked, weights)
-    finally:
-        module._BLOCK = before
+    blocked = network(weights, Inputs.direct(table, block=8))
+    gradients = gradient(blocked, weights)
     torch.testing.assert_close(blocked, whole)
     torch.testing.assert_close(gradients, gradient(whole, weights))
 
@@ -202,7 +198,7 @@ def test_rows_may_be_taken_out_of_every_form() -> None:
     )
 
 
-def test_nothing_of_rows_times_subrules_times_atoms_is_ever_made(monkeypatch) -> None:
+def test_nothing_of_rows_times_subrules_times_atoms_is_ever_made() -> None:
     """Also not beyond the sharpest beta: every block of values stays within the bound."""
     largest = 0
 
@@ -225,12 +221,14 @@ def test_nothing_of_rows_times_subrules_times_atoms_is_ever_made(monkeypatch) ->
 
             return watch
 
-    monkeypatch.setattr(module, "_BLOCK", 1 << 12)
     rows, m, R = 600, 20, 12
     weights = torch.randn(4, 3, m, 3, generator=torch.Generator().manual_seed(0)).requires_grad_()
     graded = np.random.default_rng(0).random((rows, m))
     boolean = np.rint(graded)
-    for inputs in (Inputs.encode(boolean), Inputs.direct(torch.as_tensor(graded, dtype=torch.float32))):
+    for inputs in (
+        replace(Inputs.encode(boolean), block=1 << 12),
+        Inputs.direct(torch.as_tensor(graded, dtype=torch.float32), block=1 << 12),
+    ):
         for beta in (20.0, 200.0):
             value = inputs.conjunction(
                 torch.softmax(weights, dim=-1), Watched(conjunctions(beta)["attention"])

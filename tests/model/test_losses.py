@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from andre.learning import Config
-from andre.model import LossConfig, Objective, losses, row_weights
+from andre.model import LOSSES, LossConfig, Objective, losses, row_weights
 from andre.samples import RuleSpace, Sample
 
 PAPER = Config.preset("paper").loss
@@ -130,11 +130,11 @@ def test_the_schedule(rho: float) -> None:
         digitization=0.001,
     )
     found = losses.schedule(rho, config)
-    assert found.entropy == pytest.approx(rho * 0.1)
-    assert found.similarity == pytest.approx(0.2 - rho**2 * 0.15)
-    assert found.range_restricted == pytest.approx(rho**2)
-    assert found.connected == pytest.approx(rho**2 * 5)
-    assert found.digitization == pytest.approx(rho**2 * 0.001)
+    assert found["entropy"] == pytest.approx(rho * 0.1)
+    assert found["similarity"] == pytest.approx(0.2 - rho**2 * 0.15)
+    assert found["range_restricted"] == pytest.approx(rho**2)
+    assert found["connected"] == pytest.approx(rho**2 * 5)
+    assert found["digitization"] == pytest.approx(rho**2 * 0.001)
 
 
 def test_the_objective_of_a_structured_rule() -> None:
@@ -151,22 +151,22 @@ def test_the_objective_of_a_structured_rule() -> None:
     terms = objective(logits, labels, weights, mask, progress=0.5)
     # Usage in subrule 1: X .75, Z .5, Y 1.25; in subrule 2: X .75, Z .9, Y 1.65.
     # Range: (.25^2 + .5^2 + .25^2 + .1^2) * rho^2 lambda_R / (|K_h| n) = .385 * .25 * 1 / 4.
-    assert terms.range_restricted.item() == pytest.approx(0.385 * 0.25 / 4, abs=1e-9)
+    assert terms["range_restricted"].item() == pytest.approx(0.385 * 0.25 / 4, abs=1e-9)
     # Connected: (e^(-12.5 * .25^2) + e^(-12.5 * .65^2)) * .25 * 5 / (|K_a| n = 2).
     bell = math.exp(-12.5 * 0.0625) + math.exp(-12.5 * 0.4225)
-    assert terms.connected.item() == pytest.approx(bell * 0.25 * 5 / 2, abs=1e-9)
+    assert terms["connected"].item() == pytest.approx(bell * 0.25 * 5 / 2, abs=1e-9)
     # Digitization: 1 - cos(2 pi M) halved, all six averaged, * .25 * .001.
     whole = [(1 - math.cos(2 * math.pi * M)) / 2 for M in (0.75, 0.5, 1.25, 0.75, 0.9, 1.65)]
-    assert terms.digitization.item() == pytest.approx(sum(whole) / 6 * 0.25 * 0.001, abs=1e-12)
+    assert terms["digitization"].item() == pytest.approx(sum(whole) / 6 * 0.25 * 0.001, abs=1e-12)
     entropy = -sum(
         p * math.log(p + 1e-6) for p in (0.5, 0.25, 0.25, 0.25, 0.25, 0.5, 0.25, 0.5, 0.25, 0.7, 0.2, 0.1)
     )
-    assert terms.entropy.item() == pytest.approx(0.5 * 0.1 * entropy, abs=1e-9)
+    assert terms["entropy"].item() == pytest.approx(0.5 * 0.1 * entropy, abs=1e-9)
     one, other = (w.flatten() for w in weights[0])
     cosine = torch.dot(one, other) / (one.norm() * other.norm())
-    assert terms.similarity.item() == pytest.approx((0.2 - 0.25 * 0.2) * cosine.item() * 2 / 6, abs=1e-9)
-    assert terms.cross_entropy.item() == pytest.approx(-math.log(0.8), abs=1e-9)
-    parts = (t.item() for t in vars(terms).values())
+    assert terms["similarity"].item() == pytest.approx((0.2 - 0.25 * 0.2) * cosine.item() * 2 / 6, abs=1e-9)
+    assert terms["cross_entropy"].item() == pytest.approx(-math.log(0.8), abs=1e-9)
+    parts = (t.item() for t in terms.values())
     assert terms.total.item() == pytest.approx(sum(parts), abs=1e-12)
 
 
@@ -177,7 +177,7 @@ def test_without_variables_the_structural_losses_are_zero(preset: str) -> None:
     mask = torch.ones(2, 3)
     terms = objective(torch.zeros(1, 2), (torch.ones(1), torch.ones(1)), weights, mask, progress=1.0)
     for name in ("range_restricted", "connected", "digitization"):
-        assert getattr(terms, name).tolist() == [0, 0]
+        assert terms[name].tolist() == [0, 0]
     assert torch.isfinite(terms.total).all()
 
 
@@ -190,8 +190,25 @@ def test_without_auxiliary_or_head_variables_only_that_loss_is_zero() -> None:
     ):
         objective = Objective.of(RuleSpace.from_names(["p(X)"], head), PAPER)
         terms = objective(torch.zeros(1, 1), labels, weights, TWO, progress=1.0)
-        assert getattr(terms, zero).item() == 0
-        assert getattr(terms, other).item() > 0
+        assert terms[zero].item() == 0
+        assert terms[other].item() > 0
+
+
+def test_every_loss_has_its_weight_in_the_settings_and_none_weighs_without() -> None:
+    weighed = [loss.name for loss in LOSSES if loss.weight is not None]
+    assert [loss.name for loss in LOSSES if loss.weight is None] == ["cross_entropy"]
+    assert list(losses.schedule(0.5, PAPER)) == weighed
+    assert set(weighed) <= set(LossConfig.model_fields)
+    objective = Objective.of(
+        RuleSpace.from_names(["p(X,Y)", "q(Y,Z)"], "h(X,Z)"),
+        PAPER.model_copy(update=dict.fromkeys([*weighed, "similarity_end"], 0.0)),
+    )
+    weights = torch.randn(2, 2, 2, 3, generator=torch.Generator().manual_seed(0))
+    logits, labels = torch.tensor([[0.3, -1.0]]), (torch.ones(1), torch.zeros(1))
+    terms = objective(logits, labels, weights, torch.ones(2, 2), progress=0.5)
+    assert list(terms) == [loss.name for loss in LOSSES]
+    assert terms.stacked.shape == (len(LOSSES), 2)
+    torch.testing.assert_close(terms.total, losses.cross_entropy(logits, *labels))
 
 
 def test_means_divide_the_entropy_by_choices() -> None:
@@ -202,5 +219,5 @@ def test_means_divide_the_entropy_by_choices() -> None:
     found = {}
     for reduction in ("sum", "mean"):
         objective = Objective.of(space, LossConfig(reduction=reduction))
-        found[reduction] = objective(torch.zeros(1, 2), labels, weights, mask, progress=1.0).entropy
+        found[reduction] = objective(torch.zeros(1, 2), labels, weights, mask, progress=1.0)["entropy"]
     torch.testing.assert_close(found["mean"], found["sum"] / torch.tensor([3.0, 6.0]))

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from andre.errors import DataError
 from andre.evaluation import CrispSample
 from andre.facts import ExampleTable
-from andre.learning import Config, Result, Score, fit
+from andre.learning import Config, Result, Score, fit, rejected_rules
 from andre.report import ReportData, Rows, gather
-from andre.report.gather import rejected_rules, target_report
+from andre.report.gather import target_report
 from andre.report.html import Limits, trim
 from andre.samples import SYNTHETIC_TASKS, Sample
 
@@ -122,12 +122,12 @@ def test_a_rejected_rule_would_not_have_shortened_the_description(result, rows):
         longer = np.vstack((result.codes, result.space.encode(type(result.program)((item.rule,)))))
         assert program_length(crisp, longer) >= result.length - 1e-9
         counts = item.rule.evidence[0]
-        if "never holds" in item.why:
+        if "never holds" in item.reason:
             assert counts.n_b == 0
-        if "no more often than" in item.why:
+        if "no more often than" in item.reason:
             assert counts.n_r <= 0.5 * counts.n_b
-        if "fewer literals" in item.why:
-            rule = result.program.rules[int(item.why.split()[1]) - 1]
+        if "fewer literals" in item.reason:
+            rule = result.program.rules[int(item.reason.split()[1]) - 1]
             assert set(rule.body) < set(item.rule.body)
 
 

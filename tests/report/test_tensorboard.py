@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from andre.errors import AndreError
-from andre.learning import LOSSES, Config, fit
+from andre.learning import Config, fit
+from andre.model import LOSSES
 from andre.samples import SYNTHETIC_TASKS
 
 pytest.importorskip("tensorboard")
@@ -43,8 +44,8 @@ def test_events_are_the_means_over_the_moving_runs(tmp_path):
         ("accuracy/train", [look.train for look in result.history]),
         ("accuracy/validation", [look.validation for look in result.history]),
         *(
-            (f"loss/{name}", [look.losses[place] for look in result.history])
-            for place, name in enumerate(LOSSES)
+            (f"loss/{loss.name}", [look.losses[place] for look in result.history])
+            for place, loss in enumerate(LOSSES)
         ),
     ):
         assert [step for step, _ in found[tag]] == steps

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from andre.evaluation import CrispSample
-from andre.learning import Config, fit
+from andre.learning import Config, fit, rejected_rules
 from andre.limits import peak_megabytes
 from andre.report import (
     LiveProgress,
@@ -20,7 +20,6 @@ from andre.report import (
     run_table,
     why_no_rule,
 )
-from andre.report.gather import rejected_rules
 from andre.runs import prolog
 from andre.samples import SYNTHETIC_TASKS, Sample
 
@@ -142,7 +141,7 @@ def test_too_little_support_is_a_reason(criterion):
     nothing = fit(sample, Config.preset(min_support=21, **options))
     assert "right more often than 0.5 and about 21 examples at least" in why_no_rule(nothing)
     found = rejected_rules(nothing, CrispSample.of(sample))
-    assert any("its support of 20 is below 21" in item.why for item in found)
+    assert any("its support of 20 is below 21" in item.reason for item in found)
 
 
 def test_stopping_is_a_reason():

@@ -1,16 +1,26 @@
-"""Learning programs: propose, choose, refine."""
+"""Learning programs: bodies are proposed, a program is chosen.
 
-from andre.learning.callbacks import LOSSES, Callback, Finished, Look, ProgressKeeper, State
-from andre.learning.choose.cover import fewest_errors
-from andre.learning.choose.refine import neighbours
-from andre.learning.choose.rejection import Rejected, RulePool
-from andre.learning.choose.select import Candidate, prune, select, with_shorter
+`fit` learns from rows and `learn` from facts. Both let runs of gradient descent
+propose bodies (`trainer`, `proposing`; `short_bodies` enumerates more) and
+choose a program among them (`choose`).
+"""
+
+from andre.learning.callbacks import Callback, Finished, Look, ProgressKeeper, State
+from andre.learning.choose import (
+    Candidate,
+    Rejected,
+    RulePool,
+    fewest_errors,
+    neighbours,
+    prune,
+    rejected_rules,
+    select,
+)
 from andre.learning.config import Config, Floor, Guide, SelectionConfig, TrainingConfig
-from andre.learning.define import background_of, labels_of
-from andre.learning.extraction import distinct_bodies, extract
-from andre.learning.fit import fit
-from andre.learning.learn import learn
-from andre.learning.plan import Plan, learnable
+from andre.learning.extraction import distinct_bodies, extract, with_shorter
+from andre.learning.fitting import fit
+from andre.learning.modes import background_of, labels_of
+from andre.learning.plan import Plan, learnable, with_inequalities
 from andre.learning.plots import (
     plot_accuracy,
     plot_losses,
@@ -19,13 +29,13 @@ from andre.learning.plots import (
     readings,
     save_figure,
 )
-from andre.learning.propose import ProposalConfig, best_short_bodies, propose
-from andre.learning.result import Result, RunSummary, Score
-from andre.learning.theory import Counts, Definition, TargetStore, Theory
+from andre.learning.proposing import ProposalConfig, informative_columns, propose
+from andre.learning.results import Counts, Definition, Result, RunSummary, Score, TargetStore, Theory
+from andre.learning.short_bodies import Screening, best_short_bodies
+from andre.learning.targets import learn
 from andre.learning.trainer import Runs
 
 __all__ = [
-    "LOSSES",
     "Callback",
     "Candidate",
     "Config",
@@ -44,6 +54,7 @@ __all__ = [
     "RunSummary",
     "Runs",
     "Score",
+    "Screening",
     "SelectionConfig",
     "State",
     "TargetStore",
@@ -55,6 +66,7 @@ __all__ = [
     "extract",
     "fewest_errors",
     "fit",
+    "informative_columns",
     "labels_of",
     "learn",
     "learnable",
@@ -66,7 +78,9 @@ __all__ = [
     "prune",
     "read_curves",
     "readings",
+    "rejected_rules",
     "save_figure",
     "select",
+    "with_inequalities",
     "with_shorter",
 ]

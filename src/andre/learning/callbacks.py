@@ -1,19 +1,18 @@
-"""Where a learner stands: what callbacks are shown and checkpoints hold.
-
-What may watch a learner: hooks that do nothing until overridden.
-"""
+"""What watchers of a learner are shown, and the hooks they override."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Ints
 from andre.census import Census
 from andre.evaluation import CrispSample
-from andre.learning.choose.select import Candidate
+from andre.learning.choose.selection import Candidate
 from andre.logic import Program
 from andre.samples import Codes, Sample
 
@@ -23,38 +22,35 @@ if TYPE_CHECKING:
     from andre.learning.config import Config
     from andre.learning.trainer import Runs
 
-__all__ = ["LOSSES", "Callback", "Finished", "Look", "ProgressKeeper", "State"]
+__all__ = ["Callback", "Finished", "Look", "ProgressKeeper", "State", "tell"]
 
 
-#: The losses of a `Look`, in order.
-LOSSES = ("cross_entropy", "entropy", "similarity", "range_restricted", "connected", "digitization")
-
-Floats = NDArray[np.float32]
+Floats32 = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """Losses and soft accuracy of every run at one moment; NaN for runs that have left."""
+    """Losses and soft accuracy of every run at one moment; NaN for runs that have converged."""
 
     round: int
     step: int
-    losses: Floats  #: weighted, [6, K]
-    train: Floats  #: accuracy on the training rows, [K]
-    validation: Floats  #: accuracy on the validation rows, [K]; NaN where there are none
+    losses: Floats32  #: weighted, in the order of `andre.model.LOSSES`, [losses, K]
+    train: Floats32  #: accuracy on the training rows, [K]
+    validation: Floats32  #: accuracy on the validation rows, [K]; NaN where there are none
 
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """The runs of a round that is over."""
+    """What the runs of a round came to."""
 
-    weights: Floats  #: [K, n, m, 3]
-    n_rules: NDArray[np.int64]  #: [K]
-    codes: NDArray[np.int8]  #: subrules at every certainty, [certainties, K, n, m]
+    weights: Floats32  #: [K, n, m, 3]
+    n_rules: Ints  #: [K]
+    codes: Codes  #: subrules at every certainty, [certainties, K, n, m]
 
 
 @dataclass(eq=False)
 class State:
-    """Where a learner stands; callbacks read it and change nothing."""
+    """How far a learner has come; callbacks read it and change nothing."""
 
     sample: CrispSample
     rounds: int  #: most rounds there will be
@@ -80,7 +76,7 @@ class State:
 
 
 class Callback:
-    """Does nothing; override what you need.
+    """Watches a learner: hooks that do nothing until overridden.
 
     Examples
     --------
@@ -114,3 +110,12 @@ class ProgressKeeper(Callback):
 
     def close(self, state: State) -> None:
         """Called last, whether learning ended or was stopped."""
+
+
+def tell(callbacks: Sequence[Callback], hook: str, state: State) -> None:
+    """Call a hook of every callback; a KeyboardInterrupt from one asks learning to stop."""
+    for callback in callbacks:
+        try:
+            getattr(callback, hook)(state)
+        except KeyboardInterrupt:
+            state.stopped = "interrupted"

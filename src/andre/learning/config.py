@@ -1,9 +1,4 @@
-"""The floor: what every rule must reach to be chosen.
-
-What is said beforehand about the bodies to be found.
-
-Settings of training and selection, and the two presets.
-"""
+"""Settings of training and selection with their two presets, and what is said beforehand of a rule."""
 
 from __future__ import annotations
 
@@ -12,10 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from andre.arrays import Bools
+from andre.arrays import Bools, Floats
 from andre.errors import ConfigError
 from andre.model import LossConfig, NetworkConfig, NonNegative, Positive, Settings
 from andre.samples import Codes, Form
@@ -29,7 +23,7 @@ _SLACK = 1 - 1e-9
 
 @dataclass(frozen=True)
 class Floor:
-    """Least support and confidence of a rule.
+    """The least support and confidence that a rule must have to be chosen.
 
     Examples
     --------
@@ -47,16 +41,16 @@ class Floor:
         least = f" and about {self.support:g} examples at least" if self.support else ""
         return f"right more often than {self.confidence:g}{least}"
 
-    def passes(self, counts: NDArray[np.float64]) -> Bools:
+    def passes(self, counts: Floats) -> Bools:
         """Which rules reach it, by the positives and negatives that each covers, [..., 2]."""
         sure = counts[..., 0] > self.confidence * counts.sum(axis=-1)
         return np.asarray(sure & self.supported(counts))
 
-    def supported(self, counts: NDArray[np.float64]) -> Bools:
+    def supported(self, counts: Floats) -> Bools:
         """Which rules have the least support, however often they are wrong, [..., 2]."""
         return np.asarray(counts[..., 0] >= self.support * _SLACK)
 
-    def shortfall(self, counts: NDArray[np.float64]) -> str | None:
+    def shortfall(self, counts: Floats) -> str | None:
         """Why a rule that covers so many positives and negatives, [2], does not reach it; None if it does.
 
         Examples
@@ -79,17 +73,17 @@ class Floor:
 
 @dataclass(frozen=True, eq=False)
 class Guide:
-    """Bounds and hints for `fit`, all over one rule space.
+    """What `fit` is told beforehand of the bodies to find, all over one rule space.
 
     Examples
     --------
     >>> import numpy as np
     >>> from andre.samples import Sample
-    >>> from andre.learning.fit import fit
+    >>> from andre.learning import fit
     >>> rows = np.random.default_rng(0).random((60, 3))
     >>> sample = Sample.from_arrays(rows, (rows[:, 0] > 0.5) | (rows[:, 2] < 0.5))
     >>> known = np.array([[1, 0, 0]], dtype=np.int8)
-    >>> print(fit(sample, guide=Guide(fixed=known)).program)
+    >>> print(fit(sample, Config.preset(restarts=1, rounds=1), guide=Guide(fixed=known)).program)
     h :- b1.
     h :- \\+ b3.
     """
@@ -109,7 +103,7 @@ _LEAST, _MANY = 2.0, 100
 
 
 class TrainingConfig(Settings):
-    """How the runs descend.
+    """Settings of gradient descent.
 
     Examples
     --------
@@ -133,7 +127,7 @@ class TrainingConfig(Settings):
 
 
 class SelectionConfig(Settings):
-    """How a program is made of the runs.
+    """Settings of the choice of a program among what the runs propose.
 
     Examples
     --------
@@ -166,7 +160,7 @@ class SelectionConfig(Settings):
     max_rules: Count = 16  #: most rules of a program
 
     def floor(self, positives: float = 0) -> Floor:
-        """What every rule must reach.
+        """The least support and confidence of a rule.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""From weights to rules: which reading of an atom a subrule has settled on."""
+"""From weights to bodies, [bodies, m], and from bodies to those near them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from torch import Tensor
 
 from andre.samples import Codes
 
-__all__ = ["distinct_bodies", "entropies", "extract", "settled_weights"]
+__all__ = [
+    "distinct_bodies",
+    "entropies",
+    "extract",
+    "literal_bodies",
+    "settled_weights",
+    "shorter_bodies",
+    "with_shorter",
+]
 
 
 #: How far the weight of a settled reading is above the others: it has all but e^-20 of the probability.
@@ -27,7 +35,7 @@ def entropies(probabilities: Tensor, epsilon: float = 1e-6) -> Tensor:
     return -(probabilities * torch.log(probabilities + epsilon)).sum(-1)
 
 
-def extract(weights: Tensor, mask: Tensor, certainties: tuple[float, ...]) -> NDArray[np.int8]:
+def extract(weights: Tensor, mask: Tensor, certainties: tuple[float, ...]) -> Codes:
     """The subrules of every run at every certainty, [certainties, K, n, m].
 
     An atom is included or negated where that reading is the likeliest and the
@@ -52,7 +60,7 @@ def extract(weights: Tensor, mask: Tensor, certainties: tuple[float, ...]) -> ND
     reading = torch.tensor([1, -1, 0], dtype=torch.int8, device=p.device)[p.argmax(-1)]  # [K, n, m]
     reading = reading * mask[:, :, None].to(torch.int8)
     h = entropies(p)  # [K, n, m]
-    codes: NDArray[np.int8] = torch.stack([reading * (h <= most) for most in certainties]).cpu().numpy()
+    codes: Codes = torch.stack([reading * (h <= most) for most in certainties]).cpu().numpy()
     return codes
 
 
@@ -70,7 +78,7 @@ def settled_weights(codes: Codes) -> Tensor:
 
 
 def distinct_bodies(subrules: Codes) -> Codes:
-    """Bodies that say something, each once and in a fixed order, [rules, m].
+    """The bodies that are not empty, each once and in a fixed order, [bodies, m].
 
     Examples
     --------
@@ -84,3 +92,43 @@ def distinct_bodies(subrules: Codes) -> Codes:
     # One opaque key per body sorts far faster than np.unique(axis=0); bytes compare as 0, 1, 2.
     keys = np.ascontiguousarray(flat + 1).view(np.dtype((np.void, flat.shape[1]))).ravel()
     return flat[np.unique(keys, return_index=True)[1]]
+
+
+def shorter_bodies(bodies: Codes) -> Codes:
+    """All bodies that one literal less makes of these, [literals, m].
+
+    Examples
+    --------
+    >>> shorter_bodies(np.array([[1, -1, 0]], dtype=np.int8))
+    array([[ 0, -1,  0],
+           [ 1,  0,  0]], dtype=int8)
+    """
+    body, column = np.nonzero(bodies)
+    shorter = bodies[body]
+    shorter[np.arange(len(body)), column] = 0
+    return shorter
+
+
+def with_shorter(bodies: Codes) -> Codes:
+    """Distinct bodies, and all that have one literal less."""
+    bodies = distinct_bodies(bodies)
+    return distinct_bodies(np.concatenate([bodies, shorter_bodies(bodies)]))
+
+
+def literal_bodies(literals: NDArray[np.integer], m: int) -> Codes:
+    """Bodies of the given literals, [bodies, m].
+
+    Parameters
+    ----------
+    literals
+        Below m the atoms, from m on their negations, [bodies, literals].
+
+    Examples
+    --------
+    >>> literal_bodies(np.array([[0, 5], [1, 1]]), m=3)
+    array([[ 1,  0, -1],
+           [ 0,  1,  0]], dtype=int8)
+    """
+    codes = np.zeros((len(literals), m), dtype=np.int8)
+    np.put_along_axis(codes, literals % m, np.where(literals < m, 1, -1), axis=1)
+    return codes

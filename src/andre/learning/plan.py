@@ -1,7 +1,4 @@
-"""Known rules: given, kept as they are, and added to.
-
-A plan: all that decides what `learn` looks for and how.
-"""
+"""A plan: all that decides what `learn` looks for and how, with the rules that are known beforehand."""
 
 from __future__ import annotations
 
@@ -19,70 +16,7 @@ from andre.learning.config import Config
 from andre.logic import Atom, Literal, Program, Rule
 from andre.samples import Codes, Language, RuleSpace, key_text
 
-__all__ = ["Plan", "apart", "encode_known", "known_about", "learnable", "with_background"]
-
-
-def known_about(known: Program, target: Key) -> Program:
-    """The known rules of one target."""
-    return Program(tuple(rule for rule in known if (rule.head.predicate, rule.head.arity) == target))
-
-
-def with_background(facts: FactBase, known: Program, targets: set[Key]) -> FactBase:
-    """Facts with the known rules of other relations as background."""
-    others = tuple(rule for rule in known if (rule.head.predicate, rule.head.arity) not in targets)
-    return facts if not others else facts.with_rules(Program((*facts.rules, *others)))
-
-
-def encode_known(known: Program, space: RuleSpace, *, identity: bool) -> Codes:
-    """Known rules as bodies of a space, [rules, m].
-
-    Parameters
-    ----------
-    identity
-        Whether all variables are different anyway, so that `\\=` between them says nothing.
-
-    Raises
-    ------
-    ConfigError
-        Where a rule holds what is no candidate.
-
-    Examples
-    --------
-    >>> from andre.logic import parse_program
-    >>> space = RuleSpace.from_names(["p(X1,X3)", "p(X3,X2)"], "h(X1,X2)")
-    >>> encode_known(parse_program("h(A,B) :- p(A,C), p(C,B), A \\\\= B."), space, identity=True)
-    array([[1, 1]], dtype=int8)
-    """
-    found = [np.zeros((0, space.m), dtype=np.int8)]
-    for rule in known:
-        body = tuple(lit for lit in rule.body if not (identity and _tells_apart(lit)))
-        plain = replace(rule, body=body).tidy()
-        names = dict(zip(plain.head.variables, space.head.variables, strict=False))
-        try:
-            found.append(space.encode(Program((plain.substitute(names),))))
-        except LogicError as error:
-            raise ConfigError(
-                f"the known rule {rule} cannot be kept: {error}; allow more variables or relations"
-            ) from None
-    return np.concatenate(found)
-
-
-def apart(rule: Rule) -> Rule:
-    """A rule whose variables stand for different constants, said by its last literals.
-
-    Examples
-    --------
-    >>> from andre.logic import parse_rule
-    >>> print(apart(parse_rule("h(X,Y) :- p(X,Y).")))
-    h(X, Y) :- p(X, Y), X \\= Y.
-    """
-    known = {frozenset(literal.atom.args) for literal in rule.body if _tells_apart(literal)}
-    pairs = [pair for pair in combinations(rule.variables, 2) if frozenset(pair) not in known]
-    return replace(rule, body=rule.body + tuple(Literal(Atom("\\=", pair)) for pair in pairs))
-
-
-def _tells_apart(literal: Literal) -> bool:
-    return literal.atom.predicate == "\\=" and not literal.negated and len(literal.atom.variables) == 2
+__all__ = ["Plan", "encode_known", "known_about", "learnable", "with_background", "with_inequalities"]
 
 
 #: Formats in which knowledge bases come, to be completed rather than defined.
@@ -109,6 +43,10 @@ class Plan:
     memory_limit: int = 4 << 30  #: bytes that the census may take
     #: Head atoms that are drawn to stand for all; None draws only where the census outgrows its memory.
     heads: int | None = None
+    #: Head atoms that are drawn there.
+    fallback_heads: int = 50_000
+    #: Most cells of a truth table on which programs are judged at their fixpoint; else recursion is left out.
+    table_cells: int = 1 << 26
     known: Program = field(default=Program())  #: rules that stay as they are, to be added to
     short_bodies: bool = True  #: whether all bodies of one or two literals are pooled with those of the runs
 
@@ -122,7 +60,7 @@ class Plan:
         language: Language | Path | str | None = None,
         **options: Any,
     ) -> Plan:
-        """Make a plan from a preset and single options.
+        """A plan made from a preset and single options.
 
         Parameters
         ----------
@@ -140,14 +78,13 @@ class Plan:
         options
             Fields of this class, of `Language` and settings of `Config` by name.
         """
-        own = {name: options.pop(name) for name in _OWN & options.keys()}
-        own = {name: value for name, value in own.items() if value is not None}
-        about_language = {name: options.pop(name) for name in _LANGUAGE & options.keys()}
-        about_language = {name: value for name, value in about_language.items() if value is not None}
+        own, about_language = (
+            {name: value for name in names & options.keys() if (value := options.pop(name)) is not None}
+            for names in (_OWN, _LANGUAGE)
+        )
         if target is not None:
             about_language["target"] = target
-        known = facts.origin in _KNOWLEDGE_BASES
-        mode: Mode = own.pop("mode", "complete" if known else "define")
+        mode: Mode = own.pop("mode", "complete" if facts.origin in _KNOWLEDGE_BASES else "define")
         semantics: Semantics = own.pop("semantics", "rows" if preset == "paper" else "exists")
         for given, choices in ((mode, get_args(Mode)), (semantics, get_args(Semantics))):
             if given not in choices:
@@ -201,3 +138,66 @@ def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
         else:
             good.append(key_text(key))
     return good, bad
+
+
+def known_about(known: Program, target: Key) -> Program:
+    """The known rules of one target."""
+    return Program(tuple(rule for rule in known if (rule.head.predicate, rule.head.arity) == target))
+
+
+def with_background(facts: FactBase, known: Program, targets: set[Key]) -> FactBase:
+    """Facts with the known rules of other relations as background."""
+    others = tuple(rule for rule in known if (rule.head.predicate, rule.head.arity) not in targets)
+    return facts if not others else facts.with_rules(Program((*facts.rules, *others)))
+
+
+def encode_known(known: Program, space: RuleSpace, *, identity: bool) -> Codes:
+    """Known rules as bodies of a space, [rules, m].
+
+    Parameters
+    ----------
+    identity
+        Whether all variables are different anyway, so that `\\=` between them says nothing.
+
+    Raises
+    ------
+    ConfigError
+        Where a rule holds what is no candidate.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_program
+    >>> space = RuleSpace.from_names(["p(X1,X3)", "p(X3,X2)"], "h(X1,X2)")
+    >>> encode_known(parse_program("h(A,B) :- p(A,C), p(C,B), A \\\\= B."), space, identity=True)
+    array([[1, 1]], dtype=int8)
+    """
+    found = [np.zeros((0, space.m), dtype=np.int8)]
+    for rule in known:
+        body = tuple(lit for lit in rule.body if not (identity and _is_inequality(lit)))
+        plain = replace(rule, body=body).tidy()
+        names = dict(zip(plain.head.variables, space.head.variables, strict=False))
+        try:
+            found.append(space.encode(Program((plain.substitute(names),))))
+        except LogicError as error:
+            raise ConfigError(
+                f"the known rule {rule} cannot be kept: {error}; allow more variables or relations"
+            ) from None
+    return np.concatenate(found)
+
+
+def with_inequalities(rule: Rule) -> Rule:
+    """The rule with `\\=` between all its variables, so that they stand for different constants.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_rule
+    >>> print(with_inequalities(parse_rule("h(X,Y) :- p(X,Y).")))
+    h(X, Y) :- p(X, Y), X \\= Y.
+    """
+    known = {frozenset(literal.atom.args) for literal in rule.body if _is_inequality(literal)}
+    pairs = [pair for pair in combinations(rule.variables, 2) if frozenset(pair) not in known]
+    return replace(rule, body=rule.body + tuple(Literal(Atom("\\=", pair)) for pair in pairs))
+
+
+def _is_inequality(literal: Literal) -> bool:
+    return literal.atom.predicate == "\\=" and not literal.negated and len(literal.atom.variables) == 2

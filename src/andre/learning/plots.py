@@ -1,30 +1,28 @@
-"""What a result's history and weights say, as curves and shares that can be drawn.
-
-Figures of training and of what it came to; they need matplotlib, an extra.
-"""
+"""Curves of training and what the weights came to, as numbers and as figures; figures need matplotlib."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Floats
 from andre.errors import AndreError, DataError
 from andre.files import write_whole
-from andre.learning.callbacks import LOSSES, Look
-from andre.learning.result import Result
+from andre.learning.callbacks import Floats32, Look
+from andre.learning.results import Result
+from andre.model import LOSSES
 from andre.samples import RuleSpace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from andre.learning.result import Result
 
 __all__ = [
     "Curves",
@@ -39,8 +37,6 @@ __all__ = [
 ]
 
 
-Floats = NDArray[np.float32]
-
 #: The run whose own program is the best, or the mean of all runs.
 Which: TypeAlias = Literal["best", "mean"]
 
@@ -50,11 +46,11 @@ class Curves:
     """Losses and accuracies over the steps of training."""
 
     steps: tuple[int, ...]
-    losses: Mapping[str, Floats]  #: each weighted as it was in training, [looks]
-    accuracy: Mapping[str, Floats]  #: soft accuracy by split, [looks]
+    losses: Mapping[str, Floats32]  #: each weighted as it was in training, [looks]
+    accuracy: Mapping[str, Floats32]  #: soft accuracy by split, [looks]
 
     @property
-    def total(self) -> Floats:
+    def total(self) -> Floats32:
         """The sum of the losses, [looks]."""
         return np.asarray(np.sum(list(self.losses.values()), axis=0))
 
@@ -69,9 +65,10 @@ def read_curves(result: Result, runs: Which = "best") -> Curves:
 
     Examples
     --------
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
-    >>> curves = read_curves(fit(TASKS["four"].sample(100, seed=0)))
+    >>> from andre.learning import Config, fit
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> config = Config.preset(restarts=1, rounds=1)
+    >>> curves = read_curves(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), config))
     >>> curves.steps[:3], list(curves.accuracy)
     ((15, 30, 45), ['train'])
     """
@@ -82,18 +79,18 @@ def read_curves(result: Result, runs: Which = "best") -> Curves:
         picked = [(look.step, _figures(look)[:, place]) for look in result.history if look.round == round_]
         picked = [(step, figures) for step, figures in picked if not np.isnan(figures[0])]
     else:
-        together: dict[int, list[Floats]] = {}
+        together: dict[int, list[Floats32]] = {}
         for look in result.history:
             together.setdefault(look.step, []).append(_figures(look))
         picked = [(step, _mean(np.concatenate(together[step], axis=1))) for step in sorted(together)]
     if not picked:
         raise DataError("the best run ended before the first look at it, so there is nothing to plot")
-    table = np.stack([figures for _, figures in picked], axis=1)  # [8, looks]
-    accuracy = {"train": table[6]}
-    if not np.isnan(table[7]).all():
-        accuracy["validation"] = table[7]
-    steps = tuple(step for step, _ in picked)
-    return Curves(steps, dict(zip(LOSSES, table[:6], strict=True)), accuracy)
+    *lines, train, validation = np.stack([figures for _, figures in picked], axis=1)  # [looks] each
+    losses = {loss.name: line for loss, line in zip(LOSSES, lines, strict=True)}
+    accuracy = {"train": train}
+    if not np.isnan(validation).all():
+        accuracy["validation"] = validation
+    return Curves(tuple(step for step, _ in picked), losses, accuracy)
 
 
 def best_run(result: Result) -> tuple[int, int]:
@@ -102,7 +99,7 @@ def best_run(result: Result) -> tuple[int, int]:
     return best.round, [run for run in result.runs if run.round == best.round].index(best)
 
 
-def readings(weights: NDArray[np.floating], most: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def readings(weights: NDArray[np.floating], most: int) -> tuple[Floats, NDArray[np.intp]]:
     """How likely every subrule includes, negates or leaves out every atom, and which atoms to show.
 
     Of many atoms, those are worth showing that some subrule is least sure to leave out.
@@ -130,13 +127,13 @@ def readings(weights: NDArray[np.floating], most: int) -> tuple[NDArray[np.float
     return p, np.sort(np.argsort(p[:, :, 2].min(axis=0), kind="stable")[:most])
 
 
-def _figures(look: Look) -> Floats:
-    """All that was noted at a look, [8, K]."""
+def _figures(look: Look) -> Floats32:
+    """All that was noted at a look, [losses + 2, K]."""
     return np.concatenate((look.losses, look.train[None], look.validation[None]))
 
 
-def _mean(figures: Floats) -> Floats:
-    """The mean over the runs that were still moving, [8]; NaN where nothing was noted."""
+def _mean(figures: Floats32) -> Floats32:
+    """The mean over the runs that were still moving, [losses + 2]; NaN where nothing was noted."""
     known = ~np.isnan(figures)
     count = known.sum(axis=1)
     total = np.where(known, figures, 0).sum(axis=1)
@@ -172,19 +169,19 @@ def plot_losses(result: Result, *, runs: Which = "best", ax: Axes | None = None)
 
     Examples
     --------
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
-    >>> result = fit(TASKS["four"].sample(100, seed=0))
+    >>> from andre.learning import Config, fit
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(restarts=1, rounds=1))
     >>> plot_losses(result).get_xlabel()
     'step'
     """
     curves = read_curves(result, runs)
     ax = ax or _axes()
     ax.plot(curves.steps, curves.total, color=_INK, linewidth=2.2, label="total")
-    for (name, line), (colour, dashes) in zip(curves.losses.items(), _LINES, strict=True):
+    for loss, (colour, dashes) in zip(LOSSES, cycle(_LINES), strict=False):
+        line = curves.losses[loss.name]
         if np.any(line != 0):
-            label = name.replace("_", " ")
-            ax.plot(curves.steps, line, color=colour, linestyle=dashes, linewidth=1.6, label=label)
+            ax.plot(curves.steps, line, color=colour, linestyle=dashes, linewidth=1.6, label=loss.title)
     ax.set(xlabel="step", ylabel="weighted loss", xlim=(0, curves.steps[-1]))
     if min(line.min() for line in curves.losses.values()) < 0:
         ax.axhline(0, color=_INK, linewidth=0.8)
@@ -196,17 +193,7 @@ def plot_losses(result: Result, *, runs: Which = "best", ax: Axes | None = None)
 
 
 def plot_accuracy(result: Result, *, runs: Which = "best", ax: Axes | None = None) -> Axes:
-    """The soft accuracy on training and validation rows over training.
-
-    Parameters
-    ----------
-    result
-        What was learned, with its history.
-    runs
-        `best` shows the run whose own program is the best, `mean` the mean of all.
-    ax
-        Where to draw; a new figure by default.
-    """
+    """The soft accuracy on training and validation rows over training; arguments as in `plot_losses`."""
     curves = read_curves(result, runs)
     ax = ax or _axes()
     for place, (name, line) in enumerate(curves.accuracy.items()):
@@ -260,7 +247,7 @@ def plot_probabilities(
     return ax
 
 
-def _panels(ax: Axes, p: NDArray[np.float64], names: list[str]) -> None:
+def _panels(ax: Axes, p: Floats, names: list[str]) -> None:
     """Draw stacked bars for every subrule, side by side within an axes."""
     n, gap = len(p), 0.06
     width = (1 - gap * (n - 1)) / n

@@ -1,7 +1,4 @@
-"""K independent runs as one set of tensors.
-
-The trainer: all runs descend together, in one tensor program.
-"""
+"""Training: K independent runs of gradient descent, all in one set of tensors."""
 
 from __future__ import annotations
 
@@ -14,16 +11,16 @@ import torch
 from torch import Tensor
 
 from andre.errors import ConfigError
-from andre.evaluation import CrispSample, program_length
-from andre.learning.callbacks import Callback, Finished, Look, State
-from andre.learning.choose.select import Candidate, prune
+from andre.evaluation import CrispSample
+from andre.learning.callbacks import Callback, Finished, Look, State, tell
+from andre.learning.choose.selection import Pruner
 from andre.learning.config import Config, Guide, TrainingConfig
-from andre.learning.extraction import distinct_bodies, extract, settled_weights
+from andre.learning.extraction import extract, settled_weights
 from andre.limits import sized_threads
-from andre.model import Inputs, Network, Objective, Pooling, Terms, row_weights, subrule_mask
+from andre.model import LOSSES, Inputs, Network, Objective, Pooling, Terms, row_weights, subrule_mask
 from andre.samples import Membership, Sample
 
-__all__ = ["Runs", "Trainer", "tell"]
+__all__ = ["Runs", "Trainer"]
 
 
 _BETAS = (0.9, 0.999)  # Adam's usual decay rates
@@ -101,7 +98,7 @@ class Runs:
 
     @torch.no_grad()
     def look(self, certainty: float, patience: int | None) -> None:
-        """Write the moving runs back, and let those leave whose program stays the same.
+        """Note the programs of the moving runs, and stop runs whose program stays the same.
 
         A run has converged once it has said the same, and something, at
         `patience` looks in a row.
@@ -135,8 +132,7 @@ class Trainer:
     validation
         Rows on which accuracy is watched, never learned from.
     guide
-        What must not be negated, and known rules: subrules that every run has and
-        none changes.
+        What must not be negated, and known rules: subrules that every run has and no run changes.
     """
 
     def __init__(
@@ -152,7 +148,8 @@ class Trainer:
         crisp = CrispSample.of(sample)
         #: What the learned rules are judged on: where a known rule fires, they have no say.
         self.crisp = crisp if fixed is None else crisp.settled(fixed)
-        self.floor = config.selection.floor(self.crisp.totals[0])  #: what their rules must reach
+        #: Shared by all that reads the runs' programs, so that each is pruned once.
+        self.pruner = Pruner(self.crisp, config.selection.floor(self.crisp.totals[0]))
         self._fixed = None if fixed is None or not len(fixed) else settled_weights(fixed).to(self.device)
         columns = () if form is None else form.unnegated if form.negation else range(sample.space.m)
         self._unnegated = torch.as_tensor(list(columns), dtype=torch.long, device=self.device)
@@ -192,7 +189,7 @@ class Trainer:
         runs.weights[runs.moving] = runs.current  # wherever training stopped
 
     def finish(self, runs: Runs) -> Finished:
-        """What a round has come to."""
+        """What the runs of a round came to."""
         return Finished(
             weights=runs.weights.cpu().numpy(),
             n_rules=runs.n_rules.cpu().numpy(),
@@ -218,8 +215,8 @@ class Trainer:
     def _look(self, state: State, runs: Runs, terms: Terms, logits: Tensor) -> None:
         """Note how the runs fare, read their programs, and let converged runs go."""
         everyone, moving = len(runs.weights), runs.moving.cpu().numpy()
-        losses = np.full((6, everyone), np.nan, dtype=np.float32)
-        losses[:, moving] = torch.stack(list(vars(terms).values())).detach().cpu().numpy()
+        losses = np.full((len(LOSSES), everyone), np.nan, dtype=np.float32)
+        losses[:, moving] = terms.stacked.detach().cpu().numpy()
         train, validation = (np.full(everyone, np.nan, dtype=np.float32) for _ in range(2))
         if self._train.whole:
             train[moving] = self._train.accuracy(logits)
@@ -232,8 +229,7 @@ class Trainer:
         runs.look(min(self.config.selection.certainties), self.config.training.patience)
         news = runs.codes[(runs.codes != before).flatten(1).any(1)]  # most runs say what they said before
         for codes in torch.unique(news, dim=0).cpu().numpy():
-            sound = prune(self.crisp, distinct_bodies(codes), self.floor)
-            candidate = Candidate(sound, program_length(self.crisp, sound))
+            candidate = self.pruner(codes)
             if candidate.rank < state.best.rank:
                 state.best = candidate
 
@@ -304,15 +300,6 @@ class _Examples:
         fires = (logits > 0).cpu().numpy().astype(np.float64)  # [B, k]
         right = self._raw[0] @ fires + self._raw[1] @ (1 - fires)
         return np.asarray(right / self._raw.sum(), dtype=np.float32)
-
-
-def tell(callbacks: Sequence[Callback], hook: str, state: State) -> None:
-    """Call a hook of every callback; a KeyboardInterrupt from one asks learning to stop."""
-    for callback in callbacks:
-        try:
-            getattr(callback, hook)(state)
-        except KeyboardInterrupt:
-            state.stopped = "interrupted"
 
 
 def _device(name: str) -> torch.device:

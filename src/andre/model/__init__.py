@@ -1,15 +1,17 @@
-"""The differentiable rule space: operators, network, losses, schedule."""
+"""The differentiable rule space: operators, network, losses, objective."""
 
 from andre.model.config import LossConfig, NetworkConfig, NonNegative, Positive, Settings
 from andre.model.inputs import Inputs
-from andre.model.losses import schedule
+from andre.model.losses import LOSSES, Loss, schedule
 from andre.model.network import Network, subrule_mask
 from andre.model.objective import Objective, Terms, row_weights
 from andre.model.operators import Operator, aggregate, conjunctions, disjunctions
 from andre.model.pooling import Pooling
 
 __all__ = [
+    "LOSSES",
     "Inputs",
+    "Loss",
     "LossConfig",
     "Network",
     "NetworkConfig",

@@ -64,7 +64,7 @@ class NetworkConfig(Settings):
 
 
 class LossConfig(Settings):
-    """Weights and shapes of the six losses.
+    """Weights and shapes of the losses; `andre.model.LOSSES` lists them.
 
     Examples
     --------

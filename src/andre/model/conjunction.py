@@ -32,11 +32,11 @@ from torch.nn.functional import embedding_bag
 
 from andre.model.operators import Operator
 
-__all__ = ["Bags", "Columns", "Dense", "Direct", "coefficients", "extremes", "features", "sum_terms"]
+__all__ = ["BLOCK", "Bags", "Columns", "Dense", "Direct", "coefficients", "extremes", "features", "sum_terms"]
 
 
-#: Floats that one block of the direct form may hold: a few megabytes stay in the cache.
-_BLOCK = 1 << 20
+#: Floats that one block of the direct form holds at the most: a few megabytes stay in the cache.
+BLOCK = 1 << 20
 
 
 def features(valuations: Tensor) -> Tensor:
@@ -176,11 +176,12 @@ class Direct:
 
     columns: Tensor  #: [c]
     features: Tensor  #: [c, U, 4]
+    block: int = BLOCK  #: floats that are computed at a time
 
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of rows."""
         rows = self.features.shape[1]
-        step = max(1, _BLOCK // max(1, len(self.columns) * width))
+        step = max(1, self.block // max(1, len(self.columns) * width))
         yield from (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
     def gather(self, terms: Tensor, block: slice, sums: Tensor) -> None:
@@ -193,7 +194,7 @@ class Direct:
 
     def rows(self, index: Tensor) -> Direct:
         """The same columns for some of the rows."""
-        return Direct(self.columns, self.features[:, index])
+        return Direct(self.columns, self.features[:, index], self.block)
 
     def visited(self) -> Direct:
         """They are already."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from andre.model.conjunction import Bags, Dense, Direct, coefficients, extremes, features, sum_terms
+from andre.model.conjunction import BLOCK, Bags, Dense, Direct, coefficients, extremes, features, sum_terms
 from andre.model.operators import Operator
 
 __all__ = ["Inputs"]
@@ -37,6 +37,7 @@ class Inputs:
     n_rows: int
     m: int
     parts: tuple[Dense | Bags | Direct, ...]
+    block: int = BLOCK  #: floats that are computed at a time where rows are visited one by one
 
     @classmethod
     def encode(
@@ -84,11 +85,11 @@ class Inputs:
         return cls(rows, m, tuple(parts))
 
     @classmethod
-    def direct(cls, valuations: Tensor) -> Inputs:
+    def direct(cls, valuations: Tensor, *, block: int = BLOCK) -> Inputs:
         """Visit every row as it is; gradients flow back to the valuations, [U, m]."""
         rows, m = valuations.shape
         every = torch.arange(m, device=valuations.device)
-        return cls(rows, m, (Direct(every, features(valuations.T)),))
+        return cls(rows, m, (Direct(every, features(valuations.T), block),), block)
 
     @property
     def n_visited(self) -> int:
@@ -97,7 +98,7 @@ class Inputs:
 
     def rows(self, index: Tensor) -> Inputs:
         """The same inputs for some of the rows."""
-        return Inputs(len(index), self.m, tuple(part.rows(index) for part in self.parts))
+        return replace(self, n_rows=len(index), parts=tuple(part.rows(index) for part in self.parts))
 
     def conjunction(self, probabilities: Tensor, op: Operator) -> Tensor:
         """The soft conjunction of every subrule on every row.
@@ -127,7 +128,7 @@ class Inputs:
         """For an attention too sharp for plain sums: visit all rows, shifted by their extreme values."""
         parts = [part.visited() for part in self.parts]
         columns = torch.cat([part.columns for part in parts])
-        rows = Direct(columns, torch.cat([part.features for part in parts]))
+        rows = Direct(columns, torch.cat([part.features for part in parts]), self.block)
         coefs = coefs[columns]
         sums = sum_terms(rows, coefs, op, self.n_rows, extremes(rows, coefs, op))
         return op.finish(sums, self.m)

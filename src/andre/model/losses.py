@@ -1,13 +1,16 @@
-"""The six losses, one value per run, and the schedule that weighs them.
+"""The losses: one list, `LOSSES`, which training, history, plots and reports all read.
 
-All take the padded tensors of the trainer: `mask`, [K, n], is 1 for the
-subrules that a run has.
+A new loss is a function of a `Step`, an entry in `LOSSES`, and a field of
+`LossConfig` for its weight. Every loss has one value per run, [K]; `mask`,
+[K, n], is 1 for the subrules that a run has.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -16,7 +19,9 @@ from torch.nn.functional import softplus
 from andre.model.config import LossConfig
 
 __all__ = [
-    "Weights",
+    "LOSSES",
+    "Loss",
+    "Step",
     "connected",
     "cross_entropy",
     "digitization",
@@ -104,33 +109,118 @@ def digitization(usage: Tensor, mask: Tensor) -> Tensor:
     return (price.mean(2) * mask).sum(1) / mask.sum(1)
 
 
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What the losses of one training step are computed from."""
+
+    config: LossConfig
+    weights: Tensor  #: of the network, [K, n, m, 3]
+    mask: Tensor  #: 1 where a subrule counts, [K, n]
+    incidence: Tensor  #: which variable stands in which atom, [variables, m]
+    n_head: int  #: how many of the variables stand in the head; they come first
+    #: The head's logits, [U, K], and weights of the rows' positive and negative labels, [U] each.
+    labelled: tuple[Tensor, Tensor, Tensor] | None = None
+
+    @property
+    def n_rules(self) -> Tensor:
+        """How many subrules each run has, [K]."""
+        return self.mask.sum(1)
+
+    @cached_property
+    def probabilities(self) -> Tensor:
+        """Of inclusion, negation and exclusion, [K, n, m, 3]."""
+        return torch.softmax(self.weights, dim=-1)
+
+    @cached_property
+    def usage(self) -> Tensor:
+        """How often each variable is expected to occur in each body, [K, n, variables]."""
+        return variable_usage(self.probabilities, self.incidence)
+
+
+#: A loss times its weight, [K]; None where a rule space gives it nothing to judge.
+Term = Callable[[Step, float], Tensor | None]
+#: The weight of a loss at a share of training between 0 and 1.
+Schedule = Callable[[LossConfig, float], float]
+
+
 @dataclass(frozen=True)
-class Weights:
-    """The weight of every loss beside the cross-entropy at one moment of training."""
+class Loss:
+    """One loss: its name, its value, and how its weight changes over training."""
 
-    entropy: float
-    similarity: float
-    range_restricted: float
-    connected: float
-    digitization: float
+    name: str
+    term: Term
+    weight: Schedule | None = None  #: None: the loss of the labels, which always weighs 1
+    relational: bool = False  #: whether it judges variables, so that tables without any have no use for it
+
+    @property
+    def title(self) -> str:
+        """The name as people read it."""
+        return self.name.replace("_", " ")
 
 
-def schedule(progress: float, config: LossConfig) -> Weights:
-    """The weights at a share of training between 0 and 1: structure comes late, diversity early.
+def _labels(step: Step, weight: float) -> Tensor | None:
+    return None if step.labelled is None else weight * cross_entropy(*step.labelled)
 
-    Dividing by numbers of subrules and variables is left to the objective,
-    which knows them.
+
+def _certainty(step: Step, weight: float) -> Tensor:
+    total = entropy(step.probabilities, step.mask, step.config.epsilon)
+    if step.config.reduction == "mean":
+        total = total / (step.n_rules * step.weights.shape[2])
+    return weight * total
+
+
+def _diversity(step: Step, weight: float) -> Tensor | None:
+    if not weight or step.weights.shape[1] < 2:
+        return None
+    return weight * similarity(step.weights, step.mask)
+
+
+def _head_variables(step: Step, weight: float) -> Tensor | None:
+    if not step.n_head:
+        return None
+    missing = range_restricted(step.usage[..., : step.n_head], step.mask, step.config.surplus)
+    return weight * missing / (step.n_head * step.n_rules)
+
+
+def _auxiliary_variables(step: Step, weight: float) -> Tensor | None:
+    n_auxiliary = len(step.incidence) - step.n_head
+    if not n_auxiliary:
+        return None
+    lonely = connected(step.usage[..., step.n_head :], step.mask, step.config)
+    return weight * lonely / (n_auxiliary * step.n_rules)
+
+
+def _whole_counts(step: Step, weight: float) -> Tensor | None:
+    return weight * digitization(step.usage, step.mask) if len(step.incidence) else None
+
+
+def _rising(name: str, power: int) -> Schedule:
+    """From 0 to the weight that the settings give under this name: structure comes late."""
+    return lambda config, progress: float(progress**power * getattr(config, name))
+
+
+def _falling(config: LossConfig, progress: float) -> float:
+    """Diversity comes early."""
+    return config.similarity - progress**2 * (config.similarity - config.similarity_end)
+
+
+#: All losses, in the order in which they are noted, drawn and saved.
+LOSSES: tuple[Loss, ...] = (
+    Loss("cross_entropy", _labels),
+    Loss("entropy", _certainty, _rising("entropy", 1)),
+    Loss("similarity", _diversity, _falling),
+    Loss("range_restricted", _head_variables, _rising("range_restricted", 2), relational=True),
+    Loss("connected", _auxiliary_variables, _rising("connected", 2), relational=True),
+    Loss("digitization", _whole_counts, _rising("digitization", 2), relational=True),
+)
+
+
+def schedule(progress: float, config: LossConfig) -> dict[str, float]:
+    """The weight of every loss beside the cross-entropy at a share of training between 0 and 1.
 
     Examples
     --------
-    >>> schedule(0.5, LossConfig(entropy=0.1, similarity=0.2, similarity_end=0.0)).similarity
+    >>> schedule(0.5, LossConfig(entropy=0.1, similarity=0.2, similarity_end=0.0))["similarity"]
     0.15...
     """
-    squared = progress**2
-    return Weights(
-        entropy=progress * config.entropy,
-        similarity=config.similarity - squared * (config.similarity - config.similarity_end),
-        range_restricted=squared * config.range_restricted,
-        connected=squared * config.connected,
-        digitization=squared * config.digitization,
-    )
+    return {loss.name: loss.weight(config, progress) for loss in LOSSES if loss.weight is not None}

@@ -8,29 +8,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from andre.model import losses
 from andre.model.config import LossConfig
-from andre.model.losses import schedule
+from andre.model.losses import LOSSES, Loss, Step
 from andre.samples import RuleSpace, Sample
 
 __all__ = ["Objective", "Terms", "row_weights"]
 
 
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """The weighted losses of one step, [K] each."""
-
-    cross_entropy: Tensor
-    entropy: Tensor
-    similarity: Tensor
-    range_restricted: Tensor
-    connected: Tensor
-    digitization: Tensor
+class Terms(dict[str, Tensor]):
+    """The weighted losses of one step by name, [K] each, in the order of `LOSSES`."""
 
     @property
     def total(self) -> Tensor:
         """What a run descends, [K]."""
-        return sum(vars(self).values(), start=torch.zeros_like(self.cross_entropy))
+        return self.stacked.sum(0)
+
+    @property
+    def stacked(self) -> Tensor:
+        """All of them, [losses, K]."""
+        return torch.stack(list(self.values()))
 
 
 def row_weights(sample: Sample, config: LossConfig) -> tuple[Tensor, Tensor]:
@@ -80,28 +76,16 @@ class Objective:
         progress
             The share of training that is done, from 0 to 1.
         """
-        return Terms(losses.cross_entropy(logits, *labels), *self.regularizers(weights, mask, progress))
+        step = Step(self.config, weights, mask, self.incidence, self.n_head, (logits, *labels))
+        return Terms({loss.name: _term(loss, step, progress) for loss in LOSSES})
 
     def regularizers(self, weights: Tensor, mask: Tensor, progress: float) -> list[Tensor]:
-        """The five losses that need no labels, [K] each, in the order of `Terms`."""
-        scale = schedule(progress, self.config)
-        config, n = self.config, mask.sum(1)  # [K]
-        p = torch.softmax(weights, dim=-1)  # [K, n, m, 3]
-        none = torch.zeros_like(n)
-        entropy = losses.entropy(p, mask, config.epsilon)
-        if config.reduction == "mean":
-            entropy = entropy / (n * weights.shape[2])
-        terms = [scale.entropy * entropy, none, none, none, none]
-        if scale.similarity and weights.shape[1] > 1:
-            terms[1] = scale.similarity * losses.similarity(weights, mask)
-        n_aux = len(self.incidence) - self.n_head
-        if self.n_head or n_aux:
-            usage = losses.variable_usage(p, self.incidence)  # [K, n, variables]
-            head, aux = usage[..., : self.n_head], usage[..., self.n_head :]
-            if self.n_head:
-                missing = losses.range_restricted(head, mask, config.surplus)
-                terms[2] = scale.range_restricted * missing / (self.n_head * n)
-            if n_aux:
-                terms[3] = scale.connected * losses.connected(aux, mask, config) / (n_aux * n)
-            terms[4] = scale.digitization * losses.digitization(usage, mask)
-        return terms
+        """The losses that need no labels, [K] each, in the order of `LOSSES`."""
+        step = Step(self.config, weights, mask, self.incidence, self.n_head)
+        return [_term(loss, step, progress) for loss in LOSSES if loss.weight is not None]
+
+
+def _term(loss: Loss, step: Step, progress: float) -> Tensor:
+    """A loss times its weight, [K]; 0 where it has nothing to judge."""
+    found = loss.term(step, 1.0 if loss.weight is None else loss.weight(step.config, progress))
+    return torch.zeros_like(step.n_rules) if found is None else found

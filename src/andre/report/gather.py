@@ -1,7 +1,4 @@
-"""Rules that runs proposed and the program does without, and why it does.
-
-From a result, and the rows it was learned from where they are at hand, to a report's values.
-"""
+"""From a result, and the rows it was learned from where they are at hand, to a report's values."""
 
 from __future__ import annotations
 
@@ -12,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import DataError
-from andre.evaluation import CrispSample, covers, literal_truth, program_length
+from andre.evaluation import CrispSample, covers, literal_truth
 from andre.facts import ExampleTable
-from andre.learning import Result, distinct_bodies, read_curves, readings
+from andre.learning import Result, read_curves, readings, rejected_rules
 from andre.logic import Atom, Program, Rule
-from andre.model import schedule
+from andre.model import LOSSES, schedule
 from andre.report.page import (
     Bars,
     CensusCounts,
@@ -32,92 +29,9 @@ from andre.report.page import (
 )
 from andre.report.summary import outcome, why_no_rule
 from andre.runs import Origin
-from andre.samples import Codes, Sample
+from andre.samples import Sample
 
-__all__ = ["Rows", "gather", "rejected_rules", "target_report"]
-
-
-def rejected_rules(result: Result, crisp: CrispSample) -> tuple[Rejected, ...]:
-    """Why every proposed rule that is not in the program is not, those proposed by most runs first.
-
-    Proposed are the rules of all runs' own programs, and the subrules that
-    the best run's weights hold, of which some never got into its program.
-
-    Parameters
-    ----------
-    result
-        What was learned.
-    crisp
-        The rows it was learned from.
-
-    Examples
-    --------
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
-    >>> sample = TASKS["R3"].sample(300, noise=0.1, seed=1)
-    >>> result = fit(sample)
-    >>> found = rejected_rules(result, CrispSample.of(sample))
-    >>> any(item.rule in result.program.rules for item in found)
-    False
-    """
-    space = result.space
-    times: dict[bytes, int] = {}
-    for run in result.runs:
-        for code in space.encode(run.program):
-            times[code.tobytes()] = times.get(code.tobytes(), 0) + 1
-    for code in distinct_bodies(_subrules(result)):
-        times.setdefault(code.tobytes(), 1)
-    for code in result.codes:
-        times.pop(code.tobytes(), None)
-    if not times:
-        return ()
-    ranked = sorted(times, key=lambda key: -times[key])
-    codes = np.stack([np.frombuffer(key, dtype=np.int8) for key in ranked])  # [rules, m]
-    reasons = _reasons(result, crisp, codes)
-    evidence = crisp.evidence(codes, "train")
-    return tuple(
-        Rejected(space.rule(code).with_evidence(item), f"{why} ({_runs(times[key])})")
-        for key, code, item, why in zip(ranked, codes, evidence, reasons, strict=True)
-    )
-
-
-def _subrules(result: Result) -> Codes:
-    """What the best run's weights make of every atom, whether certain or not, [n, m]."""
-    reading = np.array([1, -1, 0], dtype=np.int8)
-    return np.asarray(reading[result.weights.argmax(axis=2)])
-
-
-def _reasons(result: Result, crisp: CrispSample, codes: Codes) -> list[str]:
-    """One sentence for every rule, the first that applies."""
-    selection, mine = result.config.selection, result.codes
-    fires, kept = crisp.covers(codes), crisp.covers(mine)
-    counts, fresh = crisp.counts(fires), crisp.counts(fires & ~kept.any(axis=0))
-    safe, floor = crisp.space.safe(codes), selection.floor(crisp.totals[0])
-    reasons = []
-    for place, code in enumerate(codes):
-        within = [at for at, other in enumerate(mine) if np.all((other == 0) | (other == code))]
-        if selection.safe and not safe[place]:
-            reasons.append("it leaves a variable unbound")
-        elif not counts[place].any():
-            reasons.append("its body never holds")
-        elif shortfall := floor.shortfall(counts[place]):
-            reasons.append(shortfall)
-        elif within:
-            reasons.append(f"rule {within[0] + 1} is its body with fewer literals")
-        elif not fresh[place, 0]:
-            reasons.append("every positive it covers is covered already")
-        else:
-            longer = program_length(crisp, np.vstack((mine, code))) - result.length
-            gain = f"it would add {fresh[place, 0]:g} right and {fresh[place, 1]:g} wrong"
-            if longer >= 0:
-                reasons.append(f"{gain}, and make the description {longer:.1f} nats longer")
-            else:
-                reasons.append(f"{gain}; the criterion was {selection.criterion}")
-    return reasons
-
-
-def _runs(count: int) -> str:
-    return "proposed by 1 run" if count == 1 else f"proposed by {count} runs"
+__all__ = ["Rows", "gather", "target_report"]
 
 
 #: Most atoms and predictions of a rule that are gathered; a page may list fewer.
@@ -152,9 +66,9 @@ def gather(
 
     Examples
     --------
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
-    >>> sample = TASKS["four"].sample(100, seed=0)
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> from andre.learning import fit
+    >>> sample = SYNTHETIC_TASKS["four"].sample(100, seed=0)
     >>> data = gather(fit(sample), rows=Rows(sample))
     >>> [round(row.alone, 2) for row in data.targets[0].rules]
     [0.47, 0.4]
@@ -181,6 +95,7 @@ def target_report(result: Result, rows: Rows | None = None) -> TargetReport:
             "The rows it was learned from were not at hand, so that predictions, rejected rules and what "
             "each rule alone explains are missing: name them by --data."
         )
+    left_out = () if crisp is None else rejected_rules(result, crisp)
     return TargetReport(
         head=str(result.space.head),
         summary=outcome(result),
@@ -190,7 +105,7 @@ def target_report(result: Result, rows: Rows | None = None) -> TargetReport:
         census=_census(result, rows, crisp),
         runs=_gather_runs(result),
         confusions=_confusions(result),
-        rejected=() if crisp is None else rejected_rules(result, crisp),
+        rejected=tuple(Rejected(item.rule, item.reason) for item in left_out),
         notes=tuple(notes),
     )
 
@@ -282,15 +197,14 @@ def _charts(result: Result) -> tuple[Chart, ...]:
 def _schedule(result: Result) -> Chart:
     """How much each loss weighs over training, as a share of its largest weight."""
     shares = [point / (_POINTS - 1) for point in range(_POINTS)]
-    weights = [vars(schedule(share, result.config.loss)) for share in shares]
+    weights = [schedule(share, result.config.loss) for share in shares]
     lines: dict[str, tuple[float | None, ...]] = {}
-    relational = {"range_restricted", "connected", "digitization"}  # nothing to weigh without variables
-    for name in weights[0]:
-        if name in relational and not result.space.variables:
+    for loss in LOSSES:
+        if loss.weight is None or (loss.relational and not result.space.variables):
             continue
-        values = [at[name] for at in weights]
+        values = [at[loss.name] for at in weights]
         if (largest := max(values)) > 0:
-            lines[f"{name.replace('_', ' ')} (at most {largest:g})"] = tuple(v / largest for v in values)
+            lines[f"{loss.title} (at most {largest:g})"] = tuple(value / largest for value in values)
     note = "weights of the losses over the per cent of training, each as a share of its largest"
     return Chart("Schedule", tuple(share * 100 for share in shares), lines, note, unit=True)
 

@@ -15,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from andre.census import Census
-from andre.learning import LOSSES, Callback, State
+from andre.learning import Callback, State
 from andre.limits import peak_megabytes
 from andre.logic import Program
+from andre.model import LOSSES
 from andre.report.terminal import rule_text
 
 __all__ = ["LiveProgress", "TargetLines"]
@@ -39,10 +40,10 @@ class LiveProgress(Callback):
 
     Examples
     --------
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> from andre.learning import fit
     >>> with LiveProgress() as progress:
-    ...     result = fit(TASKS["four"].sample(100, seed=0), callbacks=[progress])
+    ...     result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), callbacks=[progress])
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -93,10 +94,10 @@ def _terms(state: State) -> str:
     """The losses at the last look, each the mean over the runs that moved, and the memory in use."""
     said = []
     if state.history:
-        for name, line in zip(LOSSES, state.history[-1].losses, strict=True):
+        for loss, line in zip(LOSSES, state.history[-1].losses, strict=True):
             known = line[~np.isnan(line)]
             if len(known) and (value := float(known.mean())):
-                said.append(f"{name.replace('_', ' ')} {value:.3f}")
+                said.append(f"{loss.title} {value:.3f}")
     memory = _memory()
     return "   ".join([*(said or ["losses come at the first look"]), *([memory] if memory else [])])
 

@@ -16,9 +16,9 @@ def outcome(result: Result) -> str:
 
     Examples
     --------
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
-    >>> outcome(fit(TASKS["four"].sample(100, seed=0)))
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> from andre.learning import fit
+    >>> outcome(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)))
     '2 rules, 4 literals, accuracy 1.0000 (train), ... s'
     """
     rules, literals = len(result.program), result.program.n_literals
@@ -53,9 +53,9 @@ def document(result: Result) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
-    >>> learned = document(fit(TASKS["four"].sample(100, seed=0)))
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> from andre.learning import fit
+    >>> learned = document(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)))
     >>> learned["rules"][0]["rule"], learned["accuracy"]
     ('h :- b1, \\\\+ b3.', {'train': 1.0})
     """
@@ -86,7 +86,7 @@ def theory_document(theory: Theory) -> dict[str, Any]:
     Examples
     --------
     >>> from andre.facts.tasks import TASKS
-    >>> from andre.learning.learn import learn
+    >>> from andre.learning import learn
     >>> learned = theory_document(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2))
     >>> learned["targets"][0]["rules"][0]["rule"]
     'predecessor(X1, X2) :- successor(X2, X1).'

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from andre.errors import AndreError
-from andre.learning import LOSSES, Callback, State
+from andre.learning import Callback, State
+from andre.model import LOSSES
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -32,10 +33,10 @@ class TensorBoard(Callback):
     Examples
     --------
     >>> import tempfile
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> from andre.learning import fit
     >>> with TensorBoard(tempfile.mkdtemp()) as board:
-    ...     result = fit(TASKS["four"].sample(100, seed=0), callbacks=[board])
+    ...     result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), callbacks=[board])
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -57,7 +58,7 @@ class TensorBoard(Callback):
         for look in state.history[self._noted :]:
             step = look.round * state.steps + look.step
             for name, values in (
-                *((f"loss/{loss}", line) for loss, line in zip(LOSSES, look.losses, strict=True)),
+                *((f"loss/{loss.name}", line) for loss, line in zip(LOSSES, look.losses, strict=True)),
                 ("loss/total", look.losses.sum(axis=0)),
                 ("accuracy/train", look.train),
                 ("accuracy/validation", look.validation),

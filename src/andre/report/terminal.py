@@ -45,9 +45,9 @@ def rule_table(program: Program) -> Table:
 
     Examples
     --------
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
-    >>> rule_table(fit(TASKS["four"].sample(100, seed=0)).program).row_count
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> from andre.learning import fit
+    >>> rule_table(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)).program).row_count
     2
     """
     splits = tuple(dict.fromkeys(item.split for rule in program for item in rule.evidence))
@@ -88,7 +88,7 @@ def target_table(theory: Theory) -> Table:
     Examples
     --------
     >>> from andre.facts.tasks import TASKS
-    >>> from andre.learning.learn import learn
+    >>> from andre.learning import learn
     >>> target_table(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2)).row_count
     1
     """

@@ -169,7 +169,7 @@ def gather_theory(
     Examples
     --------
     >>> from andre.facts.tasks import TASKS
-    >>> from andre.learning.learn import learn
+    >>> from andre.learning import learn
     >>> facts = TASKS["even"].train()
     >>> data = gather_theory(learn(facts, "even/1", variables=2), facts=facts)
     >>> [len(row.predictions) > 0 for row in data.targets[0].rules]

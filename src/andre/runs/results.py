@@ -38,10 +38,10 @@ def save_result(result: Result, folder: Path | str) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> from andre.learning import fit
     >>> folder = tempfile.mkdtemp()
-    >>> save_result(fit(TASKS["four"].sample(100, seed=0)), folder)
+    >>> save_result(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)), folder)
     >>> print(load_result(folder).program)
     h :- b1, \\+ b3.
     h :- b4, \\+ b2.

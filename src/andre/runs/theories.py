@@ -40,7 +40,7 @@ def save_theory(theory: Theory, folder: Path | str) -> None:
     --------
     >>> import tempfile
     >>> from andre.facts.tasks import TASKS
-    >>> from andre.learning.learn import learn
+    >>> from andre.learning import learn
     >>> folder = tempfile.mkdtemp()
     >>> save_theory(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2), folder)
     >>> print(load_theory(folder).program)

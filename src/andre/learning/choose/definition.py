@@ -1,7 +1,7 @@
-"""Choosing a definition: rules that describe a target shortest at their fixpoint.
+"""Choosing a definition: the rules whose fixpoint describes a target shortest.
 
 A base case alone pays little and a recursive rule alone derives nothing, so
-both are looked at together before either is judged.
+both are tried together before either is judged.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from andre.arrays import Floats
 from andre.evaluation import description_length
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.learning.config import SelectionConfig
+from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
-__all__ = ["Definer"]
+__all__ = ["DefinitionChooser"]
 
 
 #: Numbers of rules in a `RuleBase`, in order.
 Numbers = tuple[int, ...]
 
-#: Base cases and recursive rules that are looked at in pairs at the most.
+#: Base cases and recursive rules that are tried in pairs at the most.
 _BASES, _STEPS = 32, 96
-#: Products of numbers that looking at pairs may take: over many constants fewer pairs are looked at.
+#: Multiplications that trying pairs may take: over many constants fewer pairs are tried.
 _WORK = 1e11
 #: How often a rule is applied until a fixpoint is reached, roughly.
 _ROUNDS = 6
@@ -37,8 +38,8 @@ _TRIED = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Definer:
-    """Looks for the program whose fixpoint describes the labels shortest."""
+class DefinitionChooser:
+    """Chooses the program whose fixpoint describes the labels of a target shortest."""
 
     rules: RuleBase
     labels: Labels
@@ -47,22 +48,18 @@ class Definer:
     deadline: Deadline | None = None
     fixed: Numbers = ()  #: known rules, which every program has
 
-    def define(self, pool: Codes) -> tuple[Codes, float]:
-        """Choose among pooled bodies, and refine the choice.
+    def choose(self, pool: Codes) -> tuple[Codes, float]:
+        """The bodies of the best program found, [rules, m], and its description length.
 
         Parameters
         ----------
         pool
-            Well-formed bodies, the most promising first, [rules, m].
-
-        Returns
-        -------
-        The bodies of the definition, [rules, m], and its description length.
+            Well-formed bodies to choose from, the most promising first, [rules, m].
         """
         codes = {self._number(body): body for body in pool}
         numbers = list(codes)
         bases = [number for number in numbers if not self.rules.is_recursive(number)]
-        n_bases, n_steps = self._looked_at()
+        n_bases, n_steps = self._affordable()
         steps = [number for number in numbers if self.rules.is_recursive(number)][:n_steps]
         ranked = self._ranked([(), *((number,) for number in (*bases, *steps))], codes)
         first = [program[0] for _, program in ranked if program and program[0] in set(bases)][:n_bases]
@@ -87,12 +84,8 @@ class Definer:
         empty = np.zeros((0, self.form.space.m), dtype=np.int8)
         return np.vstack([empty, *(codes[rule][None] for rule in order)]), length
 
-    def empty_length(self) -> float:
-        """The description length without any rule."""
-        return float(self._lengths([()], {})[0])
-
-    def _looked_at(self) -> tuple[int, int]:
-        """How many base cases and recursive rules are looked at in pairs."""
+    def _affordable(self) -> tuple[int, int]:
+        """How many base cases and recursive rules are tried in pairs."""
         affordable = _WORK / (_ROUNDS * self.rules.tables.n**3)
         n_bases = int(min(_BASES, max(4.0, math.sqrt(affordable / 3))))
         return n_bases, int(min(_STEPS, max(8.0, affordable / n_bases)))
@@ -105,14 +98,14 @@ class Definer:
         return self.deadline is not None and self.deadline.passed
 
     def _counts(self, programs: Sequence[Numbers]) -> tuple[Tensor, Floats]:
-        """Models, [P, N, ...], and what they cover, [P, 2]; not a number where an atom is left undefined."""
+        """Models, [P, N, ...], and the labels they cover, [P, 2]; NaN where an atom is left undefined."""
         models, total = self.rules.models([self.fixed + program for program in programs])
         counts = self.labels.counts(models)
         counts[~total] = math.nan
         return models, counts
 
     def _lengths(self, programs: Sequence[Numbers], codes: dict[int, Codes]) -> Floats:
-        """Description lengths; infinite for what does not reach the floor or is undefined."""
+        """Description lengths, [P]; infinite below the floor and where an atom is left undefined."""
         models, counts = self._counts(programs)
         floor = self.config.floor()
         sizes = np.array([sum(np.count_nonzero(codes[rule]) for rule in program) for program in programs])
@@ -170,21 +163,14 @@ class Definer:
 
     def _edited(self, body: Codes, *, grow: bool) -> Codes:
         """Bodies with a literal dropped and, to `grow`, added, flipped or replaced, [edits, m]."""
-        m = len(body)
-        shorter = np.repeat(body[None], np.count_nonzero(body), axis=0)
-        np.put_along_axis(shorter, np.flatnonzero(body)[:, None], 0, axis=1)
+        shorter = shorter_bodies(body[None])
         if not grow:
             return shorter[shorter.any(axis=1)]
-        found = [shorter]
-        for start in (body[None], shorter):
-            for column in range(m):
-                for sign in (1, -1):
-                    longer = start[start[:, column] == 0].copy()
-                    longer[:, column] = sign
-                    found.append(longer)
-        bodies = np.unique(np.concatenate(found), axis=0)
-        kept: Codes = bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)]
-        return kept
+        starts = np.vstack((body, shorter))
+        literals = literal_bodies(np.arange(2 * len(body))[:, None], len(body))  # [2m, m]
+        longer = (starts[:, None] + literals)[np.tile(starts == 0, 2)]
+        bodies = np.unique(np.concatenate((shorter, longer)), axis=0)
+        return np.asarray(bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)])
 
     def _by_support(self, program: Numbers) -> list[int]:
         """The rules of a program, those that derive most of the true atoms first."""

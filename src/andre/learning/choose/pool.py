@@ -1,30 +1,43 @@
-"""A pool: rules to choose from, and what each of them covers."""
+"""Rules to choose from: those that are combined, and those that are kept to be looked at later."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats
-from andre.evaluation import CrispSample
-from andre.samples import Codes
+from andre.evaluation import CrispSample, description_length
+from andre.learning.extraction import with_shorter
+from andre.learning.plan import with_inequalities
+from andre.logic import Evidence, Program, Rule
+from andre.samples import Codes, Form, RuleSpace
 
-__all__ = ["Pool"]
+__all__ = ["KEPT", "RuleCoverage", "RulePool", "with_counts"]
+
+
+#: Rules of a target that are kept with it.
+KEPT = 500
+
+
+def with_counts(rule: Rule, counts: Floats) -> Rule:
+    """The rule with its evidence on the training examples: positives and negatives that it covers, [2]."""
+    right, wrong = map(float, counts)
+    return rule.with_evidence(Evidence("train", right + wrong, right))
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """Rules that programs are put together from; what they cover is worked out once.
+class RuleCoverage:
+    """Rules that a program is put together from, and the examples that each covers.
 
     Examples
     --------
     >>> from andre.samples import Sample
     >>> crisp = CrispSample.of(Sample.from_arrays([[1, 0], [1, 1], [0, 1]], [1, 0, 1]))
-    >>> pool = Pool(crisp, np.array([[1, 0], [0, 1]], dtype=np.int8))
-    >>> pool.beside(pool.covers[0])
+    >>> rules = RuleCoverage(crisp, np.array([[1, 0], [0, 1]], dtype=np.int8))
+    >>> rules.beside(rules.covers[0])
     array([[1., 1.],
            [2., 1.]])
     """
@@ -48,17 +61,89 @@ class Pool:
         return self.sample.counts(self.covers)
 
     def beside(self, rest: Bools) -> Floats:
-        """What each rule covers together with examples that are covered already, [B], as [rules, 2]."""
+        """Positives and negatives of each rule and the examples covered before, [B], together: [rules, 2]."""
         labels, reached = self.sample.labels, self._reached
         fresh = labels[:, reached] * ~rest[reached]  # [2, reached]
         return np.asarray(labels @ rest + self._weighed @ fresh.T)
 
     @cached_property
     def _reached(self) -> NDArray[np.intp]:
-        """The examples that some rule covers: rules that are mostly right cover few where few are true."""
+        """The examples that some rule covers, few where few examples are positive."""
         return np.flatnonzero(self.covers.any(axis=0))
 
     @cached_property
     def _weighed(self) -> Floats:
-        """What rules cover of these, as numbers for products, [rules, reached]."""
+        """Which of these each rule covers, as floats for matrix products, [rules, reached]."""
         return self.covers[:, self._reached].astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class RulePool:
+    """The bodies that runs came to for a target, chosen or not, with what each covers; the best first.
+
+    Examples
+    --------
+    >>> space = RuleSpace.from_names(["p", "q"])
+    >>> pool = RulePool(space, np.array([[1, 0], [0, -1]], dtype=np.int8), np.array([[5.0, 0], [4, 2]]))
+    >>> for rule in pool.rules:
+    ...     print(rule, rule.evidence[0].n_r, "of", rule.evidence[0].n_b)
+    h :- p. 5.0 of 5.0
+    h :- \\+ q. 4.0 of 6.0
+    >>> pool.numbers()
+    [[1], [-2]]
+    """
+
+    space: RuleSpace
+    bodies: Codes  #: [rules, m]
+    counts: Floats  #: positives and negatives that each body covers, [rules, 2]
+    identity: bool = False  #: whether its variables stand for different constants
+
+    @classmethod
+    def of(cls, sample: CrispSample, bodies: Codes, form: Form, *, identity: bool = False) -> RulePool:
+        """Well-formed bodies among these, [bodies, m], and those one literal shorter, counted on a sample."""
+        bodies = with_shorter(bodies)
+        bodies = bodies[form.admits(bodies)]
+        return cls(sample.space, bodies, sample.body_counts(bodies), identity)
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    @cached_property
+    def rules(self) -> Program:
+        """The rules with their evidence; rules that are equal but for names of variables come once."""
+        found: dict[Rule, Rule] = {}
+        for rule, counts in zip(self.space.program(self.bodies), self.counts, strict=True):
+            tidy = (with_inequalities(rule) if self.identity else rule).tidy()
+            found.setdefault(tidy, with_counts(tidy, counts))
+        return Program(tuple(found.values()))
+
+    def order(self, totals: Floats) -> NDArray[np.intp]:
+        """Those first that describe the labels shortest, each alone; `totals` are all labels, [2]."""
+        sizes = np.count_nonzero(self.bodies, axis=1)
+        lengths = description_length(self.counts, totals, sizes, 1, m=self.space.m)
+        return np.argsort(lengths, kind="stable")
+
+    def by_length(self, totals: Floats) -> RulePool:
+        """The rules that cover a positive, in this order."""
+        order = self.order(totals)
+        order = order[self.counts[order, 0] > 0]
+        return replace(self, bodies=self.bodies[order], counts=self.counts[order])
+
+    def first(self, most: int) -> RulePool:
+        """The best rules, so many at the most."""
+        return replace(self, bodies=self.bodies[:most], counts=self.counts[:most])
+
+    def numbers(self) -> list[list[int]]:
+        """The bodies as lists of column numbers from 1, negated literals below 0: short to write down."""
+        return [[int(body[at]) * (at + 1) for at in np.flatnonzero(body).tolist()] for body in self.bodies]
+
+    @classmethod
+    def from_numbers(
+        cls, space: RuleSpace, numbers: list[list[int]], counts: list[list[float]], identity: bool
+    ) -> RulePool:
+        """Read back what `numbers` wrote."""
+        bodies = np.zeros((len(numbers), space.m), dtype=np.int8)
+        for body, literals in zip(bodies, numbers, strict=True):
+            for literal in literals:
+                body[abs(literal) - 1] = np.sign(literal)
+        return cls(space, bodies, np.array(counts, dtype=np.float64).reshape(-1, 2), identity)

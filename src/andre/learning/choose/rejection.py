@@ -1,80 +1,31 @@
-"""The pool of a target: the rules that all its runs came to, chosen or not, with what each covers.
-
-Why rules were left out, in words.
-"""
+"""Why rules were left out, in words."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.evaluation import description_length
+from andre.arrays import Floats
+from andre.evaluation import CrispSample, program_length
+from andre.learning.choose.pool import RulePool, with_counts
 from andre.learning.config import Floor
-from andre.learning.plan import apart
-from andre.logic import Evidence, Program, Rule
-from andre.samples import Codes, RuleSpace
+from andre.learning.extraction import distinct_bodies
+from andre.logic import Rule
+from andre.samples import Codes
 
-__all__ = ["KEPT", "Rejected", "RulePool", "Weighing"]
+if TYPE_CHECKING:
+    from andre.learning.results import Result
 
-
-#: Rules of a target that are kept.
-KEPT = 500
-
-
-@dataclass(frozen=True, eq=False)
-class RulePool:
-    """Bodies and their counts, the most promising first.
-
-    Examples
-    --------
-    >>> space = RuleSpace.from_names(["p", "q"])
-    >>> pool = RulePool(space, np.array([[1, 0], [0, -1]], dtype=np.int8), np.array([[5.0, 0], [4, 2]]))
-    >>> for rule in pool.rules:
-    ...     print(rule, rule.evidence[0].n_r, "of", rule.evidence[0].n_b)
-    h :- p. 5.0 of 5.0
-    h :- \\+ q. 4.0 of 6.0
-    >>> pool.numbers()
-    [[1], [-2]]
-    """
-
-    space: RuleSpace
-    bodies: Codes  #: [rules, m]
-    counts: NDArray[np.float64]  #: positives and negatives that each body covers, [rules, 2]
-    identity: bool = False  #: whether its variables stand for different constants
-
-    def __len__(self) -> int:
-        return len(self.bodies)
-
-    @cached_property
-    def rules(self) -> Program:
-        """The rules with their evidence; of rules that say the same, one."""
-        found: dict[Rule, Rule] = {}
-        for rule, (right, wrong) in zip(self.space.program(self.bodies), self.counts.tolist(), strict=True):
-            tidy = (apart(rule) if self.identity else rule).tidy()
-            found.setdefault(tidy, tidy.with_evidence(Evidence("train", right + wrong, right)))
-        return Program(tuple(found.values()))
-
-    def numbers(self) -> list[list[int]]:
-        """The bodies as numbers of candidates, from 1, negated ones below 0: short to write down."""
-        return [[int(body[at]) * (at + 1) for at in np.flatnonzero(body).tolist()] for body in self.bodies]
-
-    @classmethod
-    def from_numbers(
-        cls, space: RuleSpace, numbers: list[list[int]], counts: list[list[float]], identity: bool
-    ) -> RulePool:
-        """Read back what `numbers` wrote."""
-        bodies = np.zeros((len(numbers), space.m), dtype=np.int8)
-        for body, literals in zip(bodies, numbers, strict=True):
-            for literal in literals:
-                body[abs(literal) - 1] = np.sign(literal)
-        return cls(space, bodies, np.array(counts, dtype=np.float64).reshape(-1, 2), identity)
+__all__ = ["Rejected", "Weighing", "rejected_rules"]
 
 
-#: Rejected rules that are told.
+#: Rejected rules of a target that are told.
 _TOLD = 20
 
 
@@ -88,70 +39,153 @@ class Rejected:
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """A pool of bodies and what each of them covers.
+    """Rules that were weighed, and what a rule must reach: says why each was left out.
 
     Examples
     --------
-    >>> space = RuleSpace.from_names(["p", "q"])
-    >>> pool = np.array([[1, 0], [0, 1]], dtype=np.int8)
-    >>> weighing = Weighing(space, pool, np.array([[5.0, 0], [1, 9]]), np.array([5.0, 20]), Floor())
-    >>> [str(left_out.rule) + " " + left_out.reason for left_out in weighing.rejected(pool[:1])]
-    ['h :- q. it is right about 1 of the 10 examples that it covers, no more often than 0.5']
+    >>> from andre.samples import RuleSpace
+    >>> bodies, counts = np.array([[1, 0], [0, 1]], dtype=np.int8), np.array([[5.0, 0], [1, 9]])
+    >>> pool = RulePool(RuleSpace.from_names(["p", "q"]), bodies, counts)
+    >>> for left_out in Weighing(pool, np.array([5.0, 20]), Floor()).rejected(bodies[:1]):
+    ...     print(left_out.rule, left_out.reason)
+    h :- q. it is right about 1 of the 10 examples that it covers, no more often than 0.5
     """
 
-    space: RuleSpace
-    pool: Codes  #: [rules, m]
-    counts: NDArray[np.float64]  #: positives and negatives that each body covers, [rules, 2]
-    totals: NDArray[np.float64]  #: of all examples, [2]
+    pool: RulePool
+    totals: Floats  #: all positives and negatives, [2]
     floor: Floor
-    identity: bool = False  #: whether variables stand for different constants
-
-    def kept(self) -> RulePool:
-        """The rules that explain something, the most promising first, as many as are worth keeping."""
-        order = self._order()
-        order = order[self.counts[order, 0] > 0][:KEPT]
-        return RulePool(self.space, self.pool[order], self.counts[order], self.identity)
 
     def rejected(self, chosen: Codes) -> Iterator[Rejected]:
-        """The most promising rules that were not taken, and why."""
-        seen = set(self.space.program(chosen))
+        """The most promising rules that were not chosen, and why."""
+        seen = set(self.pool.space.program(chosen))
         n_chosen = len(seen)
-        for place in self._order():
-            rule = self.space.rule(self.pool[place]).tidy()
+        for place in self._order:
+            rule = self.pool.space.rule(self.pool.bodies[place]).tidy()
             if rule in seen:  # or its like with other names for variables
                 continue
             seen.add(rule)
-            right, wrong = self.counts[place]
-            evidence = Evidence("train", float(right + wrong), float(right))
-            yield Rejected(rule.with_evidence(evidence), self._reason(self.counts[place]))
+            yield self._left_out(rule, place)
             if len(seen) - n_chosen == _TOLD:
                 return
 
     def why_nothing(self, stopped: str | None) -> str:
-        """Why no program is better than none."""
+        """Why no program is better than none; `stopped` is why learning ended early."""
         if stopped == "time":
             return "the time limit passed before a rule was found: raise it"
-        if not self.counts[:, 0].any():
+        counts = self.pool.counts
+        if not counts[:, 0].any():
             return "no body of the language covers a positive example: allow more variables or relations"
-        best = next(place for place in self._order() if self.counts[place, 0] > 0)
-        right, wrong = self.counts[best]
-        if not self.floor.supported(self.counts[best]):
+        best = next(place for place in self._order if counts[place, 0] > 0)
+        right, wrong = counts[best]
+        if not self.floor.supported(counts[best]):
             lack = f"{self.floor.support:g} are the least"
-        elif not self.floor.passes(self.counts[best]):
+        elif not self.floor.passes(counts[best]):
             lack = f"it must be right more often than {self.floor.confidence:g}"
         else:
             lack = "too little support to tell it from chance"
+        rule = self.pool.space.rule(self.pool.bodies[best]).tidy()
         return (
-            f"the nearest rule, '{self.space.rule(self.pool[best]).tidy()}', is right about {right:g} of the "
-            f"{right + wrong:g} examples that it covers and explains {right:g} of {self.totals[0]:g}: {lack}"
+            f"the nearest rule, '{rule}', is right about {right:g} of the {right + wrong:g} examples that it "
+            f"covers and explains {right:g} of {self.totals[0]:g}: {lack}"
         )
 
+    @cached_property
     def _order(self) -> NDArray[np.intp]:
-        sizes = np.count_nonzero(self.pool, axis=1)
-        lengths = description_length(self.counts, self.totals, sizes, 1, m=self.space.m)
-        return np.argsort(lengths, kind="stable")
+        return self.pool.order(self.totals)
 
-    def _reason(self, counts: NDArray[np.float64]) -> str:
+    def _left_out(self, rule: Rule, place: int) -> Rejected:
+        return Rejected(with_counts(rule, self.pool.counts[place]), self._reason(place))
+
+    def _reason(self, place: int) -> str:
+        counts = self.pool.counts[place]
         if not counts[0]:
             return "it explains no example"
         return self.floor.shortfall(counts) or "beside the chosen rules it costs more than it explains"
+
+
+@dataclass(frozen=True, eq=False)
+class _RunWeighing(Weighing):
+    """The rules that runs on a table came to, weighed against the program that was chosen."""
+
+    result: Result
+    sample: CrispSample
+    runs: tuple[int, ...]  #: how many runs came to each rule
+
+    def every(self) -> Iterator[Rejected]:
+        """All of the rules, in the order of the pool."""
+        for place, body in enumerate(self.pool.bodies):
+            yield self._left_out(self.pool.space.rule(body), place)
+
+    def _reason(self, place: int) -> str:
+        runs = self.runs[place]
+        return f"{self._flaw(place)} (proposed by {runs} run{'' if runs == 1 else 's'})"
+
+    def _flaw(self, place: int) -> str:
+        body, counts = self.pool.bodies[place], self.pool.counts[place]
+        if self.result.config.selection.safe and not self.sample.space.safe(body[None])[0]:
+            return "it leaves a variable unbound"
+        if not counts.any():
+            return "its body never holds"
+        return self.floor.shortfall(counts) or self._redundancy(place)
+
+    def _redundancy(self, place: int) -> str:
+        """What the program has in place of a rule that reaches the floor."""
+        body, (right, wrong) = self.pool.bodies[place], self._fresh[place]
+        for number, other in enumerate(self._chosen, 1):
+            if np.all((other == 0) | (other == body)):
+                return f"rule {number} is its body with fewer literals"
+        if not right:
+            return "every positive it covers is covered already"
+        longer = program_length(self.sample, np.vstack((self._chosen, body))) - self.result.length
+        gain = f"it would add {right:g} right and {wrong:g} wrong"
+        if longer >= 0:
+            return f"{gain}, and make the description {longer:.1f} nats longer"
+        return f"{gain}; the criterion was {self.result.config.selection.criterion}"
+
+    @cached_property
+    def _chosen(self) -> Codes:
+        return self.result.codes
+
+    @cached_property
+    def _fresh(self) -> Floats:
+        """Positives and negatives that each rule covers and the program does not, [rules, 2]."""
+        covered = self.sample.predicts(self._chosen)
+        return self.sample.counts(self.sample.covers(self.pool.bodies) & ~covered)
+
+
+def rejected_rules(result: Result, sample: CrispSample) -> tuple[Rejected, ...]:
+    """All rules that runs proposed and the program lacks, and why, those of most runs first.
+
+    Proposed are the rules of all runs' own programs, and the subrules that
+    the best run's weights hold, of which some never got into its program.
+
+    Parameters
+    ----------
+    result
+        What was learned.
+    sample
+        The rows it was learned from.
+
+    Examples
+    --------
+    >>> from andre.learning import Config, fit
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> rows = SYNTHETIC_TASKS["R3"].sample(300, noise=0.1, seed=1)
+    >>> result = fit(rows, Config.preset(restarts=1, rounds=1))
+    >>> any(item.rule in result.program.rules for item in rejected_rules(result, CrispSample.of(rows)))
+    False
+    """
+    space = result.space
+    times = Counter(code.tobytes() for run in result.runs for code in space.encode(run.program))
+    reading = np.array([1, -1, 0], dtype=np.int8)[result.weights.argmax(axis=2)]  # [n, m]
+    for code in distinct_bodies(reading):
+        times.setdefault(code.tobytes(), 1)
+    for code in result.codes:
+        times.pop(code.tobytes(), None)
+    ranked = times.most_common()
+    bodies = np.array([np.frombuffer(key, dtype=np.int8) for key, _ in ranked], dtype=np.int8)
+    bodies = bodies.reshape(-1, space.m)  # [rules, m]
+    pool = RulePool(space, bodies, sample.body_counts(bodies))
+    floor = result.config.selection.floor(sample.totals[0])
+    runs = tuple(count for _, count in ranked)
+    return tuple(_RunWeighing(pool, sample.totals, floor, result, sample, runs).every())

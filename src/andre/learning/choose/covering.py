@@ -1,4 +1,4 @@
-"""Fewest errors: rules that together cover the examples that are mostly true, and no others.
+"""Choosing the program with the fewest errors: rules that cover all mostly positive examples, and no others.
 
 The description length asks whether a rule tells more than it costs. Where the
 share of right labels is all that counts, as in the paper's tables of knowledge
@@ -12,6 +12,7 @@ import numpy as np
 
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample
+from andre.learning.extraction import literal_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
@@ -92,7 +93,7 @@ def fewest_errors(
 
 
 def _around(sample: CrispSample, weights: Floats, form: Form) -> Codes | None:
-    """A body that covers the example with most errors to mend; None where no example has any."""
+    """A body grown around one of the heaviest uncovered positives; None where none can be."""
     gain = weights[0]
     for example in np.argsort(-gain, kind="stable")[:_TRIED]:
         if gain[example] <= 0:
@@ -107,7 +108,7 @@ def _around(sample: CrispSample, weights: Floats, form: Form) -> Codes | None:
 
 
 def _grown(sample: CrispSample, weights: Floats, form: Form, only: Bools | None = None) -> Codes | None:
-    """The body that greedy growth comes to, or None where it comes to none that is never wrong.
+    """A body grown greedily, literal by literal, until it covers no negative; None where that fails.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def _grown(sample: CrispSample, weights: Floats, form: Form, only: Bools | None 
         literal = int(gain.argmax())
         if gain[literal] == -np.inf:
             break
-        body[literal % m] = 1 if literal < m else -1
+        body += literal_bodies(np.array([[literal]]), m)[0]
         held = held & sample.literals[:, literal]
         right, wrong = counts[:, literal]
         if wrong == 0 and form.admits(body[None])[0]:
@@ -138,7 +139,7 @@ def _grown(sample: CrispSample, weights: Floats, form: Form, only: Bools | None 
 
 
 def _information(counts: Floats, right: float, wrong: float) -> Floats:
-    """What each literal adds: covered positives times the gain in the logarithm of precision, [2m].
+    """FOIL's gain of each literal: positives still covered times the gain in log precision, [2m].
 
     Minus infinity where it leaves no positive, or all that there is.
     """

@@ -17,7 +17,7 @@ from andre.evaluation.fixpoint import RuleBase
 from andre.facts import TASKS, FactBase
 from andre.inference.truth_tables import TruthTables
 from andre.learning import SelectionConfig, background_of, labels_of
-from andre.learning.choose.definition import Definer
+from andre.learning.choose import DefinitionChooser
 from andre.limits import Deadline
 from andre.logic import Program, parse_atom
 from andre.samples import Codes, Form, Language
@@ -25,11 +25,11 @@ from andre.samples import Codes, Form, Language
 RECURSIVE = ("even", "lessThan", "relatedness", "connectedness")
 
 
-def definer_of(facts: FactBase, language: Language, **settings: object) -> Definer:
+def chooser_of(facts: FactBase, language: Language, **settings: object) -> DefinitionChooser:
     key = language.key(facts)
     rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
     form = language.form(take_census(facts, language).space)
-    return Definer(rules, labels_of(facts, language), form, SelectionConfig(**settings))
+    return DefinitionChooser(rules, labels_of(facts, language), form, SelectionConfig(**settings))
 
 
 def pool_of(form: Form, facts: FactBase) -> Codes:
@@ -37,15 +37,15 @@ def pool_of(form: Form, facts: FactBase) -> Codes:
     return np.random.default_rng(len(facts)).permutation(form.short_bodies())
 
 
-def length_of(definer: Definer, codes: Codes) -> float:
+def length_of(chooser: DefinitionChooser, codes: Codes) -> float:
     """The description length at the fixpoint, from scratch."""
-    numbers = tuple(sorted({definer.rules.add(definer.form.space.rule(body)) for body in codes}))
-    models, total = definer.rules.models([numbers])
+    numbers = tuple(sorted({chooser.rules.add(chooser.form.space.rule(body)) for body in codes}))
+    models, total = chooser.rules.models([numbers])
     if not total[0]:
         return math.inf
-    covered = definer.labels.counts(models)[0]
+    covered = chooser.labels.counts(models)[0]
     size = int(np.count_nonzero(codes))
-    return float(description_length(covered, definer.labels.totals, size, len(codes), m=definer.form.space.m))
+    return float(description_length(covered, chooser.labels.totals, size, len(codes), m=chooser.form.space.m))
 
 
 @pytest.mark.parametrize("name", RECURSIVE)
@@ -54,49 +54,49 @@ def test_base_cases_and_steps_are_found_together(name: str) -> None:
     task = TASKS[name]
     facts = task.train(1)
     language = Language(task.target, task.variables)
-    definer = definer_of(facts, language)
-    codes, length = definer.define(pool_of(definer.form, facts))
-    assert length == pytest.approx(length_of(definer, codes), abs=1e-6)
-    numbers = tuple(definer.rules.add(definer.form.space.rule(body)) for body in codes)
-    models, _ = definer.rules.models([numbers])
-    assert definer.labels.counts(models)[0].tolist() == [definer.labels.totals[0], 0]
+    chooser = chooser_of(facts, language)
+    codes, length = chooser.choose(pool_of(chooser.form, facts))
+    assert length == pytest.approx(length_of(chooser, codes), abs=1e-6)
+    numbers = tuple(chooser.rules.add(chooser.form.space.rule(body)) for body in codes)
+    models, _ = chooser.rules.models([numbers])
+    assert chooser.labels.counts(models)[0].tolist() == [chooser.labels.totals[0], 0]
     for rule in numbers:  # none is redundant
         rest = tuple(other for other in numbers if other != rule)
-        assert not bool((definer.rules.models([rest])[0] == models).all())
+        assert not bool((chooser.rules.models([rest])[0] == models).all())
 
 
 @settings(max_examples=25)
 @given(fact_bases(max_facts=10), st.integers(1, 3))
 def test_no_better_pair_is_overlooked_in_a_small_pool(facts: FactBase, max_rules: int) -> None:
     language = Language("p/2", 2)
-    definer = definer_of(facts, language, max_rules=max_rules)
-    if not definer.labels.totals.all():
+    chooser = chooser_of(facts, language, max_rules=max_rules)
+    if not chooser.labels.totals.all():
         return
-    pool = pool_of(definer.form, facts)[:12]
-    codes, length = definer.define(pool)
+    pool = pool_of(chooser.form, facts)[:12]
+    codes, length = chooser.choose(pool)
     assert len(codes) <= max_rules
-    assert length == pytest.approx(length_of(definer, codes), abs=1e-6)
-    assert length <= definer.empty_length() + 1e-6
-    assert definer.form.admits(codes).all()
+    assert length == pytest.approx(length_of(chooser, codes), abs=1e-6)
+    assert length <= length_of(chooser, pool[:0]) + 1e-6
+    assert chooser.form.admits(codes).all()
     singles = [pool[place : place + 1] for place in range(len(pool))]
-    best = min((length_of(definer, body) for body in singles if _sure(definer, body)), default=math.inf)
+    best = min((length_of(chooser, body) for body in singles if _sure(chooser, body)), default=math.inf)
     assert length <= best + 1e-6
     if max_rules > 1:  # a base case and a step are always tried together
         for one, two in combinations(singles, 2):
             bodies = np.concatenate([one, two])
-            kinds = {definer.rules.is_recursive(_number(definer, body)) for body in bodies}
-            if kinds == {True, False} and _sure(definer, bodies):
-                assert length <= length_of(definer, bodies) + 1e-6
+            kinds = {chooser.rules.is_recursive(_number(chooser, body)) for body in bodies}
+            if kinds == {True, False} and _sure(chooser, bodies):
+                assert length <= length_of(chooser, bodies) + 1e-6
 
 
-def _number(definer: Definer, body: Codes) -> int:
-    return definer.rules.add(definer.form.space.rule(body))
+def _number(chooser: DefinitionChooser, body: Codes) -> int:
+    return chooser.rules.add(chooser.form.space.rule(body))
 
 
-def _sure(definer: Definer, codes: Codes) -> bool:
+def _sure(chooser: DefinitionChooser, codes: Codes) -> bool:
     """Whether what a program derives is right more often than not."""
-    models, total = definer.rules.models([tuple(_number(definer, body) for body in codes)])
-    right, wrong = definer.labels.counts(models)[0]
+    models, total = chooser.rules.models([tuple(_number(chooser, body) for body in codes)])
+    right, wrong = chooser.labels.counts(models)[0]
     return bool(total[0] and right > 0.5 * (right + wrong))
 
 
@@ -125,8 +125,8 @@ def test_a_definition_reads_neither_its_target_nor_test_facts() -> None:
 def test_a_deadline_that_has_passed_still_gives_a_sound_program() -> None:
     task = TASKS["grandparent"]
     facts, language = task.train(0), Language(task.target, 3)
-    made = definer_of(facts, language)
-    late = Definer(made.rules, made.labels, made.form, made.config, Deadline.after(0))
-    codes, length = late.define(pool_of(late.form, facts))
-    assert length <= late.empty_length()
+    made = chooser_of(facts, language)
+    late = DefinitionChooser(made.rules, made.labels, made.form, made.config, Deadline.after(0))
+    codes, length = late.choose(pool_of(late.form, facts))
+    assert length <= length_of(late, codes[:0])
     assert isinstance(late.form.space.program(codes), Program)

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample, description_length, program_length
-from andre.learning.choose.pool import Pool
+from andre.learning.choose.pool import RuleCoverage
 from andre.learning.config import Floor
+from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
-__all__ = ["Edits", "neighbours", "refine"]
+__all__ = ["Edits", "Refiner", "neighbours"]
 
 
 #: Products larger than this are not worth a split.
@@ -49,80 +50,66 @@ class Edits:
         """The program that an edit makes."""
         if self.base is None:
             return self.kept
-        m = len(self.base)
-        bodies = []
-        for literal in self.added[edit] if self.added.shape[1] else (None,):
-            body = self.base.copy()
-            if literal is not None:
-                body[literal % m] = 1 if literal < m else -1
-            bodies.append(body)
-        return np.vstack((self.kept, *bodies))
+        added = self.added[edit][:, None]  # a rule each
+        changed = self.base + literal_bodies(added, len(self.base)) if len(added) else self.base
+        return np.vstack((self.kept, changed))
 
 
-def refine(  # noqa: PLR0913  (all but two have a default)
-    sample: CrispSample,
-    program: Codes,
-    pool: Pool | None = None,
-    floor: Floor | None = None,
-    deadline: Deadline | None = None,
-    form: Form | None = None,
-    *,
-    max_rules: int | None = None,
-    ends: dict[bytes, tuple[Codes, float]] | None = None,
-) -> tuple[Codes, float]:
-    """Take the best edit again and again, while the description length falls.
+@dataclass(frozen=True, eq=False)
+class Refiner:
+    """Takes the best edit of a program again and again, while its description gets shorter.
 
-    Parameters
-    ----------
-    sample
-        The rows to describe.
-    program
-        Where to start, [rules, m].
-    pool
-        Rules that may be added or put in another's place.
-    floor
-        What every changed rule must reach; by default to be right more often than wrong.
-    deadline
-        When to be content with what was found.
-    form
-        What bodies must look like; by default, all variables are bound.
-    max_rules
-        How many rules the program may come to have.
-    ends
-        What programs came to when they were refined in the same way before; the
-        programs on the way of this one are added. Good starts often meet soon.
+    Good starts often meet soon: what programs on the way came to is remembered.
 
-    Returns
-    -------
-    The program and its description length.
+    Examples
+    --------
+    >>> from andre.samples import Sample
+    >>> crisp = CrispSample.of(Sample.from_arrays([[1, 1], [1, 0], [0, 1], [0, 0]] * 9, [1, 0, 0, 0] * 9))
+    >>> Refiner(crisp).refine(np.array([[1, 0]], dtype=np.int8))[0]
+    array([[1, 1]], dtype=int8)
     """
-    floor, form = floor or Floor(), form or Form(sample.space, singletons=True)
-    length = program_length(sample, program)
-    ends, way = {} if ends is None else ends, []
-    while True:
-        way.append(program.tobytes())
-        if way[-1] in ends:
-            program, length = ends[way[-1]]
-            break
-        best, program_next = length, None
-        grow = max_rules is None or len(program) < max_rules
-        for edits in neighbours(sample, program, split=grow, floor=floor):
-            if deadline and deadline.passed:
+
+    sample: CrispSample  #: the rows to describe
+    pool: RuleCoverage | None = None  #: rules that may be added or put in another's place
+    floor: Floor = field(default_factory=Floor)  #: what every changed rule must reach
+    form: Form | None = None  #: what bodies must look like; by default, all variables are bound
+    deadline: Deadline | None = None  #: when to be content with what was found
+    max_rules: int | None = None  #: how many rules the program may come to have
+    _ends: dict[bytes, tuple[Codes, float]] = field(default_factory=dict, init=False)
+
+    def refine(self, program: Codes) -> tuple[Codes, float]:
+        """The program that edits make of a program, [rules, m], and its description length."""
+        length, way = program_length(self.sample, program), []
+        while True:
+            way.append(program.tobytes())
+            if way[-1] in self._ends:
+                program, length = self._ends[way[-1]]
                 break
-            place = _shortest(edits, form, floor, below=best - 1e-9)
+            edited, shorter = self._best_edit(program, length)
+            if edited is None:
+                break
+            program, length = edited, shorter
+            if self.deadline and self.deadline.passed:
+                return program, length
+        self._ends.update(dict.fromkeys(way, (program, length)))
+        return program, length
+
+    def _best_edit(self, program: Codes, length: float) -> tuple[Codes | None, float]:
+        """The edit whose description is the shortest and below a length, or None, and that length."""
+        form = self.form or Form(self.sample.space, singletons=True)
+        best, found = length, None
+        grow = self.max_rules is None or len(program) < self.max_rules
+        for edits in neighbours(self.sample, program, split=grow, floor=self.floor):
+            if self.deadline and self.deadline.passed:
+                break
+            place = _shortest(edits, form, self.floor, below=best - 1e-9)
             if place is not None:
-                best, program_next = float(edits.lengths[place]), edits.program(place)
-        if pool is not None:
-            swapped, shortest = _best_exchange(pool, program, floor, grow=grow)
+                best, found = float(edits.lengths[place]), edits.program(place)
+        if self.pool is not None:
+            swapped, shortest = _best_exchange(self.pool, program, self.floor, grow=grow)
             if shortest < best - 1e-9:
-                best, program_next = shortest, swapped
-        if program_next is None:
-            break
-        length, program = best, program_next
-        if deadline and deadline.passed:
-            return program, length
-    ends.update(dict.fromkeys(way, (program, length)))
-    return program, length
+                best, found = shortest, swapped
+        return found, best
 
 
 def neighbours(
@@ -146,8 +133,7 @@ def neighbours(
         judge = _Judge(sample, kept, rest)
         yield judge.without()
         yield judge.longer(rule, held[place])
-        shorter = np.repeat(rule[None], np.count_nonzero(rule), axis=0)
-        np.put_along_axis(shorter, np.flatnonzero(rule)[:, None], 0, axis=1)
+        shorter = shorter_bodies(rule[None])
         for body, rows in zip(shorter, sample.row_covers(shorter), strict=True):
             if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
                 yield judge.alone(body, rows)
@@ -166,7 +152,7 @@ class _Judge:
     rest: Bools  #: examples that the kept rules cover, [B]
 
     def _edits(self, base: Codes | None, added: NDArray[np.intp], new: Floats, own: Floats) -> Edits:
-        """Put together edits from the newly covered, [edits, 2], and the changed rules' own counts."""
+        """Edits from what each newly covers, [edits, 2], and what the changed rules cover by themselves."""
         sample = self.sample
         covered = sample.labels @ self.rest + new
         n_new = 0 if base is None else max(1, added.shape[1])
@@ -219,7 +205,7 @@ class _Judge:
         return self._edits(body, pairs, new, np.stack((own[first], own[second]), axis=1))
 
 
-def _best_exchange(pool: Pool, program: Codes, floor: Floor, *, grow: bool) -> tuple[Codes, float]:
+def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bool) -> tuple[Codes, float]:
     """The best program that has one rule of the pool in place of another or, to `grow`, one more."""
     sample = pool.sample
     sure = floor.passes(pool.own)

@@ -1,4 +1,4 @@
-"""Choosing a program: rules of many runs, combined by description length."""
+"""Choosing the program with the shortest description: rules of many runs, combined and refined."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import numpy as np
 
 from andre.arrays import Bools
 from andre.evaluation import CrispSample, description_length, program_length
-from andre.learning.choose.pool import Pool
-from andre.learning.choose.refine import refine
-from andre.learning.config import Floor, SelectionConfig
+from andre.learning.choose.pool import RuleCoverage, RulePool
+from andre.learning.choose.refinement import Refiner
+from andre.learning.config import Floor, Guide, SelectionConfig
 from andre.learning.extraction import distinct_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form, RuleSpace
 
 __all__ = [
     "Candidate",
+    "Pruner",
     "combine",
     "form_of",
     "most_accurate",
@@ -26,14 +27,11 @@ __all__ = [
     "pool_rules",
     "prune",
     "select",
-    "with_shorter",
 ]
 
 
-#: How many of the best programs are refined, and how many where that takes long.
-_REFINED, _REFINED_WIDE = 6, 2
-#: Cells from which on it does.
-_WIDE = 5_000_000
+#: How many of the best programs are refined, and how many where a sample has this many cells.
+_REFINED, _REFINED_LARGE, _LARGE = 6, 2, 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +47,23 @@ class Candidate:
         return (round(self.length, 9), int(np.count_nonzero(self.codes)))
 
 
+class Pruner:
+    """Prunes programs and measures their description, each once however many runs come to it."""
+
+    def __init__(self, sample: CrispSample, floor: Floor) -> None:
+        self.sample, self.floor = sample, floor
+        self._known: dict[bytes, Candidate] = {}
+
+    def __call__(self, subrules: Codes) -> Candidate:
+        """What is left of subrules, [n, m], without those that say nothing or add nothing."""
+        bodies = distinct_bodies(subrules)
+        key = bodies.tobytes()
+        if key not in self._known:
+            sound = prune(self.sample, bodies, self.floor)
+            self._known[key] = Candidate(sound, program_length(self.sample, sound))
+        return self._known[key]
+
+
 def nothing(sample: CrispSample) -> Candidate:
     """The program without rules, which every other must beat."""
     codes = np.zeros((0, sample.space.m), dtype=np.int8)
@@ -59,11 +74,12 @@ def select(
     sample: CrispSample,
     programs: list[Codes],
     config: SelectionConfig,
+    guide: Guide | None = None,
+    *,
     deadline: Deadline | None = None,
-    form: Form | None = None,
-    extra: Codes | None = None,
+    pruner: Pruner | None = None,
 ) -> Candidate:
-    """Choose the program with the shortest description.
+    """The program with the shortest description, its rules in order of support.
 
     Parameters
     ----------
@@ -73,45 +89,41 @@ def select(
         What the runs have come to, [subrules, m] each.
     config
         Whether rules are combined across runs and the program is refined.
+    guide
+        What bodies must look like, by default what `config` says of safety, and bodies to
+        pool beside those of the programs.
     deadline
         When to be content with what was found.
-    form
-        What bodies must look like; by default, what `config` says of safety.
-    extra
-        Bodies to pool beside those of the programs, [rules, m].
-
-    Returns
-    -------
-    The chosen program, its rules in order of support.
+    pruner
+        What was pruned of these programs before.
     """
-    empty, floor = nothing(sample), config.floor(sample.totals[0])
-    form = form or form_of(sample.space, config)
+    guide, floor = guide or Guide(), config.floor(sample.totals[0])
+    form, pruner = guide.form or form_of(sample.space, config), pruner or Pruner(sample, floor)
+    empty = nothing(sample)
     programs = [codes[form.admits(codes)] for codes in programs]
     pool = None
     if config.combine or config.refine:
-        beside = empty.codes if extra is None else extra
-        pool = Pool(sample, pool_rules(sample, np.concatenate([beside, *programs]), config, form))
+        beside = empty.codes if guide.extra is None else guide.extra
+        pool = RuleCoverage(sample, pool_rules(sample, np.concatenate([beside, *programs]), config, form))
     found = [empty]
     if not sample.space.head_variables:
         found += _always(sample, config)
     for codes in _distinct(distinct_bodies(program) for program in programs):
         if deadline and deadline.passed:
             break
-        sound = prune(sample, codes, floor)
-        found.append(Candidate(sound, program_length(sample, sound)))
+        found.append(pruner(codes))
     if pool is not None and config.combine:
         found += combine(pool, config, deadline)
     found = [candidate for candidate in found if len(candidate.codes) <= config.max_rules]
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
     if config.refine:
-        ends: dict[bytes, tuple[Codes, float]] = {}
-        for start in found[: _REFINED if sample.literals.size < _WIDE else _REFINED_WIDE]:
+        refiner = Refiner(sample, pool, floor, form, deadline, config.max_rules)
+        for start in found[: _REFINED if sample.literals.size < _LARGE else _REFINED_LARGE]:
             if deadline and deadline.passed:
                 break
-            most = config.max_rules
-            refined = refine(sample, start.codes, pool, floor, deadline, form, max_rules=most, ends=ends)
-            best = min(best, Candidate(*refined), key=lambda candidate: candidate.rank)
+            refined = Candidate(*refiner.refine(start.codes))
+            best = min(best, refined, key=lambda candidate: candidate.rank)
     codes = _by_support(sample, prune(sample, best.codes, floor))
     return Candidate(codes, program_length(sample, codes))
 
@@ -119,7 +131,7 @@ def select(
 def most_accurate(
     sample: CrispSample, programs: list[Codes], n_rules: Sequence[int], config: SelectionConfig
 ) -> Candidate:
-    """Choose as the paper does: of the fewest subrules that are accurate enough, the most accurate.
+    """The paper's choice: of the fewest subrules that are accurate enough, the most accurate program.
 
     Parameters
     ----------
@@ -147,35 +159,18 @@ def form_of(space: RuleSpace, config: SelectionConfig) -> Form:
     return Form(space, safe=config.safe, singletons=True)
 
 
-def with_shorter(bodies: Codes) -> Codes:
-    """Distinct bodies, and all that have one literal less."""
-    bodies = distinct_bodies(bodies)
-    shorter = [bodies]
-    for column in range(bodies.shape[1]):
-        cut = bodies[bodies[:, column] != 0].copy()
-        cut[:, column] = 0
-        shorter.append(cut)
-    return distinct_bodies(np.concatenate(shorter))
-
-
 def pool_rules(
     sample: CrispSample, bodies: Codes, config: SelectionConfig, form: Form | None = None
 ) -> Codes:
-    """The rules worth combining: distinct bodies and all one literal shorter, with support.
+    """The rules worth combining, [rules, m]: distinct bodies, and all one literal less, that reach the floor.
 
     Of more than the pool holds, those with the shortest description alone stay.
     """
-    bodies = with_shorter(bodies)
-    bodies = bodies[(form or form_of(sample.space, config)).admits(bodies)]
-    own = sample.body_counts(bodies)
-    sure = config.floor(sample.totals[0]).passes(own)
-    bodies, own = bodies[sure], own[sure]
-    size = np.count_nonzero(bodies, axis=1)
-    lengths = description_length(own, sample.totals, size, 1, m=sample.space.m)
-    return bodies[np.argsort(lengths, kind="stable")[: config.pool]]
+    pool = RulePool.of(sample, bodies, form or form_of(sample.space, config)).by_length(sample.totals)
+    return pool.bodies[config.floor(sample.totals[0]).passes(pool.counts)][: config.pool]
 
 
-def combine(pool: Pool, config: SelectionConfig, deadline: Deadline | None = None) -> list[Candidate]:
+def combine(pool: RuleCoverage, config: SelectionConfig, deadline: Deadline | None = None) -> list[Candidate]:
     """Programs made of pooled rules, by beam search.
 
     A beam looks ahead: a program stays in it though it is longer than the one

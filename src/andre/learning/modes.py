@@ -1,0 +1,277 @@
+"""Learning one target from its census, in either of two ways.
+
+`learn_definition` judges programs at their fixpoint over the background, as a
+recursive definition must be. `learn_from_examples` judges them by one
+application of their rules to what is known, which rows and completion need. A
+third way, such as one that invents predicates and trains several heads together,
+is a third function here, chosen in `targets`.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from andre.arrays import Floats
+from andre.census import Census, head_domains
+from andre.errors import ConfigError, DataError
+from andre.evaluation import Confusion, CrispSample, description_length
+from andre.evaluation.fixpoint import Labels, RuleBase
+from andre.facts import FactBase, Key
+from andre.inference.truth_tables import TruthTables
+from andre.learning.callbacks import Callback
+from andre.learning.choose.definition import DefinitionChooser
+from andre.learning.choose.pool import KEPT, RulePool, with_counts
+from andre.learning.choose.rejection import Weighing
+from andre.learning.choose.selection import form_of, nothing, select
+from andre.learning.config import Config, Guide
+from andre.learning.fitting import fit
+from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
+from andre.learning.proposing import Effort, promising_columns, propose_bodies
+from andre.learning.results import Counts, Definition, Result, judge
+from andre.learning.short_bodies import best_short_bodies
+from andre.limits import Deadline
+from andre.logic import Program
+from andre.samples import Codes, Language, RuleSpace, Sample, evidence_mask, key_text
+
+__all__ = [
+    "background_of",
+    "fit_screened",
+    "fits_tables",
+    "is_wide",
+    "labels_of",
+    "learn_definition",
+    "learn_from_examples",
+]
+
+
+#: Constants over which products of truth tables are still quick.
+_MOST_CONSTANTS = 512
+#: Runs for a definition. Certain facts have few rows; uncertain ones have as many as groundings.
+_FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
+#: Runs on wide samples: what they propose is refined by the choice, so that more steps change nothing.
+_FOR_WIDE_SAMPLES = Effort(
+    rows=6_000, rounds=1, restarts=Fraction(1, 2), steps=Fraction(2, 3), time=Fraction(1, 2)
+)
+#: What a step costs, rows times candidates, from which on runs see a part only.
+_WIDE = 200_000
+#: How many of the pooled rules are kept in mind to tell why they were left out.
+_REMEMBERED = 80
+
+
+def learn_definition(
+    facts: FactBase, language: Language, census: Census, plan: Plan, callbacks: tuple[Callback, ...]
+) -> Definition:
+    """The rules whose fixpoint over the background describes a target shortest.
+
+    Parameters
+    ----------
+    facts
+        What is known; background rules have been run.
+    language
+        The target, and what its rules may look like.
+    census
+        Of the target, where examples are head atoms.
+    plan
+        How to learn, and rules of the target to keep.
+    callbacks
+        Watchers of the runs.
+    """
+    key, config = language.key(facts), plan.config
+    labels = labels_of(facts, language)
+    for count, kind in zip(labels.totals, ("true", "false"), strict=True):
+        if not count:
+            raise DataError(f"no atom of {key_text(key)} is more likely {kind} than not: give some that are")
+    deadline = Deadline.after(config.time_limit)
+    sample = census.to_sample()
+    space, form = sample.space, language.form(sample.space)
+    known = known_about(plan.known, key)
+    result, pool = _proposed(sample, Guide(form, fixed=_sayable(known, space)), plan, callbacks)
+    rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
+    fixed = tuple(map(rules.add, known))
+    # What known rules derive by themselves is settled: what is added is judged on the rest.
+    left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
+    codes, _ = DefinitionChooser(rules, left, form, config.selection, deadline, fixed).choose(pool.bodies)
+    numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
+    model = rules.models([numbers])[0]
+    counts = labels.counts(rules.steps(numbers, model[0]))
+    chosen = (rule.tidy() for rule in (*known, *space.program(codes)))
+    program = Program(tuple(map(with_counts, chosen, counts)))
+    some = pool.first(_REMEMBERED)
+    others = tuple(rules.add(space.rule(body)) for body in some.bodies)
+    at_end = replace(some, counts=labels.counts(rules.steps(others, model[0])))
+    weighing = Weighing(at_end, labels.totals, config.selection.floor())
+    covered = labels.counts(model)[0]
+    length, empty_length = description_length(
+        np.array([covered, [0, 0]]), labels.totals, [program.n_literals, 0], [len(program), 0], m=space.m
+    ).tolist()
+    return Definition(
+        target=key_text(key),
+        program=program,
+        counts=Counts.of(census),
+        confusion=_confusion(covered, labels.totals),
+        length=length,
+        empty_length=empty_length,
+        result=result,
+        pool=pool.first(KEPT),
+        rejected=tuple(weighing.rejected(codes)),
+        reason=None if len(program) else weighing.why_nothing(result.stopped),
+    )
+
+
+def _confusion(covered: Floats, totals: Floats) -> Confusion:
+    """The confusion of a program that covers so many positives and negatives, [2], of all, [2]."""
+    held, every = (np.rint(counts).astype(int) for counts in (covered, totals))
+    return Confusion(*held.tolist(), *(every - held).tolist())
+
+
+def _proposed(
+    sample: Sample, guide: Guide, plan: Plan, callbacks: tuple[Callback, ...]
+) -> tuple[Result, RulePool]:
+    """The result of runs with recursion, and the bodies of runs with and without, and of enumeration."""
+    space, form = sample.space, guide.form or form_of(sample.space, plan.config.selection)
+    result = propose_bodies(sample, plan.config, _FOR_DEFINITIONS, guide, callbacks=callbacks)
+    bodies = [result.proposed]
+    stated = np.array([not atom.is_builtin for atom in space.atoms])
+    plain = ~space.recursive
+    if not plain.all() and (stated & plain).any() and result.stopped != "interrupted":
+        # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
+        free = Guide(replace(form, require=()), fixed=guide.fixed)
+        bases = propose_bodies(
+            sample, plan.config, _FOR_DEFINITIONS, free, columns=plain, callbacks=callbacks
+        )
+        bodies.append(bases.proposed)
+        result = replace(result, stopped=bases.stopped or result.stopped)
+    if plan.short_bodies:
+        bodies.append(form.short_bodies())
+    crisp = CrispSample.of(sample)
+    return result, RulePool.of(crisp, np.concatenate(bodies), form).by_length(crisp.totals)
+
+
+def _sayable(known: Program, space: RuleSpace) -> Codes | None:
+    """The known rules that the candidates can say, [rules, m]; others count at the fixpoint only."""
+    found = []
+    for rule in known:
+        with suppress(ConfigError):
+            found.append(encode_known(Program((rule,)), space, identity=False))
+    return np.concatenate(found) if found else None
+
+
+def fits_tables(facts: FactBase, cells: int) -> bool:
+    """Whether programs can be judged at their fixpoint on truth tables of so many cells at the most."""
+    n, widest = len(facts.constants), max([2, *(arity for _, arity in facts.relations)])
+    return n <= _MOST_CONSTANTS and n**widest <= cells
+
+
+def learn_from_examples(
+    census: Census, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
+) -> Definition:
+    """The rules that describe the examples of a census shortest, applied once to what is known."""
+    sample = census.to_sample()
+    space, head = sample.space, sample.space.head
+    form = replace(language.form(space), safe=plan.config.selection.safe)
+    if plan.mode == "complete":
+        # What is not known yet may be what the program derives: to deny it could undo itself.
+        form = replace(form, unnegated=tuple(np.flatnonzero(space.recursive).tolist()))
+    crisp, selection = CrispSample.of(sample), plan.config.selection
+    extra = best_short_bodies(crisp, form, selection) if plan.short_bodies else None
+    known = known_about(plan.known, (head.predicate, head.arity))
+    fixed = encode_known(known, space, identity=plan.identity) if len(known) else None
+    guide = Guide(form, extra, fixed)
+    if fixed is None and selection.criterion == "description" and is_wide(sample):
+        result = fit_screened(sample, crisp, plan.config, guide, callbacks)
+    else:
+        result = fit(sample, plan.config, callbacks=callbacks, guide=guide)
+    covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
+    bodies = [result.proposed, result.codes, *([] if extra is None else [extra])]
+    pool = RulePool.of(crisp, np.concatenate(bodies), form, identity=plan.identity)
+    weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
+    rules = (with_inequalities(rule) if plan.identity else rule for rule in result.program)
+    return Definition(
+        target=key_text((head.predicate, head.arity)),
+        program=Program(tuple(rule.tidy() for rule in rules)),
+        counts=Counts.of(census),
+        confusion=_confusion(covered, crisp.totals),
+        length=result.length,
+        empty_length=result.empty_length,
+        result=result,
+        pool=pool.by_length(crisp.totals).first(KEPT),
+        rejected=tuple(weighing.rejected(result.codes)),
+        reason=None if len(result.program) else weighing.why_nothing(result.stopped),
+    )
+
+
+def is_wide(sample: Sample) -> bool:
+    """Whether runs that saw all rows and candidates would take long."""
+    entries = sample.n_rows if sample.members is None else max(sample.n_rows, len(sample.members.rows) // 8)
+    return entries * sample.space.m > _WIDE
+
+
+def fit_screened(
+    sample: Sample, crisp: CrispSample, config: Config, guide: Guide, callbacks: tuple[Callback, ...] = ()
+) -> Result:
+    """Learn a program from a wide sample: runs propose from a part of it, the choice is made on all.
+
+    Parameters
+    ----------
+    sample, crisp
+        The examples, and the same cut at one half.
+    config
+        All settings.
+    guide
+        Its extra bodies say which candidates are promising; without any all are.
+    callbacks
+        Watchers of the runs.
+    """
+    space = sample.space
+    form = guide.form or form_of(space, config.selection)
+    extra = np.zeros((0, space.m), dtype=np.int8) if guide.extra is None else guide.extra
+    deadline = Deadline.after(config.time_limit)
+    shown = promising_columns(extra, form)
+    stated = np.array([not atom.is_builtin for atom in space.atoms])
+    if not (shown & stated).any():  # no short body is any good: there is nothing to go by
+        shown[:] = True
+    found = propose_bodies(sample, config, _FOR_WIDE_SAMPLES, Guide(form), columns=shown, callbacks=callbacks)
+    programs = [space.encode(run.program) for run in found.runs]
+    pooled = Guide(form, np.concatenate([extra, found.proposed]))
+    chosen = select(crisp, programs, config.selection, pooled, deadline=deadline)
+    program, scores = judge(space.program(chosen.codes), [("train", crisp)])
+    return replace(
+        found,
+        config=config,
+        program=program,
+        length=chosen.length,
+        empty_length=nothing(crisp).length,
+        scores=scores,
+    )
+
+
+def background_of(facts: FactBase, target: Key) -> FactBase:
+    """What a definition may read: everything but the target and test facts."""
+    kept = {
+        key: relation.take(evidence_mask(relation, target))
+        for key, relation in facts.relations.items()
+        if key != target
+    }
+    return replace(facts, relations=kept)
+
+
+def labels_of(facts: FactBase, language: Language) -> Labels:
+    """The atoms that a definition is judged by: stated ones, and in a closed world all others."""
+    key = language.key(facts)
+    relation = facts.relations[key]
+    train = relation.take(relation.marked("train"))
+    shape = (len(facts.constants),) * key[1]
+    positive, negative = (np.zeros(shape, dtype=np.bool_) for _ in range(2))
+    if train.negative is None and facts.world == "closed":
+        negative[np.ix_(*head_domains(facts, language))] = True
+    value = np.ones(len(train)) if train.probability is None else np.array(train.probability)
+    if train.negative is not None:
+        value[train.negative] = 0.0
+    places = tuple(train.codes.T)
+    negative[places] = value < 0.5
+    positive[places] = value > 0.5
+    return Labels(positive, negative)

@@ -1,0 +1,294 @@
+"""What learning hands back: a `Result` of rows, a `Theory` of facts, and all that led to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from andre.arrays import Bools, Floats
+from andre.census import Census
+from andre.errors import DataError
+from andre.evaluation import Confusion, CrispSample, Entailment, covers, entailment, literal_truth
+from andre.facts import FactBase, Key
+from andre.inference import Explanation, Model, explain, infer
+from andre.learning.callbacks import Look
+from andre.learning.choose.pool import RulePool
+from andre.learning.choose.rejection import Rejected
+from andre.learning.config import Config
+from andre.learning.plan import Plan
+from andre.logic import Atom, Program, program_html
+from andre.samples import Codes, RuleSpace, check_valuations
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Counts", "Definition", "Result", "RunSummary", "Score", "TargetStore", "Theory", "judge"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """How the program fares on one split."""
+
+    split: str
+    accuracy: float
+    rows: float  #: weight of all rows
+    missed: float  #: positives that no rule covers
+    uncovered: float  #: rows that no rule covers
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """Where one run ended."""
+
+    round: int
+    n_rules: int
+    program: Program
+    length: float  #: description length of its program
+    loss: float  #: total loss at the last look
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A learned program with its evidence, and the runs it came from.
+
+    Examples
+    --------
+    >>> from andre.learning import fit
+    >>> from andre.samples import Sample
+    >>> rows = np.random.default_rng(0).random((60, 3))
+    >>> sample = Sample.from_arrays(rows, (rows[:, 0] > 0.5) & (rows[:, 2] < 0.5))
+    >>> result = fit(sample, Config.preset(restarts=1, rounds=1))
+    >>> print(result.program)
+    h :- b1, \\+ b3.
+    >>> result.predict([[0.9, 0.5, 0.1], [0.1, 0.5, 0.1]])
+    array([ True, False])
+    """
+
+    space: RuleSpace
+    config: Config
+    program: Program  #: rules in order of support, with their evidence
+    length: float  #: description length of the training labels, nats
+    empty_length: float  #: the same without any rule
+    scores: tuple[Score, ...]
+    runs: tuple[RunSummary, ...] = ()
+    history: tuple[Look, ...] = ()
+    weights: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0, 3), dtype=np.float32))
+    #: ^ of the run whose own program is the best, [n, m, 3]
+    proposed: Codes = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int8))
+    #: ^ every body that a run came to, [bodies, m]
+    seconds: float = 0.0
+    stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
+
+    @property
+    def codes(self) -> Codes:
+        """The program as numbers, [rules, m]."""
+        return self.space.encode(self.program)
+
+    def score(self, split: str = "train") -> Score:
+        """How the program fares on a split."""
+        for score in self.scores:
+            if score.split == split:
+                return score
+        raise DataError(f"there is no split {split!r}: there is {', '.join(s.split for s in self.scores)}")
+
+    def predict(self, valuations: ArrayLike) -> Bools:
+        """Whether the program holds on new rows, [U]."""
+        return np.asarray(self._fires(valuations).any(axis=0))
+
+    def predict_proba(self, valuations: ArrayLike) -> Floats:
+        """The probability of the head on new rows, [U].
+
+        That of the surest rule that fires, (N_r + 1) / (N_b + 2) on the
+        training rows; where none fires, the same of the rows that no rule
+        covers, at most one half, so that above it always means a rule fired.
+        """
+        fires = self._fires(valuations)  # [rules, U]
+        train = self.score("train")
+        silent = min(0.5, (train.missed + 1) / (train.uncovered + 2))
+        proba = np.full(fires.shape[1], silent)
+        for rule, rows in zip(self.program, fires, strict=True):
+            evidence = rule.on("train")
+            if evidence is not None:
+                proba[rows] = np.maximum(proba[rows], (evidence.n_r + 1) / (evidence.n_b + 2))
+        return proba
+
+    def plot_losses(self, **options: Any) -> Axes:
+        """Draw the losses over training; see `andre.learning.plots.plot_losses`."""
+        from andre.learning.plots import plot_losses  # noqa: PLC0415  (it imports this module)
+
+        return plot_losses(self, **options)
+
+    def plot_accuracy(self, **options: Any) -> Axes:
+        """Draw the accuracy over training; see `andre.learning.plots.plot_accuracy`."""
+        from andre.learning.plots import plot_accuracy  # noqa: PLC0415
+
+        return plot_accuracy(self, **options)
+
+    def plot_probabilities(self, **options: Any) -> Axes:
+        """Draw what every subrule includes; see `andre.learning.plots.plot_probabilities`."""
+        from andre.learning.plots import plot_probabilities  # noqa: PLC0415
+
+        return plot_probabilities(self, **options)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        scores = ", ".join(
+            f"{score.split} {score.accuracy:.4f} on {score.rows:g} rows" for score in self.scores
+        )
+        early = "" if self.stopped is None else f" Stopped early: {self.stopped}."
+        caption = f"Accuracy: {scores}. {len(self.runs)} runs, {self.seconds:.2f} s.{early}"
+        return program_html(self.program, caption)
+
+    def _fires(self, valuations: ArrayLike) -> Bools:
+        table = check_valuations(valuations)
+        if table.shape[1] != self.space.m:
+            raise DataError(f"the program reads {self.space.m} columns, and these rows have {table.shape[1]}")
+        return covers(literal_truth(table), self.codes)
+
+
+def judge(program: Program, samples: Sequence[tuple[str, CrispSample]]) -> tuple[Program, tuple[Score, ...]]:
+    """Give every rule its evidence and the program its scores on named samples."""
+    scores, evidence = [], []
+    for split, sample in samples:
+        codes = sample.space.encode(program)
+        missed = ~sample.predicts(codes)
+        lost, rest = sample.labels @ missed
+        scores.append(
+            Score(split, sample.accuracy(codes), float(sample.totals.sum()), float(lost), float(lost + rest))
+        )
+        evidence.append(sample.evidence(codes, split))
+    rules = (rule.with_evidence(*items) for rule, *items in zip(program, *evidence, strict=True))
+    return Program(tuple(rules)), tuple(scores)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the census of a target found."""
+
+    groundings: int
+    dropped: int | float
+    examples: int | float
+    distinct: int  #: rows
+    positive: int | float
+    negative: int | float
+    bags: int | None = None  #: distinct sets of rows, where an example is a head atom
+
+    @classmethod
+    def of(cls, census: Census) -> Counts:
+        """The counts of a census."""
+        return cls(
+            census.groundings,
+            census.dropped,
+            census.n_examples,
+            census.distinct,
+            census.positive,
+            census.negative,
+            None if census.heads is None else len(census.heads),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """The rules of one target, with their evidence."""
+
+    target: str  #: as p/2
+    program: Program  #: in order of support
+    counts: Counts
+    confusion: Confusion  #: of the program's fixpoint, or its one step, on the training examples
+    length: float  #: description length, nats
+    empty_length: float  #: the same without any rule
+    result: Result  #: of the runs that proposed the rules
+    pool: RulePool  #: what all runs came to, hundreds of rules, with what each covers by itself
+    rejected: tuple[Rejected, ...] = ()
+    reason: str | None = None  #: why there is no rule
+    notes: tuple[str, ...] = ()  #: what else should be known
+    seconds: float = 0.0
+
+    @property
+    def key(self) -> Key:
+        """Name and arity of the target."""
+        head = self.result.space.head
+        return head.predicate, head.arity
+
+
+@dataclass(frozen=True, eq=False)
+class Theory:
+    """Definitions of one or more targets.
+
+    Examples
+    --------
+    >>> from andre.facts.tasks import TASKS
+    >>> from andre.learning import learn
+    >>> task = TASKS["predecessor"]
+    >>> theory = learn(task.train(), "predecessor/2", variables=2, restarts=1, rounds=1, steps=20)
+    >>> print(theory.program)
+    predecessor(X1, X2) :- successor(X2, X1).
+    >>> theory.evaluate(task.test()).overall.accuracy
+    1.0
+    """
+
+    definitions: tuple[Definition, ...]
+    plan: Plan
+    skipped: Mapping[str, str] = field(default_factory=dict)  #: targets that cannot be learned, and why
+
+    def __iter__(self) -> Iterator[Definition]:
+        return iter(self.definitions)
+
+    def __getitem__(self, target: str) -> Definition:
+        for definition in self.definitions:
+            if target in (definition.target, definition.key[0]):
+                return definition
+        raise DataError(f"{target} was not learned: there is {', '.join(d.target for d in self.definitions)}")
+
+    def only(self, target: str) -> Theory:
+        """The theory of one target."""
+        return replace(self, definitions=(self[target],))
+
+    @cached_property
+    def program(self) -> Program:
+        """The rules of all targets."""
+        return Program(tuple(rule for definition in self.definitions for rule in definition.program))
+
+    def evidence(self, facts: FactBase) -> FactBase:
+        """What of new facts the program may read: no target in `define`, no test facts in `complete`."""
+        if self.plan.mode == "complete":
+            return facts.select("train")
+        targets = {definition.key for definition in self.definitions}
+        kept = {key: relation for key, relation in facts.relations.items() if key not in targets}
+        return replace(facts, relations=kept)
+
+    def predict(self, facts: FactBase) -> Model:
+        """Run the program over new facts to its fixpoint; a definition reads no fact of its targets."""
+        return infer(self.program, self.evidence(facts))
+
+    def evaluate(self, facts: FactBase, mark: str | None = None) -> Entailment:
+        """Judge the program by the atoms of all targets in new facts; see `andre.evaluation.entailment`."""
+        return entailment(self.program, facts, heads=[made.key for made in self.definitions], mark=mark)
+
+    def explain(self, atom: Atom, facts: FactBase) -> Explanation:
+        """Why an atom is derived from new facts, or which rule comes nearest."""
+        return explain(self.program, self.evidence(facts), atom)
+
+
+class TargetStore(Protocol):
+    """Where `learn` keeps what is done; `andre.runs.RunFolder` is one."""
+
+    folder: Path  #: for messages
+
+    def begin(self, facts: FactBase, plan: Plan) -> None:
+        """Called first: only what was learned from the same facts by the same plan is known."""
+
+    def known(self, target: str) -> Definition | None:
+        """The definition of a target that was kept before."""
+
+    def keep(self, definition: Definition) -> None:
+        """Called whenever a target is done."""
+
+    def close(self, theory: Theory) -> None:
+        """Called when all are done."""

@@ -1,0 +1,151 @@
+"""All bodies of one or two literals, counted without writing them out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from andre.arrays import Bools, Floats, Ints
+from andre.evaluation import CrispSample, description_length
+from andre.learning.config import Floor, SelectionConfig
+from andre.learning.extraction import literal_bodies
+from andre.samples import Codes, Form
+
+__all__ = ["Screening", "best_short_bodies"]
+
+
+_SLACK = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class Screening:
+    """When pairs of literals are tried on a few examples before all are counted."""
+
+    rows: int = 50_000  #: of a sample, bags counted with all theirs, from which on that pays
+    every: int = 16  #: of the examples without positives one in so many is tried
+
+    def parts(self, sample: CrispSample) -> list[CrispSample]:
+        """The few examples that rule out most pairs: those with positives, then a share of the others."""
+        if len(sample.literals if sample.members is None else sample.members.rows) < self.rows:
+            return []
+        true = sample.positives > 0
+        false = np.flatnonzero(~true)[:: self.every]
+        return [sample.part(some) for some in (np.flatnonzero(true), false) if len(some)]
+
+
+def best_short_bodies(
+    sample: CrispSample, form: Form, config: SelectionConfig, screening: Screening | None = None
+) -> Codes:
+    """The bodies of one or two literals that are worth combining, the most promising first, [rules, m].
+
+    They have the support and confidence that the settings ask of a rule; of more
+    than a pool holds, those with the shortest description alone stay.
+
+    Parameters
+    ----------
+    sample
+        The examples to cover.
+    form
+        What bodies must look like.
+    config
+        The least support and confidence, and how many bodies are kept.
+    screening
+        Which samples are screened; the bodies found are the same.
+
+    Examples
+    --------
+    >>> from andre.samples import Sample
+    >>> rows = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 0, 0]])
+    >>> crisp = CrispSample.of(Sample.from_arrays(rows, [1, 0, 0, 0]))
+    >>> best_short_bodies(crisp, Form(crisp.space), SelectionConfig())
+    array([[ 1,  1,  0],
+           [ 1,  0, -1],
+           [ 0,  1, -1]], dtype=int8)
+    """
+    m = sample.space.m
+    pairs, counts = _counted(
+        sample, form, config.floor(sample.totals[0]), (screening or Screening()).parts(sample)
+    )
+    sizes = 1 + (pairs[:, 0] != pairs[:, 1])
+    lengths = description_length(counts, sample.totals, sizes, 1, m=m)
+    chosen = pairs[np.argsort(lengths, kind="stable")[: config.pool]]
+    return literal_bodies(chosen, m)
+
+
+def _counted(sample: CrispSample, form: Form, floor: Floor, parts: list[CrispSample]) -> tuple[Ints, Floats]:
+    """Pairs of literals that reach the floor, and what they cover, [R, 2] each."""
+    m = sample.space.m
+    kinds, both, alone = _well_formed(form)
+    # Weights that are not whole may add up to a little less in another order.
+    nearly = Floor(floor.support * _SLACK, floor.confidence * _SLACK)
+    pairs, counts = [np.zeros((0, 2), dtype=np.int64)], [np.zeros((0, 2))]
+    every = np.arange(2 * m)
+    for literal in every:
+        partners = np.flatnonzero(both[kinds[literal]][kinds] & (every > literal) & (every != literal + m))
+        if alone[literal]:
+            partners = np.append(partners, literal)  # with itself it is a body of one
+        if not _hopeful(parts, int(literal), partners, nearly):
+            continue
+        held = sample.literal_rows(int(literal))
+        own = sample.literal_counts(held, sample.labels)[:, partners].T  # [partners, 2]
+        sure = floor.passes(own)
+        pairs.append(np.stack((np.full(int(sure.sum()), literal), partners[sure]), axis=1))
+        counts.append(own[sure])
+    return np.concatenate(pairs), np.concatenate(counts)
+
+
+def _hopeful(parts: list[CrispSample], literal: int, partners: Ints, floor: Floor) -> bool:
+    """Whether a literal with any of its partners can reach the floor, going by parts of the examples.
+
+    All positives are in the first part. A pair that is wrong too often there, or
+    with a few negatives more, is wrong too often on all examples.
+    """
+    own = np.zeros((2, len(partners)))
+    for part in parts if len(partners) else ():
+        own += part.literal_counts(part.literal_rows(literal), part.labels)[:, partners]
+        if not floor.passes(own.T).any():
+            return False
+    return len(partners) > 0
+
+
+def _well_formed(form: Form) -> tuple[Ints, Bools, Bools]:
+    """Which pairs of literals make a well-formed body, without trying all pairs.
+
+    A form tells literals apart by their variables, their sign and a few other
+    traits. Literals that share these are of one kind, and one body for every two
+    kinds says what holds of all.
+
+    Returns
+    -------
+    The kind of each literal, [2m], which kinds make a body together, [kinds, kinds],
+    and which literals make one alone, [2m].
+    """
+    m = form.space.m
+    numbers: dict[object, int] = {}
+    kinds = np.empty(2 * m, dtype=np.int64)
+    members: list[list[int]] = []
+    for literal in range(2 * m):
+        column = literal % m
+        atom = form.space.atoms[column]
+        traits = (atom.args, atom.is_builtin, literal < m, column in form.unnegated)
+        kind = numbers.setdefault((*traits, *(column in some for some in form.require)), len(numbers))
+        kinds[literal] = kind
+        if kind == len(members):
+            members.append([])
+        members[kind].append(column)
+    signs = np.array([1 if kinds[columns[0]] == kind else -1 for kind, columns in enumerate(members)])
+    first, second = np.triu_indices(len(members))
+    bodies = np.zeros((len(first), m), dtype=np.int8)
+    possible = np.ones(len(first), dtype=np.bool_)
+    for row, (one, two) in enumerate(zip(first, second, strict=True)):
+        column = members[one][0]
+        other = next((c for c in members[two] if c != column), None)
+        if other is None:  # the same column twice: try another for the first
+            column, other = next((c for c in members[one] if c != column), column), members[two][0]
+        possible[row] = column != other
+        bodies[row, column], bodies[row, other] = signs[one], signs[two]
+    both = np.zeros((len(members), len(members)), dtype=np.bool_)
+    both[first, second] = possible & form.admits(bodies)
+    single = np.vstack((np.eye(m, dtype=np.int8), -np.eye(m, dtype=np.int8)))
+    return kinds, both | both.T, form.admits(single)

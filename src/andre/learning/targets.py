@@ -1,0 +1,231 @@
+"""Learning the rules of one or more targets from facts, one after another or in parallel."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, as_completed
+from dataclasses import dataclass, replace
+from typing import Any
+
+from andre.census import Census, sample_census, take_census
+from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError
+from andre.facts import FactBase
+from andre.inference import materialise
+from andre.learning.callbacks import Callback
+from andre.learning.modes import fits_tables, learn_definition, learn_from_examples
+from andre.learning.plan import Plan, with_background
+from andre.learning.results import Definition, TargetStore, Theory
+from andre.limits import sized_threads
+from andre.samples import Language, key_text
+
+__all__ = ["learn"]
+
+
+def learn(
+    facts: FactBase,
+    target: str | Sequence[str] | None = None,
+    plan: Plan | None = None,
+    *,
+    callbacks: Sequence[Callback] = (),
+    out: TargetStore | None = None,
+    executor: Executor | None = None,
+    **options: Any,
+) -> Theory:
+    """Learn the rules of one or more relations from facts.
+
+    Parameters
+    ----------
+    facts
+        What is known, background rules included.
+    target
+        The relations to learn, as p/2; a language or bias may name one instead.
+        `learnable(facts)` names all that can be.
+    plan
+        How to learn; by default made from the options.
+    callbacks
+        Watchers; see `andre.learning.Callback`. With an executor they are told
+        of targets that are done, and of nothing else.
+    out
+        Keeps definitions target by target, as `andre.runs.RunFolder(folder)` does;
+        targets that it holds already, learned from the same facts by the same plan, are
+        not learned again. Ctrl-C ends the call with the targets that are done.
+    executor
+        Learns targets in parallel: any `concurrent.futures.Executor`.
+    options
+        What `Plan.of` takes: `mode`, `semantics`, `variables`, `preset`,
+        `seed`, `time_limit`, and every field of `Language` and `Config`.
+
+    Examples
+    --------
+    >>> from andre.facts.tasks import TASKS
+    >>> print(learn(TASKS["even"].train(), "even/1", variables=2, restarts=1, rounds=1, steps=20).program)
+    even(X1) :- successor(X2, X1), \\+ even(X2).
+    even(X1) :- zero(X1).
+    """
+    targets = [target] if isinstance(target, str) or target is None else list(target)
+    if not targets:
+        raise ConfigError("there is no target: name at least one relation")
+    if plan is not None and options:
+        raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
+    facts = materialise(facts)
+    plan = plan or Plan.of(facts, targets[0], **options)
+    facts, named = _with_languages(facts, plan, targets)
+    if out is not None:
+        out.begin(facts, plan)
+    definitions: dict[str, Definition] = {}
+    skipped: dict[str, str] = {}
+    try:
+        for made in _definitions(_Learner(facts, plan, tuple(callbacks)), named, out, executor):
+            if isinstance(made, _Refused):
+                skipped[made.target] = made.reason
+                continue
+            definitions[made.target] = made
+            if out is not None:
+                out.keep(made)
+            for callback in callbacks:
+                callback.on_target(made.target, made.program, made.seconds)
+            if made.result.stopped == "interrupted":
+                break
+    except KeyboardInterrupt:
+        if not definitions:  # there is nothing to hand back
+            raise
+    _refuse_nothing(definitions, skipped)
+    ordered = [definitions[name] for name in named if name in definitions]
+    theory = Theory(tuple(ordered), plan, skipped)
+    if out is not None:
+        out.close(theory)
+    return theory
+
+
+def _with_languages(
+    facts: FactBase, plan: Plan, targets: Sequence[str | None]
+) -> tuple[FactBase, dict[str, Language]]:
+    """The facts with what known rules of other relations derive, and the language of every target.
+
+    Whatever no rule could be written in is refused here, before anything is learned.
+    """
+    languages = [plan.language if name is None else plan.aim(name) for name in targets]
+    if len(plan.known):
+        facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
+    named: dict[str, Language] = {}
+    for language in languages:
+        language.space(facts)
+        named.setdefault(key_text(language.key(facts)), language)
+    return facts, named
+
+
+def _refuse_nothing(definitions: Mapping[str, Definition], skipped: Mapping[str, str]) -> None:
+    """Where no target could be learned, that is an error."""
+    if definitions or not skipped:
+        return
+    name, reason = next(iter(skipped.items()))
+    if len(skipped) == 1:
+        raise DataError(reason)
+    raise DataError(f"none of {len(skipped)} targets can be learned, {name} because {reason}")
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """A target that cannot be learned, and why."""
+
+    target: str
+    reason: str
+
+
+def _definitions(
+    learner: _Learner, languages: Mapping[str, Language], out: TargetStore | None, executor: Executor | None
+) -> Iterator[Definition | _Refused]:
+    """Definitions as they are done; first come those that were kept before."""
+    left = []
+    for name, language in languages.items():
+        known = None if out is None else out.known(name)
+        if known is None:
+            left.append((name, language))
+        else:
+            yield known
+    if executor is None:
+        yield from (learner(name, language) for name, language in left)
+        return
+    # Those with most facts take longest: begun last, one would keep all others waiting.
+    facts = learner.facts
+    left.sort(key=lambda entry: -len(facts.relations[entry[1].key(facts)]))
+    unwatched = replace(learner, callbacks=())
+    waiting = [executor.submit(unwatched, name, language) for name, language in left]
+    try:
+        for future in as_completed(waiting):
+            yield future.result()
+    except BrokenExecutor:
+        kept = "" if out is None else f"; {out.folder} keeps what is done, and the same call goes on"
+        raise AndreError(
+            "a process that learned ended without a word, most likely for want of memory: learn fewer "
+            f"targets at a time, or lower the memory limit{kept}"
+        ) from None
+    finally:  # after Ctrl-C nothing more is begun
+        for future in waiting:
+            future.cancel()
+
+
+@dataclass(frozen=True)
+class _Learner:
+    """Learns one target at a time; a value, so that other processes can be given it."""
+
+    facts: FactBase
+    plan: Plan
+    callbacks: tuple[Callback, ...]
+
+    def __call__(self, name: str, language: Language) -> Definition | _Refused:
+        try:
+            return self._learn(language)
+        except DataError as error:
+            return _Refused(name, str(error))
+
+    def _learn(self, language: Language) -> Definition:
+        """The rules of one target: its census is taken, and they are learned in the way the plan asks for."""
+        began, facts, plan = time.monotonic(), self.facts, self.plan
+        at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
+        if at_fixpoint and not fits_tables(facts, plan.table_cells):
+            # Without recursion one step is the fixpoint, and needs no tables.
+            language, at_fixpoint = replace(language, recursion=False), False
+            notes.append(
+                f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
+            )
+        census = self._census(language, draws=not at_fixpoint).require_both_classes()
+        if census.sampled is not None:
+            why = "" if plan.heads is not None else ", whose census outgrew the memory limit"
+            notes.append(
+                f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}{why}: "
+                "counts are estimates, and andre rescore counts anew"
+            )
+        for callback in self.callbacks:
+            callback.on_census(census)
+        with sized_threads(len(facts.constants) ** 3):
+            if at_fixpoint:
+                made = learn_definition(facts, language, census, plan, self.callbacks)
+            else:
+                made = learn_from_examples(census, language, plan, self.callbacks)
+        return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
+
+    def _census(self, language: Language, *, draws: bool) -> Census:
+        """The census of all head atoms, or of some that stand for all.
+
+        Some are drawn on request, and where the census of all outgrows the memory allowed.
+        """
+        plan, seed = self.plan, self.plan.config.seed
+        how: dict[str, Any] = {
+            "mode": plan.mode,
+            "identity": plan.identity,
+            "memory_limit": plan.memory_limit,
+        }
+        if plan.heads is not None:
+            return sample_census(self.facts, language, plan.heads, seed=seed, **how)
+        try:
+            return take_census(self.facts, language, semantics=plan.semantics, **how)
+        except MemoryLimitError as error:
+            if not draws or plan.semantics != "exists":
+                raise
+            refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
+        try:
+            return sample_census(self.facts, language, plan.fallback_heads, seed=seed, **how)
+        except ConfigError:  # head atoms are not drawn for every language
+            raise refusal from None
