@@ -17,7 +17,7 @@ from andre.learning.extraction import settled_weights
 from andre.learning.plan import apart, encode_known, with_background
 from andre.learning.trainer import Trainer
 from andre.logic import Program, parse_program, parse_rule
-from andre.runs import load_theory
+from andre.runs import load
 from andre.samples import SYNTHETIC_TASKS as TABLES
 from andre.samples import RuleSpace
 
@@ -194,6 +194,6 @@ def test_a_folder_keeps_what_was_learned_beside_the_same_rules_only(tmp_path: Pa
     first = again(known)
     assert again(known) == first
     assert len(seen) == 1
-    assert load_theory(tmp_path).plan.known == known
+    assert load(tmp_path).plan.known == known
     assert again(Program()) == parse_program("predecessor(X,Y) :- successor(Y,X).")
     assert len(seen) == 2
