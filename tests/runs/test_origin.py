@@ -55,7 +55,9 @@ def test_damage_is_a_sentence(tmp_path, damage):
     save(RESULT, tmp_path, Origin(("andre", "fit")))
     path = tmp_path / "run.json"
     index = json.loads(path.read_text())
-    path.write_text(json.dumps({**index, "origin": {**index["origin"], **damage} if isinstance(damage, dict) else damage}))
+    path.write_text(
+        json.dumps({**index, "origin": {**index["origin"], **damage} if isinstance(damage, dict) else damage})
+    )
     with pytest.raises(CheckpointError, match="is damaged"):
         load_origin(tmp_path)
     assert load(tmp_path).space == RESULT.space

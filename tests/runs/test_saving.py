@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -150,24 +152,25 @@ def test_a_changed_index_is_read_or_refused_in_a_sentence(
     else:
         inner[keys[-1]] = wrong
     index.write_text(json.dumps(changed))
-    try:
+    with contextlib.suppress(CheckpointError):
         assert isinstance(load(path), Run)
-    except CheckpointError as error:
-        assert "\n" not in str(error)
-        assert str(path) in str(error)
+        return
+    with pytest.raises(CheckpointError, match=rf"{re.escape(str(path))}.*\Z"):  # a sentence on one line
+        load(path)
 
 
 def test_types_and_names_are_checked(folders: dict[str, Path], tmp_path: Path) -> None:
     """What a changed value makes of a run must not show later, far from here."""
     for name, value, reason in (
-        ("length", "1.0", "length is no float"),
-        ("stopped", 3, "stopped is no str"),
-        ("lenght", 1.0, "this is no Result"),
-        ("weights", {"dtype": "float32", "shape": [1]}, "weights has another shape or type"),
-        ("scores", [{"split": "train"}], "missing"),
-        ("config", {"seed": -1}, "seed"),
+        ("length", "long", "length: input should be a valid number"),
+        ("stopped", 3, "stopped: input should be a valid string"),
+        ("lenght", 1.0, "lenght: unexpected keyword argument"),
+        ("weights", {"array": "value.weights", "dtype": "float32", "shape": [1]}, "another type or shape"),
+        ("weights", [1.0, 2.0], "weights: input should be an instance of ndarray"),
+        ("scores", [{"split": "train"}], "scores.0.accuracy: field required"),
+        ("config", {"seed": -1}, "config.seed: input should be greater"),
     ):
-        path = tmp_path / name
+        path = tmp_path / str(value)
         shutil.copytree(folders["result"], path)
         index = json.loads((path / "run.json").read_text())
         index["content"][name] = value
@@ -194,12 +197,12 @@ def test_changed_tensors_are_refused(kind: str, folders: dict[str, Path], tmp_pa
 def test_what_is_no_run_is_said_to_be_none(folders: dict[str, Path], tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nowhere", Path(__file__)):
         assert not is_run(path)
-        with pytest.raises(CheckpointError, match="there is no saved run in .*: it has no run.json"):
+        with pytest.raises(CheckpointError, match=r"there is no saved run in .*: it has no run\.json"):
             load(path)
     foreign = tmp_path / "run.json"
     for text in ("", "[]", '{"scripts": {}}', "[" * 100_000, "\x00"):
         foreign.write_text(text)
-        with pytest.raises(CheckpointError, match="the run in .* is damaged"):
+        with pytest.raises(CheckpointError, match=r"the run in .* is damaged"):
             load(tmp_path)
     index = json.loads((folders["result"] / "run.json").read_text())
     foreign.write_text(json.dumps({**index, "format": 7, "andre": "2.0"}))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from andre.errors import CheckpointError
 from andre.learning import Candidate, Config, Finished, Look, ProgressKeeper, Runs, State
-from andre.runs.codec import Tensors, decode, encode
+from andre.runs.codec import Tensors, decode, encode, fingerprint
 from andre.runs.folder import IndexedFolder
 from andre.samples import Codes, Sample
 
@@ -61,7 +59,7 @@ class Checkpoint(ProgressKeeper):
         # Keys are what messages call them. A time limit may change from one call to the next.
         self._task = {
             "versions of andre": _VERSION,
-            "rows": _digest(sample),
+            "rows": fingerprint(sample),
             "known rules": [] if fixed is None else fixed.tolist(),
             "settings": config.model_dump(mode="json", exclude={"time_limit", "device"}),
         }
@@ -106,18 +104,7 @@ class Checkpoint(ProgressKeeper):
         with self._store.decoding():
             progress: _Progress = decode(_Progress, index["progress"], tensors)
         if progress.runs is not None:
-            moved = {
-                name: part.to(device) for name, part in vars(progress.runs).items() if name != "step"
-            }
+            moved = {name: part.to(device) for name, part in vars(progress.runs).items() if name != "step"}
             progress = replace(progress, runs=replace(progress.runs, **moved))
         for field in fields(_Progress):
             setattr(state, field.name, getattr(progress, field.name))
-
-
-def _digest(sample: Sample) -> str:
-    """The digest of a sample: its atoms, rows and labels."""
-    digest = hashlib.sha256(repr((sample.space.head, sample.space.atoms)).encode())
-    members = () if sample.members is None else (sample.members.starts, sample.members.rows)
-    for array in (sample.valuations, sample.positives, sample.negatives, *members):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

@@ -1,34 +1,33 @@
 """Values as JSON and tensors, and back, by the annotations of their fields.
 
-Dataclasses become objects, tuples lists, and arrays tensors named by where they
-stand. What is read is checked against the annotations part by part. A class that
-is saved therefore needs no code of its own.
+Dataclasses become objects, tuples lists, and arrays tensors that the JSON names.
+What is read is checked against the annotations, part by part, by pydantic. A
+class that is saved therefore needs no code of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache, partial
-from types import NoneType, UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from andre.model import Settings
 
-__all__ = ["Tensors", "decode", "encode"]
+__all__ = ["Tensors", "decode", "encode", "fingerprint"]
 
 #: Arrays by name.
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 
-#: Makes a value of JSON, tensors, and where in the whole it stands.
-_Decoder: TypeAlias = Callable[[Any, Tensors, str], Any]
 
-
-def encode(value: Any, tensors: Tensors, at: str = "") -> Any:
+def encode(value: Any, tensors: Tensors, name: str = "value") -> Any:
     """The JSON of a value; its arrays go into `tensors`.
 
     Parameters
@@ -37,8 +36,8 @@ def encode(value: Any, tensors: Tensors, at: str = "") -> Any:
         A plain value, an array, a dataclass, `Settings`, or a list, tuple or mapping of these.
     tensors
         Filled with the arrays.
-    at
-        Where the value stands in the whole, which names its arrays.
+    name
+        What the arrays are named after.
 
     Examples
     --------
@@ -50,23 +49,23 @@ def encode(value: Any, tensors: Tensors, at: str = "") -> Any:
     p(X, 3)
     >>> decode(Atom, {"predicate": 7, "args": []}, {})
     Traceback (most recent call last):
-    TypeError: predicate is no str
+    TypeError: predicate: input should be a valid string
     """
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, torch.Tensor):
-        value = value.numpy(force=True)
     if isinstance(value, np.ndarray):
-        return _encode_array(value, tensors, at)
+        return {"array": name} | _store(value, tensors, name)
+    if isinstance(value, torch.Tensor):
+        return {"tensor": name} | _store(value.numpy(force=True), tensors, name)
     if isinstance(value, Settings):
         return value.model_dump(mode="json")
     if is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): encode(part, tensors, _inside(at, key)) for key, part in value.items()}
-    return [encode(part, tensors, _inside(at, place)) for place, part in enumerate(value)]
+        return {str(key): encode(part, tensors, f"{name}.{key}") for key, part in value.items()}
+    return [encode(part, tensors, f"{name}.{place}") for place, part in enumerate(value)]
 
 
 def decode(kind: Any, plain: Any, tensors: Tensors) -> Any:
@@ -74,103 +73,68 @@ def decode(kind: Any, plain: Any, tensors: Tensors) -> Any:
 
     Raises
     ------
-    TypeError, ValueError, KeyError, AndreError
+    TypeError, ValueError, KeyError
         Where a part is missing, unknown or of another type.
     """
-    return _decoder(kind)(plain, tensors, "")
+    try:
+        (value,) = _adapter(kind).validate_python([_with_arrays(plain, tensors)])
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"][1:])) or "value"
+        raise TypeError(f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
+    return value
+
+
+def fingerprint(value: Any) -> str:
+    """The SHA-256 of all that a value holds.
+
+    Examples
+    --------
+    >>> fingerprint({"a": 1, "b": np.arange(3)}) == fingerprint({"b": np.arange(3), "a": 1})
+    True
+    """
+    tensors: Tensors = {}
+    digest = hashlib.sha256(json.dumps(encode(value, tensors), sort_keys=True).encode())
+    for _, array in sorted(tensors.items()):
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 @cache
-def _decoder(kind: Any) -> _Decoder:  # noqa: PLR0911 - one line for each kind of type
-    """The decoder of a type, put together once."""
-    origin, args = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        return partial(_decode_union, [_decoder(part) for part in args])
-    if kind is torch.Tensor:
-        return lambda plain, tensors, at: torch.tensor(_decode_array(plain, tensors, at))
-    if origin is np.ndarray:
-        return _decode_array
-    if isinstance(kind, type) and issubclass(kind, Settings):
-        return lambda plain, tensors, at: kind.read(plain)
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return partial(_decode_fields, kind, {field.name: _decoder(hints[field.name]) for field in fields(kind)})
-    if origin is Literal:
-        return partial(_decode_plain, args.__contains__, f"one of {', '.join(map(str, args))}")
-    if origin in (tuple, list):
-        repeated = origin is list or args[-1] is Ellipsis
-        parts = [_decoder(part) for part in (args[:1] if repeated else args)]
-        return partial(_decode_list, origin, parts, repeated)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return partial(_decode_mapping, args[0], _decoder(args[1]))
-    accepted = {int, float} if kind is float else {kind}
-    return partial(_decode_plain, lambda plain: type(plain) in accepted, kind.__name__)
+def _adapter(kind: Any) -> TypeAdapter[tuple[Any]]:
+    # In a tuple, because pydantic takes settings for dataclasses only from around them.
+    return TypeAdapter(tuple[kind], config=ConfigDict(extra="forbid", arbitrary_types_allowed=True))
 
 
-def _decode_plain(
-    fits: Callable[[Any], bool], wanted: str, plain: Any, tensors: Tensors, at: str
-) -> Any:
-    if not fits(plain):
-        raise TypeError(f"{at or 'this'} is no {wanted}")
-    return plain
-
-
-def _decode_union(decoders: list[_Decoder], plain: Any, tensors: Tensors, at: str) -> Any:
-    """The value of the first type that fits; if none does, why the first does not."""
-    errors = []
-    for decoder in decoders:
-        try:
-            return decoder(plain, tensors, at)
-        except (TypeError, ValueError, KeyError) as error:
-            errors.append(error)
-    raise errors[0]
-
-
-def _decode_fields(
-    kind: Any, decoders: Mapping[str, _Decoder], plain: Any, tensors: Tensors, at: str
-) -> Any:
-    if not isinstance(plain, dict) or plain.keys() - decoders.keys():
-        raise TypeError(f"{at or 'this'} is no {kind.__name__}")
-    return kind(**{name: decoders[name](part, tensors, _inside(at, name)) for name, part in plain.items()})
-
-
-def _decode_list(
-    kind: Any, decoders: list[_Decoder], repeated: bool, plain: Any, tensors: Tensors, at: str
-) -> Any:
-    if not isinstance(plain, list):
-        raise TypeError(f"{at or 'this'} is no list")
-    parts = enumerate(zip(decoders * len(plain) if repeated else decoders, plain, strict=True))
-    return kind(decoder(part, tensors, _inside(at, place)) for place, (decoder, part) in parts)
-
-
-def _decode_mapping(
-    key_kind: Any, decoder: _Decoder, plain: Any, tensors: Tensors, at: str
-) -> dict[Any, Any]:
-    if not isinstance(plain, dict):
-        raise TypeError(f"{at or 'this'} is no mapping")
-    return {key_kind(key): decoder(part, tensors, _inside(at, key)) for key, part in plain.items()}
-
-
-def _encode_array(array: NDArray[Any], tensors: Tensors, at: str) -> dict[str, Any]:
-    """Type and shape; integers that are mostly 0, such as codes of rules, are kept by their places."""
+def _store(array: NDArray[Any], tensors: Tensors, name: str) -> dict[str, Any]:
+    """Keep an array; integers that are mostly 0, such as codes of rules, are kept by their places."""
     note = {"dtype": str(array.dtype), "shape": list(array.shape)}
     places = np.flatnonzero(array)
     if array.dtype.kind == "i" and len(places) * (places.itemsize + array.itemsize) < array.nbytes:
-        tensors[_inside(at, "places")], array = places, array.ravel()[places]
-    tensors[at] = np.ascontiguousarray(array)
+        tensors[f"{name}.places"], array = places, array.ravel()[places]
+    tensors[name] = np.ascontiguousarray(array)
     return note
 
 
-def _decode_array(note: Any, tensors: Tensors, at: str) -> NDArray[Any]:
-    array, places = tensors[at], tensors.get(_inside(at, "places"))
+def _with_arrays(plain: Any, tensors: Tensors) -> Any:
+    """JSON with arrays in place of what notes them."""
+    if isinstance(plain, list):
+        return [_with_arrays(part, tensors) for part in plain]
+    if not isinstance(plain, dict):
+        return plain
+    if plain.keys() == {"array", "dtype", "shape"}:
+        return _array(plain["array"], plain, tensors)
+    if plain.keys() == {"tensor", "dtype", "shape"}:
+        return torch.tensor(_array(plain["tensor"], plain, tensors))
+    return {key: _with_arrays(part, tensors) for key, part in plain.items()}
+
+
+def _array(name: str, note: Mapping[str, Any], tensors: Tensors) -> NDArray[Any]:
+    array, places = tensors[name], tensors.get(f"{name}.places")
     if places is not None:
         dense = np.zeros(note["shape"], dtype=note["dtype"])
         dense.flat[places] = array
         array = dense
-    if {"dtype": str(array.dtype), "shape": list(array.shape)} != note:
-        raise TypeError(f"{at} has another shape or type")
+    if [str(array.dtype), list(array.shape)] != [note["dtype"], note["shape"]]:
+        raise TypeError(f"{name} has another type or shape")
     return array
-
-
-def _inside(at: str, part: object) -> str:
-    return f"{at}.{part}" if at else str(part)

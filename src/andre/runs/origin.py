@@ -77,7 +77,7 @@ class FactSource:
 
     @property
     def is_there(self) -> bool:
-        """Whether a file is still at its path, unchanged; for a folder, whether it exists; a name always is."""
+        """Whether a file is still at its path, unchanged, or a folder exists; a name always is there."""
         path = Path(self.name)
         if self.sha256:
             return path.is_file() and digest(path) == self.sha256

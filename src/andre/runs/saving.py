@@ -9,14 +9,11 @@ a folder of the same layout for every target.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
-
-import numpy as np
 
 import andre
 from andre.arrays import Ints
@@ -35,7 +32,7 @@ from andre.errors import CheckpointError
 from andre.facts import FactBase, Relation, World
 from andre.learning import Definition, Plan, Result, Theory
 from andre.logic import Program, Rule, to_prolog
-from andre.runs.codec import Tensors, decode, encode
+from andre.runs.codec import Tensors, decode, encode, fingerprint
 from andre.runs.folder import IndexedFolder
 from andre.runs.origin import Origin
 
@@ -168,22 +165,17 @@ class RunFolder:
 
     def __init__(self, folder: Path | str, origin: Origin | None = None) -> None:
         self.folder, self.origin = Path(folder), origin
-        self._task, self._time_limit = "", None
+        self._task = ""
+        self._time_limit: float | None = None
         IndexedFolder(self.folder).check_path()
 
     def begin(self, facts: FactBase, plan: Plan) -> None:
         """Say what is learned from, and how."""
-        # Every target has its own folder, and the time limit is looked at where it was reached.
+        # Every target has its own folder; the time limit matters only where it was reached.
         config = plan.config.model_copy(update={"time_limit": None, "device": None})
-        plain = replace(plan, language=replace(plan.language, target=""), config=config)
-        told = {"andre": andre.__version__, "world": facts.world, "plan": encode(plain, {})}
-        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
-        digest.update(repr(facts.constants).encode())
-        for key, relation in sorted(facts.relations.items()):
-            digest.update(repr(key).encode())
-            for column in (relation.codes, relation.probability, relation.mark, relation.negative):
-                digest.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())
-        self._task, self._time_limit = digest.hexdigest(), plan.config.time_limit
+        aimless = replace(plan, language=replace(plan.language, target=""), config=config)
+        self._task = fingerprint((andre.__version__, facts.world, facts.constants, facts.relations, aimless))
+        self._time_limit = plan.config.time_limit
 
     def known(self, target: str) -> Definition | None:
         """The definition of a target that needs not be learned again."""
@@ -269,31 +261,20 @@ class _CompletionRecord:
     @classmethod
     def of(cls, done: Completion) -> _CompletionRecord:
         return cls(
-            constants=done.facts.constants,
-            relations=tuple(done.facts.relations.values()),
-            world=done.facts.world,
-            assumed=done.graph.assumed,
-            bodies={step: tuple(features.bodies) for step, features in done.features.items()},
-            scorer=done.scorer,
-            choices=done.choices,
-            reliability=done.reliability,
-            config=done.config,
-            seconds=done.seconds,
+            done.facts.constants,
+            tuple(done.facts.relations.values()),
+            done.facts.world,
+            done.graph.assumed,
+            {step: tuple(features.bodies) for step, features in done.features.items()},
+            *(done.scorer, done.choices, done.reliability, done.config, done.seconds),
         )
 
     def completion(self) -> Completion:
         facts = FactBase.from_relations(self.constants, self.relations, world=self.world)
         graph = replace(Graph.of(facts), assumed=self.assumed)
-        return Completion(
-            facts=facts,
-            graph=graph,
-            features=LateFeatures(self.bodies, graph, believed(facts, graph)),
-            scorer=self.scorer,
-            choices=self.choices,
-            reliability=self.reliability,
-            config=self.config,
-            seconds=self.seconds,
-        )
+        features = LateFeatures(self.bodies, graph, believed(facts, graph))
+        parts = (self.scorer, self.choices, self.reliability, self.config, self.seconds)
+        return Completion(facts, graph, features, *parts)
 
 
 def _write(
