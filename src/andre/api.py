@@ -1,4 +1,4 @@
-"""The functions that people call first: learning with progress kept in folders."""
+"""The functions that people call first: learn, with progress kept in a folder, and open what was saved."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from andre.facts import FactBase
 from andre.learning import Callback, Config, Plan, Result, Theory
 from andre.learning import fit as fit_sample
 from andre.learning import learn as learn_targets
-from andre.runs import Checkpoint, RunFolder
+from andre.runs import Checkpoint, RunFolder, load
 from andre.samples import Sample
 
-__all__ = ["fit", "learn"]
+__all__ = ["fit", "learn", "load"]
 
 
 def fit(

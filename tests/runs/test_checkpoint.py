@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -155,16 +154,13 @@ DAMAGE = {
     "no JSON at all": lambda f: (f / "checkpoint.json").write_bytes(b"\xff\xfe\x00"),
     "a list": lambda f: damage_json(f, lambda index: [index]),
     "no digest": lambda f: damage_json(f, lambda index: {k: v for k, v in index.items() if k != "tensors"}),
-    "no state": lambda f: damage_json(f, lambda index: {k: v for k, v in index.items() if k != "progress"}),
-    "a wrong state": lambda f: damage_json(f, lambda index: {**index, "progress": {"finished": 5}}),
-    "part of a state": lambda f: damage_json(f, lambda index: index["progress"].pop("best") and index),
-    "another version": lambda f: damage_json(f, lambda index: {**index, "task": _other_version(index)}),
+    "no task": lambda f: damage_json(f, lambda index: {k: v for k, v in index.items() if k != "task"}),
+    "no state": lambda f: damage_json(f, lambda index: {k: v for k, v in index.items() if k != "content"}),
+    "a wrong state": lambda f: damage_json(f, lambda index: {**index, "content": {"finished": 5}}),
+    "part of a state": lambda f: damage_json(f, lambda index: index["content"].pop("best") and index),
+    "another version": lambda f: damage_json(f, lambda index: {**index, "format": 99}),
     "tensors are a folder": lambda f: damage_json(f, lambda index: {**index, "tensors": "."}),
 }
-
-
-def _other_version(index: dict[str, Any]) -> dict[str, Any]:
-    return {**index["task"], "versions of andre": 99}
 
 
 def _tensors(folder: Path) -> Path:

@@ -11,18 +11,16 @@ import torch
 
 from andre.errors import CheckpointError
 from andre.learning import Candidate, Config, Finished, Look, ProgressKeeper, Runs, State
-from andre.runs.codec import Tensors, decode, encode, fingerprint
+from andre.runs.codec import fingerprint
 from andre.runs.folder import IndexedFolder
 from andre.samples import Codes, Sample
 
 __all__ = ["Checkpoint"]
 
-_VERSION = 2
-
 
 @dataclass(frozen=True)
 class _Progress:
-    """The part of a learner's `State` that learning goes on from."""
+    """The part of a learner's `State` from which learning can go on."""
 
     finished: list[Finished]
     runs: Runs | None
@@ -36,8 +34,8 @@ class _Progress:
 class Checkpoint(ProgressKeeper):
     """Keeps a learner's state in a folder, and brings it back.
 
-    A state that is brought back goes on exactly as if it had never been
-    stopped. Finished work leaves no checkpoint behind.
+    Learning that goes on from a checkpoint ends with the same result, bit for
+    bit, as if it had never been stopped. Then the checkpoint is deleted.
 
     Parameters
     ----------
@@ -48,17 +46,15 @@ class Checkpoint(ProgressKeeper):
     """
 
     def __init__(self, folder: Path | str, every: float = 10.0) -> None:
-        advice = "delete the folder to start anew"
-        self._store = IndexedFolder(Path(folder), "checkpoint", advice)
-        self.folder, self.every = self._store.path, every
+        self.folder, self.every = Path(folder), every
+        self._store = IndexedFolder(self.folder, "checkpoint", "delete the folder to start anew")
         self._saved = time.monotonic()
         self._task: dict[str, Any] = {}
 
     def begin(self, sample: Sample, config: Config, fixed: Codes | None = None) -> None:
         """Say what is learned: a checkpoint of other rows, settings or known rules is refused."""
-        # Keys are what messages call them. A time limit may change from one call to the next.
+        # The keys are what messages call them. A time limit may change from one call to the next.
         self._task = {
-            "versions of andre": _VERSION,
             "rows": fingerprint(sample),
             "known rules": [] if fixed is None else fixed.tolist(),
             "settings": config.model_dump(mode="json", exclude={"time_limit", "device"}),
@@ -78,10 +74,8 @@ class Checkpoint(ProgressKeeper):
 
     def save(self, state: State) -> None:
         """Write the state, whole or not at all."""
-        progress = _Progress(**{field.name: getattr(state, field.name) for field in fields(_Progress)})
-        tensors: Tensors = {}
-        index = {"task": self._task, "progress": encode(progress, tensors)}
-        self._store.write(index, tensors)
+        parts = {field.name: getattr(state, field.name) for field in fields(_Progress)}
+        self._store.write(_Progress(**parts), task=self._task)
         self._saved = time.monotonic()
 
     def restore(self, state: State, device: torch.device) -> None:
@@ -100,11 +94,10 @@ class Checkpoint(ProgressKeeper):
                 f"the checkpoint in {self.folder} was made with other {changed[0]}: "
                 "take another folder, or delete this one to start anew"
             )
-        tensors = self._store.tensors(index)
-        with self._store.decoding():
-            progress: _Progress = decode(_Progress, index["progress"], tensors)
+        progress: _Progress = self._store.content(index, _Progress)
         if progress.runs is not None:
-            moved = {name: part.to(device) for name, part in vars(progress.runs).items() if name != "step"}
+            tensors = {name: part for name, part in vars(progress.runs).items() if name != "step"}
+            moved = {name: tensor.to(device) for name, tensor in tensors.items()}
             progress = replace(progress, runs=replace(progress.runs, **moved))
         for field in fields(_Progress):
             setattr(state, field.name, getattr(progress, field.name))

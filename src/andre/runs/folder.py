@@ -18,11 +18,16 @@ from typing import Any
 
 from safetensors.numpy import load, save
 
+import andre
 from andre.errors import CheckpointError
 from andre.files import write_whole
-from andre.runs.codec import Tensors
+from andre.runs.codec import Tensors, decode, encode
 
 __all__ = ["IndexedFolder"]
+
+
+#: Raised whenever what is saved changes.
+_FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,12 @@ class IndexedFolder:
     Examples
     --------
     >>> import tempfile
-    >>> import numpy as np
+    >>> from andre.logic import Atom
     >>> folder = IndexedFolder(Path(tempfile.mkdtemp()))
-    >>> folder.write({"answer": 42}, {"weights": np.ones(3)})
+    >>> folder.write(Atom("h"), kind="atom")
     >>> index = folder.read()
-    >>> index["answer"], folder.tensors(index)
-    (42, {'weights': array([1., 1., 1.])})
+    >>> index["kind"], folder.content(index, Atom)
+    ('atom', Atom(predicate='h', args=()))
     """
 
     path: Path
@@ -49,28 +54,31 @@ class IndexedFolder:
         """The index file."""
         return self.path / f"{self.name}.json"
 
-    def write(self, index: Mapping[str, Any], tensors: Tensors, program: str | None = None) -> None:
-        """Replace the content.
+    def write(self, content: Any, program: str | None = None, **entries: Any) -> None:
+        """Replace all that the folder holds.
 
         Parameters
         ----------
-        index
-            What JSON can hold.
-        tensors
-            All else.
+        content
+            A value that `encode` takes.
         program
             The text of `program.pl`, which is there for people.
+        entries
+            More entries of the index, which are read without the content.
         """
         self.check_path()
         self.path.mkdir(parents=True, exist_ok=True)
+        tensors: Tensors = {}
+        plain = encode(content, tensors)
         data = save(tensors)
         digest = hashlib.sha256(data).hexdigest()
         write_whole(self._file(digest), data)
         if program is not None:
             write_whole(self.path / "program.pl", program)
+        version = {"format": _FORMAT, "andre": andre.__version__}
+        index = {**version, **encode(entries, {}), "tensors": digest, "content": plain}
         # A line for each entry, so that a person sees what kind of run it is without scrolling.
-        entries = {**index, "tensors": digest}.items()
-        lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in entries]
+        lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in index.items()]
         write_whole(self.index, "{\n" + ",\n".join(lines) + "\n}\n")
         self._delete_tensors(keep=self._file(digest))
 
@@ -80,21 +88,23 @@ class IndexedFolder:
         self._delete_tensors()
 
     def read(self) -> dict[str, Any]:
-        """The index."""
+        """The index, if it is of the format that this version writes."""
         with self.decoding():
-            index = json.loads(self.index.read_bytes())
-            if not isinstance(index, dict):
-                raise TypeError(f"{self.index.name} holds no object")
+            index: dict[str, Any] = json.loads(self.index.read_bytes())
+            if index["format"] != _FORMAT:
+                raise CheckpointError(
+                    f"the {self.name} in {self.path} has format {index['format']}, which this version cannot "
+                    f"read: use andre {index['andre']}, or {self.advice}"
+                )
         return index
 
-    def tensors(self, index: Mapping[str, Any]) -> Tensors:
-        """The tensors that an index names; any change to their file is damage."""
+    def content(self, index: Mapping[str, Any], kind: Any) -> Any:
+        """The content that an index describes; any change to the tensors is damage."""
         with self.decoding():
             data = self._file(index["tensors"]).read_bytes()
             if hashlib.sha256(data).hexdigest() != index["tensors"]:
                 raise ValueError(f"{self._file(index['tensors']).name} has changed")
-            found: Tensors = load(data)
-        return found
+            return decode(kind, index["content"], load(data))
 
     @contextmanager
     def decoding(self) -> Iterator[None]:

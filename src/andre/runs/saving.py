@@ -1,9 +1,10 @@
-"""Saving what was learned, and opening it again: `save`, `load`, and what every run has.
+"""Saving what was learned, and opening it again.
 
-A run is a folder: `run.json` says which kind of run it is, where it comes from and
-what it holds, arrays lie in a safetensors file beside it, and `program.pl` is the
-program with its evidence, for people and Prolog systems. The run of a `Theory` has
-a folder of the same layout for every target.
+A run is a folder. `run.json` says which kind of run it is, where it comes from and
+what it holds, with arrays in a safetensors file beside it. `program.pl` is the
+program with its evidence, for people and Prolog systems. The folder of a `Theory`
+has a folder of the same layout for each target, which is written as soon as the
+target is learned.
 """
 
 from __future__ import annotations
@@ -32,22 +33,19 @@ from andre.errors import CheckpointError
 from andre.facts import FactBase, Relation, World
 from andre.learning import Definition, Plan, Result, Theory
 from andre.logic import Program, Rule, to_prolog
-from andre.runs.codec import Tensors, decode, encode, fingerprint
+from andre.runs.codec import decode, fingerprint
 from andre.runs.folder import IndexedFolder
 from andre.runs.origin import Origin
 
 __all__ = ["Run", "RunFolder", "is_run", "load", "load_origin", "program_of", "prolog", "save"]
 
 
-#: Raised whenever what is saved changes.
-_FORMAT = 1
-
 #: What a saved run may hold: rules learned from rows, from facts, or a completed knowledge base.
 Run: TypeAlias = Result | Theory | Completion
 
 
 def save(run: Run, path: Path | str, origin: Origin | None = None) -> None:
-    """Write a run into a folder, whole or not at all; a run that is there is replaced.
+    """Write a run into a folder; a run that is there is replaced.
 
     Parameters
     ----------
@@ -61,21 +59,25 @@ def save(run: Run, path: Path | str, origin: Origin | None = None) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from andre.learning import fit
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
     >>> folder = tempfile.mkdtemp()
-    >>> save(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)), folder)
+    >>> result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(rounds=1))
+    >>> save(result, folder, Origin(("andre", "fit", "four.csv")))
     >>> print(load(folder).program)
     h :- b1, \\+ b3.
     h :- b4, \\+ b2.
+    >>> load_origin(folder).line
+    'andre fit four.csv'
     """
-    folder = IndexedFolder(Path(path))
     if isinstance(run, Theory):
-        RunFolder(path, origin).fill(run)
-    elif isinstance(run, Completion):
-        _write(folder, "completion", _CompletionRecord.of(run), prolog(run), origin)
-    else:
-        _write(folder, "result", run, prolog(run), origin)
+        folder = RunFolder(path, origin)
+        for definition in run:
+            folder.keep(definition)
+        folder.close(run)
+        return
+    content, kind = (_Completed.of(run), "completion") if isinstance(run, Completion) else (run, "result")
+    IndexedFolder(Path(path)).write(content, prolog(run), kind=kind, origin=origin)
 
 
 def load(path: Path | str) -> Run:
@@ -84,7 +86,7 @@ def load(path: Path | str) -> Run:
     Parameters
     ----------
     path
-        The folder that `save`, `andre fit --out`, `andre learn --out` or `andre rank --out` wrote.
+        The folder that `.save(path)` wrote, or a command with `--out`.
 
     Raises
     ------
@@ -93,45 +95,36 @@ def load(path: Path | str) -> Run:
     """
     folder = IndexedFolder(Path(path))
     index = _index(folder)
+    kind = index.get("kind")
     with folder.decoding():
-        if index["kind"] == "result":
-            result: Result = _content(folder, index, Result)
+        if kind == "result":
+            result: Result = folder.content(index, Result)
             return result
-        if index["kind"] == "completion":
-            record: _CompletionRecord = _content(folder, index, _CompletionRecord)
-            return record.completion()
-        if index["kind"] == "theory":
-            return RunFolder(path).theory(_content(folder, index, _TheoryRecord))
-        if index["kind"] == "target":
+        if kind == "theory":
+            found: _Learned = folder.content(index, _Learned)
+            definitions = [RunFolder(path).read(target).definition for target in found.targets]
+            return Theory(tuple(definitions), found.plan, found.skipped)
+        if kind == "completion":
+            completed: _Completed = folder.content(index, _Completed)
+            return completed.completion()
+        if kind == "target":
             whole = folder.path.parent.parent
             raise CheckpointError(f"{folder.path} holds one target of the run in {whole}: open that")
-        raise ValueError(f"{index['kind']!r} is no kind of run")
-
-
-def is_run(path: Path | str) -> bool:
-    """Whether a path is the folder of a run, be it finished or not."""
-    return IndexedFolder(Path(path)).index.is_file() or _is_unfinished(Path(path))
+        raise ValueError(f"{kind!r} is no kind of run")
 
 
 def load_origin(path: Path | str) -> Origin | None:
-    """Where a saved run comes from, or None where that was not saved.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from andre.learning import Config, fit
-    >>> from andre.samples import Sample
-    >>> result = fit(Sample.from_arrays([[0.0], [1.0]], [0, 1]), Config.preset(steps=10))
-    >>> folder = tempfile.mkdtemp()
-    >>> save(result, folder, Origin(("andre", "fit", "birds.csv")))
-    >>> load_origin(folder).command
-    ('andre', 'fit', 'birds.csv')
-    """
+    """Where a saved run comes from, or None if that was not saved."""
     folder = IndexedFolder(Path(path))
     index = _index(folder)
     with folder.decoding():
         origin: Origin | None = decode(Origin | None, index["origin"], {})
     return origin
+
+
+def is_run(path: Path | str) -> bool:
+    """Whether a path is the folder of a run, be it finished or not."""
+    return IndexedFolder(Path(path)).index.is_file() or (Path(path) / "targets").is_dir()
 
 
 def program_of(run: Run) -> Program:
@@ -151,9 +144,9 @@ def prolog(run: Run) -> str:
 class RunFolder:
     """The folder of a `Theory`, filled target by target.
 
-    A target that is in it already, learned from the same facts by the same
-    plan, is not learned again, unless Ctrl-C cut it short, or the time limit
-    did and there is more time now.
+    A target that was learned before from the same facts by the same plan is
+    read from it, unless Ctrl-C cut its learning short, or the time limit did
+    and there is more time now.
 
     Parameters
     ----------
@@ -165,57 +158,45 @@ class RunFolder:
 
     def __init__(self, folder: Path | str, origin: Origin | None = None) -> None:
         self.folder, self.origin = Path(folder), origin
-        self._task = ""
-        self._time_limit: float | None = None
-        IndexedFolder(self.folder).check_path()
+        self._store = IndexedFolder(self.folder)
+        self._store.check_path()
+        self._task, self._time_limit = "", 0.0
 
     def begin(self, facts: FactBase, plan: Plan) -> None:
         """Say what is learned from, and how."""
         # Every target has its own folder; the time limit matters only where it was reached.
-        config = plan.config.model_copy(update={"time_limit": None, "device": None})
+        config = plan.config.model_copy(update={"time_limit": None, "device": "cpu"})
         aimless = replace(plan, language=replace(plan.language, target=""), config=config)
         self._task = fingerprint((andre.__version__, facts.world, facts.constants, facts.relations, aimless))
-        self._time_limit = plan.config.time_limit
+        limit = plan.config.time_limit
+        self._time_limit = float("inf") if limit is None else limit
 
     def known(self, target: str) -> Definition | None:
-        """The definition of a target that needs not be learned again."""
-        if not self._task or not self._place(target).index.is_file():
-            return None
+        """The definition of a target that need not be learned again."""
         try:
-            record = self._record(target)
-        except CheckpointError:
-            return None  # what cannot be read is learned again
-        stopped = record.definition.result.stopped
-        more_time = self._time_limit is None or self._time_limit > (record.time_limit or 0)
-        if record.task != self._task or stopped == "interrupted" or (stopped == "time" and more_time):
+            found = self.read(target)
+        except CheckpointError:  # none, or none that can be read
             return None
-        return record.definition
+        stopped = found.definition.result.stopped
+        done = stopped is None or (stopped == "time" and self._time_limit <= found.time_limit)
+        return found.definition if done and found.task == self._task != "" else None
 
     def keep(self, definition: Definition) -> None:
         """Write the definition of one target."""
-        record = _TargetRecord(self._task, self._time_limit, definition)
-        _write(self._place(definition.target), "target", record, to_prolog(definition.program))
+        content = _Target(self._task, self._time_limit, definition)
+        self._place(definition.target).write(content, to_prolog(definition.program), kind="target")
+
+    def read(self, target: str) -> _Target:
+        """What is kept of one target."""
+        folder = self._place(target)
+        found: _Target = folder.content(_index(folder), _Target)
+        return found
 
     def close(self, theory: Theory) -> None:
-        """Write the index of all targets, and their program."""
-        record = _TheoryRecord(theory.plan, tuple(made.target for made in theory), theory.skipped)
-        _write(IndexedFolder(self.folder), "theory", record, prolog(theory), self.origin)
-
-    def fill(self, theory: Theory) -> None:
-        """Write all targets of a theory and its index."""
-        for definition in theory:
-            self.keep(definition)
-        self.close(theory)
-
-    def theory(self, record: _TheoryRecord) -> Theory:
-        """The theory of an index, with the targets that it names."""
-        definitions = tuple(self._record(target).definition for target in record.targets)
-        return Theory(definitions, record.plan, record.skipped)
-
-    def _record(self, target: str) -> _TargetRecord:
-        folder = self._place(target)
-        record: _TargetRecord = _content(folder, _index(folder), _TargetRecord)
-        return record
+        """Write the program of all targets, and the index that makes the folder a run."""
+        targets = tuple(definition.target for definition in theory)
+        content = _Learned(theory.plan, targets, theory.skipped)
+        self._store.write(content, prolog(theory), kind="theory", origin=self.origin)
 
     def _place(self, target: str) -> IndexedFolder:
         """The folder of a target: its name made fit for any file system, and still unique."""
@@ -226,16 +207,16 @@ class RunFolder:
 
 
 @dataclass(frozen=True)
-class _TargetRecord:
+class _Target:
     """What is saved of one target."""
 
     task: str  #: digest of facts and plan
-    time_limit: float | None  #: that it was learned under
+    time_limit: float  #: seconds that there were for it
     definition: Definition
 
 
 @dataclass(frozen=True)
-class _TheoryRecord:
+class _Learned:
     """What is saved of a theory beside its targets."""
 
     plan: Plan
@@ -244,8 +225,8 @@ class _TheoryRecord:
 
 
 @dataclass(frozen=True)
-class _CompletionRecord:
-    """What is saved of a completion; steps of its graph follow from the order of its relations."""
+class _Completed:
+    """What is saved of a completion: graph and features follow from it."""
 
     constants: tuple[str | int | float, ...]
     relations: tuple[Relation, ...]
@@ -259,7 +240,7 @@ class _CompletionRecord:
     seconds: float
 
     @classmethod
-    def of(cls, done: Completion) -> _CompletionRecord:
+    def of(cls, done: Completion) -> _Completed:
         return cls(
             done.facts.constants,
             tuple(done.facts.relations.values()),
@@ -277,44 +258,13 @@ class _CompletionRecord:
         return Completion(facts, graph, features, *parts)
 
 
-def _write(
-    folder: IndexedFolder, kind: str, content: Any, program: str, origin: Origin | None = None
-) -> None:
-    tensors: Tensors = {}
-    index = {
-        "format": _FORMAT,
-        "andre": andre.__version__,
-        "kind": kind,
-        "origin": encode(origin, {}),
-        "content": encode(content, tensors),
-    }
-    folder.write(index, tensors, program)
-
-
 def _index(folder: IndexedFolder) -> dict[str, Any]:
-    """The index of a run of this format."""
-    if not folder.index.is_file():
-        if _is_unfinished(folder.path):
-            raise CheckpointError(
-                f"{folder.path} is of a run that was ended before all targets were learned: "
-                "the call of andre learn that began it goes on"
-            )
-        raise CheckpointError(f"there is no saved run in {folder.path}: it has no {folder.index.name}")
-    index = folder.read()
-    with folder.decoding():
-        if index["format"] != _FORMAT:
-            raise CheckpointError(
-                f"the run in {folder.path} has format {index['format']}, which this version cannot read: "
-                f"use andre {index['andre']}"
-            )
-    return index
-
-
-def _content(folder: IndexedFolder, index: Mapping[str, Any], kind: Any) -> Any:
-    tensors = folder.tensors(index)
-    with folder.decoding():
-        return decode(kind, index["content"], tensors)
-
-
-def _is_unfinished(folder: Path) -> bool:
-    return (folder / "targets").is_dir() and not IndexedFolder(folder).index.is_file()
+    """The index of a run."""
+    if folder.index.is_file():
+        return folder.read()
+    if (folder.path / "targets").is_dir():
+        raise CheckpointError(
+            f"{folder.path} is of a run that was ended before all targets were learned: "
+            "the call of andre learn that began it goes on"
+        )
+    raise CheckpointError(f"there is no saved run in {folder.path}: it has no {folder.index.name}")
