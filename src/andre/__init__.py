@@ -34,7 +34,29 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # the same names again: what type checkers and editors see
+__version__ = "0.1.0"
+
+# Rooms are loaded when one of their names is first used, so that `import andre` is instant.
+_ROOMS = {
+    "andre.api": ("fit", "learn", "load"),
+    "andre.completion": ("complete", "Completion"),
+    "andre.datasets": ("datasets",),
+    "andre.errors": ("AndreError",),
+    "andre.estimator": ("AndreClassifier",),
+    "andre.facts": ("FactBase", "read_facts", "write_facts"),
+    "andre.inference": ("explain", "infer"),
+    "andre.learning": ("Config", "Plan", "Result", "Theory"),
+    "andre.logic": ("Atom", "Program", "Rule", "parse_program"),
+    "andre.nn": ("RuleLayer",),
+    "andre.samples": ("Language", "Sample"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+# Without the classifier: a star import must work where scikit-learn is not installed.
+__all__ = [name for name in _ROOM_OF if name != "AndreClassifier"]
+
+
+if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from andre import datasets as datasets
     from andre.api import fit as fit
     from andre.api import learn as learn
@@ -59,35 +81,13 @@ if TYPE_CHECKING:  # the same names again: what type checkers and editors see
     from andre.nn import RuleLayer as RuleLayer
     from andre.samples import Language as Language
     from andre.samples import Sample as Sample
+else:
 
-__version__ = "0.1.0"
+    def __getattr__(name: str) -> Any:
+        if name not in _ROOM_OF:
+            raise AttributeError(f"module 'andre' has no attribute {name!r}")
+        room = importlib.import_module(_ROOM_OF[name])
+        return room if _ROOM_OF[name] == f"andre.{name}" else getattr(room, name)
 
-# Rooms are loaded when one of their names is first used, so that `import andre` is instant.
-_ROOMS = {
-    "andre.api": ("fit", "learn", "load"),
-    "andre.completion": ("complete", "Completion"),
-    "andre.datasets": ("datasets",),
-    "andre.errors": ("AndreError",),
-    "andre.estimator": ("AndreClassifier",),
-    "andre.facts": ("FactBase", "read_facts", "write_facts"),
-    "andre.inference": ("explain", "infer"),
-    "andre.learning": ("Config", "Plan", "Result", "Theory"),
-    "andre.logic": ("Atom", "Program", "Rule", "parse_program"),
-    "andre.nn": ("RuleLayer",),
-    "andre.samples": ("Language", "Sample"),
-}
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
-
-# Without the classifier: a star import must work where scikit-learn is not installed.
-__all__ = [name for name in _ROOM_OF if name != "AndreClassifier"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _ROOM_OF:
-        raise AttributeError(f"module 'andre' has no attribute {name!r}")
-    room = importlib.import_module(_ROOM_OF[name])
-    return room if _ROOM_OF[name] == f"andre.{name}" else getattr(room, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOM_OF})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_ROOM_OF})

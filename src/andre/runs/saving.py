@@ -124,7 +124,7 @@ def load_origin(path: Path | str) -> Origin | None:
 
 def is_run(path: Path | str) -> bool:
     """Whether a path is the folder of a run, be it finished or not."""
-    return IndexedFolder(Path(path)).index.is_file() or (Path(path) / "targets").is_dir()
+    return IndexedFolder(Path(path)).index.is_file() or _has_targets(Path(path))
 
 
 def program_of(run: Run) -> Program:
@@ -262,9 +262,14 @@ def _index(folder: IndexedFolder) -> dict[str, Any]:
     """The index of a run."""
     if folder.index.is_file():
         return folder.read()
-    if (folder.path / "targets").is_dir():
+    if _has_targets(folder.path):
         raise CheckpointError(
             f"{folder.path} is of a run that was ended before all targets were learned: "
             "the call of andre learn that began it goes on"
         )
     raise CheckpointError(f"there is no saved run in {folder.path}: it has no {folder.index.name}")
+
+
+def _has_targets(folder: Path) -> bool:
+    """Whether a folder holds targets that were learned."""
+    return any(folder.glob("targets/*/run.json"))
