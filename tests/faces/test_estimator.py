@@ -157,7 +157,8 @@ def test_more_classes_one_against_the_rest():
 
 def test_real_measurements():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = AndreClassifier(numeric="all", settings=QUICK, n_thresholds=4, random_state=0)
+    settings = {"rounds": 1, "restarts": 1, "steps": 60}
+    model = AndreClassifier(numeric="all", settings=settings, n_thresholds=4, random_state=0)
     scores = cross_val_score(model, X, y, cv=3)
     assert scores.mean() > 0.88  # the larger class alone gives 0.63
 

@@ -11,6 +11,7 @@ from andre.errors import CheckpointError
 from andre.learning import Config, Result
 from andre.logic import Program
 from andre.runs import FactSource, Origin, TableSource, digest, load, load_origin, save
+from andre.runs.codec import decode, encode
 from andre.samples import RuleSpace
 
 RESULT = Result(RuleSpace.from_names(["b1"]), Config(), Program(), 1.0, 1.0, ())
@@ -30,11 +31,18 @@ facts = st.builds(FactSource, text, st.none() | text, text)
 
 
 @given(st.lists(text).map(tuple), st.none() | tables, st.none() | facts)
-def test_an_origin_comes_back(tmp_path_factory, command, table, facts):
-    folder = tmp_path_factory.mktemp("run")
+def test_every_origin_survives_json(command, table, facts):
     origin = Origin(command, table=table, facts=facts)
-    save(RESULT, folder, origin)
-    assert load_origin(folder) == origin
+    assert decode(Origin, json.loads(json.dumps(encode(origin, {}))), {}) == origin
+
+
+def test_an_origin_comes_back(tmp_path):
+    for origin in (
+        Origin(("andre", "fit", "größe.csv"), table=TableSource("a.csv", "0f", ignore=("id", "name"))),
+        Origin(facts=FactSource("even"), versions={"andre": "0"}, started="then"),
+    ):
+        save(RESULT, tmp_path, origin)
+        assert load_origin(tmp_path) == origin
 
 
 def test_a_source_is_there_as_long_as_it_is_the_same(tmp_path):
