@@ -103,7 +103,7 @@ def learn(
     Examples
     --------
     >>> from andre.facts import TASKS
-    >>> theory = learn(TASKS["even"].train(), "even/1", variables=2, restarts=2, rounds=1)
+    >>> theory = learn(TASKS["even"].train(), "even/1", variables=2, rounds=1, steps=60)
     >>> print(theory.program)
     even(X1) :- successor(X2, X1), \\+ even(X2).
     even(X1) :- zero(X1).

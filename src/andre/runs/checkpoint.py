@@ -80,10 +80,7 @@ class Checkpoint(ProgressKeeper):
 
     def restore(self, state: State, device: torch.device) -> None:
         """Fill a fresh state from the folder, if it holds a checkpoint."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise CheckpointError(
-                f"{self.folder} is no folder, so no checkpoint can be kept there: take another"
-            )
+        self._store.check_path()
         if not self._store.index.is_file():
             return
         index = self._store.read()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -127,6 +126,6 @@ class IndexedFolder:
         return self.path / f"{self.name}-{digest[:16]}.safetensors"
 
     def _delete_tensors(self, keep: Path | None = None) -> None:
-        for path in self.path.glob(f"{self.name}-*.safetensors"):
-            if path != keep and re.fullmatch(r"[0-9a-f]{16}", path.stem.removeprefix(f"{self.name}-")):
+        for path in self.path.glob(f"{self.name}-{'[0-9a-f]' * 16}.safetensors"):
+            if path != keep:
                 path.unlink(missing_ok=True)

@@ -102,7 +102,7 @@ def load(path: Path | str) -> Run:
             return result
         if kind == "theory":
             found: _Learned = folder.content(index, _Learned)
-            definitions = [RunFolder(path).read(target).definition for target in found.targets]
+            definitions = [_read_target(folder.path, target).definition for target in found.targets]
             return Theory(tuple(definitions), found.plan, found.skipped)
         if kind == "completion":
             completed: _Completed = folder.content(index, _Completed)
@@ -174,7 +174,7 @@ class RunFolder:
     def known(self, target: str) -> Definition | None:
         """The definition of a target that need not be learned again."""
         try:
-            found = self.read(target)
+            found = _read_target(self.folder, target)
         except CheckpointError:  # none, or none that can be read
             return None
         stopped = found.definition.result.stopped
@@ -184,26 +184,15 @@ class RunFolder:
     def keep(self, definition: Definition) -> None:
         """Write the definition of one target."""
         content = _Target(self._task, self._time_limit, definition)
-        self._place(definition.target).write(content, to_prolog(definition.program), kind="target")
-
-    def read(self, target: str) -> _Target:
-        """What is kept of one target."""
-        folder = self._place(target)
-        found: _Target = folder.content(_index(folder), _Target)
-        return found
+        _target_folder(self.folder, definition.target).write(
+            content, to_prolog(definition.program), kind="target"
+        )
 
     def close(self, theory: Theory) -> None:
         """Write the program of all targets, and the index that makes the folder a run."""
         targets = tuple(definition.target for definition in theory)
         content = _Learned(theory.plan, targets, theory.skipped)
         self._store.write(content, prolog(theory), kind="theory", origin=self.origin)
-
-    def _place(self, target: str) -> IndexedFolder:
-        """The folder of a target: its name made fit for any file system, and still unique."""
-        plain = re.sub(r"[^A-Za-z0-9_-]", "_", target)
-        if plain.replace("_", "/") != target:
-            plain += "-" + hashlib.sha256(target.encode()).hexdigest()[:8]
-        return IndexedFolder(self.folder / "targets" / plain)
 
 
 @dataclass(frozen=True)
@@ -273,3 +262,17 @@ def _index(folder: IndexedFolder) -> dict[str, Any]:
 def _has_targets(folder: Path) -> bool:
     """Whether a folder holds targets that were learned."""
     return any(folder.glob("targets/*/run.json"))
+
+
+def _target_folder(folder: Path, target: str) -> IndexedFolder:
+    """The folder of a target: its name made fit for any file system, and still unique."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", target)
+    if plain.replace("_", "/") != target:
+        plain += "-" + hashlib.sha256(target.encode()).hexdigest()[:8]
+    return IndexedFolder(folder / "targets" / plain)
+
+
+def _read_target(folder: Path, target: str) -> _Target:
+    place = _target_folder(folder, target)
+    found: _Target = place.content(_index(place), _Target)
+    return found
