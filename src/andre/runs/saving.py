@@ -12,23 +12,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_type_hints
 
 import andre
 from andre.arrays import Ints
-from andre.completion import (
-    Body,
-    Choice,
-    Completion,
-    CompletionConfig,
-    Graph,
-    LateFeatures,
-    Reliability,
-    Scorer,
-    believed,
-)
+from andre.completion import Body, Completion, Graph, LateFeatures, believed
 from andre.errors import CheckpointError
 from andre.facts import FactBase, Relation, World
 from andre.learning import Definition, Plan, Result, Theory
@@ -215,36 +205,30 @@ class _Learned:
 
 @dataclass(frozen=True)
 class _Completed:
-    """What is saved of a completion: graph and features follow from it."""
+    """What is saved of a completion: its graph and features follow from it."""
 
     constants: tuple[str | int | float, ...]
     relations: tuple[Relation, ...]
     world: World
     assumed: Ints
     bodies: Mapping[int, tuple[Body | Rule, ...]]
-    scorer: Scorer
-    choices: tuple[Choice, ...]
-    reliability: Reliability
-    config: CompletionConfig
-    seconds: float
+    rest: Mapping[str, Any]  #: all other fields of a `Completion`
 
     @classmethod
     def of(cls, done: Completion) -> _Completed:
-        return cls(
-            done.facts.constants,
-            tuple(done.facts.relations.values()),
-            done.facts.world,
-            done.graph.assumed,
-            {step: tuple(features.bodies) for step, features in done.features.items()},
-            *(done.scorer, done.choices, done.reliability, done.config, done.seconds),
-        )
+        facts, relations = done.facts, tuple(done.facts.relations.values())
+        bodies = {step: tuple(features.bodies) for step, features in done.features.items()}
+        names = {field.name for field in fields(done)} - {"facts", "graph", "features"}
+        rest = {name: getattr(done, name) for name in sorted(names)}
+        return cls(facts.constants, relations, facts.world, done.graph.assumed, bodies, rest)
 
     def completion(self) -> Completion:
         facts = FactBase.from_relations(self.constants, self.relations, world=self.world)
         graph = replace(Graph.of(facts), assumed=self.assumed)
         features = LateFeatures(self.bodies, graph, believed(facts, graph))
-        parts = (self.scorer, self.choices, self.reliability, self.config, self.seconds)
-        return Completion(facts, graph, features, *parts)
+        hints = get_type_hints(Completion)
+        rest = {name: decode(hints[name], part, {}) for name, part in self.rest.items()}
+        return Completion(facts, graph, features, **rest)
 
 
 def _index(folder: IndexedFolder) -> dict[str, Any]:
