@@ -30,7 +30,7 @@ from andre.samples.thresholds import is_valuation, quantile_cuts
 QUICK = {"rounds": 1, "restarts": 2, "steps": 100}
 
 
-@parametrize_with_checks([AndreClassifier(settings=QUICK)])
+@parametrize_with_checks([AndreClassifier(settings={"rounds": 1, "restarts": 1, "steps": 50})])
 def test_contract(estimator, check):
     check(estimator)
 
