@@ -29,9 +29,10 @@ from sklearn.datasets import load_digits
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
 
-from andre import Config, Program, RuleLayer, RuleSpace, Sample, fit
+from andre import Config, Program, RuleLayer, Sample, fit
 from andre.evaluation import CrispSample
 from andre.learning import SelectionConfig, select
+from andre.samples import RuleSpace
 
 CONCEPTS = {"even": (0, 2, 4, 6, 8), "large": (5, 6, 7, 8, 9), "triple": (0, 3, 6, 9)}
 SPACE = RuleSpace.from_names([f"{name}({x})" for x in ("X1", "X2") for name in CONCEPTS], "h(X1,X2)")
@@ -58,14 +59,14 @@ class Task:
     labels: Tensor  #: [P]
 
     @classmethod
-    def draw(cls, seed: int) -> Task:
+    def draw(cls, seed: int, n_pairs: int = PAIRS) -> Task:
         """Choose anchors and pairs, and label the pairs by the hidden rule."""
         rng = np.random.default_rng(seed)
         digits = load_digits()
         order = rng.permutation(len(digits.target))
         anchors = np.concatenate([order[digits.target[order] == digit][:ANCHORS] for digit in range(10)])
         others = order[~np.isin(order, anchors)]
-        pairs = rng.choice(others[:IMAGES], (PAIRS, 2))
+        pairs = rng.choice(others[:IMAGES], (n_pairs, 2))
         truth = np.stack([np.isin(digits.target, members) for members in CONCEPTS.values()], axis=1)
         even, large = truth[pairs[:, 0], 0], truth[pairs[:, 1], 1]
         return cls(
@@ -104,6 +105,7 @@ class Task:
 class Outcome:
     """Before and after learning from pairs."""
 
+    n_pairs: int
     before: dict[str, float]  #: accuracy of every concept from the anchors alone
     after: dict[str, float]
     perceived_before: Sample  #: the pairs as the network saw them from the anchors alone
@@ -112,24 +114,24 @@ class Outcome:
     program: Program  #: their rules, combined
 
 
-def train(seed: int = 0) -> Outcome:
+def train(seed: int = 0, *, n_pairs: int = PAIRS, n_layers: int = LAYERS, steps: int = STEPS) -> Outcome:
     """Train perception on the anchors, then perception and rules together."""
     torch.manual_seed(seed)
-    task = Task.draw(seed)
+    task = Task.draw(seed, n_pairs)
     network = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, len(CONCEPTS)))
     optimizer = torch.optim.Adam(network.parameters(), lr=0.003)
     for _ in range(200):
         descend(optimizer, task.anchor_loss(network))
     before, first = task.accuracy(network), task.sample(network)
 
-    layers = nn.ModuleList([RuleLayer(SPACE, n_rules=4) for _ in range(LAYERS)])
+    layers = nn.ModuleList([RuleLayer(SPACE, n_rules=4) for _ in range(n_layers)])
     optimizer.add_param_group({"params": list(layers.parameters()), "lr": 0.1})
-    for step in range(STEPS):
-        progress = step / STEPS
+    for step in range(steps):
+        progress = step / steps
         perceived = task.perceive(network)  # [P, 6]
         if progress < ALONE:
             perceived = perceived.detach()
-        loss = LAYERS * task.anchor_loss(network)
+        loss = n_layers * task.anchor_loss(network)
         for layer in layers:
             loss = loss + binary_cross_entropy(layer(perceived), task.labels) + layer.regularization(progress)
         descend(optimizer, loss)
@@ -139,7 +141,9 @@ def train(seed: int = 0) -> Outcome:
     codes = [SPACE.encode(program) for program in programs]
     # A pair is given with its images, so a rule may consist of negations.
     best = select(CrispSample.of(sample), codes, SelectionConfig(safe=False))
-    return Outcome(before, task.accuracy(network), first, sample, programs, SPACE.program(best.codes))
+    return Outcome(
+        n_pairs, before, task.accuracy(network), first, sample, programs, SPACE.program(best.codes)
+    )
 
 
 def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
@@ -149,17 +153,18 @@ def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
     optimizer.step()
 
 
-def main(seed: int = 0) -> None:
+def main(seed: int = 0, **sizes: int) -> None:
     """Train, and say what came of it."""
     torch.set_num_threads(1)  # the tensors are too small to share
     began = time.monotonic()
-    outcome = train(seed)
+    outcome = train(seed, **sizes)
     again, unaided = (
         fit(rows, Config.preset(seed=seed, safe=False)).program
         for rows in (outcome.perceived, outcome.perceived_before)
     )
     say = sys.stdout.write
-    say(f"Accuracy on held-out images ({ANCHORS} labelled images of each digit, {PAIRS} labelled pairs):\n")
+    pairs = f"{outcome.n_pairs} labelled pairs"
+    say(f"Accuracy on held-out images ({ANCHORS} labelled images of each digit, {pairs}):\n")
     say(f"{'':10}{'anchors alone':>15}{'with pairs':>12}\n")
     for name in CONCEPTS:
         note = "" if name in str(HIDDEN) else "   (not in the rule: pairs say nothing of it)"
@@ -172,7 +177,7 @@ def main(seed: int = 0) -> None:
         (f"Learned by fit from what the anchors alone gave{verdict(unaided)}:", unaided),
     ):
         say(f"\n{title}\n{program}\n")
-    say(f"\n{alone} of {LAYERS} layers hold the hidden rule by themselves; ")
+    say(f"\n{alone} of {len(outcome.layers)} layers hold the hidden rule by themselves; ")
     say(f"seed {seed}, {time.monotonic() - began:.1f} s\n")
 
 

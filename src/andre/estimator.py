@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from andre.arrays import Floats
+from andre.arrays import Bools, Floats
 from andre.errors import ConfigError, DataError
 from andre.learning import Callback, Config, Result, fit
 from andre.logic import Program
@@ -35,14 +35,15 @@ _OWN_PARAMETERS = {"seed": "random_state", "time_limit": "time_limit"}
 
 
 class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Learns rules that tell two classes apart.
+    """A classifier whose model is a logic program: rules that tell two classes apart.
 
-    Columns are predicates. One whose known values all lie in [0, 1] holds
+    Columns are predicates. A column whose known values all lie in [0, 1] holds
     truth values; any other holds measurements and is cut at quantiles into
     predicates such as `'age > 42'`. A missing value (NaN) is unknown: it
-    satisfies neither a literal nor its negation. Of the two classes the
-    second in sorted order is the one that the rules define. For more than
-    two, wrap this in `sklearn.multiclass.OneVsRestClassifier`.
+    satisfies neither a literal nor its negation. The rules define the class
+    that comes second in sorted order; where none fires, the first is
+    predicted. For more than two classes, wrap this in
+    `sklearn.multiclass.OneVsRestClassifier`.
 
     Parameters
     ----------
@@ -53,38 +54,39 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     head
         The atom that the rules define.
     numeric
-        What becomes of measurements: `thresholds` cuts columns that leave
-        [0, 1], `all` cuts every column that is not Boolean, as measurements
-        may be small numbers too, and `error` refuses columns that leave [0, 1].
+        How measurements are read: `thresholds` cuts columns that have values
+        outside [0, 1] into predicates, `all` cuts every column that is not
+        Boolean, since small measurements may lie in [0, 1] too, and `error`
+        refuses values outside [0, 1].
     n_thresholds
-        Most cuts of one column.
+        Into how many predicates a column is cut, at most.
     time_limit
         Seconds after which the best program so far is taken.
     random_state
-        The same number gives the same program.
+        Seed of the runs: the same number gives the same program.
     verbose
-        Whether a terminal shows progress and the best program so far.
+        Whether to show progress and the best program so far in a terminal.
 
     Attributes
     ----------
     program_ : Program
         The rules, each with its evidence.
     result_ : Result
-        All that learning came to: scores, runs, history, weights.
+        The program with scores, runs, their history and weights.
     classes_ : ndarray
         The two classes, the negative one first.
     thresholds_ : Thresholds
-        How columns became predicates.
+        Where each column is cut into predicates.
     n_features_in_ : int
-        How many columns there were.
+        The number of columns.
     feature_names_in_ : ndarray
-        Their names, where the table had names that are all text.
+        Names of the columns, if the table has names and all are text.
 
     Examples
     --------
     >>> X = np.random.default_rng(0).random((60, 3))
     >>> y = np.where((X[:, 0] > 0.5) & (X[:, 2] < 0.5), "yes", "no")
-    >>> model = AndreClassifier(random_state=0).fit(X, y)
+    >>> model = AndreClassifier(settings={"rounds": 1}, random_state=0).fit(X, y)
     >>> print(model.program_)
     h :- x0, \\+ x2.
     >>> model.predict([[0.9, 0.5, 0.1]]).item()
@@ -120,7 +122,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn a program.
+        """Learn the rules of the second class.
 
         Parameters
         ----------
@@ -142,7 +144,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"all rows are of the class {self.classes_[int(positive[0])]}, so there is only one class "
                 "and nothing to tell apart: add rows of the other class"
             )
-        self.thresholds_ = self._cut(table, weights)
+        self.thresholds_ = self._learn_thresholds(table, weights)
         space = RuleSpace.from_names(self.thresholds_.atoms, self.head)
         sample = Sample.from_arrays(self.thresholds_.valuate(table), positive, weights, space=space)
         with LiveProgress() if self.verbose else nullcontext(Callback()) as watcher:
@@ -151,7 +153,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class of every row: the positive one where a rule fires, [rows]."""
+        """The class of every row: the second where a rule fires, else the first, [rows]."""
         valuations = self._valuations(X)
         classes: NDArray[Any] = self.classes_[self.result_.predict(valuations).astype(np.intp)]
         return classes
@@ -159,13 +161,14 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: ArrayLike) -> Floats:
         """The probability of both classes on every row, [rows, 2].
 
-        It is counted on the training rows: of the surest rule that fires, or
-        of the rows on which none does. Above one half always means that a
-        rule fires, and so agrees with `predict`.
+        The probability of the second class is the share of it among the
+        training rows that the most confident rule covers which fires here, or
+        among those that no rule covers. It is above one half exactly where a
+        rule fires, in agreement with `predict`.
         """
         valuations = self._valuations(X)
         proba = self.result_.predict_proba(valuations)
-        # A rule may be right less often than not (preset `paper` allows it), and still it is the program.
+        # A rule that is wrong more often than right is still part of the program; preset `paper` allows it.
         fires = self.result_.predict(valuations)
         proba = np.where(fires, np.maximum(proba, np.nextafter(0.5, 1)), proba)
         return np.column_stack((1 - proba, proba))
@@ -184,7 +187,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed = check_random_state(seed).randint(2**31)
         return Config.preset(self.preset, **settings, seed=int(seed), time_limit=self.time_limit)
 
-    def _cut(self, table: Floats, weights: Floats) -> Thresholds:
+    def _learn_thresholds(self, table: Floats, weights: Floats) -> Thresholds:
         names = getattr(self, "feature_names_in_", None)
         columns = [f"x{place}" for place in range(table.shape[1])] if names is None else list(names)
         every = self.numeric == "all"
@@ -211,8 +214,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """The two classes in order, and which rows are of the second."""
+def _two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], Bools]:
+    """The two classes in sorted order, and which rows are of the second, [rows]."""
     check_classification_targets(labels)
     kind = type_of_target(labels, input_name="y")
     if kind != "binary":

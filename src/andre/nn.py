@@ -20,23 +20,25 @@ __all__ = ["RuleLayer"]
 
 
 class RuleLayer(nn.Module):
-    """Rules that are learned together with the network that perceives their atoms.
+    """A torch layer of rules over the truth values of atoms that another network may perceive.
+
+    It is trained like any layer; `program` reads the rules from its weights.
 
     Parameters
     ----------
     space
         The rule space, or the names of its candidate atoms.
     n_rules
-        How many rules the layer has; those it does not need come out equal
-        to others, or narrower, and `program` leaves them out.
+        How many rules the layer has. Rules that are not needed become equal to
+        others or special cases of them, and `program` leaves them out.
     head
         The atom that the rules define, where `space` is names.
     config
-        Operators and their sharpness.
+        Which operators stand for conjunction and disjunction, and how sharp they are.
     init
-        Standard deviation of the first weights.
+        Standard deviation of the initial weights.
     generator
-        Where the first weights are drawn from; torch's own by default.
+        Draws the initial weights; by default torch's own generator.
 
     Attributes
     ----------
@@ -105,15 +107,15 @@ class RuleLayer(nn.Module):
         return logits.view(x.shape[:-1]).to(x.dtype)
 
     def probabilities(self) -> Tensor:
-        """How likely every rule includes, negates and leaves out every atom, [n, m, 3]."""
+        """The probability that a rule includes, negates or leaves out an atom, [n, m, 3]."""
         return torch.softmax(self.weight, dim=-1)
 
     def regularization(self, progress: float, config: LossConfig | None = None) -> Tensor:
-        """All losses but the cross-entropy, weighted by the schedule and added up: a scalar.
+        """The sum of all losses but the cross-entropy, weighted by their schedule: a scalar.
 
-        Add it to the loss of the probabilities. Entropy makes choices certain,
-        similarity keeps rules apart, and where atoms have variables the others
-        keep rules safe and connected.
+        Add it to a loss of what `forward` gives. The entropy loss drives every
+        rule to decide about each atom, the similarity loss drives rules apart,
+        and if atoms have variables, two more keep rules safe and connected.
 
         Parameters
         ----------
@@ -135,19 +137,20 @@ class RuleLayer(nn.Module):
         return torch.stack(objective.regularizers(self.weight[None], mask, progress)).sum()
 
     def program(self, certainty: float = 0.4, sample: Sample | None = None) -> Program:
-        """The rules that the weights have settled on.
+        """The rules that the weights stand for.
 
-        Rules without a literal are left out, and so are those that another
-        rule makes superfluous because its body is a part of theirs. On a
-        sample, more spare rules show: those that never fire there, are wrong
-        more often than right, or cover nothing that the others do not.
+        Rules without a literal are left out, and so are rules whose body
+        contains the whole body of another. Given a sample, rules are also left
+        out that never fire on it, are wrong more often than right, or cover
+        only what other rules cover.
 
         Parameters
         ----------
         certainty
-            Most entropy of a choice that is read as certain, from 0 to ln 3.
+            An atom is read as included or negated if the entropy of the choice is at
+            most this, from 0 to ln 3.
         sample
-            Rows over the same atoms, with labels, such as what a network perceives.
+            Labelled rows over the same atoms, such as what a network perceives.
         """
         if not 0 < certainty <= math.log(3) + 1e-9:
             raise ConfigError(f"the certainty {certainty:g} is no entropy of three readings: give 0 to ln 3")
@@ -162,12 +165,12 @@ class RuleLayer(nn.Module):
         return self.space.program(codes)
 
     def extra_repr(self) -> str:
-        """What `repr` says of the layer."""
+        """The part of `repr` that torch leaves to a layer."""
         return f"{self.space.head} from {self.space.m} atoms, n_rules={len(self.weight)}"
 
 
 def _broadest(codes: Codes) -> Codes:
-    """The rules whose body has no other's body as a part, [rules, m]."""
+    """The rules whose body does not contain the body of another rule, [rules, m]."""
     one, other = codes[:, None], codes[None]
     within = ((one == other) | (other == 0)).all(axis=2)  # other's literals are all in one, [rules, rules]
     np.fill_diagonal(within, False)

@@ -43,7 +43,8 @@ def rises(outcomes, concept):
 
 
 def test_perception_rises_and_the_rule_is_recovered(digits):
-    outcomes = [digits.train(seed) for seed in range(3)]
+    # Half the layers of the example and fewer steps, for speed; the sweep takes all.
+    outcomes = [digits.train(seed, n_layers=3, steps=120) for seed in range(3)]
     for concept in ("even", "large"):
         assert min(rises(outcomes, concept)) > 0
         assert np.mean(rises(outcomes, concept)) > 0.05
@@ -68,10 +69,17 @@ def test_over_many_seeds(digits):
     assert again >= unaided
 
 
-def test_prints_what_it_found(digits, capsys, monkeypatch):
-    for name, value in {"STEPS": 3, "LAYERS": 2, "PAIRS": 200}.items():
-        monkeypatch.setattr(digits, name, value)
-    digits.main(0)
+def test_prints_what_it_found(digits, capsys):
+    digits.main(0, n_pairs=200, n_layers=2, steps=3)
     printed = capsys.readouterr().out
-    for words in ("anchors alone", "even", "large", "triple", str(digits.HIDDEN), "of 2 layers", "seed 0"):
+    for words in (
+        "anchors alone",
+        "even",
+        "large",
+        "triple",
+        str(digits.HIDDEN),
+        "of 2 layers",
+        "200 labelled",
+        "seed 0",
+    ):
         assert words in printed

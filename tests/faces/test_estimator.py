@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import pickle
-import subprocess
 import sys
 
 import numpy as np
@@ -31,7 +30,7 @@ from andre.samples.thresholds import is_valuation, quantile_cuts
 QUICK = {"rounds": 1, "restarts": 2, "steps": 100}
 
 
-@parametrize_with_checks([AndreClassifier(settings=QUICK)])
+@parametrize_with_checks([AndreClassifier(settings={"rounds": 1, "restarts": 1, "steps": 50})])
 def test_contract(estimator, check):
     check(estimator)
 
@@ -158,7 +157,8 @@ def test_more_classes_one_against_the_rest():
 
 def test_real_measurements():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = AndreClassifier(numeric="all", settings=QUICK, n_thresholds=4, random_state=0)
+    settings = {"rounds": 1, "restarts": 1, "steps": 60}
+    model = AndreClassifier(numeric="all", settings=settings, n_thresholds=4, random_state=0)
     scores = cross_val_score(model, X, y, cv=3)
     assert scores.mean() > 0.88  # the larger class alone gives 0.63
 
@@ -211,12 +211,6 @@ def test_says_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_sklearn)
     with pytest.raises(ImportError, match=r"pip install 'andre\[sklearn\]'"):
         _ = andre.AndreClassifier
-
-
-def test_import_is_light():
-    code = "import sys, andre; print(sorted({'torch', 'sklearn'} & set(sys.modules)))"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
-    assert andre.AndreClassifier is AndreClassifier
 
 
 COLUMN = hnp.arrays(np.float64, st.integers(1, 30), elements=st.floats(-1e6, 1e6) | st.just(np.nan))

@@ -16,6 +16,7 @@ from andre.census import Census
 from andre.errors import DataError
 from andre.evaluation import Confusion, CrispSample, Entailment, covers, entailment, literal_truth
 from andre.facts import FactBase, Key
+from andre.files import Saveable
 from andre.inference import Explanation, Model, explain, infer
 from andre.learning.callbacks import Look
 from andre.learning.choose.pool import RulePool
@@ -54,7 +55,7 @@ class RunSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Saveable):
     """A learned program with its evidence, and the runs it came from.
 
     Examples
@@ -218,7 +219,7 @@ class Definition:
 
 
 @dataclass(frozen=True, eq=False)
-class Theory:
+class Theory(Saveable):
     """Definitions of one or more targets.
 
     Examples

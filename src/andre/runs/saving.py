@@ -1,0 +1,262 @@
+"""Saving what was learned, and opening it again.
+
+A run is a folder. `run.json` says which kind of run it is, where it comes from and
+what it holds, with arrays in a safetensors file beside it. `program.pl` is the
+program with its evidence, for people and Prolog systems. The folder of a `Theory`
+has a folder of the same layout for each target, which is written as soon as the
+target is learned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, TypeAlias, get_type_hints
+
+import andre
+from andre.arrays import Ints
+from andre.completion import Body, Completion, Graph, LateFeatures, believed
+from andre.errors import CheckpointError
+from andre.facts import FactBase, Relation, World
+from andre.learning import Definition, Plan, Result, Theory
+from andre.logic import Program, Rule, to_prolog
+from andre.runs.codec import decode, fingerprint
+from andre.runs.folder import IndexedFolder
+from andre.runs.origin import Origin
+
+__all__ = ["Run", "RunFolder", "is_run", "load", "load_origin", "program_of", "prolog", "save"]
+
+
+#: What a saved run may hold: rules learned from rows, from facts, or a completed knowledge base.
+Run: TypeAlias = Result | Theory | Completion
+
+
+def save(run: Run, path: Path | str, origin: Origin | None = None) -> None:
+    """Write a run into a folder; a run that is there is replaced.
+
+    Parameters
+    ----------
+    run
+        What `fit`, `learn` or `complete` handed back.
+    path
+        The folder; made if there is none.
+    origin
+        Where the run comes from, for its report.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from andre.learning import Config, fit
+    >>> from andre.samples import SYNTHETIC_TASKS
+    >>> folder = tempfile.mkdtemp()
+    >>> result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(rounds=1))
+    >>> save(result, folder, Origin(("andre", "fit", "four.csv")))
+    >>> print(load(folder).program)
+    h :- b1, \\+ b3.
+    h :- b4, \\+ b2.
+    >>> load_origin(folder).line
+    'andre fit four.csv'
+    """
+    if isinstance(run, Theory):
+        folder = RunFolder(path, origin)
+        for definition in run:
+            folder.keep(definition)
+        folder.close(run)
+        return
+    content, kind = (_Completed.of(run), "completion") if isinstance(run, Completion) else (run, "result")
+    IndexedFolder(Path(path)).write(content, prolog(run), kind=kind, origin=origin)
+
+
+def load(path: Path | str) -> Run:
+    """Open a saved run: a `Result` of `fit`, a `Theory` of `learn`, or a `Completion` of `complete`.
+
+    Parameters
+    ----------
+    path
+        The folder that `.save(path)` wrote, or a command with `--out`.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no run, or one that is damaged or of another version.
+    """
+    folder = IndexedFolder(Path(path))
+    index = _index(folder)
+    kind = index.get("kind")
+    with folder.decoding():
+        if kind == "result":
+            result: Result = folder.content(index, Result)
+            return result
+        if kind == "theory":
+            found: _Learned = folder.content(index, _Learned)
+            definitions = [_read_target(folder.path, target).definition for target in found.targets]
+            return Theory(tuple(definitions), found.plan, found.skipped)
+        if kind == "completion":
+            completed: _Completed = folder.content(index, _Completed)
+            return completed.completion()
+        if kind == "target":
+            whole = folder.path.parent.parent
+            raise CheckpointError(f"{folder.path} holds one target of the run in {whole}: open that")
+        raise ValueError(f"{kind!r} is no kind of run")
+
+
+def load_origin(path: Path | str) -> Origin | None:
+    """Where a saved run comes from, or None if that was not saved."""
+    folder = IndexedFolder(Path(path))
+    index = _index(folder)
+    with folder.decoding():
+        origin: Origin | None = decode(Origin | None, index["origin"], {})
+    return origin
+
+
+def is_run(path: Path | str) -> bool:
+    """Whether a path is the folder of a run, be it finished or not."""
+    return IndexedFolder(Path(path)).index.is_file() or _has_targets(Path(path))
+
+
+def program_of(run: Run) -> Program:
+    """The rules of a run of any kind."""
+    return run.rules if isinstance(run, Completion) else run.program
+
+
+def prolog(run: Run) -> str:
+    """The program of a run as a Prolog file, its evidence in comments."""
+    scores = [
+        f"% {score.split}: accuracy {score.accuracy:.4f} on {score.rows:g} rows\n"
+        for score in (run.scores if isinstance(run, Result) else ())
+    ]
+    return "".join(scores) + to_prolog(program_of(run))
+
+
+class RunFolder:
+    """The folder of a `Theory`, filled target by target.
+
+    A target that was learned before from the same facts by the same plan is
+    read from it, unless Ctrl-C cut its learning short, or the time limit did
+    and there is more time now.
+
+    Parameters
+    ----------
+    folder
+        The folder; made if there is none.
+    origin
+        Where the run comes from, for its report.
+    """
+
+    def __init__(self, folder: Path | str, origin: Origin | None = None) -> None:
+        self.folder, self.origin = Path(folder), origin
+        self._store = IndexedFolder(self.folder)
+        self._store.check_path()
+        self._task, self._time_limit = "", 0.0
+
+    def begin(self, facts: FactBase, plan: Plan) -> None:
+        """Say what is learned from, and how."""
+        # Every target has its own folder; the time limit matters only where it was reached.
+        config = plan.config.model_copy(update={"time_limit": None, "device": "cpu"})
+        aimless = replace(plan, language=replace(plan.language, target=""), config=config)
+        self._task = fingerprint((andre.__version__, facts.world, facts.constants, facts.relations, aimless))
+        limit = plan.config.time_limit
+        self._time_limit = float("inf") if limit is None else limit
+
+    def known(self, target: str) -> Definition | None:
+        """The definition of a target that need not be learned again."""
+        try:
+            found = _read_target(self.folder, target)
+        except CheckpointError:  # none, or none that can be read
+            return None
+        stopped = found.definition.result.stopped
+        done = stopped is None or (stopped == "time" and self._time_limit <= found.time_limit)
+        return found.definition if done and found.task == self._task != "" else None
+
+    def keep(self, definition: Definition) -> None:
+        """Write the definition of one target."""
+        content = _Target(self._task, self._time_limit, definition)
+        _target_folder(self.folder, definition.target).write(
+            content, to_prolog(definition.program), kind="target"
+        )
+
+    def close(self, theory: Theory) -> None:
+        """Write the program of all targets, and the index that makes the folder a run."""
+        targets = tuple(definition.target for definition in theory)
+        content = _Learned(theory.plan, targets, theory.skipped)
+        self._store.write(content, prolog(theory), kind="theory", origin=self.origin)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What is saved of one target."""
+
+    task: str  #: digest of facts and plan
+    time_limit: float  #: seconds that there were for it
+    definition: Definition
+
+
+@dataclass(frozen=True)
+class _Learned:
+    """What is saved of a theory beside its targets."""
+
+    plan: Plan
+    targets: tuple[str, ...]
+    skipped: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Completed:
+    """What is saved of a completion: its graph and features follow from it."""
+
+    constants: tuple[str | int | float, ...]
+    relations: tuple[Relation, ...]
+    world: World
+    assumed: Ints
+    bodies: Mapping[int, tuple[Body | Rule, ...]]
+    rest: Mapping[str, Any]  #: all other fields of a `Completion`
+
+    @classmethod
+    def of(cls, done: Completion) -> _Completed:
+        facts, relations = done.facts, tuple(done.facts.relations.values())
+        bodies = {step: tuple(features.bodies) for step, features in done.features.items()}
+        names = {field.name for field in fields(done)} - {"facts", "graph", "features"}
+        rest = {name: getattr(done, name) for name in sorted(names)}
+        return cls(facts.constants, relations, facts.world, done.graph.assumed, bodies, rest)
+
+    def completion(self) -> Completion:
+        facts = FactBase.from_relations(self.constants, self.relations, world=self.world)
+        graph = replace(Graph.of(facts), assumed=self.assumed)
+        features = LateFeatures(self.bodies, graph, believed(facts, graph))
+        hints = get_type_hints(Completion)
+        rest = {name: decode(hints[name], part, {}) for name, part in self.rest.items()}
+        return Completion(facts, graph, features, **rest)
+
+
+def _index(folder: IndexedFolder) -> dict[str, Any]:
+    """The index of a run."""
+    if folder.index.is_file():
+        return folder.read()
+    if _has_targets(folder.path):
+        raise CheckpointError(
+            f"{folder.path} is of a run that was ended before all targets were learned: "
+            "the call of andre learn that began it goes on"
+        )
+    raise CheckpointError(f"there is no saved run in {folder.path}: it has no {folder.index.name}")
+
+
+def _has_targets(folder: Path) -> bool:
+    """Whether a folder holds targets that were learned."""
+    return any(folder.glob("targets/*/run.json"))
+
+
+def _target_folder(folder: Path, target: str) -> IndexedFolder:
+    """The folder of a target: its name made fit for any file system, and still unique."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", target)
+    if plain.replace("_", "/") != target:
+        plain += "-" + hashlib.sha256(target.encode()).hexdigest()[:8]
+    return IndexedFolder(folder / "targets" / plain)
+
+
+def _read_target(folder: Path, target: str) -> _Target:
+    place = _target_folder(folder, target)
+    found: _Target = place.content(_index(place), _Target)
+    return found
