@@ -28,7 +28,7 @@ _LISTED = 1 << 16
 
 
 def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
-    """Nats for which `chosen` of `size` things are meant, and how many: ln C(size, chosen) + ln(size + 1).
+    """Nats that say how many and which of `size` things are chosen: ln C(size, chosen) + ln(size + 1).
 
     Both may be sums of weights that are not whole. `scipy.special.betaln` has
     ten times the rounding error from some twenty examples on, and programs of

@@ -48,7 +48,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Confusion(Shares):
-    """Head atoms by what they are and what the program says.
+    """How many head atoms are true or false positives or negatives.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Programs judged at their fixpoint: what they derive from the background alone."""
+"""Recursive programs judged at their fixpoint, many at once: what they derive from the background alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Labels:
 
     @property
     def totals(self) -> Floats:
-        """How many are true and how many false, [2]."""
+        """How many examples are true and how many false, [2]."""
         return np.array([self.positive.sum(), self.negative.sum()], dtype=np.float64)
 
     def without(self, settled: Tensor) -> Labels:
@@ -88,7 +88,7 @@ class RuleBase:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of a table of the target."""
+        """The shape of a table of the target."""
         return (self.tables.n,) * self.target[1]
 
     def models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, Bools]:

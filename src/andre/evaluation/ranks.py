@@ -181,7 +181,7 @@ class RankReport:
 
     @classmethod
     def from_ranks(cls, ranks: Ranks, ks: Iterable[int] = (1, 3, 10)) -> RankReport:
-        """Take the means; of no query they are 0."""
+        """The means over all queries; 0 where there is none."""
         by_policy = {policy: ranks.of(policy) for policy in POLICIES}
         empty = not len(ranks)
         return cls(

@@ -174,16 +174,16 @@ class CodedRule:
         return len(scope_of(term for a in (self.head, *self.positive, *self.negative) for term in a.terms))
 
     def self_support(self, *, denied: bool) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """For each body literal that may be the head atom itself, the terms by which that is told.
+        """The body literals that may be the head atom itself, each by the terms that are then equal.
 
-        These are terms of the literal and terms of the head: in a grounding
-        where all of them are equal in pairs, the body reads the very atom that
-        it derives. Such a grounding is no evidence.
+        Each is given as terms of the literal and as many terms of the head. In
+        a grounding where they are equal in pairs the body reads the very atom
+        that it derives: it is no evidence.
 
         Parameters
         ----------
         denied
-            Whether negated literals are to be told too.
+            Whether negated literals are listed too.
         """
         found = []
         for atom in (*self.positive, *(self.negative if denied else ())):

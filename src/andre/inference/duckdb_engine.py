@@ -225,7 +225,7 @@ class _DuckDBSession:
         return estimate
 
     def _new_rows(self, number: int, queries: list[str], known: str) -> str:
-        """Make a table of the rows that queries give and that are not known, or less probable."""
+        """Make a table of the rows that queries give and that are new, or more probable than before."""
         keys = ", ".join(columns(self.arity[number]))
         union = " UNION ALL ".join(queries)
         same = same_row(self.arity[number], "u", "k")

@@ -39,7 +39,7 @@ class Model:
 
     @classmethod
     def of(cls, program: CodedProgram, facts: FactBase, found: Mapping[int, Rows], engine: str) -> Model:
-        """Turn an engine's rows into facts."""
+        """The model that an engine's rows stand for."""
         relations = [Relation(program.keys[n][0], rows.codes, rows.values) for n, rows in found.items()]
         by_key = {relation.key: relation for relation in relations if len(relation)}
         if len(program.constants) > len(facts.constants):

@@ -24,7 +24,7 @@ _CLINGO_MAX = 20_000
 
 
 def choose_engine(name: str, program: CodedProgram, memory_limit: str) -> Engine:
-    """Make the engine of this name; `auto` takes clingo for small programs, else DuckDB.
+    """The engine of this name; `auto` is clingo for small programs without probabilities, else DuckDB.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def choose_engine(name: str, program: CodedProgram, memory_limit: str) -> Engine
 
 
 def estimate_size(program: CodedProgram) -> float:
-    """Roughly how many atoms the program reads and derives, rather too many than too few.
+    """Estimate how many atoms a program reads and derives, rather too many than too few.
 
     A join is estimated from the sizes of its relations and the number of
     distinct values it joins on; a recursive relation may hold every row of
@@ -125,7 +125,7 @@ def infer(
 
 
 def materialise(facts: FactBase, *, engine: str | Engine = "auto", memory_limit: str = "4GB") -> FactBase:
-    """Put what the background rules derive beside the facts, and leave the rules out.
+    """The facts together with what their background rules derive, without the rules.
 
     Examples
     --------
