@@ -1,4 +1,4 @@
-"""Bodies as a few numbers, and the rules that they stand for."""
+"""Rule bodies as a few numbers each, and the rules that they stand for."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Ints
 from andre.completion.graph import Graph
 from andre.facts import FactBase
 from andre.logic import Atom, Constant, Literal, Rule, Variable
@@ -18,9 +19,9 @@ __all__ = ["Body", "Covered", "Shape", "to_rule"]
 
 
 #: The pairs that a body covers, as ascending keys x * n + y, and in how many ways each.
-Covered: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
+Covered: TypeAlias = tuple[Ints, NDArray[np.float32]]
 
-#: A walk from X to Y; two steps from X straight to Y; a constant at Y, or at X.
+#: A relational path from X to Y; two steps from X straight to Y; a constant at Y, or at X.
 Shape: TypeAlias = OneOf["path", "both", "to", "from"]
 
 _X, _Y, _Z, _W, _V = map(Variable, ("X", "Y", "Z", "W", "V"))
@@ -29,19 +30,19 @@ _ROUTES = {1: (_X, _Y), 2: (_X, _Z, _Y), 3: (_X, _Z, _W, _Y), 4: (_X, _Z, _W, _V
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What a rule asks of X and Y, by steps of a `Graph`.
+    """The body of a rule about X and Y, by steps of a `Graph`.
 
-    `path` walks its steps from X to Y through other constants. `both` takes
-    each of its two steps from X to Y. `to` has (step, e, c): the head's second
-    argument is c, and the step leads from X to e. `from` has the same with the
-    head's first argument c, and Y in place of X.
+    `path` is a relational path: its steps lead from X to Y through other
+    constants. `both` joins X and Y by each of its two steps. `to` has
+    (step, e, c): the head's second argument is c, and the step leads from X to
+    e. `from` is the same with c as the head's first argument, and Y in place of X.
     """
 
     shape: Shape
     steps: tuple[int, ...]
 
     def reversed(self, graph: Graph) -> Body:
-        """The same pairs, seen from Y."""
+        """The body that covers (y, x) wherever this one covers (x, y)."""
         if self.shape == "path":
             return Body("path", tuple(graph.inverse(step) for step in reversed(self.steps)))
         if self.shape == "both":
@@ -50,7 +51,7 @@ class Body:
 
 
 def to_rule(body: Body, relation: str, graph: Graph, facts: FactBase) -> Rule:
-    """The rule in words; where a third variable could be equal to another, it says that it is not.
+    """The rule that a body stands for, with inequalities where two variables could be the same constant.
 
     Examples
     --------

@@ -1,33 +1,30 @@
-"""Chains of three and four literals, found from sampled facts: only what explains something is counted."""
+"""Chains: relational paths of three and four literals, found by walks between the ends of sampled facts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
+from andre.arrays import Floats, Ints
 from andre.completion.bodies import Body
-from andre.completion.config import CompletionConfig
+from andre.completion.config import CompletionPlan
 from andre.completion.graph import Graph
 
 __all__ = ["chain_groundings", "long_bodies"]
 
 
-_MOST_WALKS = 500_000  # of a chain of four: one with more says little about any of its pairs
-_ASKED = 50  # starts from which it is seen how much a chain covers
-_MOST_MEETS = 1_000_000  # of the walks of a fact: between hubs every chain is found, and that takes long
+_PROBED = 50  # starts from which it is estimated how many pairs a chain covers
 
 
-def long_bodies(
-    graph: Graph, step: int, config: CompletionConfig, lengths: Sequence[int] = (3,), least: float = 0.0
-) -> list[Body]:
-    """The chains that connect most of some sampled facts of a target, for each of these lengths.
+def long_bodies(graph: Graph, step: int, plan: CompletionPlan, least: float = 0.0) -> list[Body]:
+    """The chains that connect most of some sampled facts of a target, for each length of the plan.
 
-    For each fact, walks of two steps from its start meet walks of one or two
-    steps back from its end. The fact itself is no part of a walk.
+    A bidirectional search: for each fact, walks of two steps from its start
+    meet walks of one or two steps back from its end. The fact itself is no part
+    of a walk.
 
     Parameters
     ----------
@@ -35,42 +32,41 @@ def long_bodies(
         The training facts.
     step
         The target.
-    config
-        How many chains, and from how many facts.
-    lengths
-        Of the chains, in literals: 3, 4 or both.
+    plan
+        How many chains, of which lengths, and from how many facts.
     least
-        Chains are left out that seem to be right much less often than this.
+        Chains whose confidence is estimated at much less than this are left out.
     """
+    config = plan.config
     pairs = graph.pairs(step, "train")
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    if not config.chains or not len(pairs):
+    if not plan.chains or not len(pairs):
         return []
     rng = np.random.default_rng((config.seed, step))
     sampled = pairs[rng.choice(len(pairs), min(len(pairs), config.chain_facts), replace=False)]
-    found: dict[int, Counter[int]] = {length: Counter() for length in lengths}
+    found: dict[int, Counter[int]] = {length: Counter() for length in plan.lengths}
     for x, y in sampled.tolist():
         out, back = _reached(graph, x, y), _reached(graph, y, x)
         for length, times in found.items():
             there, home = out[1], back[length - 3]
-            if _per_constant(there) @ _per_constant(home) <= _MOST_MEETS:
+            if _per_constant(there) @ _per_constant(home) <= config.sizes.meetings:
                 meets = (there @ home.T).tocoo()  # [S * S, S or S * S]
                 times.update(_codes(graph, meets.row.astype(np.int64), meets.col, length).tolist())
     bodies = [
         (body, count)
         for length, times in found.items()
-        for body, count in _most_common(graph, times, length, config)
+        for body, count in _most_common(graph, times, length, plan)
     ]
     if not least:
         return [body for body, _ in bodies]
     starts = np.unique(pairs[:, 0])
-    some = starts[rng.choice(len(starts), min(len(starts), _ASKED), replace=False)]
+    some = starts[rng.choice(len(starts), min(len(starts), _PROBED), replace=False)]
     per_pair = len(some) / len(starts) * len(pairs) / len(sampled)  # facts of `some` for each sampled one
     return [body for body, count in bodies if count * per_pair > least / 3 * _ends(graph, body, some)]
 
 
-def _ends(graph: Graph, body: Body, starts: NDArray[np.int64]) -> int:
-    """About how many pairs a chain covers from some starts: constants may repeat here."""
+def _ends(graph: Graph, body: Body, starts: Ints) -> int:
+    """An upper bound of the pairs that a chain covers from some starts: constants may repeat here."""
     reached = graph.steps[body.steps[0]][starts]
     for step in body.steps[1:]:
         reached = reached @ graph.steps[step]
@@ -78,19 +74,19 @@ def _ends(graph: Graph, body: Body, starts: NDArray[np.int64]) -> int:
 
 
 def _reached(graph: Graph, x: int, y: int) -> tuple[csr_matrix, csr_matrix]:
-    """Where one step from x leads that is not y, [S, n], and two steps that do not come back, [S * S, n]."""
+    """Constants other than y one step from x, [S, n], and other than x two steps from x, [S * S, n]."""
     count, n = graph.n_steps, graph.n
     once = _without(graph.ends[x].reshape(count, n).tocsr(), y)
     return once, _without((once @ graph.ends).reshape(count * count, n).tocsr(), x)
 
 
-def _per_constant(reached: csr_matrix) -> NDArray[np.int64]:
-    """[n], how many kinds of walks reach each constant."""
+def _per_constant(reached: csr_matrix) -> Ints:
+    """How many sequences of steps reach each constant: [n]."""
     return np.bincount(reached.indices, minlength=reached.shape[1])
 
 
-def _codes(graph: Graph, out: NDArray[np.int64], back: NDArray[np.integer], length: int) -> NDArray[np.int64]:
-    """Numbers for chains: two steps out, and then the steps back turned round."""
+def _codes(graph: Graph, out: Ints, back: NDArray[np.integer], length: int) -> Ints:
+    """Chains as numbers in base S: two steps out, and then the steps back turned round."""
     count, codes = graph.n_steps, out
     for _ in range(length - 2):
         codes = codes * count + (back % count + len(graph.relations)) % count
@@ -99,16 +95,16 @@ def _codes(graph: Graph, out: NDArray[np.int64], back: NDArray[np.integer], leng
 
 
 def _most_common(
-    graph: Graph, times: Counter[int], length: int, config: CompletionConfig
+    graph: Graph, times: Counter[int], length: int, plan: CompletionPlan
 ) -> list[tuple[Body, int]]:
-    """The chains that connect most facts, and how many."""
+    """The chains that connect most facts, and how many facts each connects."""
     count = graph.n_steps
     chosen: list[tuple[Body, int]] = []
     for code, found in times.most_common():
-        if found < config.support or len(chosen) == config.chains:
+        if found < plan.config.support or len(chosen) == plan.chains:
             break
         steps = tuple(code // count**place % count for place in reversed(range(length)))
-        if length < 4 or _onward(graph, steps)[0].sum() <= _MOST_WALKS:
+        if length < 4 or _onward(graph, steps)[0].sum() <= plan.config.sizes.walks:
             chosen.append((Body("path", steps), found))
     return chosen
 
@@ -120,7 +116,7 @@ def _without(matrix: csr_matrix, column: int) -> csr_matrix:
 
 
 def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
-    """[n, n], in how many ways a chain leads from X to Y over distinct constants.
+    """In how many ways a chain leads from X to Y over distinct constants: [n, n].
 
     X = Y is not left out of chains of up to three steps.
 
@@ -149,7 +145,7 @@ def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
 
 
 def _walked(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
-    """The same walk by walk: what products count too often has too many cases for longer chains."""
+    """The same by listing walks: corrections of matrix products have too many cases for longer chains."""
     onward = _onward(graph, steps)
     walks = [np.flatnonzero(onward[0])]  # constants at each place of all walks so far, [walks] each
     for step, rest in zip(steps, onward[1:], strict=True):
@@ -166,8 +162,8 @@ def _walked(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
     return csr_matrix((np.ones(len(walks[0]), dtype=np.float32), (walks[0], walks[-1])), shape=shape)
 
 
-def _onward(graph: Graph, steps: tuple[int, ...]) -> list[NDArray[np.float64]]:
-    """[n] for each place of a chain, how many walks lead from a constant there to the end."""
+def _onward(graph: Graph, steps: tuple[int, ...]) -> list[Floats]:
+    """For each place of a chain, how many walks lead from a constant there to the end: [n] each."""
     onward = [np.ones(graph.n)]
     for step in reversed(steps):
         onward.append(graph.steps[step] @ onward[-1])

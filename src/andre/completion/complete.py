@@ -1,39 +1,116 @@
-"""Validation facts: split off where none are marked, and given back once they have chosen.
-
-Completing a knowledge base: pool, features, and the scoring that ranks validation facts best.
-"""
+"""Completing a knowledge base: rules for every direction, scored as validation facts rank best."""
 
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import comb
-from typing import TypeAlias
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from andre.completion.aggregators import AGGREGATIONS, Aggregator
 from andre.completion.assumed import asked, assume, believed
 from andre.completion.calibration import measure_reliability
-from andre.completion.choose import choose_features
 from andre.completion.completion import Choice, Completion
-from andre.completion.config import CompletionConfig
+from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.features import Features
 from andre.completion.given import GivenRules
 from andre.completion.graph import Graph
-from andre.completion.pool import constant_bodies, enumerate_bodies, is_small
-from andre.completion.scoring import Scorer, learn_weights, rank_facts
+from andre.completion.pool import BodyPool
+from andre.completion.scoring import Scorer, rank_facts
+from andre.completion.weights import learn_weights, start_weights
 from andre.evaluation import Ranks
 from andre.facts import FactBase
+from andre.learning import Callback
+from andre.limits import Deadline
 from andre.logic import Rule
 
 __all__ = ["complete", "relearn", "taught", "with_validation"]
 
 
+def complete(
+    facts: FactBase,
+    config: CompletionConfig | None = None,
+    extra: Sequence[Rule] = (),
+    callbacks: Sequence[Callback] = (),
+) -> Completion:
+    """Learn rules that rank the missing facts of a knowledge base first.
+
+    Rules come from the training facts alone. How they are scored (aggregator,
+    smoothing, penalty of weights) is chosen by the rank of validation facts
+    among what is neither a training nor a validation fact. Test facts are
+    never read. Validation facts that were split off here are given back once
+    they have chosen (`relearn`); those that were marked so only choose.
+
+    Parameters
+    ----------
+    facts
+        A knowledge base of binary relations; facts marked valid choose, the
+        others that are not marked test teach. Without any marked valid, some
+        are split off by the seed.
+    config
+        Which rules may take part, and which ways of scoring are tried.
+    extra
+        More rules for the pool, from any source; those whose head is no binary
+        relation of the base are passed over.
+    callbacks
+        Watchers; `andre.learning.Callback.on_stage` is called as work goes on.
+    """
+    config = config or CompletionConfig()
+    learner = _Learner(config, extra, callbacks, Deadline.after(config.time_limit))
+    split = with_validation(facts, config)
+    learned = learner.learn(split)
+    done = Completion(
+        facts=split,
+        graph=learned.graph,
+        features=learned.features,
+        scorer=learned.scorer,
+        choices=learned.choices,
+        reliability=measure_reliability(learned.graph, learned.features, learned.scorer.smoothing),
+        config=config,
+        seconds=learned.seconds,
+        notes=(*learned.notes, *learner.late(learned.missing)),
+    )
+    if split is facts or not config.give_back or not len(done.graph.valid):
+        return done
+    again = replace(learner, config=_settled(done)).learn(taught(split))
+    if again.missing:
+        missing = (*learned.missing, "validation facts are not learned from")
+        return replace(done, notes=(*learned.notes, *learner.late(missing)))
+    return _replaced(done, taught(split), again)
+
+
+def relearn(
+    done: Completion,
+    facts: FactBase | None = None,
+    extra: Sequence[Rule] = (),
+    callbacks: Sequence[Callback] = (),
+) -> Completion:
+    """Learn again from train and valid facts alike, scored in the way that was chosen.
+
+    The calibration stays that of the first time, when validation facts were not
+    yet known.
+
+    Parameters
+    ----------
+    done
+        The completion whose choices are kept.
+    facts
+        What to learn from; the facts of `done` by default.
+    extra
+        More rules for the pool, as for `complete`.
+    callbacks
+        As for `complete`.
+    """
+    learner = _Learner(_settled(done), extra, callbacks, Deadline.after(done.config.time_limit))
+    known = taught(done.facts if facts is None else facts)
+    again = learner.learn(known)
+    return replace(_replaced(done, known, again), notes=(*done.notes, *learner.late(again.missing)))
+
+
 def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
-    """The same facts; where none is marked valid, a share of each relation's training facts is.
+    """The same facts with validation facts: where none are marked, a share of each relation's training facts.
 
     Examples
     --------
@@ -60,7 +137,7 @@ def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
 
 
 def taught(facts: FactBase) -> FactBase:
-    """The same facts, those marked valid being training facts too.
+    """The same facts with every validation fact turned into a training fact.
 
     Examples
     --------
@@ -78,219 +155,184 @@ def taught(facts: FactBase) -> FactBase:
     return replace(facts, relations=relations)
 
 
-_ASKED = 0.05  # share of validation facts about what is unanswered, from which assuming is tried
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """The rules of one graph, and the best way of scoring by them."""
 
-#: Hears what is being done, as a phrase.
-Tell: TypeAlias = Callable[[str], None]
+    graph: Graph
+    features: Mapping[int, Features]  #: by step
+    scorer: Scorer
+    choices: tuple[Choice, ...]  #: all ways of scoring that were tried
+    notes: tuple[str, ...]
+    missing: tuple[str, ...]  #: what the time limit has cut, a clause each
+    seconds: float = 0.0
 
 
-@dataclass(frozen=True)
-class _Way:
-    """How it is learned, and who hears about it."""
+@dataclass(frozen=True, eq=False)
+class _Learner:
+    """The stages of completion, with what all of them need."""
 
     config: CompletionConfig
     extra: Sequence[Rule]
-    tell: Tell | None
+    callbacks: Sequence[Callback]
+    deadline: Deadline
 
-    def say(self, what: str) -> None:
-        if self.tell is not None:
-            self.tell(what)
-
-
-def complete(
-    facts: FactBase,
-    config: CompletionConfig | None = None,
-    extra: Sequence[Rule] = (),
-    tell: Tell | None = None,
-) -> Completion:
-    """Learn what ranks the missing facts of a knowledge base first.
-
-    Rules come from the training facts alone. How they are scored (aggregator,
-    smoothing, penalty of weights) is chosen by the rank of validation facts
-    among what is neither a training nor a validation fact. Test facts are
-    never read. Validation facts that were split off here are given back once
-    they have chosen (`relearn`); those that were marked so only choose.
-
-    Parameters
-    ----------
-    facts
-        A knowledge base of binary relations; facts marked valid choose, the
-        others that are not marked test teach. Without any marked valid, some
-        are split off by the seed.
-    config
-        What may be in the pool, and what is tried.
-    extra
-        More rules for the pool, from any source; those whose head is no binary
-        relation of the base are passed over.
-    tell
-        Is called with what is being done, a phrase, now and then.
-    """
-    config = config or CompletionConfig()
-    split = with_validation(facts, config)
-    done = _learn(split, _Way(config, extra, tell))
-    own = split is not facts and len(done.graph.valid)
-    return relearn(done, extra=extra, tell=tell) if own and config.give_back else done
-
-
-def relearn(
-    done: Completion, facts: FactBase | None = None, extra: Sequence[Rule] = (), tell: Tell | None = None
-) -> Completion:
-    """Learn again from train and valid facts alike, scored in the way that was chosen.
-
-    The chances that are calibrated stay those of the first time, when
-    validation facts were not yet known.
-
-    Parameters
-    ----------
-    done
-        What chose.
-    facts
-        What to learn from; the facts of `done` by default.
-    extra
-        More rules for the pool, as for `complete`.
-    tell
-        As for `complete`.
-    """
-    scorer = done.scorer
-    chosen = {"aggregators": (scorer.aggregator,), "smoothing": (scorer.smoothing,)}
-    penalties = done.config.penalties if scorer.penalty is None else (scorer.penalty,)
-    chained = (done.chained,)
-    config = done.config.model_copy(update={**chosen, "penalties": penalties, "chained": chained})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # said the first time
-        again = _learn(taught(done.facts if facts is None else facts), _Way(config, extra, tell))
-    return replace(
-        again,
-        choices=done.choices,
-        config=done.config,
-        reliability=done.reliability,
-        seconds=done.seconds + again.seconds,
-    )
-
-
-def _learn(facts: FactBase, way: _Way) -> Completion:
-    # Thousands of small products: handing each out to several threads takes longer than doing it.
-    with threadpool_limits(1):
+    def learn(self, facts: FactBase) -> _Learned:
+        """Graph, pool, features, choice of a scorer; then the same with assumed facts, if that is better."""
         began = time.perf_counter()
-        graph = Graph.of(facts)
-        _warn_thin(graph)
-        done = _chain(_learn_from(graph, facts, way), way)
-        return replace(done, seconds=time.perf_counter() - began)
+        # Thousands of small products: handing each out to several threads takes longer than doing it.
+        with threadpool_limits(1):
+            graph = Graph.of(facts)
+            plan = CompletionPlan.of(graph, self.config)
+            best = self._try_assumed(self._score(graph, facts, plan), facts, plan)
+        notes = (*_notes_on_facts(facts, graph), *best.notes)
+        return replace(best, notes=notes, seconds=time.perf_counter() - began)
 
+    def late(self, missing: Sequence[str]) -> tuple[str, ...]:
+        """A note on what the time limit has cut, if anything."""
+        limit = self.config.time_limit
+        return (f"the time limit of {limit:g} s was reached: {', '.join(missing)}",) if missing else ()
 
-def _learn_from(graph: Graph, facts: FactBase, way: _Way) -> Completion:
-    features = _features(graph, believed(facts, graph), way)
-    scorer, choices = _choose(graph, features, way)
-    return Completion(
-        facts=facts,
-        graph=graph,
-        features=features,
-        scorer=scorer,
-        choices=tuple(choices),
-        reliability=measure_reliability(graph, features, scorer.smoothing),
-        config=way.config,
-        seconds=0.0,
-    )
+    def _tell(self, stage: str, part: int = 1, total: int = 1) -> None:
+        for callback in self.callbacks:
+            callback.on_stage(stage, part, total)
 
+    def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> _Learned:
+        """The features of every direction that has training facts, and the scorer chosen for them."""
+        known = believed(facts, graph)
+        pool = BodyPool(graph, known, plan, GivenRules(self.extra, graph, known))
+        targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
+        features: dict[int, Features] = {}
+        self._tell("short bodies")
+        for part, step in enumerate(targets, 1):
+            if self.deadline.passed:
+                break
+            self._tell("rules", part, len(targets))
+            features[step] = pool.features(step)
+        notes, missing = [], []
+        if features and pool.short.left_out:
+            notes.append(
+                f"{pool.short.left_out} chains of two relations cover too many pairs and stay out: "
+                "raise the setting cells to take them in"
+            )
+        if len(features) < len(targets):
+            missing.append(f"{len(targets) - len(features)} of {len(targets)} directions have no rules")
+        tried = self._rank_validation(graph, features)
+        scorer, _ = max(tried, key=lambda pair: pair[1].mrr)
+        ways = sum(len(self._numbers(aggregator)) for aggregator in self.config.aggregators)
+        if len(tried) < ways:
+            missing.append(f"{ways - len(tried)} of {ways} ways of scoring are not tried")
+        choices = tuple(choice for _, choice in tried)
+        return _Learned(graph, features, scorer, choices, tuple(notes), tuple(missing))
 
-def _chain(done: Completion, way: _Way) -> Completion:
-    """Learn again with assumed facts, and keep that unless it answers worse what was unanswered."""
-    graph = done.graph
-    options = way.config.chained or ((False, True) if is_small(graph) else (False,))
-    if True not in options:
-        return done
-    is_settled = False not in options
-    queries = asked(graph)
-    about = sum(int(some.sum()) for some in queries.values())
-    if not is_settled and about <= _ASKED * 2 * len(graph.valid):
-        return done
-    assumed = assume(graph, done.features, done.scorer)
-    if not len(assumed):
-        return done
-    chained = _learn_from(replace(graph, assumed=assumed), done.facts, way)
+    def _numbers(self, aggregator: Aggregator) -> tuple[float, ...]:
+        """The settings of an aggregator that are compared: penalties of learned weights, else smoothing."""
+        return self.config.penalties if AGGREGATIONS[aggregator].learned else self.config.smoothing
 
-    def mrr(one: Completion) -> float:
-        return Ranks.concat(ranks.take(queries[step]) for step, ranks in one.ranks("valid").items()).mrr
+    def _rank_validation(self, graph: Graph, features: Mapping[int, Features]) -> list[tuple[Scorer, Choice]]:
+        """Every way of scoring with the rank of validation facts by it; at least one, as far as time goes."""
+        tried: list[tuple[Scorer, Choice]] = []
+        for scorer in self._scorers(graph, features, tried):
+            if tried and self.deadline.passed:
+                break
+            self._tell(f"ranks of validation facts by {scorer.aggregator}")
+            block = self.config.sizes.block
+            ranks = rank_facts(graph, features, scorer, "valid", levels=False, block=block)
+            mrr = Ranks.concat(ranks.values()).mrr
+            chained = len(graph.assumed) > 0
+            choice = Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, chained, mrr)
+            tried.append((scorer, choice))
+        return tried
 
-    is_kept = is_settled or mrr(chained) >= mrr(done)
-    return replace(chained if is_kept else done, choices=(*done.choices, *chained.choices))
-
-
-def _features(graph: Graph, known: FactBase, way: _Way) -> dict[int, Features]:
-    """The bodies of every target, by step."""
-    config = way.config
-    if config.chains is None:
-        config = config.model_copy(update={"chains": _chains(graph, config)})
-    way.say("short bodies")
-    pool = enumerate_bodies(graph, config)
-    counts = pool.counts()
-    given = GivenRules(way.extra, graph, known)
-    targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
-    constants = {step: constant_bodies(graph, step, config) for step in targets}
-    features = {}
-    for place, step in enumerate(targets, 1):
-        way.say(f"rules, {place} of {len(targets)}")
-        features[step] = choose_features(pool, counts, step, config, known, constants=constants, extra=given)
-    if pool.left_out:
-        warnings.warn(
-            f"{pool.left_out} chains of two relations cover too many pairs and stay out: "
-            "raise the setting cells to take them in",
-            stacklevel=4,
-        )
-    return features
-
-
-def _chains(graph: Graph, config: CompletionConfig) -> int:
-    """How many chains of three a target gets: in a small base those that short bodies leave room for."""
-    if not is_small(graph):
-        return 40
-    count = graph.n_steps
-    short = count + comb(count, 2) + count**2  # one step, two side by side, two in a row
-    return max(0, config.bodies - short)
-
-
-def _choose(graph: Graph, features: Mapping[int, Features], way: _Way) -> tuple[Scorer, list[Choice]]:
-    """Try every way of scoring on the validation facts, and keep the best."""
-    config = way.config
-    tried: list[tuple[Scorer, Choice]] = []
-
-    def consider(scorer: Scorer) -> None:
-        way.say(f"ranks of validation facts by {scorer.aggregator}")
-        ranks = rank_facts(graph, features, scorer, "valid", levels=False)
-        mrr = Ranks.concat(ranks.values()).mrr
-        chained = len(graph.assumed) > 0
-        tried.append((scorer, Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, chained, mrr)))
-
-    for aggregator in config.aggregators:
-        if aggregator == "weights":
-            base = [pair for pair in tried if pair[1].aggregator == "maximum"]
-            smoothing = max(base, key=_mrr)[0].smoothing if base else config.smoothing[-1]
-            plain = Scorer("weights", smoothing, config.depth)
+    def _scorers(
+        self, graph: Graph, features: Mapping[int, Features], tried: Sequence[tuple[Scorer, Choice]]
+    ) -> Iterator[Scorer]:
+        """Every way of scoring; weights are learned at the smoothing by which the maximum did best so far."""
+        config = self.config
+        for aggregator in config.aggregators:
+            if not AGGREGATIONS[aggregator].learned:
+                for smoothing in config.smoothing:
+                    yield Scorer(aggregator, smoothing, config.depth)
+                continue
+            base = [choice for _, choice in tried if choice.aggregator == "maximum"]
+            smoothing = max(base, key=lambda choice: choice.mrr).smoothing if base else config.smoothing[-1]
+            plain = Scorer(aggregator, smoothing, config.depth, table=config.sizes.table)
             learned = {}
-            for place, (step, found) in enumerate(features.items(), 1):
-                way.say(f"weights, {place} of {len(features)}")
-                learned[step] = learn_weights(graph, found, plain, config, config.penalties)
+            for part, (step, found) in enumerate(features.items(), 1):
+                if self.deadline.passed and tried:
+                    return
+                self._tell("weights", part, len(features))
+                learned[step] = (
+                    [start_weights(found)] * len(config.penalties)
+                    if self.deadline.passed
+                    else learn_weights(graph, found, plain, config)
+                )
             for place, penalty in enumerate(config.penalties):
                 weights = {step: found[place] for step, found in learned.items()}
-                consider(replace(plain, penalty=penalty, weights=weights))
-        else:
-            for smoothing in config.smoothing:
-                consider(Scorer(aggregator, smoothing, config.depth))
-    best = max(tried, key=_mrr)
-    return best[0], [choice for _, choice in tried]
+                yield replace(plain, penalty=penalty, weights=weights)
+
+    def _try_assumed(self, stated: _Learned, facts: FactBase, plan: CompletionPlan) -> _Learned:
+        """Learn again with assumed facts, and keep that unless it answers worse what was unanswered."""
+        graph = stated.graph
+        if True not in plan.chained:
+            return stated
+        is_settled = False not in plan.chained
+        queries = asked(graph)
+        about = sum(int(some.sum()) for some in queries.values())
+        if not is_settled and about <= _ASKED * 2 * len(graph.valid):
+            return stated
+        not_tried = replace(stated, missing=(*stated.missing, "no facts are assumed"))
+        if self.deadline.passed:
+            return not_tried
+        assumed = assume(graph, stated.features, stated.scorer, self.config.sizes.block)
+        if not len(assumed):
+            return stated
+        built = self._score(replace(graph, assumed=assumed), facts, plan)
+        if built.missing:
+            return not_tried
+
+        def mrr(one: _Learned) -> float:
+            ranks = rank_facts(one.graph, one.features, one.scorer, "valid", levels=False)
+            return Ranks.concat(some.take(queries[step]) for step, some in ranks.items()).mrr
+
+        is_kept = is_settled or mrr(built) >= mrr(stated)
+        return replace(built if is_kept else stated, choices=(*stated.choices, *built.choices))
 
 
-def _mrr(pair: tuple[Scorer, Choice]) -> float:
-    return pair[1].mrr
+_ASKED = 0.05  # share of validation facts about what is unanswered, from which assuming is tried
 
 
-def _warn_thin(graph: Graph) -> None:
+def _settled(done: Completion) -> CompletionConfig:
+    """The settings with every choice that validation facts made."""
+    scorer, config = done.scorer, done.config
+    chosen = {
+        "aggregators": (scorer.aggregator,),
+        "smoothing": (scorer.smoothing,),
+        "penalties": config.penalties if scorer.penalty is None else (scorer.penalty,),
+        "chained": (done.chained,),
+    }
+    return config.model_copy(update=chosen)
+
+
+def _replaced(done: Completion, facts: FactBase, again: _Learned) -> Completion:
+    """A completion with rules that were learned again; its choices and calibration stay."""
+    seconds = done.seconds + again.seconds
+    learned = {"graph": again.graph, "features": again.features, "scorer": again.scorer}
+    return replace(done, facts=facts, seconds=seconds, **learned)
+
+
+def _notes_on_facts(facts: FactBase, graph: Graph) -> Iterator[str]:
+    """What is odd about the facts, a sentence each."""
+    if facts.notes.overlaps:
+        yield (
+            f"{facts.notes.overlaps} of the facts stand in more than one of train, valid and test: "
+            "such a fact counts for the last of these only"
+        )
     counts = np.bincount(graph.train[:, 0], minlength=len(graph.relations))
     thin = [name for name, count in zip(graph.relations, counts, strict=True) if count < 2]
     if thin:
-        warnings.warn(
+        yield (
             f"{', '.join(thin[:5])}{' and others' if len(thin) > 5 else ''} "
             f"{'has' if len(thin) == 1 else 'have'} fewer than two training facts: "
-            "nothing can be learned about that, and all candidates tie",
-            stacklevel=4,
+            "nothing can be learned about that, and all candidates tie"
         )
