@@ -7,13 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from andre.arrays import Bools, Ints
-from andre.completion.config import SizeConfig
 from andre.completion.features import Features
 from andre.completion.graph import Graph
 from andre.completion.scoring import Scorer
-from andre.facts import FactBase, Relation
 
-__all__ = ["asked", "assume", "believed", "unanswered"]
+__all__ = ["asked", "assume", "unanswered"]
 
 
 def unanswered(graph: Graph) -> dict[int, Ints]:
@@ -23,6 +21,7 @@ def unanswered(graph: Graph) -> dict[int, Ints]:
 
     Examples
     --------
+    >>> from andre.facts import FactBase
     >>> from andre.logic import parse_atom
     >>> rows = ["near(a, b)", "near(b, c)", "near(c, a)", "near(d, a)", "in(a, k)", "in(b, k)", "in(c, k)"]
     >>> facts = FactBase.from_facts(map(parse_atom, rows))
@@ -53,9 +52,7 @@ def asked(graph: Graph) -> dict[int, Bools]:
     return {step: np.isin(graph.pairs(step, "valid")[:, 0], some) for step, some in unanswered(graph).items()}
 
 
-def assume(
-    graph: Graph, features: Mapping[int, Features], scorer: Scorer, block: int = SizeConfig().block
-) -> Ints:
+def assume(graph: Graph, features: Mapping[int, Features], scorer: Scorer, block: int = 20_000_000) -> Ints:
     """The best candidate for each constant without an answer that a rule fires for, as facts: [N, 3].
 
     Parameters
@@ -83,12 +80,3 @@ def assume(
             pairs = np.column_stack([some[sure], scores.argmax(axis=1)[sure]])
             found.append(np.insert(pairs if step < count else pairs[:, ::-1], 0, step % count, axis=1))
     return np.unique(np.concatenate(found), axis=0)
-
-
-def believed(facts: FactBase, graph: Graph) -> FactBase:
-    """The training facts together with those that a graph assumes."""
-    known = facts.select("train")
-    for place, name in enumerate(graph.relations):
-        if len(more := graph.assumed[graph.assumed[:, 0] == place, 1:].astype(np.int32)):
-            known = known.with_relation(Relation.concat([known.relations[name, 2], Relation(name, more)]))
-    return known

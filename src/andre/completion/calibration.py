@@ -9,9 +9,9 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from andre.arrays import Bools, Floats
-from andre.completion.aggregators import best_confidences
 from andre.completion.features import Features, members
 from andre.completion.graph import Graph
+from andre.completion.scoring import best_confidences
 
 __all__ = ["Reliability", "ReliabilityBin", "measure_reliability"]
 

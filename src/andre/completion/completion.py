@@ -9,15 +9,13 @@ from itertools import islice
 
 import numpy as np
 
-from andre.completion.aggregators import Aggregator, best_confidences
-from andre.completion.assumed import believed
 from andre.completion.bodies import Body
 from andre.completion.calibration import Reliability
 from andre.completion.config import CompletionConfig
 from andre.completion.features import Features, LateFeatures, members, smoothed_confidence
-from andre.completion.graph import Graph
+from andre.completion.graph import Graph, believed
 from andre.completion.pool import as_rule
-from andre.completion.scoring import Scorer, rank_facts
+from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_facts
 from andre.errors import DataError
 from andre.evaluation import RankReport, Ranks
 from andre.facts import FactBase
@@ -54,8 +52,7 @@ class Completion:
 
     Examples
     --------
-    >>> from andre.completion.config import CompletionConfig
-    >>> from andre.completion.complete import complete
+    >>> from andre.completion import CompletionConfig, complete
     >>> from andre.logic import parse_atom
     >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(10)]
     >>> facts = FactBase.from_facts(map(parse_atom, rows))
@@ -111,8 +108,7 @@ class Completion:
 
         Examples
         --------
-        >>> from andre.completion.config import CompletionConfig
-        >>> from andre.completion.complete import complete
+        >>> from andre.completion import CompletionConfig, complete
         >>> from andre.logic import parse_atom
         >>> rows = [f"near(x{i}, x{(i + 1) % 9})" for i in range(9)]
         >>> rows += [f"in(x{i}, k)" for i in range(8)]

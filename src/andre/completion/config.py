@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andre.completion.aggregators import Aggregator
 from andre.completion.graph import Graph
+from andre.completion.scoring import Aggregator
 from andre.model import NonNegative, Positive, Settings
 
 __all__ = ["CompletionConfig", "CompletionPlan", "SizeConfig", "is_small"]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from andre.arrays import Bools, Floats, Ints, distinct_keys
-from andre.completion.bodies import Body, Covered
-from andre.completion.chains import chain_groundings
+from andre.completion.bodies import Body, Covered, chain_groundings
 from andre.completion.graph import Graph
 from andre.facts import FactBase
 from andre.inference import covered_heads

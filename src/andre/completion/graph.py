@@ -1,18 +1,26 @@
-"""A knowledge base as a directed graph: every relation is an edge type, and so is its inverse."""
+"""A knowledge base as a directed graph: every relation is an edge type, and so is its inverse.
+
+Beside it stands what turns one set of known facts into another: validation facts
+are split off and given back, assumed facts are added.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
 from andre.arrays import Bools, Ints
 from andre.errors import DataError
-from andre.facts import MARKS, FactBase
+from andre.facts import MARKS, FactBase, Relation
 
-__all__ = ["Graph"]
+if TYPE_CHECKING:
+    from andre.completion.config import CompletionConfig
+
+__all__ = ["Graph", "believed", "taught", "with_validation"]
 
 
 def _none() -> Ints:
@@ -127,3 +135,57 @@ class Graph:
         """The adjacency matrix of a step by the facts of these marks, loops included: [n, n]."""
         x, y = np.concatenate([self.pairs(step, mark) for mark in marks]).T
         return csr_matrix((np.ones(len(x), dtype=np.bool_), (x, y)), shape=(self.n, self.n))
+
+
+def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
+    """The same facts with validation facts: where none are marked, a share of each relation's training facts.
+
+    Examples
+    --------
+    >>> from andre.completion import CompletionConfig
+    >>> edge = Relation("edge", np.array([[i, i + 1] for i in range(20)]))
+    >>> base = FactBase.from_relations(map(str, range(21)), [edge])
+    >>> with_validation(base, CompletionConfig()).relations["edge", 2].count("valid")
+    2
+    """
+    if any(relation.count("valid") for (_, arity), relation in facts.relations.items() if arity == 2):
+        return facts
+    rng = np.random.default_rng(config.seed)
+    total = sum(relation.count("train") for (_, arity), relation in facts.relations.items() if arity == 2)
+    share = min(config.valid_share, config.valid_most / max(1, total))
+    for (_, arity), relation in list(facts.relations.items()):
+        if arity != 2:
+            continue
+        train = np.flatnonzero(relation.marked("train"))
+        chosen = rng.choice(train, round(len(train) * share), replace=False)
+        mark = np.zeros(len(relation), dtype=np.uint8) if relation.mark is None else relation.mark.copy()
+        mark[chosen] = 1
+        facts = replace(facts, relations={**facts.relations, relation.key: replace(relation, mark=mark)})
+    return facts
+
+
+def taught(facts: FactBase) -> FactBase:
+    """The same facts with every validation fact turned into a training fact.
+
+    Examples
+    --------
+    >>> edge = Relation("edge", np.array([[0, 1], [1, 2]]), mark=np.array([0, 1], dtype=np.uint8))
+    >>> taught(FactBase.from_relations("abc", [edge])).relations["edge", 2].count("train")
+    2
+    """
+    relations = {
+        key: relation
+        if relation.mark is None
+        else replace(relation, mark=np.where(relation.marked("valid"), 0, relation.mark).astype(np.uint8))
+        for key, relation in facts.relations.items()
+    }
+    return replace(facts, relations=relations)
+
+
+def believed(facts: FactBase, graph: Graph) -> FactBase:
+    """The training facts together with those that a graph assumes."""
+    known = facts.select("train")
+    for place, name in enumerate(graph.relations):
+        if len(more := graph.assumed[graph.assumed[:, 0] == place, 1:].astype(np.int32)):
+            known = known.with_relation(Relation.concat([known.relations[name, 2], Relation(name, more)]))
+    return known

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from andre.arrays import Bools, Floats, Ints
-from andre.completion.bodies import Body, Covered, Shape, to_rule
-from andre.completion.chains import long_bodies
+from andre.completion.bodies import Body, Covered, Shape, long_bodies, to_rule
 from andre.completion.config import CompletionPlan, is_small
 from andre.completion.features import (
     Features,
@@ -28,10 +28,12 @@ from andre.completion.features import (
     smoothed_confidence,
     to_csr,
 )
-from andre.completion.given import GivenRules
 from andre.completion.graph import Graph
 from andre.facts import FactBase
 from andre.logic import Rule
+
+if TYPE_CHECKING:
+    from andre.completion.given import GivenRules
 
 __all__ = ["BodyCounts", "BodyPool", "ShortBodies", "as_rule", "constant_bodies", "is_small", "significance"]
 

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from andre.arrays import Bools, Floats, Ints
-from andre.completion.aggregators import Fired, WeightInputs, best_confidences
 from andre.completion.bodies import Body
 from andre.completion.config import CompletionConfig
 from andre.completion.features import Cells, Features, members
 from andre.completion.graph import Graph
-from andre.completion.scoring import Scorer
+from andre.completion.scoring import Fired, Scorer, WeightInputs, best_confidences
 from andre.logic import Rule
 
 __all__ = ["RankingLoss", "fit_weights", "learn_weights", "start_weights", "training_queries"]

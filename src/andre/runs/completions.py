@@ -42,7 +42,7 @@ def save_completion(completion: Completion, folder: Path | str) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from andre.completion.complete import complete
+    >>> from andre.completion import complete
     >>> from andre.logic import parse_atom
     >>> rows = [f"{r}({a}{i}, {b}{i})" for i in range(9) for r, a, b in (("p", "x", "y"), ("q", "y", "x"))]
     >>> done = complete(FactBase.from_facts(map(parse_atom, rows)))

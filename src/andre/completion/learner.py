@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from andre.completion.aggregators import AGGREGATIONS, Aggregator
-from andre.completion.assumed import asked, assume, believed
+from andre.completion.assumed import asked, assume
 from andre.completion.calibration import measure_reliability
 from andre.completion.completion import Choice, Completion
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.features import Features
 from andre.completion.given import GivenRules
-from andre.completion.graph import Graph
+from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.pool import BodyPool
-from andre.completion.scoring import Scorer, rank_facts
+from andre.completion.scoring import AGGREGATIONS, Aggregator, Scorer, rank_facts
 from andre.completion.weights import learn_weights, start_weights
 from andre.evaluation import Ranks
 from andre.facts import FactBase
@@ -26,7 +25,7 @@ from andre.learning import Callback
 from andre.limits import Deadline
 from andre.logic import Rule
 
-__all__ = ["complete", "relearn", "taught", "with_validation"]
+__all__ = ["complete", "relearn"]
 
 
 def complete(
@@ -78,7 +77,7 @@ def complete(
     if again.missing:
         missing = (*learned.missing, "validation facts are not learned from")
         return replace(done, notes=(*learned.notes, *learner.late(missing)))
-    return _replaced(done, taught(split), again)
+    return _relearned(done, taught(split), again)
 
 
 def relearn(
@@ -106,53 +105,7 @@ def relearn(
     learner = _Learner(_settled(done), extra, callbacks, Deadline.after(done.config.time_limit))
     known = taught(done.facts if facts is None else facts)
     again = learner.learn(known)
-    return replace(_replaced(done, known, again), notes=(*done.notes, *learner.late(again.missing)))
-
-
-def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
-    """The same facts with validation facts: where none are marked, a share of each relation's training facts.
-
-    Examples
-    --------
-    >>> from andre.facts import Relation
-    >>> edge = Relation("edge", np.array([[i, i + 1] for i in range(20)]))
-    >>> base = FactBase.from_relations(map(str, range(21)), [edge])
-    >>> with_validation(base, CompletionConfig()).relations["edge", 2].count("valid")
-    2
-    """
-    if any(relation.count("valid") for (_, arity), relation in facts.relations.items() if arity == 2):
-        return facts
-    rng = np.random.default_rng(config.seed)
-    total = sum(relation.count("train") for (_, arity), relation in facts.relations.items() if arity == 2)
-    share = min(config.valid_share, config.valid_most / max(1, total))
-    for (_, arity), relation in list(facts.relations.items()):
-        if arity != 2:
-            continue
-        train = np.flatnonzero(relation.marked("train"))
-        chosen = rng.choice(train, round(len(train) * share), replace=False)
-        mark = np.zeros(len(relation), dtype=np.uint8) if relation.mark is None else relation.mark.copy()
-        mark[chosen] = 1
-        facts = replace(facts, relations={**facts.relations, relation.key: replace(relation, mark=mark)})
-    return facts
-
-
-def taught(facts: FactBase) -> FactBase:
-    """The same facts with every validation fact turned into a training fact.
-
-    Examples
-    --------
-    >>> from andre.facts import Relation
-    >>> edge = Relation("edge", np.array([[0, 1], [1, 2]]), mark=np.array([0, 1], dtype=np.uint8))
-    >>> taught(FactBase.from_relations("abc", [edge])).relations["edge", 2].count("train")
-    2
-    """
-    relations = {
-        key: relation
-        if relation.mark is None
-        else replace(relation, mark=np.where(relation.marked("valid"), 0, relation.mark).astype(np.uint8))
-        for key, relation in facts.relations.items()
-    }
-    return replace(facts, relations=relations)
+    return replace(_relearned(done, known, again), notes=(*done.notes, *learner.late(again.missing)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,11 +267,16 @@ def _settled(done: Completion) -> CompletionConfig:
     return config.model_copy(update=chosen)
 
 
-def _replaced(done: Completion, facts: FactBase, again: _Learned) -> Completion:
+def _relearned(done: Completion, facts: FactBase, again: _Learned) -> Completion:
     """A completion with rules that were learned again; its choices and calibration stay."""
-    seconds = done.seconds + again.seconds
-    learned = {"graph": again.graph, "features": again.features, "scorer": again.scorer}
-    return replace(done, facts=facts, seconds=seconds, **learned)
+    return replace(
+        done,
+        facts=facts,
+        graph=again.graph,
+        features=again.features,
+        scorer=again.scorer,
+        seconds=done.seconds + again.seconds,
+    )
 
 
 def _notes_on_facts(facts: FactBase, graph: Graph) -> Iterator[str]:
