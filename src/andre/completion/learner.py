@@ -17,7 +17,7 @@ from andre.completion.features import Features
 from andre.completion.given import GivenRules
 from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.pool import BodyPool
-from andre.completion.scoring import AGGREGATIONS, Aggregator, Scorer, rank_facts
+from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
 from andre.completion.weights import learn_weights, start_weights
 from andre.evaluation import Ranks
 from andre.facts import FactBase
@@ -123,7 +123,13 @@ class _Learned:
 
 @dataclass(frozen=True, eq=False)
 class _Learner:
-    """The stages of completion, with what all of them need."""
+    """The stages of completion, with what all of them need.
+
+    Known facts become a graph, the graph a pool of bodies, the pool the features
+    of every direction, and validation facts choose how these are scored. Where
+    many of them ask about constants of which nothing is known, the same is tried
+    once more with assumed facts.
+    """
 
     config: CompletionConfig
     extra: Sequence[Rule]
@@ -131,7 +137,7 @@ class _Learner:
     deadline: Deadline
 
     def learn(self, facts: FactBase) -> _Learned:
-        """Graph, pool, features, choice of a scorer; then the same with assumed facts, if that is better."""
+        """Go through all stages once."""
         began = time.perf_counter()
         # Thousands of small products: handing each out to several threads takes longer than doing it.
         with threadpool_limits(1):
@@ -152,77 +158,75 @@ class _Learner:
 
     def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> _Learned:
         """The features of every direction that has training facts, and the scorer chosen for them."""
-        known = believed(facts, graph)
+        known, missing = believed(facts, graph), list[str]()
         pool = BodyPool(graph, known, plan, GivenRules(self.extra, graph, known))
         targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
         features: dict[int, Features] = {}
         self._tell("short bodies")
         for part, step in enumerate(targets, 1):
             if self.deadline.passed:
+                missing.append(f"{len(targets) - len(features)} of {len(targets)} directions have no rules")
                 break
             self._tell("rules", part, len(targets))
             features[step] = pool.features(step)
-        notes, missing = [], []
-        if features and pool.short.left_out:
-            notes.append(
-                f"{pool.short.left_out} chains of two relations cover too many pairs and stay out: "
-                "raise the setting cells to take them in"
-            )
-        if len(features) < len(targets):
-            missing.append(f"{len(targets) - len(features)} of {len(targets)} directions have no rules")
-        tried = self._rank_validation(graph, features)
+        tried = self._choose(graph, features, missing)
         scorer, _ = max(tried, key=lambda pair: pair[1].mrr)
-        ways = sum(len(self._numbers(aggregator)) for aggregator in self.config.aggregators)
-        if len(tried) < ways:
-            missing.append(f"{ways - len(tried)} of {ways} ways of scoring are not tried")
+        left_out = pool.short.left_out if features else 0
+        note = (
+            f"{left_out} chains of two relations cover too many pairs and stay out: "
+            "raise the setting cells to take them in"
+        )
         choices = tuple(choice for _, choice in tried)
-        return _Learned(graph, features, scorer, choices, tuple(notes), tuple(missing))
+        return _Learned(graph, features, scorer, choices, (note,) if left_out else (), tuple(missing))
 
-    def _numbers(self, aggregator: Aggregator) -> tuple[float, ...]:
-        """The settings of an aggregator that are compared: penalties of learned weights, else smoothing."""
-        return self.config.penalties if AGGREGATIONS[aggregator].learned else self.config.smoothing
-
-    def _rank_validation(self, graph: Graph, features: Mapping[int, Features]) -> list[tuple[Scorer, Choice]]:
-        """Every way of scoring with the rank of validation facts by it; at least one, as far as time goes."""
+    def _choose(
+        self, graph: Graph, features: Mapping[int, Features], missing: list[str]
+    ) -> list[tuple[Scorer, Choice]]:
+        """Rank validation facts by every way of scoring, or by at least one where time is up."""
+        config, skipped = self.config, 0
         tried: list[tuple[Scorer, Choice]] = []
-        for scorer in self._scorers(graph, features, tried):
-            if tried and self.deadline.passed:
-                break
-            self._tell(f"ranks of validation facts by {scorer.aggregator}")
-            block = self.config.sizes.block
-            ranks = rank_facts(graph, features, scorer, "valid", levels=False, block=block)
-            mrr = Ranks.concat(ranks.values()).mrr
-            chained = len(graph.assumed) > 0
-            choice = Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, chained, mrr)
-            tried.append((scorer, choice))
+        for aggregator in config.aggregators:
+            scorers = [Scorer(aggregator, c, config.depth) for c in config.smoothing]
+            if AGGREGATIONS[aggregator].learned:
+                # At the smoothing by which the maximum did best.
+                base = [choice for _, choice in tried if choice.aggregator == "maximum"]
+                c = max(base, key=lambda choice: choice.mrr).smoothing if base else config.smoothing[-1]
+                plain = Scorer(aggregator, c, config.depth, table=config.sizes.table)
+                scorers = self._weighted(graph, features, plain, [] if tried else missing)
+            for scorer in scorers:
+                if tried and self.deadline.passed:
+                    skipped += 1
+                    continue
+                self._tell(f"ranks of validation facts by {aggregator}")
+                mrr = Ranks.concat(self._validation_ranks(graph, features, scorer).values()).mrr
+                chained = len(graph.assumed) > 0
+                tried.append((scorer, Choice(aggregator, scorer.smoothing, scorer.penalty, chained, mrr)))
+        if skipped:
+            missing.append(f"{skipped} of {skipped + len(tried)} ways of scoring are not tried")
         return tried
 
-    def _scorers(
-        self, graph: Graph, features: Mapping[int, Features], tried: Sequence[tuple[Scorer, Choice]]
-    ) -> Iterator[Scorer]:
-        """Every way of scoring; weights are learned at the smoothing by which the maximum did best so far."""
-        config = self.config
-        for aggregator in config.aggregators:
-            if not AGGREGATIONS[aggregator].learned:
-                for smoothing in config.smoothing:
-                    yield Scorer(aggregator, smoothing, config.depth)
-                continue
-            base = [choice for _, choice in tried if choice.aggregator == "maximum"]
-            smoothing = max(base, key=lambda choice: choice.mrr).smoothing if base else config.smoothing[-1]
-            plain = Scorer(aggregator, smoothing, config.depth, table=config.sizes.table)
-            learned = {}
-            for part, (step, found) in enumerate(features.items(), 1):
-                if self.deadline.passed and tried:
-                    return
-                self._tell("weights", part, len(features))
-                learned[step] = (
-                    [start_weights(found)] * len(config.penalties)
-                    if self.deadline.passed
-                    else learn_weights(graph, found, plain, config)
-                )
-            for place, penalty in enumerate(config.penalties):
-                weights = {step: found[place] for step, found in learned.items()}
-                yield replace(plain, penalty=penalty, weights=weights)
+    def _weighted(
+        self, graph: Graph, features: Mapping[int, Features], plain: Scorer, missing: list[str]
+    ) -> list[Scorer]:
+        """Scorers by learned weights, one for each penalty; the best rule decides where time is up."""
+        penalties, count = self.config.penalties, len(features)
+        learned = {step: [start_weights(found)] * len(penalties) for step, found in features.items()}
+        for part, (step, found) in enumerate(features.items(), 1):
+            if self.deadline.passed:
+                missing.append(f"weights of {count + 1 - part} of {count} directions are not learned")
+                break
+            self._tell("weights", part, count)
+            learned[step] = learn_weights(graph, found, plain, self.config)
+        return [
+            replace(plain, penalty=penalty, weights={step: found[place] for step, found in learned.items()})
+            for place, penalty in enumerate(penalties)
+        ]
+
+    def _validation_ranks(
+        self, graph: Graph, features: Mapping[int, Features], scorer: Scorer
+    ) -> dict[int, Ranks]:
+        block = self.config.sizes.block
+        return rank_facts(graph, features, scorer, "valid", levels=False, block=block)
 
     def _try_assumed(self, stated: _Learned, facts: FactBase, plan: CompletionPlan) -> _Learned:
         """Learn again with assumed facts, and keep that unless it answers worse what was unanswered."""
@@ -245,7 +249,7 @@ class _Learner:
             return not_tried
 
         def mrr(one: _Learned) -> float:
-            ranks = rank_facts(one.graph, one.features, one.scorer, "valid", levels=False)
+            ranks = self._validation_ranks(one.graph, one.features, one.scorer)
             return Ranks.concat(some.take(queries[step]) for step, some in ranks.items()).mrr
 
         is_kept = is_settled or mrr(built) >= mrr(stated)
