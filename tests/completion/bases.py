@@ -40,7 +40,7 @@ def family(n=24, seed=0, test=True):
     return FactBase.from_facts(rows, marks=marks)
 
 
-def islands(n=40):
+def islands(n=30):
     """Two rings of towns, each in a land of its own; for seven towns in a row only rules can say in which."""
     rows, marks = [], []
     for land in "ab":

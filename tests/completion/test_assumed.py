@@ -61,17 +61,17 @@ def test_what_is_unanswered(facts):
 
 
 def test_what_is_denied_is_neither_assumed_nor_predicted():
-    facts, atom = islands(), parse_atom("in(a1, a)")
+    facts, atom = islands(), parse_atom("in(a0, a)")
     relation = facts.relations["in", 2]
     false = (relation.codes == [facts.code(arg.value) for arg in atom.args]).all(axis=1)
     taught = np.where(false, 0, relation.mark).astype(np.uint8)
     denied = facts.with_relation(replace(relation, mark=taught, negative=false))
     held_out = facts.with_relation(replace(relation, negative=false))  # what test says is not to be known
-    quick = CHAINED.model_copy(update={"aggregators": ("maximum",)})
+    quick = CHAINED.model_copy(update={"aggregators": ("maximum",), "chains": 0})
     for base, is_there in ((facts, True), (denied, False), (held_out, True)):
         done = complete(base, quick)
         assert done.is_assumed(atom) == is_there
-        assert (atom in [found.atom for found in done.rank(parse_atom("in(a1, Y)"), 999)]) == is_there
+        assert (atom in [found.atom for found in done.rank(parse_atom("in(a0, Y)"), 999)]) == is_there
 
 
 def test_assumed_facts_are_no_evidence(chained):

@@ -163,8 +163,25 @@ def _ends(graph: Graph, body: Body, starts: Ints) -> int:
 def _reached(graph: Graph, x: int, y: int) -> tuple[csr_matrix, csr_matrix]:
     """Constants other than y one step from x, [S, n], and other than x two steps from x, [S * S, n]."""
     count, n = graph.n_steps, graph.n
-    once = _without(graph.ends[x].reshape(count, n).tocsr(), y)
-    return once, _without((once @ graph.ends).reshape(count * count, n).tocsr(), x)
+
+    def matrix(row: Ints, column: Ints, height: int) -> csr_matrix:
+        return csr_matrix((np.ones(len(row), dtype=np.float32), (row, column)), shape=(height, n))
+
+    _, ends = _row_entries(graph.ends, np.array([x]))
+    first, middle = ends[ends % n != y] // n, ends[ends % n != y] % n
+    walk, ends = _row_entries(graph.ends, middle)
+    apart = ends % n != x
+    steps = first[walk[apart]] * count + ends[apart] // n
+    return matrix(first, middle, count), matrix(steps, ends[apart] % n, count * count)
+
+
+def _row_entries(matrix: csr_matrix, rows: Ints) -> tuple[Ints, Ints]:
+    """The entries of some CSR rows, one after the other: for each its place in `rows`, and its column."""
+    sizes = np.diff(matrix.indptr)[rows]
+    owner = np.repeat(np.arange(len(rows)), sizes)
+    before = np.cumsum(sizes) - sizes
+    place = matrix.indptr[rows][owner] + np.arange(len(owner)) - before[owner]
+    return owner, matrix.indices[place].astype(np.int64)
 
 
 def _per_constant(reached: csr_matrix) -> Ints:
@@ -194,12 +211,6 @@ def _most_common(
         if length < 4 or _onward(graph, steps)[0].sum() <= plan.config.sizes.walks:
             chosen.append((Body("path", steps), found))
     return chosen
-
-
-def _without(matrix: csr_matrix, column: int) -> csr_matrix:
-    coo = matrix.tocoo()
-    keep = coo.col != column
-    return csr_matrix((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=matrix.shape)
 
 
 def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
@@ -235,11 +246,7 @@ def _walked(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
     onward = _onward(graph, steps)
     walks = [np.flatnonzero(onward[0])]  # constants at each place of all walks so far, [walks] each
     for step, rest in zip(steps, onward[1:], strict=True):
-        matrix, last = graph.steps[step], walks[-1]
-        degree = np.diff(matrix.indptr)[last]
-        walk = np.repeat(np.arange(len(last)), degree)
-        first = np.cumsum(degree) - degree  # where the walks that go on from each begin
-        end = matrix.indices[matrix.indptr[last[walk]] + np.arange(len(walk)) - first[walk]]
+        walk, end = _row_entries(graph.steps[step], walks[-1])
         keep = rest[end] > 0
         for before in walks[:-1]:
             keep &= before[walk] != end

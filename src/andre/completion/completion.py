@@ -104,19 +104,7 @@ class Completion:
         return len(self.graph.assumed) > 0
 
     def is_assumed(self, atom: Atom) -> bool:
-        """Whether an atom counts as a fact though nobody stated it.
-
-        Examples
-        --------
-        >>> from andre.completion import CompletionConfig, complete
-        >>> from andre.logic import parse_atom
-        >>> rows = [f"near(x{i}, x{(i + 1) % 9})" for i in range(9)]
-        >>> rows += [f"in(x{i}, k)" for i in range(8)]
-        >>> facts = FactBase.from_facts(map(parse_atom, rows))
-        >>> config = CompletionConfig(aggregators=("maximum",), chained=(True,))
-        >>> [complete(facts, config).is_assumed(parse_atom(text)) for text in ("in(x8, k)", "in(x7, k)")]
-        [True, False]
-        """
+        """Whether an atom counts as a fact though nobody stated it."""
         codes = [self.facts.code(arg.value) for arg in atom.args if isinstance(arg, Constant)]
         if atom.predicate not in self.graph.relations or len(codes) != 2 or None in codes:
             return False
@@ -185,15 +173,12 @@ class Completion:
         at = {int(candidate): cell for cell, candidate in enumerate(cells.candidate.tolist())}
         found = []
         for candidate in order[np.isfinite(scores[order])].tolist():
-            fired: tuple[Rule, ...] = ()
-            chance = 0.0
-            if (cell := at.get(candidate)) is not None:
-                row = cells.groundings[cell]
-                chosen = np.sort(row.indices)[:rules].tolist()
-                fired = tuple(self._with_counts(step, features.bodies[place]) for place in chosen)
-                chance = float(chances[cell])
+            cell = at.get(candidate)
+            firing = [] if cell is None else np.sort(cells.groundings[cell].indices)[:rules].tolist()
+            fired = tuple(self._with_counts(step, features.bodies[place]) for place in firing)
             end = Constant(self.facts.constants[candidate])
             atom = pattern.substitute(dict.fromkeys(pattern.variables, end))
+            chance = 0.0 if cell is None else float(chances[cell])
             found.append(RankedAnswer(atom, float(scores[candidate]), chance, fired))
         return found
 

@@ -16,20 +16,20 @@ __all__ = ["CompletionConfig", "CompletionPlan", "SizeConfig", "is_small"]
 
 
 Count = Annotated[int, Field(ge=1)]
-CountOrNone = Annotated[int, Field(ge=0)]
+Whole = Annotated[int, Field(ge=0)]
 
 
 class SizeConfig(Settings):
     """Sizes from which a knowledge base counts as large, and bounds on what is held at a time."""
 
     #: Entries of all relations and their inverses as dense matrices, up to which a base is small.
-    small: CountOrNone = 10_000_000
+    small: Whole = 10_000_000
     #: Entries (queries x candidates x rules) up to which weights score every candidate, fired for or not.
-    table: CountOrNone = 40_000_000
+    table: Whole = 40_000_000
     cells: Count = 400_000  #: cells that weights are learned from, about, where not every candidate has one
     block: Count = 20_000_000  #: scores (queries x candidates) that are ranked at a time
-    walks: CountOrNone = 500_000  #: of a chain of four: one with more says little about any of its pairs
-    meetings: CountOrNone = 1_000_000  #: of the walks of a fact: between hubs nearly every chain is found
+    walks: Whole = 500_000  #: of a chain of four: one with more says little about any of its pairs
+    meetings: Whole = 1_000_000  #: of the walks of a fact: between hubs nearly every chain is found
 
 
 class CompletionConfig(Settings):
@@ -52,13 +52,13 @@ class CompletionConfig(Settings):
     penalties: Annotated[tuple[Positive, ...], Field(min_length=1)] = (30.0, 10.0)
     short: bool = True  #: whether all bodies of one and two literals are enumerated
     bodies: Count = 100  #: bodies per relation and side, by significance
-    confident: CountOrNone = 100  #: and by confidence
+    confident: Whole = 100  #: and by confidence
     #: Rules with constants per relation and side; None takes 300 in large bases and 30 in small ones.
-    constants: CountOrNone | None = None
+    constants: Whole | None = None
     #: Chains of three literals per relation and side, and in large bases as many of four; None takes 40 in
     #: large bases, and in small ones as many as there are fewer short bodies than `bodies`: with few
     #: relations short bodies say little.
-    chains: CountOrNone | None = None
+    chains: Whole | None = None
     chain_facts: Count = 150  #: facts of a relation from which chains are found
     support: Count = 2  #: facts that a body with positive evidence is right about
     depth: Count = 5  #: rules that the maximum and noisy-or look at, the best first
@@ -69,7 +69,7 @@ class CompletionConfig(Settings):
     non_negative: bool = False  #: no rule may speak against its head
     queries: Count = 2_000  #: queries of a relation and side that weights are learned from, at most
     cells: Count = 60_000_000  #: entries that all bodies may have together; longer chains stay out first
-    seed: CountOrNone = 0
+    seed: Whole = 0
     valid_share: Annotated[float, Field(ge=0, lt=1)] = 0.1  #: split off where no fact is marked valid
     valid_most: Count = 3_000  #: facts that are split off, at most
     give_back: bool = True  #: whether facts that were split off are learned from once they have chosen

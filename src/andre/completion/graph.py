@@ -29,7 +29,7 @@ def _none() -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """The binary facts of a knowledge base, with each relation R numbered twice, once per direction.
+    """The binary facts of a knowledge base; each of its R relations is numbered twice, once per direction.
 
     A *step* is a relation or its inverse: step d < R follows relation d from its
     first argument to its second, step d + R the other way. A query for the second
