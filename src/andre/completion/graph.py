@@ -148,20 +148,20 @@ def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
     >>> with_validation(base, CompletionConfig()).relations["edge", 2].count("valid")
     2
     """
-    if any(relation.count("valid") for (_, arity), relation in facts.relations.items() if arity == 2):
+    binary = [relation for (_, arity), relation in facts.relations.items() if arity == 2]
+    if any(relation.count("valid") for relation in binary):
         return facts
     rng = np.random.default_rng(config.seed)
-    total = sum(relation.count("train") for (_, arity), relation in facts.relations.items() if arity == 2)
+    total = sum(relation.count("train") for relation in binary)
     share = min(config.valid_share, config.valid_most / max(1, total))
-    for (_, arity), relation in list(facts.relations.items()):
-        if arity != 2:
-            continue
+    relations = dict(facts.relations)
+    for relation in binary:
         train = np.flatnonzero(relation.marked("train"))
         chosen = rng.choice(train, round(len(train) * share), replace=False)
         mark = np.zeros(len(relation), dtype=np.uint8) if relation.mark is None else relation.mark.copy()
         mark[chosen] = 1
-        facts = replace(facts, relations={**facts.relations, relation.key: replace(relation, mark=mark)})
-    return facts
+        relations[relation.key] = replace(relation, mark=mark)
+    return replace(facts, relations=relations)
 
 
 def taught(facts: FactBase) -> FactBase:
@@ -173,12 +173,11 @@ def taught(facts: FactBase) -> FactBase:
     >>> taught(FactBase.from_relations("abc", [edge])).relations["edge", 2].count("train")
     2
     """
-    relations = {
-        key: relation
-        if relation.mark is None
-        else replace(relation, mark=np.where(relation.marked("valid"), 0, relation.mark).astype(np.uint8))
-        for key, relation in facts.relations.items()
-    }
+    relations = dict(facts.relations)
+    for key, relation in facts.relations.items():
+        if relation.mark is not None:
+            mark = np.where(relation.marked("valid"), 0, relation.mark).astype(np.uint8)
+            relations[key] = replace(relation, mark=mark)
     return replace(facts, relations=relations)
 
 

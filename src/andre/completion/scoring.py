@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -142,13 +141,11 @@ class Aggregation:
 
 
 #: All ways of scoring. A new one is an entry here, and its name in `Aggregator` above.
-AGGREGATIONS: Mapping[Aggregator, Aggregation] = MappingProxyType(
-    {
-        "maximum": Aggregation(_maximum),
-        "noisy-or": Aggregation(_noisy_or),
-        "weights": Aggregation(_weighted, learned=True),
-    }
-)
+AGGREGATIONS: Mapping[Aggregator, Aggregation] = {
+    "maximum": Aggregation(_maximum),
+    "noisy-or": Aggregation(_noisy_or),
+    "weights": Aggregation(_weighted, learned=True),
+}
 
 
 @dataclass(frozen=True, eq=False)
