@@ -9,7 +9,7 @@ from tests.completion.bases import FAST, islands, small_bases
 from typer.testing import CliRunner
 
 from andre.cli.app import app
-from andre.completion import Graph, believed, complete, relearn
+from andre.completion import Graph, Scorer, believed, complete, relearn
 from andre.completion.assumed import asked, unanswered
 from andre.completion.scoring import rank_facts
 from andre.facts import FactBase, write_facts
@@ -123,10 +123,18 @@ def test_an_explanation_says_what_was_assumed(tmp_path):
 
 
 def test_ranks_stand_in_the_order_of_the_facts(plain):
-    whole = plain.ranks("test")
-    parts = rank_facts(plain.graph, plain.features, plain.scorer, "test", block=3 * plain.graph.n)
+    mixed = np.random.default_rng(0).permutation(plain.graph.test)
+    graph, scorer = replace(plain.graph, test=mixed), Scorer("maximum", 5.0, 5)
+    whole, parts = (
+        rank_facts(graph, plain.features, scorer, "test", block=block) for block in (10**9, 3 * graph.n)
+    )
     for step, ranks in whole.items():
         assert ranks.of("realistic").tolist() == parts[step].of("realistic").tolist()
+        known = graph.known(step, ("train", "valid", "test"))
+        for (start, end), rank in zip(graph.pairs(step, "test"), ranks.of("realistic"), strict=True):
+            scores = scorer.scores(plain.features[step], np.array([start]))[0]
+            others = np.delete(scores, known[start].indices)
+            assert rank == 1 + (others > scores[end]).sum() + (others == scores[end]).sum() / 2
 
 
 def test_where_everything_is_answered_nothing_is_assumed():
