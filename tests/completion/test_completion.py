@@ -38,6 +38,11 @@ def test_answers_name_rules_that_derive_them(done):
     assert 0 <= best.chance <= 1
 
 
+def test_no_rule_derives_its_head_from_itself(done):
+    assert len(done.rules) > 50
+    assert not any(rule.head in [literal.atom for literal in rule.body] for rule in done.rules)
+
+
 def test_known_facts_are_left_out_unless_asked_for(done):
     pattern = parse_atom("child(c3, X)")
     fact = parse_atom("child(c3, c1)")
