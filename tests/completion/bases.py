@@ -5,13 +5,18 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import strategies as st
 
-from andre.completion import CompletionConfig
+from andre.completion import CompletionConfig, SizeConfig
 from andre.facts import FactBase
-from andre.logic import Atom, Constant
+from andre.logic import Atom, Constant, parse_atom
 
-__all__ = ["FAST", "family", "ladders", "small_bases"]
+__all__ = ["FAST", "family", "islands", "ladders", "large", "small_bases"]
 
 FAST = CompletionConfig(smoothing=(5.0,), penalties=(10.0,))
+
+
+def large(config=FAST, **changes):
+    """The settings under which every base counts as a large one."""
+    return config.model_copy(update={"sizes": SizeConfig(small=0), **changes})
 
 
 def family(n=24, seed=0, test=True):
@@ -33,6 +38,18 @@ def family(n=24, seed=0, test=True):
             state("grandparent", (parent - 1) // 2, child, "valid" if child % 7 == 0 else "train")
         state("likes", *rng.integers(0, n, 2))
     return FactBase.from_facts(rows, marks=marks)
+
+
+def islands(n=30):
+    """Two rings of towns, each in a land of its own; for seven towns in a row only rules can say in which."""
+    rows, marks = [], []
+    for land in "ab":
+        for town in range(n):
+            rows.append(f"near({land}{town}, {land}{(town + 1) % n})")
+            marks.append("train")
+            rows.append(f"in({land}{town}, {land})")
+            marks.append("test" if town < 7 else "valid" if 15 <= town < 22 else "train")
+    return FactBase.from_facts(map(parse_atom, rows), marks=marks)
 
 
 small_bases = st.lists(

@@ -1,18 +1,18 @@
 """Bodies of completion: counts against coverage by joins, chains against walks one by one."""
 
-import warnings
 from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.completion.bases import FAST, family, ladders, small_bases
+from tests.completion.bases import FAST, family, ladders, large, small_bases
 
-from andre.completion import CompletionConfig, Graph, complete
-from andre.completion.chains import chain_groundings, long_bodies
+from andre.completion import CompletionConfig, Graph, SizeConfig, complete
+from andre.completion.bodies import chain_groundings, long_bodies
+from andre.completion.config import CompletionPlan
 from andre.completion.given import GivenRules
-from andre.completion.pool import constant_bodies, enumerate_bodies
+from andre.completion.pool import ShortBodies, constant_bodies
 from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.learning import with_inequalities
@@ -24,10 +24,7 @@ from andre.runs import load
 @given(small_bases, st.booleans())
 def test_every_rule_counts_as_its_text_says(facts, small):
     config = CompletionConfig(aggregators=("maximum",), valid_share=0.0, bodies=500, chains=20, support=1)
-    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")
-        patch.setattr("andre.completion.choose.is_small", lambda graph: small)
-        done = complete(facts, config)
+    done = complete(facts, config if small else large(config))
     n = len(facts.constants)
     for rule in done.rules:
         heads = covered_heads(rule, facts)
@@ -39,13 +36,10 @@ def test_every_rule_counts_as_its_text_says(facts, small):
 @settings(max_examples=25, deadline=None)
 @given(small_bases)
 def test_whole_and_sparse_matrices_give_the_same_bodies(facts):
-    import andre.completion.pool as module
-
     graph = Graph.of(facts)
-    dense = enumerate_bodies(graph, FAST)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_DENSE", 0)
-        sparse = enumerate_bodies(graph, FAST)
+    dense, sparse = (
+        ShortBodies.enumerate(graph, CompletionPlan.of(graph, config)) for config in (FAST, large())
+    )
 
     def by_body(pool):
         return {
@@ -72,10 +66,8 @@ def test_chains_count_walks_over_distinct_constants(facts, steps):
     assert found.tolist() == ways.tolist()
 
 
-def test_chains_of_four_are_found_in_large_bases_explained_and_saved(monkeypatch, tmp_path):
-    for module in ("choose", "pool"):
-        monkeypatch.setattr(f"andre.completion.{module}.is_small", lambda graph: False)
-    done = complete(ladders(), FAST.model_copy(update={"chains": 5}))
+def test_chains_of_four_are_found_in_large_bases_explained_and_saved(tmp_path):
+    done = complete(ladders(), large(chains=5))
     rule = parse_rule(
         "far(X, Y) :- p(X, Z), q(Z, W), r(W, V), s(V, Y), X \\= Y, X \\= Z, X \\= W, X \\= V, "
         "Y \\= Z, Y \\= W, Y \\= V, Z \\= W, Z \\= V, W \\= V."
@@ -88,26 +80,29 @@ def test_chains_of_four_are_found_in_large_bases_explained_and_saved(monkeypatch
     assert load(tmp_path / "run").evaluate("valid") == done.evaluate("valid")
 
 
-@pytest.mark.parametrize("bound", ["_MOST_WALKS", "_MOST_MEETS"])
-def test_chains_of_four_with_too_many_walks_stay_out(monkeypatch, bound):
-    monkeypatch.setattr(f"andre.completion.chains.{bound}", 0)
-    config = FAST.model_copy(update={"chains": 5})
-    assert long_bodies(Graph.of(ladders()), 4, config, (3, 4)) == []
+@pytest.mark.parametrize("bound", [{"walks": 0}, {"meetings": 0}])
+def test_chains_of_four_with_too_many_walks_stay_out(bound):
+    graph = Graph.of(ladders())
+    for sizes, is_there in ((SizeConfig(small=0), True), (SizeConfig(small=0, **bound), False)):
+        plan = CompletionPlan.of(graph, FAST.model_copy(update={"chains": 5, "sizes": sizes}))
+        assert bool(long_bodies(graph, 4, plan)) == is_there
 
 
-def test_large_bases_get_more_rules_with_constants(monkeypatch):
+def test_large_bases_get_more_rules_with_constants():
     rows = [f"{name}(x{i}, y{i % 9})" for name in "pqrst" for i in range(90)]
     graph = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
-    assert len(constant_bodies(graph, 0, CompletionConfig())) == 30
-    monkeypatch.setattr("andre.completion.pool.is_small", lambda graph: False)
-    assert len(constant_bodies(graph, 0, CompletionConfig())) > 30
-    assert len(constant_bodies(graph, 0, CompletionConfig(constants=3))) == 3
+    small, many, three = (
+        len(constant_bodies(graph, 0, CompletionPlan.of(graph, config)))
+        for config in (CompletionConfig(), large(), large(constants=3))
+    )
+    assert (small, three) == (30, 3)
+    assert many > 30
 
 
-def test_bodies_that_do_not_fit_stay_out(monkeypatch):
-    monkeypatch.setattr("andre.completion.pool._DENSE", 0)
-    with pytest.warns(UserWarning, match="stay out"):
-        complete(family(), FAST.model_copy(update={"cells": 1}))
+def test_bodies_that_do_not_fit_stay_out():
+    config = large(cells=1, aggregators=("maximum",), chains=0)
+    (note,) = complete(family(), config).notes
+    assert "stay out" in note
 
 
 skeletons = st.sampled_from(
@@ -149,7 +144,7 @@ def test_few_relations_leave_room_for_chains():
     assert any(len(rule.body) - 6 == 3 for rule in found.rules)
 
 
-def test_chains_through_a_hub_stay_out_of_large_bases(monkeypatch):
+def test_chains_through_a_hub_stay_out_of_large_bases():
     """Everything is a thing, so that two steps lead from anywhere to anywhere; few chains say more."""
     facts = ladders()
     rows = [
@@ -159,9 +154,8 @@ def test_chains_through_a_hub_stay_out_of_large_bases(monkeypatch):
     ]
     things = sorted({str(arg) for row in rows for arg in row.args})
     rows += [parse_atom(f"isa({name}, thing)") for name in things]
-    monkeypatch.setattr("andre.completion.choose.is_small", lambda graph: False)
-    monkeypatch.setattr("andre.completion.complete.is_small", lambda graph: False)
-    done = complete(FactBase.from_facts(rows), FAST.model_copy(update={"chained": (False,)}))
+    config = large(aggregators=("maximum",))
+    done = complete(FactBase.from_facts(rows), config)
     graph = done.graph
     step = graph.relations.index("far")
     features = done.features[step]
@@ -173,6 +167,6 @@ def test_chains_through_a_hub_stay_out_of_large_bases(monkeypatch):
     assert long
     assert (features.n_r[long] >= 10 * rate * features.n_b[long]).all()
     hub = graph.relations.index("isa")
-    through = long_bodies(graph, step, CompletionConfig(chains=40), (3, 4))
+    through = long_bodies(graph, step, CompletionPlan.of(graph, config))
     assert any(hub in body.steps for body in through)
     assert not any(hub in features.bodies[place].steps for place in long)

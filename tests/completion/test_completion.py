@@ -1,29 +1,36 @@
 """Completion: its choices, its predictions, what is saved of it, bad input."""
 
+from typing import get_args
+
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.completion.bases import FAST, family
 
-from andre.completion import CompletionConfig, complete, relearn
+from andre.completion import CompletionConfig, Reliability, complete, relearn
+from andre.completion.scoring import AGGREGATIONS, Aggregator
+from andre.completion.weights import start_weights
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
+from andre.learning import Callback
 from andre.logic import parse_atom, parse_rule
 from andre.runs import load
 
 
-def test_held_out_facts_rank_first():
-    report = complete(family(), FAST).evaluate("test")
+def test_held_out_facts_rank_first(done):
+    report = done.evaluate("test")
     assert report.queries == 2 * 4
     assert report.mrr["pessimistic"] == 1.0
 
 
-def test_test_facts_are_never_read():
-    one, two = complete(family(), FAST), complete(family(test=False), FAST)
-    assert one.rules == two.rules
-    assert [choice.mrr for choice in one.choices] == [choice.mrr for choice in two.choices]
+def test_test_facts_are_never_read(done):
+    blind = complete(family(test=False), FAST)
+    assert done.rules == blind.rules
+    assert [choice.mrr for choice in done.choices] == [choice.mrr for choice in blind.choices]
 
 
-def test_predictions_name_rules_that_derive_them():
-    done = complete(family(), FAST)
+def test_answers_name_rules_that_derive_them(done):
     best = done.rank(parse_atom("parent(c7, X)"), limit=1)[0]
     assert best.atom == parse_atom("parent(c7, c15)")
     assert best.rules[0] == parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.")
@@ -31,8 +38,12 @@ def test_predictions_name_rules_that_derive_them():
     assert 0 <= best.chance <= 1
 
 
-def test_known_facts_are_left_out_unless_asked_for():
-    done = complete(family(), FAST)
+def test_no_rule_derives_its_head_from_itself(done):
+    assert len(done.rules) > 50
+    assert not any(rule.head in [literal.atom for literal in rule.body] for rule in done.rules)
+
+
+def test_known_facts_are_left_out_unless_asked_for(done):
     pattern = parse_atom("child(c3, X)")
     fact = parse_atom("child(c3, c1)")
     assert fact not in [found.atom for found in done.rank(pattern, limit=100)]
@@ -63,24 +74,22 @@ def test_thin_relations_and_constants_of_test_only():
     rows = [f"p(a{i}, b{i})" for i in range(8)] + [f"q(b{i}, a{i})" for i in range(8)]
     atoms = list(map(parse_atom, [*rows, "rare(a1, b1)", "p(new, b1)", "only(a1, b2)"]))
     marks = ["train"] * 17 + ["test"] * 2
-    with pytest.warns(UserWarning, match="rare, only have fewer than two training facts"):
-        done = complete(FactBase.from_facts(atoms, marks=marks), FAST)
-    with pytest.warns(UserWarning, match="1 constant has test facts but no training fact"):
-        assert done.evaluate("test").queries == 4
+    done = complete(FactBase.from_facts(atoms, marks=marks), FAST)
+    assert done.notes[0].startswith("rare, only have fewer than two training facts")
+    assert done.notes_on("test") == ("1 constant has test facts but no training fact: no rule can rank them",)
+    assert done.evaluate("test").queries == 4
     assert done.rank(parse_atom("only(a1, Y)")) == []
 
 
 def test_facts_in_train_and_test_both():
     rows = [parse_atom(f"p(a{i}, b{i})") for i in range(8)]
     facts = FactBase.from_facts([*rows, rows[0]], marks=["train"] * 8 + ["test"])
-    with pytest.warns(UserWarning, match="1 of the facts stand in more than one"):
-        complete(facts, FAST)
+    assert complete(facts, FAST).notes[0].startswith("1 of the facts stand in more than one")
 
 
-def test_what_cannot_be_completed():
+def test_what_cannot_be_completed(done):
     with pytest.raises(DataError, match="no binary facts"):
         complete(FactBase.from_facts([parse_atom("p(a)")]))
-    done = complete(family(), FAST)
     for text, words in (
         ("nothing(c1, X)", "no binary relation"),
         ("child(c1, c2)", "one argument open"),
@@ -111,8 +120,7 @@ def test_facts_that_were_split_off_are_given_back():
     assert all({evidence.split for evidence in rule.evidence} == {"train"} for rule in done.rules)
 
 
-def test_marked_facts_are_given_back_only_on_request():
-    done = complete(family(), FAST)
+def test_marked_facts_are_given_back_only_on_request(done):
     assert len(done.graph.valid) > 0
     again = relearn(done)
     assert len(again.graph.valid) == 0
@@ -134,10 +142,98 @@ def test_a_setting_that_does_not_exist_is_told():
         CompletionConfig.read({"zzz": 1})
 
 
-def test_it_tells_what_it_is_doing():
-    heard = []
-    complete(family(), FAST.model_copy(update={"chained": (False,)}), tell=heard.append)
-    assert heard[0] == "short bodies"
-    assert "rules, 8 of 8" in heard
-    assert heard.index("rules, 8 of 8") < heard.index("weights, 1 of 8")
-    assert "ranks of validation facts by noisy-or" in heard
+class Heard(Callback):
+    def __init__(self):
+        self.stages = []
+
+    def on_stage(self, stage, part, total):
+        self.stages.append((stage, part, total))
+
+
+def test_callbacks_hear_every_stage():
+    heard = Heard()
+    complete(family(), FAST.model_copy(update={"chained": (False,)}), callbacks=[heard])
+    stages = heard.stages
+    assert stages[0] == ("short bodies", 1, 1)
+    assert [part for stage, part, total in stages if stage == "rules"] == list(range(1, 9))
+    assert stages.index(("rules", 8, 8)) < stages.index(("weights", 1, 8))
+    assert ("ranks of validation facts by noisy-or", 1, 1) in stages
+
+
+class Clock:
+    """A deadline that passes once a stage has been heard of."""
+
+    def __init__(self, heard, stage):
+        self.heard, self.stage = heard, stage
+
+    @property
+    def passed(self):
+        return self.stage in self.heard.stages
+
+
+@pytest.mark.parametrize(
+    ("stage", "says", "n_features", "n_choices"),
+    [
+        (("short bodies", 1, 1), "8 of 8 directions have no rules, 2 of 3 ways of scoring", 0, 1),
+        (("rules", 3, 8), "5 of 8 directions have no rules, 2 of 3 ways of scoring are not tried", 3, 1),
+        (("weights", 2, 8), "1 of 3 ways of scoring are not tried", 8, 2),
+        (("weights", 3, 8), "weights of 5 of 8 directions are not learned", 8, 1),
+    ],
+)
+def test_the_best_so_far_is_returned_when_time_is_up(monkeypatch, stage, says, n_features, n_choices):
+    heard = Heard()
+    monkeypatch.setattr("andre.completion.learner.Deadline.after", lambda seconds: Clock(heard, stage))
+    aggregators = ("weights",) if says.startswith("weights") else FAST.aggregators
+    changes = {"time_limit": 60.0, "chained": (False,), "aggregators": aggregators}
+    config = FAST.model_copy(update=changes)
+    cut = complete(family(), config, callbacks=[heard])
+    assert (len(cut.features), len(cut.choices)) == (n_features, n_choices)
+    assert f"the time limit of 60 s was reached: {says}" in cut.notes[-1]
+    assert cut.evaluate("test").queries == 8
+
+
+def test_a_time_limit_cuts_whatever_comes_after_it():
+    """Assumed facts, and facts that were split off, come last."""
+    config = FAST.model_copy(update={"time_limit": 1e-9, "chained": (True,), "aggregators": ("weights",)})
+    facts = family(test=False).select("train")
+    cut = complete(facts, config)
+    assert cut.notes[-1] == (
+        "the time limit of 1e-09 s was reached: 8 of 8 directions have no rules, no facts are assumed, "
+        "validation facts are not learned from"
+    )
+    assert len(cut.graph.valid) > 0 == len(cut.rules)
+    assert cut.rank(parse_atom("parent(c7, X)")) == []
+
+
+def test_without_time_to_learn_weights_the_best_rule_decides(done):
+    plain = done.scorer.__class__("maximum", 5.0, 5)
+    for features in done.features.values():
+        unlearned = done.scorer.__class__("weights", 5.0, 5, 10.0, {features.step: start_weights(features)})
+        starts = np.flatnonzero(done.graph.has_answer(features.step))
+        cells = features.cells(starts)
+        one, two = (s.scores(features, starts)[cells.query, cells.candidate] for s in (plain, unlearned))
+        best = one[:, None] > one + 0.5  # apart by more than popularity
+        same = cells.query[:, None] == cells.query
+        assert (two[:, None] >= two - 1e-5)[best & same].all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=60))
+def test_chances_are_the_closest_that_never_fall(rows):
+    """Against the min-max formula of isotonic regression."""
+    confidence, true = np.array([row[0] for row in rows]) / 10, np.array([row[1] for row in rows])
+    found = Reliability.of(confidence, true)
+    values = np.unique(confidence)
+    mass = np.array([(confidence == value).sum() for value in values], dtype=float)
+    right = np.array([true[confidence == value].sum() for value in values], dtype=float)
+    mass[-1] += 1
+    n = len(values)
+    wanted = [
+        max(min(right[a : b + 1].sum() / mass[a : b + 1].sum() for b in range(k, n)) for a in range(k + 1))
+        for k in range(n)
+    ]
+    assert found.chances == pytest.approx(wanted, abs=1e-12)
+
+
+def test_every_aggregator_has_its_entry():
+    assert tuple(AGGREGATIONS) == get_args(Aggregator)

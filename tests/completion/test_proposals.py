@@ -4,6 +4,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
+import pytest
 from tests.completion.bases import FAST, family
 
 from andre.completion import complete
@@ -17,18 +18,22 @@ def test_more_head_atoms_than_are_looked_at_leave_the_clear_rules():
     assert rule in propose(family(), ProposalConfig(heads=60))
 
 
-def test_runs_propose_what_defines_a_relation():
-    proposed = propose(family())
+@pytest.fixture(scope="module")
+def proposed():
+    return propose(family())
+
+
+def test_runs_propose_what_defines_a_relation(proposed):
     assert parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.") in proposed
     config = FAST.model_copy(update={"short": False, "constants": 0, "chains": 0})
     report = complete(family(), config, extra=proposed).evaluate("test")
     assert report.mrr["pessimistic"] > 0.9
 
 
-def test_proposals_read_training_facts_only_and_are_the_same_in_other_processes():
+def test_proposals_read_training_facts_only_and_are_the_same_in_other_processes(proposed):
     with ProcessPoolExecutor(2, get_context("spawn")) as executor:
-        elsewhere = propose(family(), executor=executor)
-    assert propose(family()) == elsewhere == propose(family(test=False))
+        elsewhere = propose(family(test=False), executor=executor)
+    assert proposed == elsewhere
 
 
 def test_proposals_are_safe_apart_and_bounded():

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from tests.completion.bases import FAST
 
-from andre.completion import Body, complete
-from andre.completion.features import Cells, Features
-from andre.completion.scoring import RankingLoss, best_confidences, fit_weights, is_dense
+from andre.completion import Body, Scorer, SizeConfig, complete
+from andre.completion.features import Features
+from andre.completion.scoring import best_confidences
+from andre.completion.weights import RankingLoss, fit_weights, training_queries
 from andre.facts import FactBase, Relation
 from andre.logic import parse_atom, parse_rule
 
@@ -48,10 +49,10 @@ def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoo
         groundings=csr_matrix(covered),
         answers=np.zeros(n),
     )
-    table = features.table(np.arange(n), np.arange(n * n))
-    cells = table.starts[table.query] * n + table.candidate
+    found = features.cells(np.arange(n), np.arange(n * n))
+    cells = found.starts[found.query] * n + found.candidate
     own = (true[cells], features.confidence_apart(smoothing))
-    best = best_confidences(table, features.confidence(smoothing), count, own)
+    best = best_confidences(found.groundings, features.confidence(smoothing), count, own)
     for cell, found in zip(cells.tolist(), best, strict=True):
         others = np.arange(n * n) != cell if true[cell] else np.ones(n * n, dtype=bool)
         right, all_ = covered[:, others & true].sum(axis=1), covered[:, others].sum(axis=1)
@@ -79,14 +80,14 @@ def test_sparse_inputs_give_the_same_loss(seed):
     assert whole[1] == pytest.approx(sparse[1], abs=1e-4)
 
 
-def test_candidates_that_have_an_answer_fall_behind_in_large_bases(monkeypatch):
+def test_candidates_that_have_an_answer_fall_behind_in_large_bases():
     # Everyone is near a thing of their own and one of their neighbour's; a thing has one owner.
-    monkeypatch.setattr("andre.completion.scoring._DENSE", 0)
     rows, marks = [], []
     for i in range(40):
         rows += [f"near(x{i}, y{i})", f"near(x{i}, y{(i + 1) % 40})", f"owns(x{i}, y{i})"]
         marks += ["train", "train", "valid" if i % 8 == 0 else "train"]
-    config = FAST.model_copy(update={"constants": 0, "aggregators": ("maximum", "weights")})
+    changes = {"constants": 0, "aggregators": ("maximum", "weights"), "sizes": SizeConfig(table=0)}
+    config = FAST.model_copy(update=changes)
     done = complete(FactBase.from_facts(map(parse_atom, rows), marks=marks), config)
     by = {choice.aggregator: choice.mrr for choice in done.choices}
     assert by["weights"] == 1.0 > by["maximum"]
@@ -100,7 +101,7 @@ def test_a_target_without_rules_takes_no_room_in_a_large_base():
     config = FAST.model_copy(update={"short": False, "constants": 0, "chains": 0})
     done = complete(facts, config, extra=[parse_rule("q(X, Y) :- p(X, Y), X \\= Y.")])
     assert [len(features.bodies) for features in done.features.values()] == [0, 1, 0, 1]
-    assert not any(is_dense(features) for features in done.features.values())
+    assert not any(Scorer("weights", 5.0, 5).is_dense(features) for features in done.features.values())
     assert done.rank(parse_atom("q(1, X)"), limit=1)[0].atom == parse_atom("q(1, 2)")
 
 
@@ -110,29 +111,25 @@ def test_best_confidences_are_the_best_of_the_rules_that_fire(seed, depth, densi
     rng = np.random.default_rng(seed)
     fires = rng.random((30, 4 * depth)) < density  # no more columns than are read of a row
     confidence, apart, own = rng.random(4 * depth), rng.random(4 * depth), rng.random(30) < 0.3
-    cells = np.arange(30)
-    table = Cells(np.array([0]), np.zeros(30, dtype=np.int64), cells, csr_matrix(fires.astype(np.float32)))
-    found = best_confidences(table, confidence, depth, (own, apart))
-    for cell in cells:
+    found = best_confidences(csr_matrix(fires.astype(np.float32)), confidence, depth, (own, apart))
+    for cell in range(30):
         values = np.sort((apart if own[cell] else confidence)[fires[cell]])[::-1][:depth]
         assert found[cell].tolist() == [*values, *[0.0] * (depth - len(values))]
 
 
-def test_weights_are_learned_from_some_queries_where_cells_are_many(monkeypatch):
+def test_weights_are_learned_from_some_queries_where_cells_are_many():
     rows = [f"p(x{i}, y{i})" for i in range(60)] + [f"q(x{i}, y{j})" for i in range(60) for j in range(9)]
     facts = FactBase.from_facts(map(parse_atom, rows))
-    taught = []
-
-    def loss(inputs, query, true, others):
-        taught.append(len(others))
-        return RankingLoss(inputs, query, true, others)
-
-    monkeypatch.setattr("andre.completion.scoring._DENSE", 0)
-    monkeypatch.setattr("andre.completion.scoring.RankingLoss", loss)
-    for cells in (10**9, 50):
-        monkeypatch.setattr("andre.completion.scoring._CELLS", cells)
-        done = complete(facts, FAST.model_copy(update={"give_back": False}))
-        assert any(choice.aggregator == "weights" for choice in done.choices)
-    whole, some = taught[: len(taught) // 2], taught[len(taught) // 2 :]
+    changes = {"aggregators": ("weights",), "give_back": False, "chained": (False,)}
+    few, many = (
+        FAST.model_copy(update={**changes, "sizes": SizeConfig(table=0, cells=cells)})
+        for cells in (50, 10**9)
+    )
+    done = complete(facts, few)
+    assert [choice.aggregator for choice in done.choices] == ["weights"]
+    whole, some = (
+        [len(training_queries(done.graph, found, config, dense=False)) for found in done.features.values()]
+        for config in (many, few)
+    )
     assert max(whole) > 40
     assert 0 < max(some) < min(20, max(whole))

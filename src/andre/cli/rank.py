@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -16,7 +15,7 @@ from andre.errors import AndreError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from andre.completion import Candidate, Completion, CompletionConfig
+    from andre.completion import Completion, CompletionConfig, RankedAnswer
     from andre.evaluation import RankReport
     from andre.facts import FactBase
     from andre.logic import Atom, Literal, Rule
@@ -128,7 +127,7 @@ def _read(source: str, format: str | None, evaluate: str | None) -> FactBase:
             f"{source} holds rules that andre learn found, and no facts: rank FACTS --with {source}"
         )
     base = read_source(source, format)
-    for note in replace(base.notes, overlaps=0):  # `complete` warns of these itself
+    for note in replace(base.notes, overlaps=0):  # `complete` notes these itself
         typer.echo(f"note: {note}", err=True)
     if evaluate == "test" and not len(base.select("test")):
         raise AndreError(f"no fact of {source} is marked test: mark some, or take --evaluate valid")
@@ -147,14 +146,18 @@ def _complete(base: FactBase, config: CompletionConfig, rules: _Rules) -> Comple
     from rich.console import Console
 
     from andre.completion import complete, with_validation
+    from andre.learning import Callback
 
-    with warnings.catch_warnings(record=True) as noticed:
-        warnings.simplefilter("always")
-        extra = _extra(base, config, rules)
-        with Console(stderr=True).status("learning") as status:  # shows itself in a terminal only
-            made = complete(base, config, extra, lambda what: status.update(f"learning: {what}"))
-    for note in noticed:
-        typer.echo(f"note: {note.message}", err=True)
+    extra = _extra(base, config, rules)
+    with Console(stderr=True).status("learning") as status:  # shows itself in a terminal only
+
+        class Shown(Callback):
+            def on_stage(self, stage: str, part: int, total: int) -> None:
+                status.update(f"learning: {stage}" + f", {part} of {total}" * (total > 1))
+
+        made = complete(base, config, extra, [Shown()])
+    for note in made.notes:
+        typer.echo(f"note: {note}", err=True)
     if not len(base.select("valid")) and len(with_validation(base, config).select("valid")):
         then = ", which then teach like all others" if config.give_back else ""
         typer.echo(f"note: no fact is marked valid: seed {config.seed} splits some off{then}", err=True)
@@ -179,15 +182,12 @@ def _extra(base: FactBase, config: CompletionConfig, rules: _Rules) -> list[Rule
 
 
 def _evaluate(completion: Completion, mark: str) -> RankReport:
-    with warnings.catch_warnings(record=True) as noticed:
-        warnings.simplefilter("always")
-        report = completion.evaluate(mark)
-    for note in noticed:
-        typer.echo(f"note: {note.message}", err=True)
-    return report
+    for note in completion.notes_on(mark):
+        typer.echo(f"note: {note}", err=True)
+    return completion.evaluate(mark)
 
 
-def _json(completion: Completion, found: list[Candidate], report: RankReport | None) -> str:
+def _json(completion: Completion, found: list[RankedAnswer], report: RankReport | None) -> str:
     import json
     from dataclasses import asdict
 
@@ -206,7 +206,7 @@ def _json(completion: Completion, found: list[Candidate], report: RankReport | N
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def _as_values(prediction: Candidate) -> dict[str, Any]:
+def _as_values(prediction: RankedAnswer) -> dict[str, Any]:
     return {
         "atom": str(prediction.atom),
         "score": prediction.score,
@@ -218,7 +218,7 @@ def _as_values(prediction: Candidate) -> dict[str, Any]:
     }
 
 
-def _lines(found: list[Candidate], completion: Completion, limit: int) -> Iterator[str]:
+def _lines(found: list[RankedAnswer], completion: Completion, limit: int) -> Iterator[str]:
     """Candidates, each with its rules and one grounding of every rule."""
     # Test facts are not told from other candidates: they are what ranks are judged by.
     stated = [completion.facts.select(mark) for mark in ("train", "valid")]

@@ -1,26 +1,26 @@
-"""Completing knowledge bases: rules for every relation, and candidates ranked by them."""
+"""Completing knowledge bases: rules for every relation, and answers to queries ranked by them."""
 
-from andre.completion.assumed import believed
 from andre.completion.bodies import Body
 from andre.completion.calibration import Reliability, ReliabilityBin
-from andre.completion.complete import complete, relearn, taught, with_validation
-from andre.completion.completion import Candidate, Choice, Completion
-from andre.completion.config import CompletionConfig
+from andre.completion.completion import Choice, Completion, RankedAnswer
+from andre.completion.config import CompletionConfig, SizeConfig
 from andre.completion.features import LateFeatures
-from andre.completion.graph import Graph
+from andre.completion.graph import Graph, believed, taught, with_validation
+from andre.completion.learner import complete, relearn
 from andre.completion.scoring import Scorer
 
 __all__ = [
     "Body",
-    "Candidate",
     "Choice",
     "Completion",
     "CompletionConfig",
     "Graph",
     "LateFeatures",
+    "RankedAnswer",
     "Reliability",
     "ReliabilityBin",
     "Scorer",
+    "SizeConfig",
     "believed",
     "complete",
     "relearn",

@@ -1,24 +1,39 @@
-"""Settings of completion."""
+"""Settings of completion, and what they come to in a knowledge base of a given size."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from dataclasses import dataclass
+from math import comb
+from typing import Annotated
 
 from pydantic import Field
 
+from andre.completion.graph import Graph
+from andre.completion.scoring import Aggregator
 from andre.model import NonNegative, Positive, Settings
 
-__all__ = ["Aggregator", "CompletionConfig"]
+__all__ = ["CompletionConfig", "CompletionPlan", "SizeConfig", "is_small"]
 
 
 Count = Annotated[int, Field(ge=1)]
+Whole = Annotated[int, Field(ge=0)]
 
-#: How the rules that fire for a candidate make one score.
-Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
+
+class SizeConfig(Settings):
+    """Sizes from which a knowledge base counts as large, and bounds on what is held at a time."""
+
+    #: Entries of all relations and their inverses as dense matrices, up to which a base is small.
+    small: Whole = 10_000_000
+    #: Entries (queries x candidates x rules) up to which weights score every candidate, fired for or not.
+    table: Whole = 40_000_000
+    cells: Count = 400_000  #: cells that weights are learned from, about, where not every candidate has one
+    block: Count = 20_000_000  #: scores (queries x candidates) that are ranked at a time
+    walks: Whole = 500_000  #: of a chain of four: one with more says little about any of its pairs
+    meetings: Whole = 1_000_000  #: of the walks of a fact: between hubs nearly every chain is found
 
 
 class CompletionConfig(Settings):
-    """What may be in the pool, and among which ways of scoring validation facts choose.
+    """Which rules may take part, and the ways of scoring that are compared on validation facts.
 
     A tuple of one value is a choice already made.
 
@@ -33,17 +48,17 @@ class CompletionConfig(Settings):
 
     aggregators: Annotated[tuple[Aggregator, ...], Field(min_length=1)] = ("maximum", "noisy-or", "weights")
     smoothing: Annotated[tuple[NonNegative, ...], Field(min_length=1)] = (1.0, 5.0, 20.0)  #: c of N_r/(N_b+c)
-    #: The price of a squared weight, the dearest first: each fit starts from the one before.
+    #: L2 penalties of learned weights, the strongest first: each fit starts from the one before.
     penalties: Annotated[tuple[Positive, ...], Field(min_length=1)] = (30.0, 10.0)
     short: bool = True  #: whether all bodies of one and two literals are enumerated
     bodies: Count = 100  #: bodies per relation and side, by significance
-    confident: Annotated[int, Field(ge=0)] = 100  #: and by confidence
+    confident: Whole = 100  #: and by confidence
     #: Rules with constants per relation and side; None takes 300 in large bases and 30 in small ones.
-    constants: Annotated[int, Field(ge=0)] | None = None
+    constants: Whole | None = None
     #: Chains of three literals per relation and side, and in large bases as many of four; None takes 40 in
     #: large bases, and in small ones as many as there are fewer short bodies than `bodies`: with few
     #: relations short bodies say little.
-    chains: Annotated[int, Field(ge=0)] | None = None
+    chains: Whole | None = None
     chain_facts: Count = 150  #: facts of a relation from which chains are found
     support: Count = 2  #: facts that a body with positive evidence is right about
     depth: Count = 5  #: rules that the maximum and noisy-or look at, the best first
@@ -54,7 +69,59 @@ class CompletionConfig(Settings):
     non_negative: bool = False  #: no rule may speak against its head
     queries: Count = 2_000  #: queries of a relation and side that weights are learned from, at most
     cells: Count = 60_000_000  #: entries that all bodies may have together; longer chains stay out first
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Whole = 0
     valid_share: Annotated[float, Field(ge=0, lt=1)] = 0.1  #: split off where no fact is marked valid
     valid_most: Count = 3_000  #: facts that are split off, at most
     give_back: bool = True  #: whether facts that were split off are learned from once they have chosen
+    time_limit: Positive | None = None  #: seconds, after which the best so far is returned
+    sizes: SizeConfig = SizeConfig()
+
+
+@dataclass(frozen=True)
+class CompletionPlan:
+    """What the size of a knowledge base decides, settled once before anything is counted.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom
+    >>> graph = Graph.of(FactBase.from_facts([parse_atom("p(a, b)")]))
+    >>> CompletionPlan.of(graph, CompletionConfig()).constants
+    30
+    >>> CompletionPlan.of(graph, CompletionConfig(sizes=SizeConfig(small=0))).constants
+    300
+    """
+
+    config: CompletionConfig
+    is_small: bool  #: relations are multiplied as dense matrices
+    constants: int  #: rules with constants per direction
+    chains: int  #: chains of each length per direction
+    lengths: tuple[int, ...]  #: of chains, in literals
+    #: So many times as often as chance a chain must be right. Hubs join everything with everything, and
+    #: chains through them cover most of all pairs and say nothing.
+    lift: float
+    chained: tuple[bool, ...]  #: whether facts are assumed; the ways to try
+
+    @classmethod
+    def of(cls, graph: Graph, config: CompletionConfig) -> CompletionPlan:
+        """Settle what the settings leave to the size of the base."""
+        small = is_small(graph, config.sizes.small)
+        count = graph.n_steps
+        short = count + comb(count, 2) + count**2  # one literal, two side by side, two in a row
+        chains = max(0, config.bodies - short) if small else 40
+        return cls(
+            config=config,
+            is_small=small,
+            # Each covers few pairs: in a large base many are needed, in a small one other bodies do.
+            constants=(30 if small else 300) if config.constants is None else config.constants,
+            chains=chains if config.chains is None else config.chains,
+            # In a large base few facts are covered by chains of three, and walks of four are few enough.
+            lengths=(3,) if small else (3, 4),
+            lift=0.0 if small else 10.0,
+            chained=config.chained or ((False, True) if small else (False,)),
+        )
+
+
+def is_small(graph: Graph, most: int = SizeConfig().small) -> bool:
+    """Whether all relations and their inverses fit in memory as dense matrices."""
+    return graph.n**2 * graph.n_steps <= most

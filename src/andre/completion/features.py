@@ -1,4 +1,4 @@
-"""What fires where: the candidates of some queries, and the bodies that cover each."""
+"""The features of ranking: for each direction its bodies, their counts, and the pairs that they cover."""
 
 from __future__ import annotations
 
@@ -10,27 +10,48 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from andre.completion.bodies import Body, Covered
-from andre.completion.chains import chain_groundings
+from andre.arrays import Bools, Floats, Ints, distinct_keys
+from andre.completion.bodies import Body, Covered, chain_groundings
 from andre.completion.graph import Graph
 from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.logic import Rule
 
-__all__ = ["Cells", "Features", "LateFeatures", "covered_pairs", "distinct", "features_of", "members"]
+__all__ = [
+    "Cells",
+    "Features",
+    "LateFeatures",
+    "covered_pairs",
+    "distinct_pairs",
+    "features_of",
+    "members",
+    "smoothed_confidence",
+    "to_csr",
+]
+
+
+def smoothed_confidence(n_b: NDArray[Any], n_r: NDArray[Any], c: float = 5.0) -> NDArray[Any]:
+    """The confidence N_r / (N_b + c) of rules: few groundings count as less certain.
+
+    Examples
+    --------
+    >>> smoothed_confidence(np.array([5.0, 95.0]), np.array([5.0, 95.0]))
+    array([0.5 , 0.95])
+    """
+    return np.asarray(n_r / np.maximum(n_b + c, 1e-9))
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Cells (query, candidate), and how each body covers each cell."""
+    """Candidates of some queries, one cell for each, and the bodies that cover it."""
 
-    starts: NDArray[np.int64]  #: [Q], the constant that each query asks from
-    query: NDArray[np.int64]  #: [P], position in starts
-    candidate: NDArray[np.int64]  #: [P], code of a constant
+    starts: Ints  #: [Q], the constant that each query asks from
+    query: Ints  #: [P], position in starts
+    candidate: Ints  #: [P], code of a constant
     groundings: csr_matrix  #: [P, K], columns in the order of the features
 
-    def spread(self, values: NDArray[np.float64], other: float, n: int) -> NDArray[np.float64]:
-        """[Q, n], the values of the cells, and one value for candidates without a cell."""
+    def spread(self, values: Floats, other: float, n: int) -> Floats:
+        """The values of the cells as a matrix, with one value for candidates without a cell: [Q, n]."""
         wide = np.full((len(self.starts), n), other)
         wide[self.query, self.candidate] = values
         return wide
@@ -41,16 +62,16 @@ class Features:
     """The bodies of one step as a target, the most confident first."""
 
     step: int
-    n: int
+    n: int  #: constants
     bodies: tuple[Body | Rule, ...]  #: seen from the side of the query
-    n_b: NDArray[np.float64]  #: [K]
-    n_r: NDArray[np.float64]  #: [K]
-    keys: NDArray[np.int64]  #: [U], x * n + y, ascending
-    groundings: csr_matrix  #: [K, U]
-    answers: NDArray[np.float64]  #: [n], how many training facts lead to each constant
+    n_b: Floats  #: [K], covered pairs whose start has an answer
+    n_r: Floats  #: [K], those of them that are training facts
+    keys: Ints  #: [U], x * n + y of every covered pair, ascending
+    groundings: csr_matrix  #: [K, U], in how many ways each body covers each pair
+    answers: Floats  #: [n], how many training facts lead to each constant
 
-    def table(self, starts: NDArray[np.int64], also: NDArray[np.int64] | None = None) -> Cells:
-        """The cells of some queries: what any body covers, and the pairs `also` (as keys)."""
+    def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
+        """The candidates of some queries that any body covers, and the pairs `also` (as keys)."""
         place = np.full(self.n, -1)
         place[starts] = np.arange(len(starts))
         inside = np.flatnonzero(place[self.keys // self.n] >= 0)
@@ -65,31 +86,20 @@ class Features:
             part = vstack([part, csr_matrix((len(new), part.shape[1]), dtype=part.dtype)], format="csr")
         return Cells(starts, place[keys // self.n], keys % self.n, part)
 
-    def confidence(self, smoothing: float) -> NDArray[np.float64]:
-        """[K], N_r / (N_b + c)."""
-        return self.n_r / np.maximum(self.n_b + smoothing, 1e-9)
+    def all_keys(self, starts: Ints) -> Ints:
+        """The keys of every candidate of some queries: [Q * n]."""
+        return (starts[:, None] * self.n + np.arange(self.n)).ravel()
 
-    def confidence_apart(self, smoothing: float) -> NDArray[np.float64]:
-        """[K], the same without one fact that the body is right about."""
-        return np.maximum(self.n_r - 1, 0) / np.maximum(self.n_b - 1 + smoothing, 1e-9)
+    def confidence(self, smoothing: float) -> Floats:
+        """N_r / (N_b + c) of every body: [K]."""
+        return smoothed_confidence(self.n_b, self.n_r, smoothing)
 
-
-def distinct(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """The keys of all parts, each once and ascending.
-
-    Examples
-    --------
-    >>> distinct([np.array([3, 1]), np.array([1, 2])])
-    array([1, 2, 3])
-    """
-    # By sorting: the hashes of np.unique take several times as long for many keys.
-    keys = np.sort(_joined(parts, np.int64))
-    new = np.ones(len(keys), dtype=np.bool_)
-    new[1:] = keys[1:] != keys[:-1]
-    return keys[new]
+    def confidence_apart(self, smoothing: float) -> Floats:
+        """The same without one fact that the body is right about, as for that fact itself: [K]."""
+        return smoothed_confidence(self.n_b - 1, np.maximum(self.n_r - 1, 0), smoothing)
 
 
-def members(keys: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
+def members(keys: Ints, others: Ints) -> Bools:
     """Which keys are among others, which are ascending.
 
     Examples
@@ -101,6 +111,36 @@ def members(keys: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bo
         return np.zeros(len(keys), dtype=np.bool_)
     at = np.minimum(np.searchsorted(others, keys), len(others) - 1)
     return np.asarray(others[at] == keys)
+
+
+def distinct_pairs(parts: Sequence[Ints]) -> Ints:
+    """The keys of several arrays, each once and ascending."""
+    return distinct_keys(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
+
+
+def to_csr(covered: Sequence[Covered], keys: Ints) -> csr_matrix:
+    """The pairs that some bodies cover as CSR rows, one per body, over the columns `keys`.
+
+    Examples
+    --------
+    >>> one, two = np.ones(1, dtype=np.float32), np.array([1, 2], dtype=np.float32)
+    >>> to_csr([(np.array([7]), one), (np.array([3, 7]), two)], np.array([3, 5, 7])).toarray().tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 2.0]]
+    """
+    ends = np.cumsum([0, *(len(pairs) for pairs, _ in covered)])
+    columns = np.concatenate([np.zeros(0, dtype=np.int64), *(pairs for pairs, _ in covered)])
+    values = np.concatenate([np.zeros(0, dtype=np.float32), *(values for _, values in covered)])
+    top = int(keys[-1]) + 1 if len(keys) else 0
+    if top <= _MOST_KEYS:  # a lookup beats a binary search
+        place = np.zeros(top, dtype=np.int64)
+        place[keys] = np.arange(len(keys))
+        columns = place[columns]
+    else:
+        columns = np.searchsorted(keys, columns)
+    return csr_matrix((values, columns, ends), shape=(len(covered), len(keys)))
+
+
+_MOST_KEYS = 10_000_000  # entries of a table that looks up the columns of keys
 
 
 def covered_pairs(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -> Covered:
@@ -145,7 +185,7 @@ def features_of(
     step: int,
     facts: FactBase,
     covered: Sequence[Covered] | None = None,
-    keys: NDArray[np.int64] | None = None,
+    keys: Ints | None = None,
 ) -> Features:
     """Count bodies for a target and put the most confident first.
 
@@ -154,46 +194,37 @@ def features_of(
     bodies
         Seen from the side that the step asks from.
     graph, facts
-        The training facts.
+        The same training facts, as steps and as relations.
     step
         The target.
     covered
         What each body covers, where that is known.
     keys
-        All pairs that any body covers, ascending, where they are known.
+        All pairs that they cover, and perhaps others, where that is known.
     """
-    n = graph.n
     found = [covered_pairs(body, graph, step, facts) for body in bodies] if covered is None else covered
     if keys is None:
-        keys = distinct([pairs for pairs, _ in found])
-    ends = np.cumsum([0, *(len(pairs) for pairs, _ in found)])
-    column = [np.searchsorted(keys, pairs) for pairs, _ in found]
-    groundings = csr_matrix(
-        (_joined([values for _, values in found], np.float32), _joined(column, np.int64), ends),
-        shape=(len(bodies), len(keys)),
-    )
-    pairs = graph.pairs(step, "train")
-    is_start = np.zeros(n, dtype=np.float64)
-    is_start[pairs[:, 0]] = 1
+        keys = distinct_pairs([pairs for pairs, _ in found])
+    groundings = to_csr(found, keys)
     ones = groundings.copy()
     ones.data = np.ones(len(ones.data))
-    n_b = ones @ is_start[keys // n]
-    n_r = ones @ members(keys, np.sort(pairs[:, 0] * n + pairs[:, 1])).astype(np.float64)
-    order = np.argsort(-n_r / (n_b + 5), kind="stable")
+    n_b = ones @ graph.has_answer(step)[keys // graph.n].astype(np.float64)
+    n_r = ones @ members(keys, graph.keys(step, "train")).astype(np.float64)
+    order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
     return Features(
         step=step,
-        n=n,
+        n=graph.n,
         bodies=tuple(bodies[at] for at in order.tolist()),
         n_b=n_b[order],
         n_r=n_r[order],
         keys=keys,
         groundings=groundings[order],
-        answers=np.bincount(pairs[:, 1], minlength=n).astype(np.float64),
+        answers=np.bincount(graph.pairs(step, "train")[:, 1], minlength=graph.n).astype(np.float64),
     )
 
 
 class LateFeatures(Mapping[int, Features]):
-    """The features of every step, worked out when it is first asked about: a query needs one step only.
+    """The features of every step, computed when a step is first asked about: a query needs one step only.
 
     Parameters
     ----------
@@ -217,7 +248,3 @@ class LateFeatures(Mapping[int, Features]):
 
     def __len__(self) -> int:
         return len(self._bodies)
-
-
-def _joined(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
-    return np.concatenate([np.zeros(0, dtype=kind), *parts])

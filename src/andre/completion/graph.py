@@ -1,36 +1,41 @@
-"""A knowledge base as directed steps from constant to constant."""
+"""A knowledge base as a directed graph: every relation is an edge type, and so is its inverse.
+
+Beside it stands what turns one set of known facts into another: validation facts
+are split off and given back, assumed facts are added.
+"""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
+from andre.arrays import Bools, Ints
 from andre.errors import DataError
-from andre.facts import MARKS, FactBase
+from andre.facts import MARKS, FactBase, Relation
 
-__all__ = ["Facts", "Graph"]
+if TYPE_CHECKING:
+    from andre.completion.config import CompletionConfig
+
+__all__ = ["Graph", "believed", "taught", "with_validation"]
 
 
-#: Rows of relation, first and second argument: [N, 3].
-Facts = NDArray[np.int64]
-
-
-def _none() -> Facts:
+def _none() -> Ints:
     return np.zeros((0, 3), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """The binary facts of a knowledge base, each relation walked both ways.
+    """The binary facts of a knowledge base; each of its R relations is numbered twice, once per direction.
 
-    Step d < R follows relation d from its first argument to its second, step
-    d + R the other way. Asking for the second argument of relation d is asking
-    where step d leads; asking for the first is asking where step d + R leads.
+    A *step* is a relation or its inverse: step d < R follows relation d from its
+    first argument to its second, step d + R the other way. A query for the second
+    argument of relation d asks where step d leads, one for the first argument
+    where step d + R leads, so each step is also one target of ranking.
+    Facts are rows of relation, first and second argument: [N, 3].
 
     Examples
     --------
@@ -42,18 +47,17 @@ class Graph:
 
     relations: tuple[str, ...]
     n: int  #: constants
-    train: Facts
-    valid: Facts
-    test: Facts
-    denied: Facts = field(default_factory=_none)  #: training facts that are stated to be false
-    #: Nobody stated them, but steps follow them like training facts.
-    assumed: Facts = field(default_factory=_none)
+    train: Ints
+    valid: Ints
+    test: Ints
+    denied: Ints = field(default_factory=_none)  #: training facts that are stated to be false
+    assumed: Ints = field(default_factory=_none)  #: nobody stated them, but steps follow them
 
     @classmethod
     def of(cls, facts: FactBase) -> Graph:
         """Take the binary relations of a fact base, with their marks."""
         binary = [relation for (_, arity), relation in facts.relations.items() if arity == 2]
-        rows: dict[str, list[Facts]] = {part: [_none()] for part in (*MARKS, "denied")}
+        rows: dict[str, list[Ints]] = {part: [_none()] for part in (*MARKS, "denied")}
         for place, relation in enumerate(binary):
             codes = np.insert(relation.codes.astype(np.int64), 0, place, axis=1)
             false = np.zeros(len(codes), dtype=np.bool_) if relation.negative is None else relation.negative
@@ -63,25 +67,18 @@ class Graph:
         parts = {part: np.concatenate(some) for part, some in rows.items()}
         if not len(parts["train"]):
             raise DataError("there are no binary facts to learn from: completion needs facts such as p(a, b)")
-        graph = cls(tuple(relation.name for relation in binary), len(facts.constants), **parts)
-        if facts.notes.overlaps:
-            warnings.warn(
-                f"{facts.notes.overlaps} of the facts stand in more than one of train, valid and test: "
-                "such a fact counts for the last of these only",
-                stacklevel=4,
-            )
-        return graph
+        return cls(tuple(relation.name for relation in binary), len(facts.constants), **parts)
 
-    def part(self, mark: str) -> Facts:
-        """The facts of one mark, or those that are denied."""
+    def part(self, mark: str) -> Ints:
+        """The facts of one mark, or those that are denied, [N, 3]."""
         if mark not in (*MARKS, "denied"):
             raise DataError(f"there is no mark {mark!r}: choose train, valid or test")
-        found: Facts = getattr(self, mark)
+        found: Ints = getattr(self, mark)
         return found
 
     @property
     def n_steps(self) -> int:
-        """Twice the relations."""
+        """The number of relations and inverses together."""
         return 2 * len(self.relations)
 
     def inverse(self, step: int) -> int:
@@ -90,7 +87,7 @@ class Graph:
 
     @cached_property
     def steps(self) -> tuple[csr_matrix, ...]:
-        """[n, n] for each step, from the training and assumed facts; loops are left out.
+        """The adjacency matrix of each step, [n, n], from training and assumed facts without loops.
 
         The variables of a rule stand for distinct constants, so no loop is
         ever evidence.
@@ -104,26 +101,90 @@ class Graph:
 
     @cached_property
     def ends(self) -> csr_matrix:
-        """[n, S * n], all steps side by side."""
+        """The adjacency matrices of all steps side by side, [n, S * n]."""
         return hstack(self.steps, format="csr")
 
     @cached_property
     def loops(self) -> frozenset[tuple[int, int]]:
-        """Relation and constant of the training facts that lead nowhere else: p(a, a)."""
+        """Relation and constant of each training fact of the form p(a, a)."""
         looping = self.train[self.train[:, 1] == self.train[:, 2], :2]
         return frozenset(map(tuple, looping.tolist()))
 
-    def pairs(self, step: int, mark: str) -> NDArray[np.int64]:
-        """[N, 2], the facts of one mark that a step follows: from, to."""
+    def pairs(self, step: int, mark: str) -> Ints:
+        """The facts of one mark that a step follows, as rows (from, to): [N, 2]."""
         return self.follow(step, self.part(mark))
 
-    def follow(self, step: int, facts: Facts) -> NDArray[np.int64]:
-        """[N, 2], those of some facts that a step follows: from, to."""
+    def follow(self, step: int, facts: Ints) -> Ints:
+        """Those of the given facts that a step follows, as rows (from, to): [N, 2]."""
         relation = step % len(self.relations)
         chosen = facts[facts[:, 0] == relation, 1:]
         return chosen if step < len(self.relations) else chosen[:, ::-1]
 
+    def keys(self, step: int, mark: str) -> Ints:
+        """The same pairs as ascending keys from * n + to: [N]."""
+        start, end = self.pairs(step, mark).T
+        return np.sort(start * self.n + end)
+
+    def has_answer(self, step: int) -> Bools:
+        """Which constants a step leads on from in the training facts: [n]."""
+        found = np.zeros(self.n, dtype=np.bool_)
+        found[self.pairs(step, "train")[:, 0]] = True
+        return found
+
     def known(self, step: int, marks: tuple[str, ...]) -> csr_matrix:
-        """[n, n], where the facts of these marks lead."""
+        """The adjacency matrix of a step by the facts of these marks, loops included: [n, n]."""
         x, y = np.concatenate([self.pairs(step, mark) for mark in marks]).T
         return csr_matrix((np.ones(len(x), dtype=np.bool_), (x, y)), shape=(self.n, self.n))
+
+
+def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
+    """The same facts with validation facts: where none are marked, a share of each relation's training facts.
+
+    Examples
+    --------
+    >>> from andre.completion import CompletionConfig
+    >>> edge = Relation("edge", np.array([[i, i + 1] for i in range(20)]))
+    >>> base = FactBase.from_relations(map(str, range(21)), [edge])
+    >>> with_validation(base, CompletionConfig()).relations["edge", 2].count("valid")
+    2
+    """
+    binary = [relation for (_, arity), relation in facts.relations.items() if arity == 2]
+    if any(relation.count("valid") for relation in binary):
+        return facts
+    rng = np.random.default_rng(config.seed)
+    total = sum(relation.count("train") for relation in binary)
+    share = min(config.valid_share, config.valid_most / max(1, total))
+    relations = dict(facts.relations)
+    for relation in binary:
+        train = np.flatnonzero(relation.marked("train"))
+        chosen = rng.choice(train, round(len(train) * share), replace=False)
+        mark = np.zeros(len(relation), dtype=np.uint8) if relation.mark is None else relation.mark.copy()
+        mark[chosen] = 1
+        relations[relation.key] = replace(relation, mark=mark)
+    return replace(facts, relations=relations)
+
+
+def taught(facts: FactBase) -> FactBase:
+    """The same facts with every validation fact turned into a training fact.
+
+    Examples
+    --------
+    >>> edge = Relation("edge", np.array([[0, 1], [1, 2]]), mark=np.array([0, 1], dtype=np.uint8))
+    >>> taught(FactBase.from_relations("abc", [edge])).relations["edge", 2].count("train")
+    2
+    """
+    relations = dict(facts.relations)
+    for key, relation in facts.relations.items():
+        if relation.mark is not None:
+            mark = np.where(relation.marked("valid"), 0, relation.mark).astype(np.uint8)
+            relations[key] = replace(relation, mark=mark)
+    return replace(facts, relations=relations)
+
+
+def believed(facts: FactBase, graph: Graph) -> FactBase:
+    """The training facts together with those that a graph assumes."""
+    known = facts.select("train")
+    for place, name in enumerate(graph.relations):
+        if len(more := graph.assumed[graph.assumed[:, 0] == place, 1:].astype(np.int32)):
+            known = known.with_relation(Relation.concat([known.relations[name, 2], Relation(name, more)]))
+    return known

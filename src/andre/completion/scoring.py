@@ -1,76 +1,62 @@
-"""Scores of candidates from the confidences of the rules that fire for them.
+"""Scores of candidates from the rules that fire for them, and the filtered ranks of true answers.
 
-Weights of rules, learned by a softmax over the candidates of each query.
-
-One way of scoring, fixed: from the rules that fire to numbers that rank candidates.
+Aggregation makes one score of many rules: by the maximum of their confidences,
+by noisy-or, or by weights that are learned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, hstack
 
-from andre.completion.bodies import Body
-from andre.completion.config import Aggregator, CompletionConfig
-from andre.completion.features import Cells, Features, members
+from andre.arrays import Bools, Floats, Ints
+from andre.completion.features import Features
 from andre.completion.graph import Graph
 from andre.evaluation import Ranks, filtered_ranks, lexicographic_keys
 from andre.facts import MARKS
-from andre.logic import Rule
 
-__all__ = [
-    "Inputs",
-    "RankingLoss",
-    "Scorer",
-    "best_confidences",
-    "fit_weights",
-    "inputs_of",
-    "learn_weights",
-    "maximum_keys",
-    "noisy_or",
-    "rank_facts",
-]
+__all__ = ["AGGREGATIONS", "Aggregator", "Fired", "Scorer", "WeightInputs", "best_confidences", "rank_facts"]
+
+
+Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
+
+#: What weights are multiplied with, [P, K + 3], dense or sparse.
+WeightInputs: TypeAlias = NDArray[np.float32] | csr_matrix
 
 
 def best_confidences(
-    table: Cells,
-    confidence: NDArray[np.float64],
-    depth: int,
-    own: tuple[NDArray[np.bool_], NDArray[np.float64]] | None = None,
-) -> NDArray[np.float64]:
-    """[P, depth], the best confidences of each cell, the best first; 0 where fewer rules fire.
+    groundings: csr_matrix, confidence: Floats, depth: int, own: tuple[Bools, Floats] | None = None
+) -> Floats:
+    """The highest confidences among the rules that fire for each cell, descending: [P, depth].
 
-    Columns of a table stand in the order of confidence at one smoothing; at
-    another the order differs a little, so twice as many are read and sorted.
+    Zero where fewer rules fire. Columns stand in the order of confidence at one
+    smoothing; at another the order differs a little, so more are read and sorted.
 
     Parameters
     ----------
-    table
-        The cells, and the rules that fire for each.
+    groundings
+        [P, K], which rules fire for each cell.
     confidence
         [K], of every rule.
     depth
         How many confidences are wanted.
     own
-        Some cells, [P], and the confidences that rules have for those, [K].
+        Cells with confidences of their own, [P], and these confidences, [K].
     """
-    matrix = table.groundings
-    fires = np.diff(matrix.indptr)  # [P]
+    fires = np.diff(groundings.indptr)  # [P]
     best = np.zeros((len(fires), depth))
     # Few rules fire for most cells of a large base: sorting more than there are would take most of the time.
     reaches = (1, depth, 4 * depth)
     for least, reach in zip((0, *reaches), reaches, strict=False):
         cells = np.flatnonzero((fires > least) & ((fires <= reach) | (reach == reaches[-1])))
-        at = matrix.indptr[cells, None] + np.arange(reach)  # [some P, reach]
-        inside = at < matrix.indptr[cells + 1, None]
-        rule = matrix.indices[np.minimum(at, matrix.nnz - 1)]  # [some P, reach]
+        at = groundings.indptr[cells, None] + np.arange(reach)  # [some P, reach]
+        inside = at < groundings.indptr[cells + 1, None]
+        rule = groundings.indices[np.minimum(at, groundings.nnz - 1)]  # [some P, reach]
         values = confidence[rule]
         if own is not None:
             is_own = own[0][cells]
@@ -80,246 +66,157 @@ def best_confidences(
     return best
 
 
-def maximum_keys(best: NDArray[np.float64], popularity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[P], numbers in the order of the best rule, then the next best, and last how common the answer is."""
-    return lexicographic_keys(np.column_stack([best, popularity])).astype(np.float64)
+@dataclass(frozen=True, eq=False)
+class Fired:
+    """The rules that fire for some candidates (cells), and what is known of these candidates."""
+
+    groundings: csr_matrix  #: [P, K], in how many ways each body covers each cell
+    best: Floats  #: [P, depth], the highest confidences, descending
+    popularity: Floats  #: [P], how many training facts have this answer
+    dense: bool  #: whether every candidate has a cell, not only those that a rule fires for
+
+    def inputs(self) -> WeightInputs:
+        """The features of a linear model, [P, K + 3].
+
+        They are log(1 + groundings) of every body, noisy-or, the best rules, and
+        the popularity of the answer; sparse where few bodies cover a cell.
+        """
+        logs = self.groundings.copy()
+        logs.data = np.log1p(logs.data)
+        last = np.empty((logs.shape[0], 3), dtype=np.float32)
+        # In large bases, where few rules fire, validation facts ranked a little worse with it.
+        last[:, 0] = _noisy_or(self) if self.dense else 0
+        # The best rule decides, the next ones break ties: the start that weights improve on.
+        scale = 1e-3 ** np.arange(self.best.shape[1])
+        last[:, 1] = np.log(self.best @ scale + 0.01) - np.log(0.01)
+        last[:, 2] = np.log1p(self.popularity)
+        if not self.dense:
+            return hstack([logs, csr_matrix(last)], format="csr", dtype=np.float32)
+        wide = np.empty((logs.shape[0], logs.shape[1] + 3), dtype=np.float32)
+        wide[:, :-3] = logs.toarray()
+        wide[:, -3:] = last
+        return wide
 
 
-def noisy_or(best: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[P], minus the log of the chance that all of the best rules fail.
+def _maximum(fired: Fired, _: Floats | None = None) -> Floats:
+    """Order cells by their best rule, then by the next best, and last by popularity: [P].
+
+    Examples
+    --------
+    >>> best, none = np.array([[0.5, 0.1], [0.5, 0.2], [0.0, 0.0]]), csr_matrix((3, 2))
+    >>> _maximum(Fired(none, best, np.zeros(3), dense=False))
+    array([2., 3., 0.])
+    """
+    order = lexicographic_keys(np.column_stack([fired.best, fired.popularity])).astype(np.float64)
+    return np.where(fired.best[:, 0] > 0, 1.0 + order, 0.0)
+
+
+def _noisy_or(fired: Fired, _: Floats | None = None) -> Floats:
+    """Minus the log of the probability that all of the best rules fail: [P].
 
     In logs, and over few rules: a product over all of them rounds to one for
     every candidate.
 
     Examples
     --------
-    >>> noisy_or(np.array([[0.5, 0.5], [0.5, 0.0]])).round(3)
+    >>> best, none = np.array([[0.5, 0.5], [0.5, 0.0]]), csr_matrix((2, 2))
+    >>> _noisy_or(Fired(none, best, np.zeros(2), dense=False)).round(3)
     array([1.386, 0.693])
     """
-    return np.asarray(-np.log1p(-np.minimum(best, 1 - 1e-9)).sum(axis=1))
+    return np.asarray(-np.log1p(-np.minimum(fired.best, 1 - 1e-9)).sum(axis=1))
 
 
-#: What is known of every cell, [P, K], as whole numbers or sparse.
-Inputs: TypeAlias = NDArray[np.float32] | csr_matrix
+def _weighted(fired: Fired, weights: Floats | None = None) -> Floats:
+    """The linear score of each cell by learned weights: [P]."""
+    assert weights is not None
+    return np.asarray(fired.inputs() @ weights.astype(np.float32)).astype(np.float64)
 
 
-def inputs_of(
-    table: Cells, best: NDArray[np.float64], popularity: NDArray[np.float64], *, dense: bool = True
-) -> Inputs:
-    """[P, K + 3]: log(1 + groundings) of every body, noisy-or, the best rules, how common the answer is.
+@dataclass(frozen=True)
+class Aggregation:
+    """A way to make one score of the rules that fire."""
 
-    In a large base few bodies cover a cell, so its inputs are better kept sparse.
-    """
-    matrix = table.groundings.copy()
-    matrix.data = np.log1p(matrix.data)
-    last = np.empty((matrix.shape[0], 3), dtype=np.float32)
-    # In large bases, where few rules fire, validation facts ranked a little worse with it.
-    last[:, 0] = noisy_or(best) if dense else 0
-    # The best rule decides, the next ones break ties: the start that weights improve on.
-    scale = 1e-3 ** np.arange(best.shape[1])
-    last[:, 1] = np.log(best @ scale + 0.01) - np.log(0.01)
-    last[:, 2] = np.log1p(popularity)
-    if not dense:
-        return hstack([matrix, csr_matrix(last)], format="csr", dtype=np.float32)
-    wide = np.empty((matrix.shape[0], matrix.shape[1] + 3), dtype=np.float32)
-    wide[:, :-3] = matrix.toarray()
-    wide[:, -3:] = last
-    return wide
+    scores: Callable[[Fired, Floats | None], Floats]  #: [P] of some cells, given weights where it has any
+    learned: bool = False  #: whether it has weights to learn, and scores candidates without a rule too
 
 
-@dataclass(frozen=True, eq=False)
-class RankingLoss:
-    """How badly true candidates rank: for each, minus its log share among itself and the false ones."""
-
-    inputs: Inputs  #: [P, K]
-    query: NDArray[np.int64]  #: [P], ascending
-    true: NDArray[np.bool_]  #: [P]
-    others: NDArray[np.float64]  #: [Q], candidates without a cell; their score is 0
-
-    @cached_property
-    def _firsts(self) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-        """Where the cells of each query begin, and which query it is; queries without a cell have none."""
-        first = np.flatnonzero(np.diff(self.query, prepend=-1))
-        return first, self.query[first]
-
-    @cached_property
-    def _at(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self.true)
-
-    def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The loss and its gradient."""
-        score = (self.inputs @ weights.astype(np.float32)).astype(np.float64)  # [P]
-        n_queries, at = len(self.others), self._at
-        first, asked = self._firsts
-        top = np.zeros(n_queries)
-        top[asked] = np.maximum.reduceat(score, first).clip(0)
-        power = np.exp(score - top[self.query])  # [P]
-        power[at] = 0
-        total = self.others * np.exp(-top)  # [Q]
-        total[asked] += np.add.reduceat(power, first)
-        with np.errstate(divide="ignore"):
-            against = np.log(total) + top  # [Q], log of the summed scores of false candidates
-        gap = against[self.query[at]] - score[at]  # [T]
-        loss = float(np.logaddexp(0, gap).sum())
-        pull = 1 / (1 + np.exp(-np.clip(gap, -500, 500)))  # [T]
-        per_query = np.bincount(self.query[at], pull, n_queries)  # [Q]
-        slope = power * (per_query / np.maximum(total, 1e-300))[self.query]  # [P]
-        slope[at] -= pull
-        return loss, (self.inputs.T @ slope.astype(np.float32)).astype(np.float64)
-
-
-def fit_weights(
-    loss: RankingLoss,
-    penalties: NDArray[np.float64],
-    start: NDArray[np.float64],
-    non_negative: bool = False,
-    steps: int = 40,
-) -> NDArray[np.float64]:
-    """Descend the loss plus `penalties * weights ** 2`, which is convex.
-
-    Examples
-    --------
-    >>> loss = RankingLoss(np.eye(2, dtype=np.float32), np.zeros(2, dtype=np.int64),
-    ...                    np.array([True, False]), np.zeros(1))
-    >>> fit_weights(loss, np.full(2, 0.1), np.zeros(2)).round(2)
-    array([ 0.82, -0.82])
-    """
-
-    def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        value, slope = loss(weights)
-        return value + float(penalties @ weights**2), slope + 2 * penalties * weights
-
-    bounds = [(0, None)] * len(start) if non_negative else None
-    found = minimize(
-        objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps, "maxcor": 8}
-    )
-    return np.asarray(found.x)
-
-
-_DENSE = 40_000_000  # entries of a table up to which every candidate gets a cell
-_CELLS = 400_000  # cells of a step that weights are learned from, about, where not every one is
-_ROWS = 20_000_000  # entries of a block of queries by candidates
+#: All ways of scoring. A new one is an entry here, and its name in `Aggregator` above.
+AGGREGATIONS: Mapping[Aggregator, Aggregation] = {
+    "maximum": Aggregation(_maximum),
+    "noisy-or": Aggregation(_noisy_or),
+    "weights": Aggregation(_weighted, learned=True),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """How the rules that fire for a candidate make one score."""
+    """One way of scoring candidates, with all its numbers settled."""
 
     aggregator: Aggregator
-    smoothing: float
-    depth: int
-    penalty: float | None = None  #: of squared weights, where they are learned
-    weights: Mapping[int, NDArray[np.float64]] = field(default_factory=dict)  #: by step
+    smoothing: float  #: the c of confidences N_r / (N_b + c)
+    depth: int  #: rules that the maximum and noisy-or look at
+    penalty: float | None = None  #: L2 penalty of the weights, where they are learned
+    weights: Mapping[int, Floats] = field(default_factory=dict)  #: [K + 3] by step
+    table: int = 40_000_000  #: `SizeConfig.table`, up to which every candidate is scored
 
-    def scores(self, features: Features, starts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """[Q, n], the scores of all candidates of these queries."""
-        table = features.table(starts, _all_keys(features, starts) if self._every(features, starts) else None)
-        best = best_confidences(table, features.confidence(self.smoothing), self.depth)
-        popularity = features.answers[table.candidate]
-        least = 1e-9 * features.answers / max(1.0, features.answers.max())  # breaks ties, [n]
-        if self.aggregator == "maximum":
-            values = np.where(best[:, 0] > 0, 1.0 + maximum_keys(best, popularity), 0.0)
-        elif self.aggregator == "noisy-or":
-            values = noisy_or(best)
-        else:
-            weights = self.weights[features.step].astype(np.float32)
-            inputs = inputs_of(table, best, popularity, dense=is_dense(features))
-            values = (inputs @ weights).astype(np.float64)
-        scores: NDArray[np.float64] = table.spread(values, 0.0, features.n) + least
+    def is_dense(self, features: Features) -> bool:
+        """Whether every candidate is scored, not only those that a rule fires for."""
+        entries = features.n**2 * max(1, len(features.bodies))
+        return AGGREGATIONS[self.aggregator].learned and entries <= self.table
+
+    def scores(self, features: Features, starts: Ints) -> Floats:
+        """The score of every constant as an answer to the queries from these constants: [Q, n]."""
+        dense = self.is_dense(features)
+        cells = features.cells(starts, features.all_keys(starts) if dense else None)
+        best = best_confidences(cells.groundings, features.confidence(self.smoothing), self.depth)
+        fired = Fired(cells.groundings, best, features.answers[cells.candidate], dense)
+        values = AGGREGATIONS[self.aggregator].scores(fired, self.weights.get(features.step))
+        by_popularity = 1e-9 * features.answers / max(1.0, features.answers.max())  # breaks ties, [n]
+        scores: Floats = cells.spread(values, 0.0, features.n) + by_popularity
         return scores
-
-    def _every(self, features: Features, starts: NDArray[np.int64]) -> bool:
-        return self.aggregator == "weights" and is_dense(features)
-
-
-def is_dense(features: Features) -> bool:
-    """Whether all candidates of all queries fit in one table."""
-    return features.n**2 * max(1, len(features.bodies)) <= _DENSE
-
-
-def _all_keys(features: Features, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return (starts[:, None] * features.n + np.arange(features.n)).ravel()
 
 
 def rank_facts(
-    graph: Graph, features: Mapping[int, Features], scorer: Scorer, mark: str, *, levels: bool = True
+    graph: Graph,
+    features: Mapping[int, Features],
+    scorer: Scorer,
+    mark: str,
+    *,
+    levels: bool = True,
+    block: int = 20_000_000,
 ) -> dict[int, Ranks]:
-    """Rank the facts of one mark for each step, in the order of `Graph.pairs`.
+    """Filtered ranks of the facts of one mark, by step, in the order of `Graph.pairs`.
 
     Test facts are filtered from test queries only.
+
+    Parameters
+    ----------
+    graph, features, scorer
+        What is known, the rules of each step, and how they score.
+    mark
+        Of the facts to rank.
+    levels
+        Whether distinct scores are counted, as for `filtered_ranks`.
+    block
+        Scores (queries x candidates) that are held at a time.
     """
     known = MARKS if mark == "test" else ("train", "valid")
+    at_once = max(1, block // graph.n)
     found = {}
     for step in range(graph.n_steps):
         pairs = graph.pairs(step, mark)
         if not len(pairs):
             continue
         filters = graph.known(step, known)
-        starts, query = np.unique(pairs[:, 0], return_inverse=True)
-        block = max(1, _ROWS // graph.n)
-        parts, order = [], []
-        for first in range(0, len(starts), block):
-            asked = starts[first : first + block]
-            scores = (
-                scorer.scores(features[step], asked) if step in features else np.zeros((len(asked), graph.n))
-            )
-            inside = np.flatnonzero((query >= first) & (query < first + block))
-            row = query[inside] - first
-            for some in np.array_split(np.arange(len(inside)), max(1, len(inside) * graph.n // _ROWS)):
-                mask = filters[pairs[inside[some], 0]].toarray()
-                order.append(inside[some])
-                parts.append(filtered_ranks(scores[row[some]], pairs[inside[some], 1], mask, levels=levels))
-        found[step] = Ranks.concat(parts).take(np.argsort(np.concatenate(order)))
+        order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant share their scores
+        parts = []
+        for first in range(0, len(order), at_once):
+            asked, answer = pairs[order[first : first + at_once]].T
+            starts, query = np.unique(asked, return_inverse=True)
+            if step in features:
+                scores = scorer.scores(features[step], starts)[query]
+            else:
+                scores = np.zeros((len(asked), graph.n))
+            parts.append(filtered_ranks(scores, answer, filters[asked].toarray(), levels=levels))
+        found[step] = Ranks.concat(parts).take(np.argsort(order))
     return found
-
-
-def learn_weights(
-    graph: Graph, features: Features, scorer: Scorer, config: CompletionConfig, penalties: tuple[float, ...]
-) -> list[NDArray[np.float64]]:
-    """Weights of the bodies of one step for each penalty, from its training facts."""
-    dense = is_dense(features)
-    pairs = graph.pairs(features.step, "train")
-    starts = _taught_by(features, np.unique(pairs[:, 0]), config)
-    pairs = pairs[np.isin(pairs[:, 0], starts)]
-    true = np.sort(pairs[:, 0] * graph.n + pairs[:, 1])
-    table = features.table(starts, _all_keys(features, starts) if dense else true)
-    order = np.argsort(table.query, kind="stable")
-    table = Cells(starts, table.query[order], table.candidate[order], table.groundings[order])
-    is_true = members(starts[table.query] * graph.n + table.candidate, true)
-    # A fact must not count for the rules that fire for it, nor for its own answer's popularity.
-    c = scorer.smoothing
-    own = (is_true, features.confidence_apart(c))
-    best = best_confidences(table, features.confidence(c), scorer.depth, own)
-    popularity = features.answers[table.candidate] - is_true
-    if not dense:
-        # Candidates without a cell score 0, so a fact that no rule fires for must have nothing either.
-        popularity *= np.diff(table.groundings.indptr) > 0
-    inputs = inputs_of(table, best, popularity, dense=dense)
-    others = graph.n - np.bincount(table.query, minlength=len(starts)).astype(float)
-    loss = RankingLoss(inputs, table.query, is_true, others)
-    weights = np.zeros(inputs.shape[1])
-    weights[-2] = 1
-    found = []
-    for penalty in penalties:
-        price = penalty * np.array([*map(_price, features.bodies), 0.01, 0.0, 0.01])
-        weights = fit_weights(loss, price, weights, config.non_negative)
-        found.append(weights)
-    return found
-
-
-def _taught_by(features: Features, starts: NDArray[np.int64], config: CompletionConfig) -> NDArray[np.int64]:
-    """The queries that weights are learned from, ascending: some, where they or their cells are too many."""
-    rng = np.random.default_rng((config.seed, features.step))
-    if len(starts) > config.queries:
-        starts = rng.choice(starts, config.queries, replace=False)
-    if not is_dense(features):
-        cells = np.bincount(features.keys // features.n, minlength=features.n)
-        if cells[starts].sum() > _CELLS:
-            starts = rng.permutation(starts)
-            starts = starts[: max(1, int(np.searchsorted(np.cumsum(cells[starts]), _CELLS)))]
-    return np.sort(starts)
-
-
-def _price(body: Body | Rule) -> float:
-    """One literal is cheap: in many bases two constants stand in one relation at most, so it says much."""
-    return 0.1 if isinstance(body, Body) and len(body.steps) == 1 else 1.0

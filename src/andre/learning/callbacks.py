@@ -98,6 +98,9 @@ class Callback:
     def on_target(self, target: str, program: Program, seconds: float) -> None:
         """Called by `learn` when a target is done."""
 
+    def on_stage(self, stage: str, part: int, total: int) -> None:
+        """Called by `complete` when part `part` of `total` of a stage begins; both are 1 in most stages."""
+
 
 class ProgressKeeper(Callback):
     """A callback that can also bring unfinished work back; `andre.runs.Checkpoint` is one."""

@@ -1,0 +1,300 @@
+"""Completing a knowledge base: rules for every direction, scored as validation facts rank best."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from andre.completion.assumed import asked, assume
+from andre.completion.calibration import measure_reliability
+from andre.completion.completion import Choice, Completion
+from andre.completion.config import CompletionConfig, CompletionPlan
+from andre.completion.features import Features
+from andre.completion.given import GivenRules
+from andre.completion.graph import Graph, believed, taught, with_validation
+from andre.completion.pool import BodyPool
+from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
+from andre.completion.weights import learn_weights, start_weights
+from andre.evaluation import Ranks
+from andre.facts import FactBase
+from andre.learning import Callback
+from andre.limits import Deadline
+from andre.logic import Rule
+
+__all__ = ["complete", "relearn"]
+
+
+def complete(
+    facts: FactBase,
+    config: CompletionConfig | None = None,
+    extra: Sequence[Rule] = (),
+    callbacks: Sequence[Callback] = (),
+) -> Completion:
+    """Learn rules that rank the missing facts of a knowledge base first.
+
+    Rules come from the training facts alone. How they are scored (aggregator,
+    smoothing, penalty of weights) is chosen by the rank of validation facts
+    among what is neither a training nor a validation fact. Test facts are
+    never read. Validation facts that were split off here are given back once
+    they have chosen (`relearn`); those that were marked so only choose.
+
+    Parameters
+    ----------
+    facts
+        A knowledge base of binary relations; facts marked valid choose, the
+        others that are not marked test teach. Without any marked valid, some
+        are split off by the seed.
+    config
+        Which rules may take part, and which ways of scoring are tried.
+    extra
+        More rules for the pool, from any source; those whose head is no binary
+        relation of the base are passed over.
+    callbacks
+        Watchers; `andre.learning.Callback.on_stage` is called as work goes on.
+    """
+    config = config or CompletionConfig()
+    learner = _Learner(config, extra, callbacks, Deadline.after(config.time_limit))
+    split = with_validation(facts, config)
+    learned = learner.learn(split)
+    done = Completion(
+        facts=split,
+        graph=learned.graph,
+        features=learned.features,
+        scorer=learned.scorer,
+        choices=learned.choices,
+        reliability=measure_reliability(learned.graph, learned.features, learned.scorer.smoothing),
+        config=config,
+        seconds=learned.seconds,
+        notes=(*learned.notes, *learner.late(learned.missing)),
+    )
+    if split is facts or not config.give_back or not len(done.graph.valid):
+        return done
+    again = replace(learner, config=_settled(done)).learn(taught(split))
+    if again.missing:
+        missing = (*learned.missing, "validation facts are not learned from")
+        return replace(done, notes=(*learned.notes, *learner.late(missing)))
+    return _relearned(done, taught(split), again)
+
+
+def relearn(
+    done: Completion,
+    facts: FactBase | None = None,
+    extra: Sequence[Rule] = (),
+    callbacks: Sequence[Callback] = (),
+) -> Completion:
+    """Learn again from train and valid facts alike, scored in the way that was chosen.
+
+    The calibration stays that of the first time, when validation facts were not
+    yet known.
+
+    Parameters
+    ----------
+    done
+        The completion whose choices are kept.
+    facts
+        What to learn from; the facts of `done` by default.
+    extra
+        More rules for the pool, as for `complete`.
+    callbacks
+        As for `complete`.
+    """
+    learner = _Learner(_settled(done), extra, callbacks, Deadline.after(done.config.time_limit))
+    known = taught(done.facts if facts is None else facts)
+    again = learner.learn(known)
+    return replace(_relearned(done, known, again), notes=(*done.notes, *learner.late(again.missing)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """The rules of one graph, and the best way of scoring by them."""
+
+    graph: Graph
+    features: Mapping[int, Features]  #: by step
+    scorer: Scorer
+    choices: tuple[Choice, ...]  #: all ways of scoring that were tried
+    notes: tuple[str, ...]
+    missing: tuple[str, ...]  #: what the time limit has cut, a clause each
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Learner:
+    """The stages of completion, with what all of them need.
+
+    Known facts become a graph, the graph a pool of bodies, the pool the features
+    of every direction, and validation facts choose how these are scored. Where
+    many of them ask about constants of which nothing is known, the same is tried
+    once more with assumed facts.
+    """
+
+    config: CompletionConfig
+    extra: Sequence[Rule]
+    callbacks: Sequence[Callback]
+    deadline: Deadline
+
+    def learn(self, facts: FactBase) -> _Learned:
+        """Go through all stages once."""
+        began = time.perf_counter()
+        # Thousands of small products: handing each out to several threads takes longer than doing it.
+        with threadpool_limits(1):
+            graph = Graph.of(facts)
+            plan = CompletionPlan.of(graph, self.config)
+            best = self._try_assumed(self._score(graph, facts, plan), facts, plan)
+        notes = (*_notes_on_facts(facts, graph), *best.notes)
+        return replace(best, notes=notes, seconds=time.perf_counter() - began)
+
+    def late(self, missing: Sequence[str]) -> tuple[str, ...]:
+        """A note on what the time limit has cut, if anything."""
+        limit = self.config.time_limit
+        return (f"the time limit of {limit:g} s was reached: {', '.join(missing)}",) if missing else ()
+
+    def _tell(self, stage: str, part: int = 1, total: int = 1) -> None:
+        for callback in self.callbacks:
+            callback.on_stage(stage, part, total)
+
+    def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> _Learned:
+        """The features of every direction that has training facts, and the scorer chosen for them."""
+        known, missing = believed(facts, graph), list[str]()
+        pool = BodyPool(graph, known, plan, GivenRules(self.extra, graph, known))
+        targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
+        features: dict[int, Features] = {}
+        self._tell("short bodies")
+        for part, step in enumerate(targets, 1):
+            if self.deadline.passed:
+                missing.append(f"{len(targets) - len(features)} of {len(targets)} directions have no rules")
+                break
+            self._tell("rules", part, len(targets))
+            features[step] = pool.features(step)
+        tried = self._choose(graph, features, missing)
+        scorer, _ = max(tried, key=lambda pair: pair[1].mrr)
+        left_out = pool.short.left_out if features else 0
+        note = (
+            f"{left_out} chains of two relations cover too many pairs and stay out: "
+            "raise the setting cells to take them in"
+        )
+        choices = tuple(choice for _, choice in tried)
+        return _Learned(graph, features, scorer, choices, (note,) if left_out else (), tuple(missing))
+
+    def _choose(
+        self, graph: Graph, features: Mapping[int, Features], missing: list[str]
+    ) -> list[tuple[Scorer, Choice]]:
+        """Rank validation facts by every way of scoring, or by at least one where time is up."""
+        config, skipped = self.config, 0
+        tried: list[tuple[Scorer, Choice]] = []
+        for aggregator in config.aggregators:
+            scorers = [Scorer(aggregator, c, config.depth) for c in config.smoothing]
+            if AGGREGATIONS[aggregator].learned:
+                # At the smoothing by which the maximum did best.
+                base = [choice for _, choice in tried if choice.aggregator == "maximum"]
+                c = max(base, key=lambda choice: choice.mrr).smoothing if base else config.smoothing[-1]
+                plain = Scorer(aggregator, c, config.depth, table=config.sizes.table)
+                scorers = self._weighted(graph, features, plain, [] if tried else missing)
+            for scorer in scorers:
+                if tried and self.deadline.passed:
+                    skipped += 1
+                    continue
+                self._tell(f"ranks of validation facts by {aggregator}")
+                mrr = Ranks.concat(self._validation_ranks(graph, features, scorer).values()).mrr
+                chained = len(graph.assumed) > 0
+                tried.append((scorer, Choice(aggregator, scorer.smoothing, scorer.penalty, chained, mrr)))
+        if skipped:
+            missing.append(f"{skipped} of {skipped + len(tried)} ways of scoring are not tried")
+        return tried
+
+    def _weighted(
+        self, graph: Graph, features: Mapping[int, Features], plain: Scorer, missing: list[str]
+    ) -> list[Scorer]:
+        """Scorers by learned weights, one for each penalty; the best rule decides where time is up."""
+        penalties, count = self.config.penalties, len(features)
+        learned = {step: [start_weights(found)] * len(penalties) for step, found in features.items()}
+        for part, (step, found) in enumerate(features.items(), 1):
+            if self.deadline.passed:
+                missing.append(f"weights of {count + 1 - part} of {count} directions are not learned")
+                break
+            self._tell("weights", part, count)
+            learned[step] = learn_weights(graph, found, plain, self.config)
+        return [
+            replace(plain, penalty=penalty, weights={step: found[place] for step, found in learned.items()})
+            for place, penalty in enumerate(penalties)
+        ]
+
+    def _validation_ranks(
+        self, graph: Graph, features: Mapping[int, Features], scorer: Scorer
+    ) -> dict[int, Ranks]:
+        block = self.config.sizes.block
+        return rank_facts(graph, features, scorer, "valid", levels=False, block=block)
+
+    def _try_assumed(self, stated: _Learned, facts: FactBase, plan: CompletionPlan) -> _Learned:
+        """Learn again with assumed facts, and keep that unless it answers worse what was unanswered."""
+        graph = stated.graph
+        if True not in plan.chained:
+            return stated
+        is_settled = False not in plan.chained
+        queries = asked(graph)
+        about = sum(int(some.sum()) for some in queries.values())
+        if not is_settled and about <= _ASKED * 2 * len(graph.valid):
+            return stated
+        not_tried = replace(stated, missing=(*stated.missing, "no facts are assumed"))
+        if self.deadline.passed:
+            return not_tried
+        assumed = assume(graph, stated.features, stated.scorer, self.config.sizes.block)
+        if not len(assumed):
+            return stated
+        built = self._score(replace(graph, assumed=assumed), facts, plan)
+        if built.missing:
+            return not_tried
+
+        def mrr(one: _Learned) -> float:
+            ranks = self._validation_ranks(one.graph, one.features, one.scorer)
+            return Ranks.concat(some.take(queries[step]) for step, some in ranks.items()).mrr
+
+        is_kept = is_settled or mrr(built) >= mrr(stated)
+        return replace(built if is_kept else stated, choices=(*stated.choices, *built.choices))
+
+
+_ASKED = 0.05  # share of validation facts about what is unanswered, from which assuming is tried
+
+
+def _settled(done: Completion) -> CompletionConfig:
+    """The settings with every choice that validation facts made."""
+    scorer, config = done.scorer, done.config
+    chosen = {
+        "aggregators": (scorer.aggregator,),
+        "smoothing": (scorer.smoothing,),
+        "penalties": config.penalties if scorer.penalty is None else (scorer.penalty,),
+        "chained": (done.chained,),
+    }
+    return config.model_copy(update=chosen)
+
+
+def _relearned(done: Completion, facts: FactBase, again: _Learned) -> Completion:
+    """A completion with rules that were learned again; its choices and calibration stay."""
+    return replace(
+        done,
+        facts=facts,
+        graph=again.graph,
+        features=again.features,
+        scorer=again.scorer,
+        seconds=done.seconds + again.seconds,
+    )
+
+
+def _notes_on_facts(facts: FactBase, graph: Graph) -> Iterator[str]:
+    """What is odd about the facts, a sentence each."""
+    if facts.notes.overlaps:
+        yield (
+            f"{facts.notes.overlaps} of the facts stand in more than one of train, valid and test: "
+            "such a fact counts for the last of these only"
+        )
+    counts = np.bincount(graph.train[:, 0], minlength=len(graph.relations))
+    thin = [name for name, count in zip(graph.relations, counts, strict=True) if count < 2]
+    if thin:
+        yield (
+            f"{', '.join(thin[:5])}{' and others' if len(thin) > 5 else ''} "
+            f"{'has' if len(thin) == 1 else 'have'} fewer than two training facts: "
+            "nothing can be learned about that, and all candidates tie"
+        )
