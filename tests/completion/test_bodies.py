@@ -124,9 +124,7 @@ def test_given_rules_are_counted_as_by_joins(facts, skeleton, more, small):
     literals = [each for each in literals if not each.negated or known >= set(each.atom.variables)]
     rule = with_inequalities(Rule(base.head, tuple(dict.fromkeys((*base.body, *literals)))))
     graph = Graph.of(facts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("andre.completion.given.is_small", lambda graph: small)
-        given_rules, step = GivenRules([rule], graph, facts), graph.relations.index("p")
+    given_rules, step = GivenRules([rule], graph, facts, is_small=small), graph.relations.index("p")
     ((_, (keys, values)),) = given_rules.about(step)
     heads = covered_heads(rule, facts)
     assert keys.tolist() == np.sort(heads @ [graph.n, 1]).tolist()

@@ -12,7 +12,7 @@ from andre.completion.graph import Graph
 from andre.completion.scoring import Aggregator
 from andre.model import NonNegative, Positive, Settings
 
-__all__ = ["CompletionConfig", "CompletionPlan", "SizeConfig", "is_small"]
+__all__ = ["CompletionConfig", "CompletionPlan", "SizeConfig"]
 
 
 Count = Annotated[int, Field(ge=1)]
@@ -105,7 +105,7 @@ class CompletionPlan:
     @classmethod
     def of(cls, graph: Graph, config: CompletionConfig) -> CompletionPlan:
         """Settle what the settings leave to the size of the base."""
-        small = is_small(graph, config.sizes.small)
+        small = graph.n**2 * graph.n_steps <= config.sizes.small
         count = graph.n_steps
         short = count + comb(count, 2) + count**2  # one literal, two side by side, two in a row
         chains = max(0, config.bodies - short) if small else 40
@@ -120,8 +120,3 @@ class CompletionPlan:
             lift=0.0 if small else 10.0,
             chained=config.chained or ((False, True) if small else (False,)),
         )
-
-
-def is_small(graph: Graph, most: int = SizeConfig().small) -> bool:
-    """Whether all relations and their inverses fit in memory as dense matrices."""
-    return graph.n**2 * graph.n_steps <= most

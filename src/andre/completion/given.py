@@ -8,7 +8,6 @@ import numpy as np
 
 from andre.completion.bodies import Covered
 from andre.completion.graph import Graph
-from andre.completion.pool import is_small
 from andre.facts import FactBase
 from andre.inference import BodyEvaluator
 from andre.logic import Rule
@@ -25,10 +24,12 @@ class GivenRules:
         Those whose head is no binary relation of the graph are left out.
     graph, facts
         The same training facts, as steps and as relations.
+    is_small
+        Whether relations are multiplied as dense matrices.
     """
 
-    def __init__(self, rules: Sequence[Rule], graph: Graph, facts: FactBase) -> None:
-        self._graph, self._bodies = graph, BodyEvaluator(facts)
+    def __init__(self, rules: Sequence[Rule], graph: Graph, facts: FactBase, *, is_small: bool) -> None:
+        self._graph, self._bodies, self._is_small = graph, BodyEvaluator(facts), is_small
         place = {relation: step for step, relation in enumerate(graph.relations)}
         self._of: dict[int, list[tuple[Rule, Covered]]] = {}
         for rule in dict.fromkeys(rules):
@@ -51,7 +52,7 @@ class GivenRules:
         relations = set(self._graph.relations)
         known = all(item.is_builtin or item.atom.predicate in relations for item in rule.body)
         if known and self._bodies.is_product(rule):
-            found = self._bodies.cover(rule, ("tables",) if is_small(self._graph) else ("products", "joins"))
+            found = self._bodies.cover(rule, ("tables",) if self._is_small else ("products", "joins"))
         else:
             found = self._bodies.cover(rule, ("joins",))
         n = self._graph.n

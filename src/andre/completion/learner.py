@@ -159,7 +159,7 @@ class _Learner:
     def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> _Learned:
         """The features of every direction that has training facts, and the scorer chosen for them."""
         known, missing = believed(facts, graph), list[str]()
-        pool = BodyPool(graph, known, plan, GivenRules(self.extra, graph, known))
+        pool = BodyPool(graph, known, plan, GivenRules(self.extra, graph, known, is_small=plan.is_small))
         targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
         features: dict[int, Features] = {}
         self._tell("short bodies")

@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 
 from andre.arrays import Bools, Floats, Ints
 from andre.completion.bodies import Body, Covered, Shape, long_bodies, to_rule
-from andre.completion.config import CompletionPlan, is_small
+from andre.completion.config import CompletionPlan
 from andre.completion.features import (
     Features,
     covered_pairs,
@@ -35,7 +35,7 @@ from andre.logic import Rule
 if TYPE_CHECKING:
     from andre.completion.given import GivenRules
 
-__all__ = ["BodyCounts", "BodyPool", "ShortBodies", "as_rule", "constant_bodies", "is_small", "significance"]
+__all__ = ["BodyCounts", "BodyPool", "ShortBodies", "as_rule", "constant_bodies", "significance"]
 
 
 @dataclass(frozen=True, eq=False)
