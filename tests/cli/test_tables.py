@@ -12,9 +12,9 @@ import sys
 
 import numpy as np
 import pytest
+from andre.cli.tables import predict_table
 
 from andre.cli.app import main
-from andre.cli.tables import predict_table
 from andre.learning import Config, fit
 from andre.runs import load_result, save_result
 from andre.samples import SYNTHETIC_TASKS

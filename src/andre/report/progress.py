@@ -18,7 +18,7 @@ from andre.census import Census
 from andre.learning import LOSSES, Callback, State
 from andre.limits import peak_megabytes
 from andre.logic import Program
-from andre.report.terminal import rule_text
+from andre.report.summary import rule_text
 
 __all__ = ["LiveProgress", "TargetLines"]
 
@@ -39,10 +39,10 @@ class LiveProgress(Callback):
 
     Examples
     --------
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
+    >>> from andre.learning import fit
+    >>> from andre.samples import SYNTHETIC_TASKS
     >>> with LiveProgress() as progress:
-    ...     result = fit(TASKS["four"].sample(100, seed=0), callbacks=[progress])
+    ...     result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), callbacks=[progress])
     """
 
     def __init__(self, console: Console | None = None) -> None:

@@ -32,10 +32,10 @@ class TensorBoard(Callback):
     Examples
     --------
     >>> import tempfile
-    >>> from andre.samples.synthetic import SYNTHETIC_TASKS
-    >>> from andre.learning.fit import fit
+    >>> from andre.learning import fit
+    >>> from andre.samples import SYNTHETIC_TASKS
     >>> with TensorBoard(tempfile.mkdtemp()) as board:
-    ...     result = fit(TASKS["four"].sample(100, seed=0), callbacks=[board])
+    ...     result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), callbacks=[board])
     """
 
     def __init__(self, folder: Path | str) -> None:
