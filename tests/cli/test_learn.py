@@ -6,19 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from andre.cli.app import main
-from andre.cli.learn import note_lines
 from andre.facts import TASKS
 from andre.logic import parse_program, read_program
-from andre.runs import load_theory
+from andre.runs import load
 
 FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=1,2")
-FAMILY = """\
-parent(ann,bob). parent(bob,cy). parent(cy,dan). parent(ann,eve). parent(eve,fay). parent(fay,gus).
-parent(dan,hal). parent(gus,ida). parent(bob,joe). parent(joe,kim).
-grand(ann,cy). grand(bob,dan). grand(ann,fay). grand(eve,gus). grand(cy,hal). grand(fay,ida).
-grand(ann,joe). grand(bob,kim).
-"""
 GRAND = parse_program("grand(X,Y) :- parent(X,Z), parent(Z,Y).")
 TRIPLES = "".join(
     f"{a}\t{r}\t{b}\n"
@@ -32,19 +24,13 @@ PREDECESSOR = "predecessor(X1, X2) :- successor(X2, X1)."
 
 
 @pytest.fixture
-def andre(monkeypatch, capsys, tmp_path):
-    """Run the command line in this process, in a folder with facts: status, stdout, stderr."""
+def andre(andre, runs, monkeypatch, tmp_path):
+    """Run the command line in a folder with facts."""
     monkeypatch.chdir(tmp_path)
-    Path("family.pl").write_text(FAMILY)
+    Path("family.pl").write_text(runs.family.read_text())
     Path("graph.tsv").write_text(TRIPLES)
 
-    def run(*arguments) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["andre", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return run
+    return andre
 
 
 def test_the_program_is_on_stdout_and_all_else_on_stderr(andre):
@@ -79,7 +65,7 @@ def test_json_is_for_machines(andre):
 
 @pytest.mark.parametrize("to", ["prolog", "problog", "anyburl", "json", "csv"])
 def test_every_format_is_read_back(andre, to):
-    out = andre("learn", "predecessor", "--format", to, "-q", *FAST)[1]
+    out = andre("learn", "predecessor", "--to", to, "-q", *FAST)[1]
     endings = {"prolog": "pl", "problog": "problog", "anyburl": "rules", "json": "json", "csv": "csv"}
     path = Path(f"out.{endings[to]}")
     path.write_text(out)
@@ -114,7 +100,7 @@ def test_a_run_that_was_cut_short_goes_on(andre):
     before = kept.read_text()
     assert andre(*words)[1] == whole
     assert kept.read_text() == before
-    assert [definition.target for definition in load_theory("run")] == ["next/2", "back/2"]
+    assert [definition.target for definition in load("run")] == ["next/2", "back/2"]
 
 
 def test_all_relations_by_two_processes_are_those_of_one(andre):
@@ -124,7 +110,7 @@ def test_all_relations_by_two_processes_are_those_of_one(andre):
     assert "left out: odd/2 has only 1 fact to learn from: two are the least" in err
     assert parse_program(out) == parse_program(andre("learn", "graph.tsv", "--all", "-q", *FAST)[1])
     assert parse_program("next(X,Y) :- back(Y,X), X \\= Y.").rules[0] in parse_program(out)
-    assert [definition.target for definition in load_theory("two")] == ["next/2", "back/2"]
+    assert [definition.target for definition in load("two")] == ["next/2", "back/2"]
 
 
 def test_a_time_limit_is_kept_and_said(andre):
@@ -144,7 +130,7 @@ def test_nothing_found_is_said_with_a_reason(andre):
 
 def popper(folder: str, bias: str = "") -> None:
     Path(folder).mkdir()
-    facts, examples = FAMILY.split("grand", 1)
+    facts, examples = Path("family.pl").read_text().split("grand", 1)
     Path(folder, "bk.pl").write_text(facts)
     pairs = ("grand" + examples).replace(". grand", ".\ngrand").splitlines()
     denied = ["ann,dan", "bob,bob", "cy,ann", "eve,fay", "kim,ann", "dan,gus", "hal,ida", "joe,cy"]
@@ -168,7 +154,7 @@ def test_the_bias_of_a_popper_folder_names_the_target(andre):
 def test_settings_of_bodies_are_lists_of_names(andre, setting, atoms):
     words = ("learn", "family.pl", "--target", "grand/2", "--set", setting, "--set", "inequality=false")
     assert andre(*words, "--out", "run", "-q", *FAST)[0] == 0
-    assert load_theory("run").definitions[0].result.space.m == atoms
+    assert load("run").definitions[0].result.space.m == atoms
 
 
 @pytest.mark.parametrize("support", ["2", "1e3", "0.5"])
@@ -176,7 +162,7 @@ def test_the_least_support_is_a_setting(andre, support):
     words = ("learn", "family.pl", "--target", "grand/2", "--set", f"min_support={support}")
     status, _, err = andre(*words, "--out", "run", *FAST)
     assert status == 0
-    theory = load_theory("run")
+    theory = load("run")
     assert theory.plan.config.selection.min_support == float(support)
     assert ("1000 are the least" in err) == (support == "1e3") == (not len(theory.program))
 
@@ -211,7 +197,7 @@ MARKED = "p(a,b).\np(b,c).\np(c,a).\nq(a,b).#TEST\n"
         (("family.pl", "--target", "grand/2", "--semantics", "all"), "'all' is unknown: choose from"),
         (("family.pl", "--target", "grand/2", "--preset", "best"), "best"),
         (("family.pl", "--target", "grand/2", "--set", "restart=3"), "restart"),
-        (("family.pl", "--target", "grand/2", "--format", "latex"), "there is no format 'latex'"),
+        (("family.pl", "--target", "grand/2", "--to", "latex"), "there is no format 'latex'"),
         (("family.pl", "--target", "grand/2", "--out", "family.pl"), "family.pl"),
         (("family.pl", "--target", "grand/2", "--language", "none.toml"), "there is no file none.toml"),
         (("family.pl", "--target", "grand/2", "--time-limit", "-1"), "time_limit"),
@@ -241,8 +227,3 @@ def test_all_relations_are_completed_whatever_they_were_read_from(tmp_path, andr
     assert "complete mode" in andre("learn", "family.pl", "--all", "--out", "run", *FAST)[2]
     assert andre("predict", "run", "family.pl")[1] == "child(c8, p8).\n"
     assert "define mode" in andre("learn", "family.pl", "--all", "--mode", "define", *FAST)[2]
-
-
-def test_a_note_about_many_targets_is_said_once():
-    notes = [("p/2", "drawn"), ("q/2", "drawn"), ("q/2", "cut"), ("r/2", "drawn")]
-    assert list(note_lines(notes)) == ["p/2 and 2 more: drawn", "q/2: cut"]

@@ -2,7 +2,7 @@
 
 from andre.runs.checkpoint import Checkpoint
 from andre.runs.completions import load_completion, save_completion
-from andre.runs.load import Run, is_run, load, program_of, save
+from andre.runs.load import Run, load
 from andre.runs.origin import FactSource, Origin, TableSource, digest, load_origin, save_origin, versions
 from andre.runs.results import load_result, prolog, save_result
 from andre.runs.theories import RunFolder, load_theory, save_theory
@@ -15,15 +15,12 @@ __all__ = [
     "RunFolder",
     "TableSource",
     "digest",
-    "is_run",
     "load",
     "load_completion",
     "load_origin",
     "load_result",
     "load_theory",
-    "program_of",
     "prolog",
-    "save",
     "save_completion",
     "save_origin",
     "save_result",

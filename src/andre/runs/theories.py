@@ -23,7 +23,6 @@ from andre.facts import FactBase
 from andre.files import write_whole
 from andre.learning import Config, Counts, Definition, Plan, Rejected, RulePool, Theory
 from andre.logic import Program, from_json, to_json, to_prolog
-from andre.runs.origin import Origin, save_origin
 from andre.runs.results import load_result, save_result
 from andre.samples import Language
 
@@ -83,8 +82,8 @@ class RunFolder:
         Where; made if need be.
     """
 
-    def __init__(self, folder: Path | str, origin: Origin | None = None) -> None:
-        self.folder, self.origin, self.task = Path(folder), origin, ""
+    def __init__(self, folder: Path | str) -> None:
+        self.folder, self.task = Path(folder), ""
         if self.folder.exists() and not self.folder.is_dir():
             raise CheckpointError(f"{self.folder} is a file: name a folder, or a new one")
 
@@ -176,8 +175,6 @@ class RunFolder:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.folder / "program.pl", to_prolog(theory.program))
         write_whole(self.folder / _INDEX, json.dumps(index, indent=1))
-        if self.origin is not None:
-            save_origin(self.origin, self.folder)
 
     def _place(self, target: str) -> Path:
         """The folder of a target, its name made fit for any file system and still unique."""
