@@ -29,9 +29,10 @@ from sklearn.datasets import load_digits
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
 
-from andre import Config, Program, RuleLayer, RuleSpace, Sample, fit
+from andre import Config, Program, RuleLayer, Sample, fit
 from andre.evaluation import CrispSample
 from andre.learning import SelectionConfig, select
+from andre.samples import RuleSpace
 
 CONCEPTS = {"even": (0, 2, 4, 6, 8), "large": (5, 6, 7, 8, 9), "triple": (0, 3, 6, 9)}
 SPACE = RuleSpace.from_names([f"{name}({x})" for x in ("X1", "X2") for name in CONCEPTS], "h(X1,X2)")

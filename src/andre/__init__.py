@@ -1,111 +1,94 @@
-"""ANDRE learns first-order logic rules by gradient descent."""
+"""ANDRE learns first-order logic rules by gradient descent.
+
+Learn:
+    fit             rules from a table of examples (`Sample`) -> `Result`
+    learn           rules that define or complete relations of a `FactBase` -> `Theory`
+    complete        rules of all relations of a knowledge base, to rank what is missing -> `Completion`
+    load            what `.save(path)` of any of these wrote, or `--out` on the command line
+
+Read, write and run:
+    read_facts      facts from files, folders, databases or DataFrames
+    write_facts     the same the other way
+    datasets        public knowledge bases by name: `andre.datasets.load("nations")`
+    parse_program   rules from Prolog, ProbLog or AnyBURL text
+    infer           all that a program derives from facts
+    explain         why an atom is derived, or what is missing
+
+Values:
+    Atom, Rule, Program         logic; `print` shows Prolog
+    FactBase, Sample            what is learned from: facts, or rows of truth values
+    Language, Plan, Config      what rules may look like, how targets are learned, all settings of runs
+    Result, Theory, Completion  what is learned
+    AndreError                  anything that the user can mend, in a sentence
+
+Inside other libraries:
+    AndreClassifier   scikit-learn
+    RuleLayer         torch
+
+All else is imported from its room, such as `andre.census`, in the order in which data flows: `logic`,
+`facts`, `inference`, `samples`, `census`, `evaluation`, `model`, `learning`, `completion`, `runs`, `report`.
+"""
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from andre.errors import AndreError
-from andre.logic import Atom, Literal, Program, Rule, Variable, parse_program
-
-if TYPE_CHECKING:
-    from andre import datasets
-    from andre.api import fit, learn
-    from andre.census import sample_census, take_census
-    from andre.completion import Completion, CompletionConfig, complete
-
-    # Not in __all__: a star import must work without scikit-learn.
+if TYPE_CHECKING:  # the same names again: what type checkers and editors see
+    from andre import datasets as datasets
+    from andre.api import fit as fit
+    from andre.api import learn as learn
+    from andre.completion import Completion as Completion
+    from andre.completion import complete as complete
+    from andre.errors import AndreError as AndreError
     from andre.estimator import AndreClassifier as AndreClassifier
-    from andre.facts import FactBase, read_facts, write_facts
-    from andre.inference import explain, infer
-    from andre.learning import (
-        Config,
-        Plan,
-        ProposalConfig,
-        Result,
-        Theory,
-        propose,
-    )
-    from andre.nn import RuleLayer
-    from andre.runs import load_result, load_theory, save_result, save_theory
-    from andre.samples import Language, RuleSpace, Sample
+    from andre.facts import FactBase as FactBase
+    from andre.facts import read_facts as read_facts
+    from andre.facts import write_facts as write_facts
+    from andre.inference import explain as explain
+    from andre.inference import infer as infer
+    from andre.learning import Config as Config
+    from andre.learning import Plan as Plan
+    from andre.learning import Result as Result
+    from andre.learning import Theory as Theory
+    from andre.logic import Atom as Atom
+    from andre.logic import Program as Program
+    from andre.logic import Rule as Rule
+    from andre.logic import parse_program as parse_program
+    from andre.nn import RuleLayer as RuleLayer
+    from andre.runs import load as load
+    from andre.samples import Language as Language
+    from andre.samples import Sample as Sample
 
 __version__ = "0.1.0"
 
-_MODULES = ("datasets",)
-
-# Loaded on first use, so that `import andre` and the command line's help stay instant.
-_LAZY = {
-    "FactBase": "andre.facts",
-    "read_facts": "andre.facts",
-    "write_facts": "andre.facts",
-    "explain": "andre.inference",
-    "infer": "andre.inference",
-    "Language": "andre.samples",
-    "RuleSpace": "andre.samples",
-    "Sample": "andre.samples",
-    "sample_census": "andre.census",
-    "take_census": "andre.census",
-    "Completion": "andre.completion",
-    "CompletionConfig": "andre.completion",
-    "ProposalConfig": "andre.learning",
-    "complete": "andre.completion",
-    "propose": "andre.learning",
-    "Config": "andre.learning",
-    "Plan": "andre.learning",
-    "Theory": "andre.learning",
-    "learn": "andre.api",
-    "Result": "andre.learning",
-    "fit": "andre.api",
-    "load_result": "andre.runs",
-    "load_theory": "andre.runs",
-    "save_result": "andre.runs",
-    "save_theory": "andre.runs",
-    "AndreClassifier": "andre.estimator",
-    "RuleLayer": "andre.nn",
+# Rooms are loaded when one of their names is first used, so that `import andre` is instant.
+_ROOMS = {
+    "andre.api": ("fit", "learn"),
+    "andre.completion": ("complete", "Completion"),
+    "andre.datasets": ("datasets",),
+    "andre.errors": ("AndreError",),
+    "andre.estimator": ("AndreClassifier",),
+    "andre.facts": ("FactBase", "read_facts", "write_facts"),
+    "andre.inference": ("explain", "infer"),
+    "andre.learning": ("Config", "Plan", "Result", "Theory"),
+    "andre.logic": ("Atom", "Program", "Rule", "parse_program"),
+    "andre.nn": ("RuleLayer",),
+    "andre.runs": ("load",),
+    "andre.samples": ("Language", "Sample"),
 }
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = [
-    "AndreError",
-    "Atom",
-    "Completion",
-    "CompletionConfig",
-    "Config",
-    "FactBase",
-    "Language",
-    "Literal",
-    "Plan",
-    "Program",
-    "ProposalConfig",
-    "Result",
-    "Rule",
-    "RuleLayer",
-    "RuleSpace",
-    "Sample",
-    "Theory",
-    "Variable",
-    "complete",
-    "datasets",
-    "explain",
-    "fit",
-    "infer",
-    "learn",
-    "load_result",
-    "load_theory",
-    "parse_program",
-    "propose",
-    "read_facts",
-    "sample_census",
-    "save_result",
-    "save_theory",
-    "take_census",
-    "write_facts",
-]
+# Without the classifier: a star import must work where scikit-learn is not installed.
+__all__ = [name for name in _ROOM_OF if name != "AndreClassifier"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"andre.{name}")
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'andre' has no attribute {name!r}")
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'andre' has no attribute {name!r}")
+    room = importlib.import_module(_ROOM_OF[name])
+    return room if _ROOM_OF[name] == f"andre.{name}" else getattr(room, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOM_OF})

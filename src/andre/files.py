@@ -1,12 +1,13 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and values that can be saved."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["write_whole"]
+__all__ = ["Saveable", "write_whole"]
 
 
 def write_whole(path: Path, data: bytes | str) -> None:
@@ -37,3 +38,12 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+class Saveable:
+    """What `andre.runs` can save."""
+
+    def save(self, path: Path | str) -> None:
+        """Write all of this into a folder, from which `andre.load(path)` reads it back."""
+        # By name, because rooms import only those before them, and runs come last: the one call forward.
+        importlib.import_module("andre.runs").save(self, path)

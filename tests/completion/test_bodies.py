@@ -17,7 +17,7 @@ from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.learning.plan import apart
 from andre.logic import Atom, Constant, Literal, Rule, Variable, parse_atom, parse_rule
-from andre.runs import load_completion, save_completion
+from andre.runs import load
 
 
 @settings(max_examples=25, deadline=None)
@@ -84,8 +84,8 @@ def test_chains_of_four_are_found_in_large_bases_explained_and_saved(monkeypatch
     best = done.rank(parse_atom("far(a0, Y)"), limit=1, known=True)[0]
     assert (best.atom, best.rules) == (parse_atom("far(a0, e0)"), (rule,))
     assert len(done.groundings(rule, best.atom)[0]) == 4
-    save_completion(done, tmp_path / "run")
-    assert load_completion(tmp_path / "run").evaluate("valid") == done.evaluate("valid")
+    done.save(tmp_path / "run")
+    assert load(tmp_path / "run").evaluate("valid") == done.evaluate("valid")
 
 
 @pytest.mark.parametrize("bound", ["_MOST_WALKS", "_MOST_MEETS"])

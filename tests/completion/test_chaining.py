@@ -14,7 +14,7 @@ from andre.completion.scoring import rank_facts
 from andre.facts import FactBase, write_facts
 from andre.inference import covered_heads
 from andre.logic import parse_atom
-from andre.runs import load_completion, save_completion
+from andre.runs import load
 
 CHAINED = FAST.model_copy(update={"chained": (True,)})
 PLAIN = FAST.model_copy(update={"chained": (False,)})
@@ -97,8 +97,8 @@ def test_assumed_facts_are_no_evidence():
 
 def test_a_chained_completion_is_saved_whole(tmp_path):
     done = complete(_islands(), CHAINED)
-    save_completion(done, tmp_path)
-    again = load_completion(tmp_path)
+    done.save(tmp_path)
+    again = load(tmp_path)
     assert again.graph.assumed.tolist() == done.graph.assumed.tolist()
     assert again.evaluate("test") == done.evaluate("test")
     query = parse_atom("in(a3, Y)")

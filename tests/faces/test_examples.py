@@ -13,7 +13,7 @@ import pytest
 from andre.cli.app import main as command_line
 from andre.facts import read_facts
 from andre.logic import parse_program
-from andre.runs import load_result, load_theory
+from andre.runs import load as open_run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FAST = ("--set", "restarts=2", "--set", "rounds=1")
@@ -40,7 +40,7 @@ def load(name, monkeypatch):
 
 def test_the_family_is_defined_and_the_other_one_too(tmp_path, monkeypatch, capsys):
     load("family", monkeypatch).main(tmp_path, *FAST)
-    theory = load_theory(tmp_path / "run")
+    theory = open_run(tmp_path / "run")
     assert theory["uncle/2"].program in (
         parse_program("uncle(X,Y) :- male(X), sibling(X,Z), parent(Z,Y)."),
         parse_program("uncle(X,Y) :- male(X), sibling(Z,X), parent(Z,Y)."),
@@ -62,7 +62,7 @@ def test_families_share_no_person(tmp_path, monkeypatch):
 def test_faults_are_explained_and_wrong_entries_found(tmp_path, monkeypatch, capsys):
     load("faults", monkeypatch).main(tmp_path, *FAST)
     found = parse_program("fault :- hot, vibrating. fault :- leaking, \\+ serviced.")
-    assert load_result(tmp_path / "run").program == found
+    assert open_run(tmp_path / "run").program == found
     counts = re.search(r"(\d+) entries contradict .*; (\d+) are wrong, (\d+) of", capsys.readouterr().out)
     suspects, wrong, among = map(int, counts.groups())
     assert among > 0.9 * wrong > 40
@@ -72,7 +72,7 @@ def test_faults_are_explained_and_wrong_entries_found(tmp_path, monkeypatch, cap
 
 def test_the_graph_is_completed(tmp_path, monkeypatch, capsys):
     load("products", monkeypatch).main(tmp_path, *FAST)
-    theory = load_theory(tmp_path / "run")
+    theory = open_run(tmp_path / "run")
     assert theory.plan.mode == "complete"
     assert len(theory["made_by/2"].program) > 0
     counts = re.search(r"(\d+) new facts; (\d+) were withheld, (\d+) of", capsys.readouterr().out)

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from andre.api import fit, learn
+from andre.api import learn
 from andre.errors import CheckpointError, ConfigError
 from andre.facts import TASKS, FactBase
-from andre.learning import Callback, Config, Guide
+from andre.learning import Callback, Config, Guide, fit
 from andre.learning.extraction import settled_weights
 from andre.learning.plan import apart, encode_known, with_background
 from andre.learning.trainer import Trainer
 from andre.logic import Program, parse_program, parse_rule
-from andre.runs import load_theory
+from andre.runs import Checkpoint, load
 from andre.samples import SYNTHETIC_TASKS as TABLES
 from andre.samples import RuleSpace
 
@@ -115,11 +115,11 @@ class Stop(Callback):
 
 def test_a_checkpoint_made_beside_other_rules_is_refused(tmp_path: Path) -> None:
     sample, config = R2.sample(100, seed=0), Config.preset(**FAST)
-    fit(sample, config, guide=Guide(fixed=CODES[:1]), checkpoint=tmp_path, callbacks=[Stop()])
+    fit(sample, config, guide=Guide(fixed=CODES[:1]), checkpoint=Checkpoint(tmp_path), callbacks=[Stop()])
     for other in (Guide(fixed=CODES[1:2]), Guide()):
         with pytest.raises(CheckpointError, match="made with other known rules"):
-            fit(sample, config, guide=other, checkpoint=tmp_path)
-    assert fit(sample, config, guide=Guide(fixed=CODES[:1]), checkpoint=tmp_path).stopped is None
+            fit(sample, config, guide=other, checkpoint=Checkpoint(tmp_path))
+    assert fit(sample, config, guide=Guide(fixed=CODES[:1]), checkpoint=Checkpoint(tmp_path)).stopped is None
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -194,6 +194,6 @@ def test_a_folder_keeps_what_was_learned_beside_the_same_rules_only(tmp_path: Pa
     first = again(known)
     assert again(known) == first
     assert len(seen) == 1
-    assert load_theory(tmp_path).plan.known == known
+    assert load(tmp_path).plan.known == known
     assert again(Program()) == parse_program("predecessor(X,Y) :- successor(Y,X).")
     assert len(seen) == 2

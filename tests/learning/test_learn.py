@@ -20,7 +20,7 @@ from andre.facts import TASKS, FactBase, Task, read_facts
 from andre.inference import infer
 from andre.learning import Callback, Plan, State
 from andre.logic import Atom, Constant, Program, Rule, parse_atom, parse_program
-from andre.runs import load_result, load_theory
+from andre.runs import load
 
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
@@ -191,7 +191,7 @@ class StopAfterOne(Callback):
 def test_ctrl_c_between_targets_gives_and_keeps_what_is_done(tmp_path: Path) -> None:
     stopped = quick(two_targets(), TARGETS, out=tmp_path, callbacks=[StopAfterOne()])
     assert [made.target for made in stopped] == TARGETS[:1]
-    assert load_theory(tmp_path).program == stopped.program
+    assert load(tmp_path).program == stopped.program
     watch = Watch()
     quick(two_targets(), TARGETS, out=tmp_path, callbacks=[watch])
     assert watch.counted == ["back"]
@@ -237,16 +237,16 @@ def test_a_process_that_is_killed_is_said_to_be(tmp_path: Path) -> None:
 
 def test_what_ctrl_c_cut_short_can_be_read(tmp_path: Path) -> None:
     stopped = quick(two_targets(), TARGETS, out=tmp_path, callbacks=[Watch(interrupt_after=1)])
-    again = load_theory(tmp_path)
+    again = load(tmp_path)
     assert [made.result.stopped for made in again] == [None, "interrupted"]
     assert again.program == stopped.program
 
 
 def test_a_run_that_was_killed_says_how_to_go_on(tmp_path: Path) -> None:
     quick(two_targets(), TARGETS, out=tmp_path)
-    (tmp_path / "theory.json").unlink()
+    (tmp_path / "run.json").unlink()
     with pytest.raises(CheckpointError, match="the call of andre learn that began it goes on"):
-        load_result(tmp_path)
+        load(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from andre.inference import covered_heads
 from andre.learning import RulePool, learn
 from andre.learning.choose.rejection import KEPT
 from andre.logic import Atom, Constant
-from andre.runs import load_theory, save_theory
+from andre.runs import load
 from andre.samples import RuleSpace
 
 
@@ -55,7 +55,7 @@ def test_the_right_ones_are_counted_as_joins_count_them(theory):
 
 def test_it_is_saved(theory, tmp_path):
     _, found = theory
-    save_theory(found, tmp_path)
-    kept = load_theory(tmp_path)["likes/2"].pool.rules
+    found.save(tmp_path)
+    kept = load(tmp_path)["likes/2"].pool.rules
     assert list(kept) == list(found["likes/2"].pool.rules)
     assert [rule.evidence for rule in kept] == [rule.evidence for rule in found["likes/2"].pool.rules]

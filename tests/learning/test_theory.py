@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from andre.api import learn
+from andre.census import Census
 from andre.errors import CheckpointError, DataError
 from andre.facts import TASKS, FactBase
-from andre.learning import Plan, Theory
+from andre.learning import Callback, Plan, Theory
 from andre.logic import Atom, Constant, parse_atom
-from andre.runs import load_theory, save_theory
+from andre.runs import load
 
 QUICK: dict[str, Any] = {"restarts": 1, "rounds": 1, "steps": 20}
 TASK = TASKS["lessThan"]
@@ -82,8 +83,8 @@ def test_marked_facts_are_judged_from_the_training_facts(theory: Theory) -> None
 
 
 def test_a_saved_theory_is_the_same(theory: Theory, tmp_path: Path) -> None:
-    save_theory(theory, tmp_path / "run")
-    loaded = load_theory(tmp_path / "run")
+    theory.save(tmp_path / "run")
+    loaded = load(tmp_path / "run")
     assert plain(loaded) == plain(theory)
     assert loaded.plan == theory.plan
     assert loaded.evaluate(TASK.test()).overall.accuracy == 1
@@ -104,8 +105,8 @@ def test_a_saved_theory_is_the_same(theory: Theory, tmp_path: Path) -> None:
 )
 def test_every_plan_survives_saving(options: dict[str, Any], theory: Theory, tmp_path: Path) -> None:
     plan = Plan.of(TASK.train(), TASK.target, **options)
-    save_theory(Theory(theory.definitions, plan), tmp_path)
-    assert load_theory(tmp_path).plan == plan
+    Theory(theory.definitions, plan).save(tmp_path)
+    assert load(tmp_path).plan == plan
 
 
 def test_targets_of_any_name_have_their_own_folder(tmp_path: Path) -> None:
@@ -115,43 +116,69 @@ def test_targets_of_any_name_have_their_own_folder(tmp_path: Path) -> None:
     theory = learn(facts, [f"{name}/1" for name in names], variables=1, out=tmp_path, **QUICK)
     assert [made.target for made in theory] == [f"{name}/1" for name in names]
     assert len(list((tmp_path / "targets").iterdir())) == 3
-    assert plain(load_theory(tmp_path)) == plain(theory)
+    assert plain(load(tmp_path)) == plain(theory)
 
 
 def test_what_cannot_be_read_is_refused_in_a_sentence(theory: Theory, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="there is no learned theory"):
-        load_theory(tmp_path)
-    save_theory(theory, tmp_path / "run")
-    index = tmp_path / "run" / "theory.json"
+    with pytest.raises(CheckpointError, match="there is no saved run"):
+        load(tmp_path)
+    theory.save(tmp_path / "run")
+    index = tmp_path / "run" / "run.json"
     whole = index.read_text()
     for damage in (
         "{",
         "{}",
-        whole.replace('"format": 2', '"format": 99'),
+        whole.replace('"format": 1', '"format": 99'),
         whole.replace("lessThan/2", "no/9"),
     ):
         index.write_text(damage)
         with pytest.raises(CheckpointError) as caught:
-            load_theory(tmp_path / "run")
+            load(tmp_path / "run")
         assert "\n" not in str(caught.value)
     index.write_text(whole)
-    definition = tmp_path / "run" / "targets" / "lessThan_2" / "definition.json"
-    definition.write_text(json.dumps({**json.loads(definition.read_text()), "counts": 3}))
-    with pytest.raises(CheckpointError, match="damaged"):
-        load_theory(tmp_path / "run")
+    target = tmp_path / "run" / "targets" / "lessThan_2"
+    with pytest.raises(CheckpointError, match="holds one target of the run in"):
+        load(target)
+    kept = json.loads((target / "run.json").read_text())
+    kept["content"]["definition"]["counts"] = 3
+    (target / "run.json").write_text(json.dumps(kept))
+    with pytest.raises(CheckpointError, match=r"damaged \(definition.counts: input should be"):
+        load(tmp_path / "run")
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="is a file"):
-        save_theory(theory, tmp_path / "file")
+        theory.save(tmp_path / "file")
 
 
-def test_a_damaged_definition_is_learned_again(tmp_path: Path) -> None:
+def test_a_damaged_target_is_learned_again(tmp_path: Path) -> None:
     facts = TASKS["predecessor"].train()
     first = learn(facts, "predecessor/2", variables=2, out=tmp_path, **QUICK)
-    path = next(tmp_path.rglob("definition.json"))
+    path = next((tmp_path / "targets").rglob("run.json"))
     path.write_text(path.read_text()[:100])
     again = learn(facts, "predecessor/2", variables=2, out=tmp_path, **QUICK)
     assert again.program == first.program
-    assert json.loads(path.read_text())["target"] == "predecessor/2"
+    assert json.loads(path.read_text())["content"]["definition"]["target"] == "predecessor/2"
+
+
+class Counted(Callback):
+    """Counts the targets that are learned rather than taken from a folder."""
+
+    targets = 0
+
+    def on_census(self, census: Census) -> None:
+        self.targets += 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "learned"), [(1e-9, None, 1), (1e-9, 30.0, 1), (1e-9, 1e-9, 0), (None, 1e-9, 0)]
+)
+def test_what_the_time_limit_cut_short_is_learned_again_with_more_time(
+    first: float | None, second: float | None, learned: int, tmp_path: Path
+) -> None:
+    facts, counted = TASKS["predecessor"].train(), Counted()
+    cut = learn(facts, "predecessor/2", variables=2, out=tmp_path, time_limit=first, **QUICK)
+    assert cut.definitions[0].result.stopped == (None if first is None else "time")
+    learn(facts, "predecessor/2", variables=2, out=tmp_path, time_limit=second, callbacks=[counted], **QUICK)
+    assert counted.targets == learned
 
 
 def test_a_name_that_was_not_learned(theory: Theory) -> None:

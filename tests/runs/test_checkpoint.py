@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from andre.api import fit
 from andre.errors import CheckpointError
 from andre.learning import Callback, Config, Result, State
+from andre.runs import Checkpoint
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 SAMPLE = SYNTHETIC_TASKS["R2"].sample(120, seed=1, noise=0.1)
@@ -110,8 +112,6 @@ def test_killed_without_a_word(whole: Result, tmp_path: Path) -> None:
             if not self.left:
                 raise DeadError
 
-    from andre.runs import Checkpoint
-
     keeper = Checkpoint(tmp_path, every=0.0)
     keeper.begin(SAMPLE, CONFIG)
     with pytest.raises(DeadError):
@@ -122,8 +122,6 @@ def test_killed_without_a_word(whole: Result, tmp_path: Path) -> None:
 
 def test_killed_after_the_last_look(whole: Result, tmp_path: Path) -> None:
     """Work that was done needs no further round."""
-    from andre.runs import Checkpoint
-
     keeper = Checkpoint(tmp_path, every=0.0)
     keeper.begin(SAMPLE, CONFIG)
     fit(SAMPLE, CONFIG, callbacks=[keeper])
@@ -156,12 +154,17 @@ DAMAGE = {
     "JSON empty": lambda f: (f / "checkpoint.json").write_bytes(b""),
     "no JSON at all": lambda f: (f / "checkpoint.json").write_bytes(b"\xff\xfe\x00"),
     "a list": lambda f: damage_json(f, lambda index: [index]),
-    "no digest": lambda f: damage_json(f, lambda index: {k: v for k, v in index.items() if k != "sha256"}),
-    "no notes": lambda f: damage_json(f, lambda index: {k: v for k, v in index.items() if k != "finished"}),
-    "wrong notes": lambda f: damage_json(f, lambda index: {**index, "finished": 5}),
-    "another version": lambda f: damage_json(f, lambda index: {**index, "version": 99}),
+    "no digest": lambda f: damage_json(f, lambda index: {k: v for k, v in index.items() if k != "tensors"}),
+    "no state": lambda f: damage_json(f, lambda index: {k: v for k, v in index.items() if k != "progress"}),
+    "a wrong state": lambda f: damage_json(f, lambda index: {**index, "progress": {"finished": 5}}),
+    "part of a state": lambda f: damage_json(f, lambda index: index["progress"].pop("best") and index),
+    "another version": lambda f: damage_json(f, lambda index: {**index, "task": _other_version(index)}),
     "tensors are a folder": lambda f: damage_json(f, lambda index: {**index, "tensors": "."}),
 }
+
+
+def _other_version(index: dict[str, Any]) -> dict[str, Any]:
+    return {**index["task"], "versions of andre": 99}
 
 
 def _tensors(folder: Path) -> Path:

@@ -1,13 +1,19 @@
-"""An origin comes back as it was kept, and a model does without one."""
+"""An origin comes back as it was saved, and a run does without one."""
 
 import dataclasses
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from andre.errors import CheckpointError
-from andre.runs import Origin, TableSource, digest, load_origin, save_origin
+from andre.learning import Config, Result
+from andre.logic import Program
+from andre.runs import FactSource, Origin, TableSource, digest, load, load_origin, save
+from andre.samples import RuleSpace
+
+RESULT = Result(RuleSpace.from_names(["b1"]), Config(), Program(), 1.0, 1.0, ())
 
 text = st.text(max_size=20)
 tables = st.builds(
@@ -20,34 +26,44 @@ tables = st.builds(
     st.none() | text,
     st.integers(0),
 )
+facts = st.builds(FactSource, text, st.none() | text, text)
 
 
-@given(st.lists(text).map(tuple), st.none() | tables)
-def test_an_origin_comes_back(tmp_path_factory, command, table):
+@given(st.lists(text).map(tuple), st.none() | tables, st.none() | facts)
+def test_an_origin_comes_back(tmp_path_factory, command, table, facts):
     folder = tmp_path_factory.mktemp("run")
-    origin = Origin(command, table=table)
-    save_origin(origin, folder)
+    origin = Origin(command, table=table, facts=facts)
+    save(RESULT, folder, origin)
     assert load_origin(folder) == origin
 
 
-def test_a_table_is_there_as_long_as_it_is_the_same(tmp_path):
+def test_a_source_is_there_as_long_as_it_is_the_same(tmp_path):
     path = tmp_path / "birds.csv"
     path.write_text("wings,bird\n1,1\n0,0\n")
-    source = TableSource(str(path), digest(path))
-    assert source.is_there
+    sources = (TableSource(str(path), digest(path)), FactSource.of(str(path)))
+    assert all(source.is_there for source in sources)
     path.write_text("wings,bird\n1,0\n0,1\n")
-    assert not source.is_there
+    assert not any(source.is_there for source in sources)
     path.unlink()
-    assert not source.is_there
+    assert not any(source.is_there for source in sources)
+    assert FactSource.of("even").is_there
+    assert FactSource.of(str(tmp_path)).is_there
 
 
-@pytest.mark.parametrize("damage", ["", "{}", "[]", '{"command": 1}'])
+@pytest.mark.parametrize("damage", ["", [], 7, {"command": 1}, {"table": {"path": "a"}}, {"nothing": 1}])
 def test_damage_is_a_sentence(tmp_path, damage):
-    (tmp_path / "origin.json").write_text(damage)
+    save(RESULT, tmp_path, Origin(("andre", "fit")))
+    path = tmp_path / "run.json"
+    index = json.loads(path.read_text())
+    path.write_text(
+        json.dumps({**index, "origin": {**index["origin"], **damage} if isinstance(damage, dict) else damage})
+    )
     with pytest.raises(CheckpointError, match="is damaged"):
         load_origin(tmp_path)
+    assert load(tmp_path).space == RESULT.space
 
 
-def test_a_model_without_origin_has_none(tmp_path):
+def test_a_run_without_origin_has_none(tmp_path):
+    save(RESULT, tmp_path)
     assert load_origin(tmp_path) is None
     assert dataclasses.replace(Origin(), command=("andre", "fit", "a b")).line == "andre fit 'a b'"

@@ -21,6 +21,7 @@ from andre.completion.scoring import Scorer, best_confidences, rank_facts
 from andre.errors import DataError
 from andre.evaluation import RankReport, Ranks
 from andre.facts import FactBase
+from andre.files import Saveable
 from andre.inference import FactIndex, Search, infer
 from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable
 
@@ -49,7 +50,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Completion:
+class Completion(Saveable):
     """What `complete` hands back.
 
     Examples

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from andre.errors import DataError
 from andre.evaluation import CrispSample, covers, literal_truth
+from andre.files import Saveable
 from andre.learning.callbacks import LOSSES, Look
 from andre.learning.config import Config
 from andre.logic import Program, program_html
@@ -47,7 +48,7 @@ class RunSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Saveable):
     """A learned program with its evidence, and the runs it came from.
 
     Examples

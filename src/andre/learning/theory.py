@@ -12,6 +12,7 @@ from andre.census import Census
 from andre.errors import DataError
 from andre.evaluation import Confusion, Entailment, entailment
 from andre.facts import FactBase, Key
+from andre.files import Saveable
 from andre.inference import Explanation, Model, explain, infer
 from andre.learning.choose.rejection import Rejected, RulePool
 from andre.learning.plan import Plan
@@ -72,7 +73,7 @@ class Definition:
 
 
 @dataclass(frozen=True, eq=False)
-class Theory:
+class Theory(Saveable):
     """Definitions of one or more targets.
 
     Examples

@@ -1,11 +1,8 @@
-"""Everything saved: results, theories, completions, checkpoints and where they come from."""
+"""Everything saved: runs of every kind in one layout, checkpoints, and where runs come from."""
 
 from andre.runs.checkpoint import Checkpoint
-from andre.runs.completions import load_completion, save_completion
-from andre.runs.load import Run, load
-from andre.runs.origin import FactSource, Origin, TableSource, digest, load_origin, save_origin, versions
-from andre.runs.results import load_result, prolog, save_result
-from andre.runs.theories import RunFolder, load_theory, save_theory
+from andre.runs.origin import FactSource, Origin, TableSource, digest, versions
+from andre.runs.saving import Run, RunFolder, is_run, load, load_origin, program_of, prolog, save
 
 __all__ = [
     "Checkpoint",
@@ -15,15 +12,11 @@ __all__ = [
     "RunFolder",
     "TableSource",
     "digest",
+    "is_run",
     "load",
-    "load_completion",
     "load_origin",
-    "load_result",
-    "load_theory",
+    "program_of",
     "prolog",
-    "save_completion",
-    "save_origin",
-    "save_result",
-    "save_theory",
+    "save",
     "versions",
 ]

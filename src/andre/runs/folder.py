@@ -1,0 +1,122 @@
+"""A folder of one JSON index and one file of tensors, written whole or not at all.
+
+Everything that is saved lies in such folders. The tensors get a new name, with
+their digest in it, before the index that names them is replaced: a crash leaves
+what was there before or what is new, never half of each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors.numpy import load, save
+
+from andre.errors import CheckpointError
+from andre.files import write_whole
+from andre.runs.codec import Tensors
+
+__all__ = ["IndexedFolder"]
+
+
+@dataclass(frozen=True)
+class IndexedFolder:
+    """A folder with an index and tensors, and one way to say that it is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> folder = IndexedFolder(Path(tempfile.mkdtemp()))
+    >>> folder.write({"answer": 42}, {"weights": np.ones(3)})
+    >>> index = folder.read()
+    >>> index["answer"], folder.tensors(index)
+    (42, {'weights': array([1., 1., 1.])})
+    """
+
+    path: Path
+    name: str = "run"  #: of the index, and what messages call the content
+    advice: str = "learn and save it again"  #: what to do about damage
+
+    @property
+    def index(self) -> Path:
+        """The index file."""
+        return self.path / f"{self.name}.json"
+
+    def write(self, index: Mapping[str, Any], tensors: Tensors, program: str | None = None) -> None:
+        """Replace the content.
+
+        Parameters
+        ----------
+        index
+            What JSON can hold.
+        tensors
+            All else.
+        program
+            The text of `program.pl`, which is there for people.
+        """
+        self.check_path()
+        self.path.mkdir(parents=True, exist_ok=True)
+        data = save(tensors)
+        digest = hashlib.sha256(data).hexdigest()
+        write_whole(self._file(digest), data)
+        if program is not None:
+            write_whole(self.path / "program.pl", program)
+        # A line for each entry, so that a person sees what kind of run it is without scrolling.
+        entries = {**index, "tensors": digest}.items()
+        lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in entries]
+        write_whole(self.index, "{\n" + ",\n".join(lines) + "\n}\n")
+        self._delete_tensors(keep=self._file(digest))
+
+    def delete(self) -> None:
+        """Delete the index and the tensors, and no other file."""
+        self.index.unlink(missing_ok=True)
+        self._delete_tensors()
+
+    def read(self) -> dict[str, Any]:
+        """The index."""
+        with self.decoding():
+            index = json.loads(self.index.read_bytes())
+            if not isinstance(index, dict):
+                raise TypeError(f"{self.index.name} holds no object")
+        return index
+
+    def tensors(self, index: Mapping[str, Any]) -> Tensors:
+        """The tensors that an index names; any change to their file is damage."""
+        with self.decoding():
+            data = self._file(index["tensors"]).read_bytes()
+            if hashlib.sha256(data).hexdigest() != index["tensors"]:
+                raise ValueError(f"{self._file(index['tensors']).name} has changed")
+            found: Tensors = load(data)
+        return found
+
+    @contextmanager
+    def decoding(self) -> Iterator[None]:
+        """A context in which any failure is said, in one sentence, to be damage of the folder."""
+        try:
+            yield
+        except (CheckpointError, MemoryError):
+            raise
+        except Exception as error:  # changed content can fail in any way
+            reason = " ".join(str(error).split()) or type(error).__name__
+            message = f"the {self.name} in {self.path} is damaged ({reason}): {self.advice}"
+            raise CheckpointError(message) from None
+
+    def check_path(self) -> None:
+        """Refuse a path that is a file."""
+        if self.path.exists() and not self.path.is_dir():
+            raise CheckpointError(f"{self.path} is a file: name a folder, or a new one")
+
+    def _file(self, digest: str) -> Path:
+        return self.path / f"{self.name}-{digest[:16]}.safetensors"
+
+    def _delete_tensors(self, keep: Path | None = None) -> None:
+        for path in self.path.glob(f"{self.name}-*.safetensors"):
+            if path != keep and re.fullmatch(r"[0-9a-f]{16}", path.stem.removeprefix(f"{self.name}-")):
+                path.unlink(missing_ok=True)

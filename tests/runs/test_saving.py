@@ -1,0 +1,220 @@
+"""Runs of every kind come back as they were saved; what is damaged or foreign is refused in a sentence."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.completion.bases import FAST, family
+
+import andre
+from andre.api import fit, learn
+from andre.completion import Completion, complete
+from andre.errors import CheckpointError
+from andre.facts import TASKS
+from andre.learning import Config, Result, Theory
+from andre.logic import parse_rule, read_program
+from andre.runs import Run, is_run, load, program_of, save
+from andre.samples import SYNTHETIC_TASKS
+
+QUICK: dict[str, Any] = {"restarts": 1, "rounds": 1, "steps": 20}
+KINDS = {"result": Result, "theory": Theory, "completion": Completion}
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Run]:
+    given = [parse_rule("parent(X, Y) :- child(Y, X), \\+ likes(X, Y).")]
+    return {
+        "result": fit(SYNTHETIC_TASKS["four"].sample(60, seed=0), Config.preset(**QUICK)),
+        "theory": learn(TASKS["predecessor"].train(), "predecessor/2", variables=2, **QUICK),
+        "completion": complete(family(), FAST, given),
+    }
+
+
+@pytest.fixture(scope="module")
+def folders(runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Saved runs, which tests must leave as they are."""
+    found = {kind: tmp_path_factory.mktemp("runs") / kind for kind in runs}
+    for kind, path in found.items():
+        runs[kind].save(path)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_run_comes_back(
+    kind: str, runs: dict[str, Run], folders: dict[str, Path], tmp_path: Path
+) -> None:
+    again = andre.load(folders[kind])
+    assert isinstance(again, KINDS[kind])
+    assert is_run(folders[kind])
+    assert program_of(again) == program_of(runs[kind])
+    assert [rule.evidence for rule in program_of(again)] == [rule.evidence for rule in program_of(runs[kind])]
+    assert len(program_of(again)) > 0
+    assert read_program(folders[kind]) == program_of(again), "program.pl says the same"
+    # What was loaded is saved just as it was: nothing was lost on the way.
+    save(again, tmp_path)
+    assert content(tmp_path) == content(folders[kind])
+
+
+def content(folder: Path) -> dict[str, Any]:
+    """All that a run holds, by file; the digest in names stands for the tensors."""
+    return {
+        str(path.relative_to(folder)): path.read_text() if path.suffix == ".json" else None
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def test_arrays_come_back_bit_for_bit(runs: dict[str, Run], folders: dict[str, Path]) -> None:
+    one, other = runs["result"], load(folders["result"])
+    assert isinstance(one, Result)
+    assert isinstance(other, Result)
+    for name in ("weights", "proposed"):
+        mine, theirs = getattr(one, name), getattr(other, name)
+        assert (mine.dtype, mine.shape, mine.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes())
+    for mine, theirs in zip(one.history, other.history, strict=True):
+        np.testing.assert_array_equal(mine.losses, theirs.losses)
+
+
+@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize("second", KINDS)
+def test_a_run_is_replaced_by_one_of_any_kind(
+    first: str, second: str, runs: dict[str, Run], tmp_path: Path
+) -> None:
+    runs[first].save(tmp_path)
+    runs[second].save(tmp_path)
+    assert program_of(load(tmp_path)) == program_of(runs[second])
+    assert len(list(tmp_path.glob("*.safetensors"))) == 1, "old tensors are deleted"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_crash_leaves_the_old_run_or_the_new_one(
+    kind: str, runs: dict[str, Run], folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from andre.runs import folder
+
+    path = tmp_path / "run"
+    shutil.copytree(folders["result"], path)
+    real, left = folder.write_whole, [0]
+
+    def write_or_die(path: Path, data: bytes | str) -> None:
+        if not left[0]:
+            raise OSError("no space left")
+        left[0] -= 1
+        real(path, data)
+
+    monkeypatch.setattr(folder, "write_whole", write_or_die)
+    expected = [program_of(runs["result"]), program_of(runs[kind])]
+    for writes in range(10):
+        left[0] = writes
+        try:
+            runs[kind].save(path)
+        except OSError:
+            assert program_of(load(path)) in expected
+        else:
+            break
+    assert writes > 2
+    assert program_of(load(path)) == expected[1]
+
+
+WRONG = [None, True, -1, 2.5, "", "no", [], [[]], {}, {"no": 1}, "gone"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_a_changed_index_is_read_or_refused_in_a_sentence(
+    kind: str, folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("damaged") / "run"
+    shutil.copytree(folders[kind], path)
+    index = data.draw(st.sampled_from(sorted(path.rglob("run.json"))))
+    whole = json.loads(index.read_text())
+    # Deep parts are many, so that the place is drawn level by level.
+    part, keys = whole, []
+    while isinstance(part, dict | list) and part and (not keys or data.draw(st.integers(0, 4))):
+        keys.append(data.draw(st.sampled_from(sorted(part) if isinstance(part, dict) else range(len(part)))))
+        part = part[keys[-1]]
+    changed = copy.deepcopy(whole)
+    inner = changed
+    for key in keys[:-1]:
+        inner = inner[key]
+    wrong = data.draw(st.sampled_from(WRONG))
+    if wrong == "gone":
+        del inner[keys[-1]]
+    else:
+        inner[keys[-1]] = wrong
+    index.write_text(json.dumps(changed))
+    with contextlib.suppress(CheckpointError):
+        assert isinstance(load(path), Run)
+        return
+    with pytest.raises(CheckpointError, match=rf"{re.escape(str(path))}.*\Z"):  # a sentence on one line
+        load(path)
+
+
+def test_types_and_names_are_checked(folders: dict[str, Path], tmp_path: Path) -> None:
+    """What a changed value makes of a run must not show later, far from here."""
+    for name, value, reason in (
+        ("length", "long", "length: input should be a valid number"),
+        ("stopped", 3, "stopped: input should be a valid string"),
+        ("lenght", 1.0, "lenght: unexpected keyword argument"),
+        ("weights", {"array": "value.weights", "dtype": "float32", "shape": [1]}, "another type or shape"),
+        ("weights", [1.0, 2.0], "weights: input should be an instance of ndarray"),
+        ("scores", [{"split": "train"}], "scores.0.accuracy: field required"),
+        ("config", {"seed": -1}, "config.seed: input should be greater"),
+    ):
+        path = tmp_path / str(value)
+        shutil.copytree(folders["result"], path)
+        index = json.loads((path / "run.json").read_text())
+        index["content"][name] = value
+        (path / "run.json").write_text(json.dumps(index))
+        with pytest.raises(CheckpointError, match=rf"the run in .* is damaged \(.*{reason}.*\)"):
+            load(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_changed_tensors_are_refused(kind: str, folders: dict[str, Path], tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    shutil.copytree(folders[kind], path)
+    (tensors,) = path.glob("*.safetensors")
+    whole = tensors.read_bytes()
+    for damage in (whole[:-1], whole[:-1] + bytes([whole[-1] ^ 1]), b"", b"\x00" * 8):
+        tensors.write_bytes(damage)
+        with pytest.raises(CheckpointError, match="has changed"):
+            load(path)
+    tensors.unlink()
+    with pytest.raises(CheckpointError, match="damaged"):
+        load(path)
+
+
+def test_what_is_no_run_is_said_to_be_none(folders: dict[str, Path], tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere", Path(__file__)):
+        assert not is_run(path)
+        with pytest.raises(CheckpointError, match=r"there is no saved run in .*: it has no run\.json"):
+            load(path)
+    foreign = tmp_path / "run.json"
+    for text in ("", "[]", '{"scripts": {}}', "[" * 100_000, "\x00"):
+        foreign.write_text(text)
+        with pytest.raises(CheckpointError, match=r"the run in .* is damaged"):
+            load(tmp_path)
+    index = json.loads((folders["result"] / "run.json").read_text())
+    foreign.write_text(json.dumps({**index, "format": 7, "andre": "2.0"}))
+    with pytest.raises(CheckpointError, match=r"has format 7, which this version cannot read: use andre 2.0"):
+        load(tmp_path)
+
+
+def test_an_open_world_stays_open(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    done = complete(replace(family(), world="open"), FAST)
+    done.save(tmp_path)
+    again = load(tmp_path)
+    assert isinstance(again, Completion)
+    assert again.facts.world == "open"
