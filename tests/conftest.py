@@ -81,5 +81,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> SavedRuns:
     save(result, made.fit, Origin(("andre", "fit", str(made.table)), table=table))
     theory = learn(read_facts(made.family), "grand/2", **quick)
     save(theory, made.learn, Origin(("andre", "learn"), facts=FactSource.of(str(made.family))))
-    save(complete(read_facts(made.likes)), made.rank, Origin(("andre", "rank"), facts=FactSource.of(str(made.likes))))
+    save(
+        complete(read_facts(made.likes)),
+        made.rank,
+        Origin(("andre", "rank"), facts=FactSource.of(str(made.likes))),
+    )
     return made

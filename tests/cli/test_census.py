@@ -17,9 +17,7 @@ def census(tmp_path, andre):
 
 
 def test_json_has_the_counts(census):
-    told = json.loads(
-        census("--target", "p/2", "--semantics", "rows", "--preset", "paper", "--json").out
-    )
+    told = json.loads(census("--target", "p/2", "--semantics", "rows", "--preset", "paper", "--json").out)
     assert told["groundings"] == 2 * 2 * 4
     assert told["rows"] == told["groundings"] - told["dropped"] == told["positive"] + told["negative"]
     assert 0 < told["distinct"] <= told["rows"]

@@ -132,7 +132,7 @@ def test_neither_help_nor_facts_load_what_they_do_not_need(args: list[str], fami
     code = (
         "import sys\nfrom andre.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
         "heavy = {'torch', 'duckdb', 'lark', 'clingo', 'pandas', 'ibis'}\n"
-        "print(*sorted(heavy & sys.modules.keys()), file=sys.err)"
+        "print(*sorted(heavy & sys.modules.keys()), file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *args],

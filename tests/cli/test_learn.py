@@ -1,7 +1,6 @@
 """`andre learn`, run as a user runs it: the program on stdout, all else on stderr."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,6 @@ def andre(andre, runs, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Path("family.pl").write_text(runs.family.read_text())
     Path("graph.tsv").write_text(TRIPLES)
-
     return andre
 
 
@@ -63,22 +61,30 @@ def test_json_is_for_machines(andre):
     assert PREDECESSOR in json.dumps(values)
 
 
+def test_the_output_has_the_format_that_is_asked_for(andre):
+    Path("out.json").write_text(andre("learn", "predecessor", "--to", "json", "-q", *FAST).out)
+    assert read_program(Path("out.json")) == parse_program(PREDECESSOR)
+
+
+def test_the_input_has_the_format_that_is_said(andre):
+    Path("family.txt").write_text(Path("family.pl").read_text())
+    words = ("learn", "family.txt", "--target", "grand/2", "-q", *FAST)
+    assert parse_program(andre(*words, "--format", "prolog").out) == GRAND
+
+
 @pytest.mark.parametrize("to", ["prolog", "problog", "anyburl", "json", "csv"])
-def test_every_format_is_read_back(andre, to):
-    out = andre("learn", "predecessor", "--to", to, "-q", *FAST)[1]
+def test_every_format_is_read_back(andre, runs, to):
+    out = andre("show", runs.learn, "--to", to).out
     endings = {"prolog": "pl", "problog": "problog", "anyburl": "rules", "json": "json", "csv": "csv"}
     path = Path(f"out.{endings[to]}")
     path.write_text(out)
-    if to == "csv":
-        assert PREDECESSOR in out
-    else:
-        assert read_program(path, to) == parse_program(PREDECESSOR)
+    assert read_program(path, to) == GRAND
 
 
 def test_a_run_is_saved_shown_and_taken_up_again(andre):
     words = ("learn", "family.pl", "--target", "grand/2", "--out", "run", *FAST)
     first = andre(*words)
-    kept = Path("run/targets/grand_2/definition.json")
+    kept = Path("run/targets/grand_2/run.json")
     before = kept.read_text()  # with the time that it took
     assert "saved in run" in first[2]
     assert andre(*words)[1] == first[1] == andre("show", "run")[1] == Path("run/program.pl").read_text()
@@ -94,9 +100,9 @@ def test_a_run_is_saved_shown_and_taken_up_again(andre):
 def test_a_run_that_was_cut_short_goes_on(andre):
     words = ("learn", "graph.tsv", "--target", "next/2", "--target", "back/2", "--out", "run", "-q", *FAST)
     whole = andre(*words)[1]
-    Path("run/theory.json").unlink()
-    Path("run/targets/back_2/definition.json").unlink()
-    kept = Path("run/targets/next_2/definition.json")
+    Path("run/run.json").unlink()
+    Path("run/targets/back_2/run.json").unlink()
+    kept = Path("run/targets/next_2/run.json")
     before = kept.read_text()
     assert andre(*words)[1] == whole
     assert kept.read_text() == before
@@ -193,6 +199,7 @@ MARKED = "p(a,b).\np(b,c).\np(c,a).\nq(a,b).#TEST\n"
         (("tiny.pl", "--target", "h/1", "--variables", "3"), "constants"),
         (("bare.pl", "--target", "h/2", "--set", "recursion=false"), "leaves no candidate"),
         (("family.pl", "--target", "grand/2", "--memory-limit", "0.0000001"), "memory"),
+        (("family.pl", "--target", "grand/2", "--memory-limit", "0.1KB"), "memory"),
         (("family.pl", "--target", "grand/2", "--mode", "guess"), "'guess' is unknown: choose from"),
         (("family.pl", "--target", "grand/2", "--semantics", "all"), "'all' is unknown: choose from"),
         (("family.pl", "--target", "grand/2", "--preset", "best"), "best"),
