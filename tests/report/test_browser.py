@@ -9,7 +9,7 @@ from tests.report import pages
 
 from andre.facts import Table
 from andre.learning import Config, fit
-from andre.report import Rows, gather, write_report
+from andre.report import gather, write_report
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -54,10 +54,8 @@ def table_page(tmp_path_factory):
     task = SYNTHETIC_TASKS["R3"]
     valuations, labels = task.draw(300, seed=1)
     table = Table(task.space.names, valuations, "h", labels)
-    data = gather(
-        fit(Sample.from_table(table), Config.preset(restarts=2, rounds=1)),
-        rows=Rows(Sample.from_table(table), table),
-    )
+    sample = Sample.from_table(table)
+    data = gather(fit(sample, Config.preset(restarts=2, rounds=1)), None, sample, table)
     return data, write_report(data, tmp_path_factory.mktemp("page") / "table.html").as_uri()
 
 

@@ -81,10 +81,6 @@ def _bars(bars: Bars, most: int) -> Bars:
     )
 
 
-#: Characters that a page may take; its lists are halved until it fits.
-_ROOM = 4_000_000
-
-
 def write_report(data: ReportData, path: Path | str) -> Path:
     """Write a report, whole or not at all."""
     path = Path(path)
@@ -92,8 +88,8 @@ def write_report(data: ReportData, path: Path | str) -> Path:
     return path
 
 
-def render(data: ReportData) -> str:
-    """A report as HTML.
+def render(data: ReportData, room: int = 4_000_000) -> str:
+    """A report as HTML, of at most so many characters: its lists are halved until it fits.
 
     Examples
     --------
@@ -108,7 +104,7 @@ def render(data: ReportData) -> str:
     limits = Limits()
     while True:
         page = _page(template, trim(data, limits))
-        if len(page) <= _ROOM or limits == limits.halved():
+        if len(page) <= room or limits == limits.halved():
             return page
         limits = limits.halved()
 

@@ -107,18 +107,14 @@ def rules_by_target(run: Run, target: str | None = None) -> dict[str, Program]:
         Where the run has no such target.
     """
     found: dict[tuple[str, int], list[Rule]] = {}
-    if isinstance(run, Theory):
-        found = {definition.key: [] for definition in run}
+    if isinstance(run, Completion):
+        found = {key: [] for key in run.facts.relations}
     for rule in program_of(run):
         found.setdefault((rule.head.predicate, rule.head.arity), []).append(rule)
-    chosen = {
-        f"{name}/{arity}": Program(tuple(rules))
-        for (name, arity), rules in found.items()
-        if target in (None, name, f"{name}/{arity}")
-    }
+    known = {f"{name}/{arity}": Program(tuple(rules)) for (name, arity), rules in found.items() if rules}
+    chosen = {name: rules for name, rules in known.items() if target in (None, name, name.rpartition("/")[0])}
     if target is not None and not chosen:
-        names = ", ".join(f"{name}/{arity}" for name, arity in found)
-        raise DataError(f"{target} was not learned: there is {names or 'no rule'}")
+        raise DataError(f"{target} was not learned: there is {', '.join(known) or 'no rule'}")
     return chosen
 
 
