@@ -6,7 +6,7 @@ from andre.completion import complete
 from andre.facts import FactBase, read_facts
 from andre.inference import covered_heads
 from andre.logic import parse_atom
-from andre.report import apply_once, explain_once, gather_completion
+from andre.report import derive, explain_atom, gather_completion
 from andre.report.html import render
 from andre.report.predictions import chances
 from andre.runs import load, program_of
@@ -27,7 +27,7 @@ def test_an_atom_is_as_probable_as_the_surest_rule_that_covers_it(completion, ru
             atom = parse_atom(f"{rule.head.predicate}({args})")
             if atom not in known:
                 wanted[atom] = max(wanted.get(atom, 0.0), chance)
-    model = apply_once(completion, facts)
+    model = derive(completion, facts)
     assert {atom: model.probability(atom) for atom in model} == pytest.approx(wanted, abs=1e-6)
     assert wanted
 
@@ -37,8 +37,8 @@ def test_rules_are_not_applied_to_what_they_derive():
     rows += [f"r(x{i}, y{i})" for i in range(9)]
     done = complete(FactBase.from_facts(map(parse_atom, rows)))
     facts = FactBase.from_facts([parse_atom("p(a, b)")])
-    assert {str(atom) for atom in apply_once(done, facts)} == {"q(b, a)", "r(a, b)"}
-    why = explain_once(done, facts, parse_atom("q(b, a)"))
+    assert {str(atom) for atom in derive(done, facts)} == {"q(b, a)", "r(a, b)"}
+    why = explain_atom(done, facts, parse_atom("q(b, a)"))
     assert {str(premise.literal) for firing in why.firings for premise in firing.premises} >= {"p(a, b)"}
     assert not any("r(a, b)" in str(premise) for firing in why.firings for premise in firing.premises)
 

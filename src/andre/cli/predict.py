@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,12 +16,11 @@ from andre.errors import AndreError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from andre.completion import Completion
     from andre.evaluation import Confusion
     from andre.facts import FactBase
     from andre.inference import Model
     from andre.learning import Result
-    from andre.logic import Program as Rules
+    from andre.logic import Atom
     from andre.runs import Run
 
 __all__ = ["evaluate", "explain", "predict"]
@@ -58,24 +57,35 @@ def predict(
     and each fact is as probable as the surest of its rules.
     """
     from andre.facts import write_facts
+    from andre.inference import infer
+    from andre.logic import Rule, read_program
 
     run = _open(program)
-    if _reads_rows(run) and format is None and _is_table(source):
-        if as_json:
-            raise AndreError("predictions for a table are CSV: leave out --json")
-        _predict_rows(run, source, proba=proba, out=out)
-        return
+    if run is not None and format is None and _is_table(source):
+        from andre.learning import Result
+
+        if isinstance(run, Result):
+            if as_json:
+                raise AndreError("predictions for a table are CSV: leave out --json")
+            _predict_rows(run, source, proba=proba, out=out)
+            return
     if proba:
         raise AndreError(f"--proba needs a folder that `andre fit --out` wrote, and {program} is none")
-    limit = f"{memory_bytes(memory_limit) / 2**20:.0f}MiB"
-    model = _derive(program, run, _read(source, format), engine, limit)
+    how = {"engine": engine, "memory_limit": f"{memory_bytes(memory_limit) / 2**20:.0f}MiB"}
+    facts = _read(source, format)
+    if run is None:
+        model = infer(read_program(program), _evidence(facts), **how)
+    else:
+        from andre.report import derive
+
+        model = derive(run, facts, **how)
     if out is not None:
         write_facts(model.derived, out)
     elif as_json:
-        print_json(list(_facts_as_values(model)))
+        print_json([_values(atom, probability) for atom, probability in _facts(model)])
     else:
-        for line in _fact_lines(model):
-            sys.stdout.write(line)
+        for atom, probability in _facts(model):  # Prolog, or ProbLog where uncertain
+            sys.stdout.write(f"{Rule(atom, probability=probability)}\n")
     typer.echo(f"{len(model):,} facts derived by {model.engine}", err=True)
 
 
@@ -96,19 +106,18 @@ def explain(
     does not, the rule that comes nearest is shown.
     """
     from andre.facts import as_stated
-    from andre.inference import Explainer
-    from andre.logic import parse_atom
+    from andre.inference import explain as why
+    from andre.logic import parse_atom, read_program
 
     asked = parse_atom(atom, source="the atom")
     run, facts = _open(program), _read(source, format)
-    asked = as_stated(asked, facts)
-    if _is_completion(run):
-        from andre.report import explain_once
-
-        explanation = explain_once(run, facts, asked, limit=limit, depth=depth)
+    asked, how = as_stated(asked, facts), {"limit": limit, "depth": depth}
+    if run is None:
+        explanation = why(read_program(program), _evidence(facts), asked, **how)
     else:
-        explainer = Explainer(_rules(program, run), _evidence(run, facts))
-        explanation = explainer.explain(asked, limit=limit, depth=depth)
+        from andre.report import explain_atom
+
+        explanation = explain_atom(run, facts, asked, **how)
     if as_json:
         print_json(explanation.as_dict())
     else:
@@ -157,22 +166,6 @@ def _open(path: Path) -> Run | None:
     return load(path) if is_run(path) else None
 
 
-def _reads_rows(run: Run | None) -> TypeGuard[Result]:
-    if run is None:
-        return False
-    from andre.learning import Result
-
-    return isinstance(run, Result)
-
-
-def _is_completion(run: Run | None) -> TypeGuard[Completion]:
-    if run is None:
-        return False
-    from andre.completion import Completion
-
-    return isinstance(run, Completion)
-
-
 def _is_table(source: str) -> bool:
     """Whether a source holds rows; facts have other endings."""
     return not Path(source).is_dir() and Path(source).suffix.lower() not in _FACTS
@@ -194,26 +187,6 @@ def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) 
         write_whole(out, text)
 
 
-def _derive(program: Path, run: Run | None, facts: FactBase, engine: str, limit: str) -> Model:
-    from andre.inference import infer
-
-    if _is_completion(run):
-        from andre.report import apply_once
-
-        return apply_once(run, facts)
-    return infer(_rules(program, run), _evidence(run, facts), engine=engine, memory_limit=limit)
-
-
-def _rules(path: Path, run: Run | None) -> Rules:
-    if run is None:
-        from andre.logic import read_program
-
-        return read_program(path)
-    from andre.runs import program_of
-
-    return program_of(run)
-
-
 def _read(source: str, format: str | None) -> FactBase:
     from andre.facts import read_source
 
@@ -222,34 +195,28 @@ def _read(source: str, format: str | None) -> FactBase:
     return facts
 
 
-def _evidence(run: Run | None, facts: FactBase) -> FactBase:
-    """What rules may read: training facts, less the examples of what is to be learned."""
+def _evidence(facts: FactBase) -> FactBase:
+    """What a program may read: training facts, less the examples of what is to be learned."""
     from dataclasses import replace
 
-    if run is not None and not _reads_rows(run) and not _is_completion(run):
-        return run.evidence(facts)
     training = facts.select("train")
     examples = training.bias.head if training.bias else ()
     read = {key: relation for key, relation in training.relations.items() if key not in examples}
     return replace(training, relations=read)
 
 
-def _fact_lines(model: Model) -> Iterator[str]:
-    """The derived facts as Prolog, uncertain ones as ProbLog."""
-    from andre.logic import Rule
-
+def _facts(model: Model) -> Iterator[tuple[Atom, float]]:
+    """The derived facts, each with its probability."""
     for key, relation in model.derived.relations.items():
         values = [1.0] * len(relation) if relation.probability is None else relation.probability.tolist()
-        for atom, value in zip(model.derived.atoms(*key), values, strict=True):
-            yield f"{Rule(atom, probability=value)}\n"
+        yield from zip(model.derived.atoms(*key), values, strict=True)
 
 
-def _facts_as_values(model: Model) -> Iterator[dict[str, Any]]:
-    for key, relation in model.derived.relations.items():
-        values = [1.0] * len(relation) if relation.probability is None else relation.probability.tolist()
-        for codes, value in zip(relation.codes.tolist(), values, strict=True):
-            args = [model.derived.constants[code] for code in codes]
-            yield {"predicate": key[0], "args": args, "probability": value}
+def _values(atom: Atom, probability: float) -> dict[str, Any]:
+    from andre.logic import Constant
+
+    args = [arg.value for arg in atom.args if isinstance(arg, Constant)]
+    return {"predicate": atom.predicate, "args": args, "probability": probability}
 
 
 def _figures(counts: Confusion) -> list[str]:

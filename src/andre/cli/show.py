@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,27 +52,26 @@ def show(
     loaded = load(run)
     if pool and not isinstance(loaded, Theory):
         raise AndreError(f"{run} has no pool of rules: andre learn keeps one for every target")
+    if (runs or plots) and isinstance(loaded, Completion):
+        raise AndreError(f"{run} was made by andre rank, without training: leave out --runs and --plots")
     if targets and not isinstance(loaded, Result):
         _print(target_table(loaded))
-    elif isinstance(loaded, Completion):
-        if runs or plots:
-            raise AndreError(f"{run} was made by andre rank, without training: leave out --runs and --plots")
-        print_run(loaded, to, as_json, target)
-    elif isinstance(loaded, Theory) and pool:
+        return
+    if pool and isinstance(loaded, Theory):
         from andre.logic import to_prolog
 
         wanted = loaded if target is None else loaded.only(target)
         typer.echo("".join(to_prolog(definition.pool.rules) for definition in wanted), nl=False)
+        return
+    trained = loaded
+    if isinstance(loaded, Theory):
+        trained = (loaded[target] if target else loaded.definitions[0]).result
+    if plots is not None and isinstance(trained, Result):
+        _draw(trained, plots)
+    if runs and isinstance(trained, Result):
+        _print(run_table(trained))
     else:
-        result = loaded
-        if isinstance(loaded, Theory):
-            result = (loaded[target] if target else loaded.definitions[0]).result
-        if plots is not None:
-            _draw(result, plots)
-        if runs:
-            _print(run_table(result))
-        else:
-            print_run(loaded, to, as_json, target)
+        print_run(loaded, to, as_json, target)
 
 
 @command("andre report family.run --open", "andre report birds.run --data birds.csv --out birds.html --open")
@@ -111,6 +109,8 @@ def report(
     write_report(made, path)
     typer.echo(path)
     if show:
+        import webbrowser
+
         webbrowser.open(path.resolve().as_uri())
 
 
@@ -141,9 +141,9 @@ def _draw(result: Result, folder: Path) -> None:
     from andre.learning import plot_accuracy, plot_losses, plot_probabilities, save_figure
 
     check_folder(folder)
-    plots = {"losses": plot_losses, "accuracy": plot_accuracy, "probabilities": plot_probabilities}
-    for name, draw in plots.items():
-        save_figure(draw(result), folder / f"{name}.svg")
+    save_figure(plot_losses(result), folder / "losses.svg")
+    save_figure(plot_accuracy(result), folder / "accuracy.svg")
+    save_figure(plot_probabilities(result), folder / "probabilities.svg")
 
 
 def _gather(run: Saved, origin: Origin | None, data: Path | None) -> ReportData:

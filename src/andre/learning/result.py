@@ -104,7 +104,7 @@ class Result(Saveable):
         train = self.score("train")
         silent = min(0.5, (train.missed + 1) / (train.uncovered + 2))
         sure = np.append(self._sureness(), 0.0)  # [rules + 1], the last where no rule fires
-        return np.maximum(silent, sure[self.surest_rules(valuations)])
+        return np.asarray(np.maximum(silent, sure[self.surest_rules(valuations)]))
 
     def surest_rules(self, valuations: ArrayLike) -> NDArray[np.intp]:
         """The place in the program of the surest rule that fires on each new row, [U]; -1 where none does."""

@@ -4,7 +4,7 @@ from andre.report.completion import gather_completion
 from andre.report.gather import gather
 from andre.report.html import as_values, write_report
 from andre.report.page import ReportData
-from andre.report.predictions import apply_once, explain_once, predict_table
+from andre.report.predictions import derive, explain_atom, predict_table
 from andre.report.progress import LiveProgress, TargetLines
 from andre.report.summary import (
     document,
@@ -26,10 +26,10 @@ __all__ = [
     "ReportData",
     "TargetLines",
     "TensorBoard",
-    "apply_once",
     "as_values",
+    "derive",
     "document",
-    "explain_once",
+    "explain_atom",
     "gather",
     "gather_completion",
     "gather_theory",

@@ -1,4 +1,4 @@
-"""What a saved run says of new rows, and what the rules of a completed knowledge base say of new facts."""
+"""What a run says of new rows and of new facts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 from andre.arrays import Floats, Ints
 from andre.completion import Completion
 from andre.facts import FactBase, Key, Relation, read_table
-from andre.inference import Explainer, Explanation, Model, covered_heads
-from andre.learning import Result
-from andre.logic import Atom, Program, Rule
-from andre.runs import program_of
+from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer
+from andre.learning import Result, Theory
+from andre.logic import Atom, Program
+from andre.runs import Run, program_of
 
-__all__ = ["apply_once", "chances", "explain_once", "predict_table"]
+__all__ = ["chances", "derive", "explain_atom", "predict_table"]
 
 
 def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
@@ -50,72 +50,86 @@ def chances(completion: Completion, rules: Program) -> Floats:
     return completion.reliability.chance(np.array([seen.n_r / (seen.n_b + smoothing) for seen in counts]))
 
 
-def apply_once(completion: Completion, facts: FactBase, about: str | None = None) -> Model:
-    """What the rules of a completion derive from training facts, each atom by its surest rule.
+def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str = "4GB") -> Model:
+    """All that the rules of a run derive from new facts.
 
-    Rules read stated facts only, never what another rule derives: as they were
-    counted, so that the probability of an atom is its chance of being a fact.
+    A definition reads no fact of its targets, and no run reads test or
+    validation facts. Rules of a completion read stated facts only, never what
+    another rule derives: as they were counted, so that the probability of an
+    atom is the chance, by its surest rule, that it is a fact.
 
     Parameters
     ----------
-    completion
-        A completed knowledge base.
+    run
+        What was learned.
     facts
         What the rules are applied to.
-    about
-        The relation to derive; all of them if None.
+    engine, memory_limit
+        As for `andre.inference.infer`; completions need neither.
 
     Examples
     --------
     >>> from andre.completion import complete
     >>> rows = [f"p(x{i}, y{i})" for i in range(9)] + [f"q(y{i}, x{i})" for i in range(9)]
     >>> done = complete(FactBase.from_facts(map(Atom.parse, rows)))
-    >>> new = FactBase.from_facts([Atom.parse("p(a, b)")])
-    >>> print(*apply_once(done, new))
+    >>> print(*derive(done, FactBase.from_facts([Atom.parse("p(a, b)")])))
     q(b, a)
     """
-    rules, known = _with_chances(completion, about), facts.select("train")
+    if isinstance(run, Completion):
+        return _apply_once(_with_chances(run), facts.select("train"))
+    return infer(run.program, _evidence(run, facts), engine=engine, memory_limit=memory_limit)
+
+
+def explain_atom(run: Run, facts: FactBase, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
+    """Why a run derives an atom from new facts, or which of its rules comes nearest.
+
+    Parameters
+    ----------
+    run, facts
+        What was learned, and what is known.
+    atom, limit, depth
+        As for `andre.inference.explain`.
+    """
+    if not isinstance(run, Completion):
+        return explain(run.program, _evidence(run, facts), atom, limit=limit, depth=depth)
+    known = facts.select("train")
+    rules = Program(tuple(rule for rule in _with_chances(run) if rule.head.predicate == atom.predicate))
+    model = _apply_once(rules, known)
+    # Another derived atom is no premise.
+    asked = np.array([derived == atom for derived in model], dtype=np.bool_)
+    kept = {key: relation.take(asked) for key, relation in model.derived.relations.items()}
+    model = replace(model, derived=replace(model.derived, relations=kept))
+    return Explainer(rules, known, model).explain(atom, limit=limit, depth=depth)
+
+
+def _evidence(run: Result | Theory, facts: FactBase) -> FactBase:
+    return run.evidence(facts) if isinstance(run, Theory) else facts.select("train")
+
+
+def _with_chances(completion: Completion) -> Program:
+    """The rules, each with its chance as its probability."""
+    rules = program_of(completion)
+    likely = chances(completion, rules).round(6).tolist()
+    return Program(
+        tuple(replace(rule, probability=chance) for rule, chance in zip(rules, likely, strict=True))
+    )
+
+
+def _apply_once(rules: Program, known: FactBase) -> Model:
+    """What single rules derive from facts and no fact states, each atom as probable as its surest rule."""
     found: dict[Key, list[tuple[Ints, float]]] = {}
     for rule in rules:
         key = rule.head.predicate, rule.head.arity
         found.setdefault(key, []).append((covered_heads(rule, known), rule.probability))
     relations = []
     for key, parts in found.items():
-        codes = np.concatenate([heads for heads, _ in parts])  # [P, arity]
-        chance = np.concatenate([np.full(len(heads), sure) for heads, sure in parts])  # [P]
         if stated := known.relations.get(key):
-            codes = np.concatenate([stated.codes, codes])
-            chance = np.concatenate([np.full(len(stated), np.inf), chance])
+            parts.append((stated.codes.astype(np.int64), np.inf))
+        codes = np.concatenate([heads for heads, _ in parts])  # [P, arity]
+        chance = np.repeat([sure for _, sure in parts], [len(heads) for heads, _ in parts])  # [P]
         order = np.argsort(-chance, kind="stable")
-        _, first = np.unique(codes[order], axis=0, return_index=True)
-        best = order[first]
+        best = order[np.unique(codes[order], axis=0, return_index=True)[1]]  # of each atom the surest
         new = best[np.isfinite(chance[best])]
         relations.append(Relation(key[0], codes[new], chance[new]))
     derived = {relation.key: relation for relation in relations if len(relation)}
     return Model(known, FactBase(known.constants, derived), "one step")
-
-
-def explain_once(
-    completion: Completion, facts: FactBase, atom: Atom, *, limit: int = 3, depth: int = 3
-) -> Explanation:
-    """Why the rules of a completion derive an atom from training facts, or which rule comes nearest."""
-    model = apply_once(completion, facts, atom.predicate)
-    # Another derived atom is no premise.
-    asked = [fact == atom for fact in model.derived.atoms(atom.predicate, atom.arity)]
-    kept = {key: relation.take(np.array(asked)) for key, relation in model.derived.relations.items()}
-    model = replace(model, derived=replace(model.derived, relations=kept))
-    rules = _with_chances(completion, atom.predicate)
-    return Explainer(rules, model.stated, model).explain(atom, limit=limit, depth=depth)
-
-
-def _with_chances(completion: Completion, about: str | None) -> Program:
-    """The rules, each with its chance as its probability."""
-    chosen = [rule for rule in program_of(completion) if about in (None, rule.head.predicate)]
-    if not chosen:
-        return Program()
-    likely: list[float] = chances(completion, Program(tuple(chosen))).tolist()
-    return Program(tuple(_probable(rule, value) for rule, value in zip(chosen, likely, strict=True)))
-
-
-def _probable(rule: Rule, probability: float) -> Rule:
-    return replace(rule, probability=round(probability, 6))
