@@ -37,9 +37,7 @@ def _commands() -> str:
     root = typer.main.get_command(app)
     parts = []
     for name, command in sorted(root.commands.items()):
-        parts.append(_command(f"andre {name}", command))
-        for inner, each in sorted(getattr(command, "commands", {}).items()):
-            parts.append(_command(f"andre {name} {inner}", each))
+        parts.append(_command(f"andre {name}", command.load()))
     return "\n\n".join(parts)
 
 
@@ -57,5 +55,5 @@ def _command(name: str, command: object) -> str:
     if rows:
         lines += ["| | |", "|---|---|", *rows, ""]
     if command.epilog:
-        lines += ["```text", *(line for line in command.epilog.split("\n") if line.strip()), "```"]
+        lines += ["```text", *command.epilog.splitlines()[2:], "```"]  # less what keeps its lines apart, and its heading
     return "\n".join(lines)
