@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from andre.completion import Choice, Completion
 from andre.evaluation import RankReport, Ranks
-from andre.facts import FactBase
+from andre.facts import MARKS, FactBase, Relation
 from andre.inference import covered_heads
 from andre.logic import Atom, Constant, Program, Rule, Variable
 from andre.report.gather import provenance
 from andre.report.page import Prediction, Ranking, ReportData, RuleRow, Scoring, TargetReport
 from andre.report.predictions import chances
-from andre.report.summary import rules_by_target, scoring, size
+from andre.report.summary import rules_by_target, scoring, size, title
 from andre.report.theory import ranking
 from andre.runs import Origin
 
@@ -43,61 +41,74 @@ def gather_completion(completion: Completion, origin: Origin | None = None) -> R
     >>> data.targets[0].rules[0].predictions[0].text
     'p(x9, y9)'
     """
-    by_target = rules_by_target(completion)
+    by_target, train = rules_by_target(completion), completion.facts.select("train")
     listed = sum(min(_RULES, len(rules)) for rules in by_target.values())
     most = max(1, min(60, _EXPLAINED // max(1, listed)))
-    ranks = completion.ranks("test") if len(completion.facts.select("test")) else {}
-    targets = tuple(_target(completion, rules, ranks, most) for rules in by_target.values())
+    tested = len(completion.facts.select("test"))
+    ranks = completion.ranks("test") if tested else {}
+    targets = []
+    for rules in by_target.values():
+        steps = _steps(completion, rules.rules[0].head.predicate)
+        own = [ranks[step] for step in steps if step in ranks]
+        targets.append(_target(completion, rules, train, most, own))
     whole = Scoring(
         summary=scoring(completion),
         choices={_said(choice): choice.mrr for choice in completion.choices},
         reliability=tuple((bin.confidence, bin.share, bin.count) for bin in completion.reliability.bins),
-        ranking=_ranking(list(ranks.values()), len(completion.facts.select("test"))),
+        ranking=_ranking(list(ranks.values()), tested),
     )
     config = completion.config.model_dump(mode="json")
     made = provenance(origin, completion.config.seed, {"learning": completion.seconds}, config)
-    names = list(by_target)
-    title = ", ".join(names) if len(names) <= 3 else f"{len(names)} relations"
-    return ReportData(f"Rules for {title}", targets, made, whole)
+    return ReportData(title(list(by_target)), tuple(targets), made, whole)
 
 
-def _target(completion: Completion, rules: Program, ranks: dict[int, Ranks], most: int) -> TargetReport:
+def _steps(completion: Completion, relation: str) -> tuple[int, int]:
+    """The numbers under which a relation is ranked: by its second argument, and by its first."""
+    names = completion.graph.relations
+    return names.index(relation), names.index(relation) + len(names)
+
+
+def _target(
+    completion: Completion, rules: Program, train: FactBase, most: int, ranks: list[Ranks]
+) -> TargetReport:
     """The most confident rules of a relation, with what they derive, and the ranks of its test facts."""
     head = rules.rules[0].head
-    shown = Program(rules.rules[:_RULES])
-    likely = chances(completion, shown).tolist()
-    rows = [_row(completion, rule, chance, most) for rule, chance in zip(shown, likely, strict=True)]
-    notes = [f"{len(rules) - _RULES:,} more rules are not listed."] if len(rules) > _RULES else []
-    place, count = completion.graph.relations.index(head.predicate), len(completion.graph.relations)
-    own = [ranks[step] for step in (place, place + count) if step in ranks]
     relation = completion.facts.relations[head.predicate, head.arity]
+    stated = {
+        tuple(codes): MARKS[mark]
+        for codes, mark in zip(relation.codes.tolist(), _marks(relation), strict=True)
+    }
+    rows, shown = [], Program(rules.rules[:_RULES])
+    for rule, chance in zip(shown, chances(completion, shown).tolist(), strict=True):
+        # What no training fact states; test and validation facts come first.
+        found = [tuple(codes) for codes in covered_heads(rule, train).tolist()]
+        new = sorted(
+            (codes for codes in found if stated.get(codes) != "train"), key=lambda at: at not in stated
+        )
+        made = tuple(
+            _prediction(completion, rule, codes, stated.get(codes, ""), chance) for codes in new[:most]
+        )
+        rows.append(RuleRow(rule, predictions=made, left_out=len(new) - len(made)))
+    left = len(rules) - len(shown)
     return TargetReport(
         head=str(head),
         summary=f"{size(rules)}, {relation.count('train'):,} training facts",
         rules=tuple(rows),
-        ranking=_ranking(own, relation.count("test")),
-        notes=tuple(notes),
+        ranking=_ranking(ranks, relation.count("test")),
+        notes=(f"{left:,} more rules are not listed.",) if left else (),
     )
 
 
-def _row(completion: Completion, rule: Rule, chance: float, most: int) -> RuleRow:
-    """A rule with what it derives that no training fact states; those known to be facts come first."""
-    derived = sorted(_derived(completion.facts, rule), key=lambda found: found[1] == "")
-    made = tuple(_prediction(completion, rule, atom, split, chance) for atom, split in derived[:most])
-    return RuleRow(rule, predictions=made, left_out=len(derived) - len(made))
+def _marks(relation: Relation) -> list[int]:
+    return [0] * len(relation) if relation.mark is None else relation.mark.tolist()
 
 
-def _derived(facts: FactBase, rule: Rule) -> Iterator[tuple[Atom, str]]:
-    """The new atoms that a rule derives, each with the mark of the fact that states it, if any does."""
-    held_out = {mark: facts.select(mark) for mark in ("valid", "test")}
-    train = facts.select("train")
-    for codes in covered_heads(rule, train).tolist():
-        atom = Atom(rule.head.predicate, tuple(Constant(facts.constants[code]) for code in codes))
-        if atom not in train:
-            yield atom, next((mark for mark, some in held_out.items() if atom in some), "")
-
-
-def _prediction(completion: Completion, rule: Rule, atom: Atom, split: str, chance: float) -> Prediction:
+def _prediction(
+    completion: Completion, rule: Rule, codes: tuple[int, ...], split: str, chance: float
+) -> Prediction:
+    """An atom that a rule derives, with what its variables stand for in one grounding."""
+    constants = completion.facts.constants
+    atom = Atom(rule.head.predicate, tuple(Constant(constants[code]) for code in codes))
     bound: dict[Variable, object] = {}
     body = [literal.atom for literal in rule.body if not literal.is_builtin]
     grounded = next(iter(completion.groundings(rule, atom, limit=1)), ())

@@ -31,6 +31,7 @@ __all__ = [
     "scoring",
     "size",
     "target_table",
+    "title",
     "why_no_rule",
 ]
 
@@ -43,6 +44,11 @@ def size(program: Program) -> str:
     """How many rules and literals there are, in words."""
     rules, literals = len(program), program.n_literals
     return f"{_count(rules, 'rule')}, {_count(literals, 'literal')}" if rules else "no rule"
+
+
+def title(targets: Sequence[str]) -> str:
+    """What a report about these targets is called."""
+    return f"Rules for {', '.join(targets) if len(targets) <= 3 else f'{len(targets)} relations'}"
 
 
 def outcome(result: Result) -> str:
@@ -85,8 +91,9 @@ def scoring(completion: Completion) -> str:
     scorer = completion.scorer
     penalty = "" if scorer.penalty is None else f", weights learned with penalty {scorer.penalty:g}"
     chained = ", also from assumed facts" if completion.chained else ""
-    best = max((choice.mrr for choice in completion.choices), default=None)
-    chosen = "" if best is None else f"; MRR {best:.4f} on validation facts"
+    way = (scorer.aggregator, scorer.smoothing, scorer.penalty, completion.chained)
+    tried = [c.mrr for c in completion.choices if (c.aggregator, c.smoothing, c.penalty, c.chained) == way]
+    chosen = f"; MRR {tried[0]:.4f} on validation facts" if tried else ""
     counted = f"confidence N_r / (N_b + {scorer.smoothing:g})"
     return f"scored by {scorer.aggregator}, {counted}{penalty}{chained}{chosen}"
 

@@ -22,7 +22,7 @@ from andre.report.page import (
     RuleRow,
     TargetReport,
 )
-from andre.report.summary import size
+from andre.report.summary import size, title
 from andre.runs import Origin
 
 __all__ = ["Judged", "derived", "gather_theory", "rank_test_facts", "ranking", "rows_of"]
@@ -176,9 +176,8 @@ def gather_theory(theory: Theory, origin: Origin | None = None, facts: FactBase 
     times = {"learning": sum(definition.seconds for definition in theory)}
     witness = None if facts is None else _Witness(theory, facts)
     targets = tuple(_target(theory, definition, witness) for definition in theory)
-    title = ", ".join(names) if len(names) <= 3 else f"{len(names)} relations"
     made = provenance(origin, plan.config.seed, times, settings)
-    return ReportData(f"Rules for {title}", targets, made)
+    return ReportData(title(names), targets, made)
 
 
 def _target(theory: Theory, definition: Definition, witness: _Witness | None) -> TargetReport:
