@@ -132,7 +132,7 @@ def test_the_report_of_a_completion_has_its_facts_with_it(andre, runs, tmp_path)
     page = tmp_path / "page.html"
     assert andre("report", runs.rank, "--out", page) == (0, f"{page}\n", "")
     text = page.read_text()
-    for wanted in ("How candidates are scored", "Reliability", "Ways that were tried", "1 test facts among"):
+    for wanted in ("How candidates are scored", "Reliability", "Ways that were tried", "1 test fact among"):
         assert wanted in text
     values = json.loads(andre("report", runs.rank, "--json").out)
     heads = {target["head"]: target for target in values["targets"]}

@@ -130,6 +130,7 @@ def _apply_once(rules: Program, known: FactBase) -> Model:
         order = np.argsort(-chance, kind="stable")
         best = order[np.unique(codes[order], axis=0, return_index=True)[1]]  # of each atom the surest
         new = best[np.isfinite(chance[best])]
+        new = new[np.argsort(-chance[new], kind="stable")]
         relations.append(Relation(key[0], codes[new], chance[new]))
     derived = {relation.key: relation for relation in relations if len(relation)}
     return Model(known, FactBase(known.constants, derived), "one step")

@@ -132,7 +132,7 @@ def rank_test_facts(definition: Definition, facts: FactBase) -> Ranking | None:
 def ranking(report: RankReport, facts: int) -> Ranking:
     """The ranks of so many test facts as a table, a row for every policy of ties."""
     return Ranking(
-        f"{facts:,} test facts among all constants, both sides, known facts left out",
+        f"{facts:,} test fact{'s' * (facts != 1)} among all constants, both sides, known facts left out",
         ("MRR", *(f"Hits@{k}" for k in report.hits["realistic"])),
         {policy: (mean, *report.hits[policy].values()) for policy, mean in report.mrr.items()},
     )
