@@ -10,23 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import (
-    Facts,
-    Format,
-    Heads,
-    Json,
-    LanguageFile,
-    MemoryLimit,
-    Mode,
-    OutFile,
-    Preset,
-    Seed,
-    Semantics,
-    To,
-    Variables,
-    memory_bytes,
-)
+from andre.cli.options import memory_bytes
 from andre.cli.printing import note, print_json, print_table
 from andre.errors import AndreError
 
@@ -39,7 +25,7 @@ __all__ = ["census", "convert", "datasets", "facts", "tasks"]
 
 
 @command("andre facts family.pl", "andre facts umls --json")
-def facts(source: Facts, *, format: Format = None, as_json: Json = False) -> None:
+def facts(source: options.Facts, *, format: options.Format = None, as_json: options.Json = False) -> None:
     """Show what facts there are: relations, counts, types.
 
     The types of arguments are found from the facts; of each relation one fact is shown.
@@ -51,8 +37,7 @@ def facts(source: Facts, *, format: Format = None, as_json: Json = False) -> Non
     if as_json:
         print_json({"source": source, **summary})
         return
-    columns = _fact_columns(summary)
-    rows = [_fact_cells(relation, columns) for relation in summary["relations"]]
+    columns, rows = _fact_columns(summary), [_fact_row(relation) for relation in summary["relations"]]
     print_table(columns, rows, words=("types", "sample"), title=source, caption=repr(base))
     if sys.stdout.isatty():
         sizes = ", ".join(f"{name} ({size})" for name, size in summary["types"].items())
@@ -68,11 +53,11 @@ def facts(source: Facts, *, format: Format = None, as_json: Json = False) -> Non
     "andre convert --rules rules.txt rules.pl",
 )
 def convert(
-    source: Facts,
+    source: options.Facts,
     out: Annotated[Path, typer.Argument(help="The file or folder to write.", show_default=False)],
     *,
-    to: To = None,
-    format: Format = None,
+    to: options.To = None,
+    format: options.Format = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(help="Leave out what the format cannot hold: probability, mark, negative, rules, bias."),
@@ -109,21 +94,21 @@ def convert(
 
 @command("andre census family.pl --target grandparent/2", "andre census umls --target isa/2 --mode complete")
 def census(
-    source: Facts,
+    source: options.Facts,
     *,
     target: Annotated[
         str | None, typer.Option(help="The relation to define, as p/2; a bias or language may name it.")
     ] = None,
-    variables: Variables = None,
-    semantics: Semantics = "exists",
-    mode: Mode = "define",
-    preset: Preset = "default",
-    language: LanguageFile = None,
-    format: Format = None,
-    heads: Heads = None,
-    seed: Seed = 0,
-    memory_limit: MemoryLimit = "4GB",
-    as_json: Json = False,
+    variables: options.Variables = None,
+    semantics: options.Semantics = "exists",
+    mode: options.Mode = "define",
+    preset: options.Preset = "default",
+    language: options.LanguageFile = None,
+    format: options.Format = None,
+    heads: options.Heads = None,
+    seed: options.Seed = 0,
+    memory_limit: options.MemoryLimit = "4GB",
+    as_json: options.Json = False,
 ) -> None:
     """Count the examples of a target, and its distinct rows.
 
@@ -137,8 +122,8 @@ def census(
     began = time.perf_counter()
     base = read_source(source, format)
     given = {"target": target, "variables": variables}
-    options = {name: value for name, value in given.items() if value is not None}
-    chosen = Language.of(base, language, preset, **options)
+    told = {name: value for name, value in given.items() if value is not None}
+    chosen = Language.of(base, language, preset, **told)
     # Mode and semantics are checked there, with a sentence.
     common: dict[str, Any] = {"mode": mode, "memory_limit": memory_bytes(memory_limit)}
     if heads is None:
@@ -163,13 +148,13 @@ def tasks(
         str | None, typer.Argument(help="One of the tasks; all of them if none is named.")
     ] = None,
     *,
-    out: OutFile = None,
+    out: options.OutFile = None,
     split: Annotated[
         str, typer.Option(help="What to write: train, or test for the larger domain.")
     ] = "train",
-    to: To = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    to: options.To = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
 ) -> None:
     """List the built-in tasks, or write the facts of one."""
     from andre.facts import TASKS
@@ -189,14 +174,14 @@ def tasks(
         return
     columns = ("name", "target", "variables", "constants", "facts", "summary")
     caption = "Constants and facts: to learn from / to judge by."
-    print_table(columns, map(_task_cells, shown), words=("target", "summary"), caption=caption)
+    print_table(columns, map(_task_row, shown), words=("target", "summary"), caption=caption)
 
 
 @command("andre datasets", "andre datasets umls")
 def datasets(
     name: Annotated[str | None, typer.Argument(help="One to download if need be; none: list all.")] = None,
     *,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """List the public knowledge bases, or download one."""
     from andre.facts.datasets import DATASETS, fetch, find
@@ -213,7 +198,8 @@ def datasets(
         note(shown[0]["notes"])
     else:
         columns = ("name", "relations", "train", "test", "constants", "summary")
-        rows = [_dataset_cells(dataset, columns) for dataset in shown]
+        missing = dict.fromkeys(columns[2:5], "") | {"relations": "not downloaded"}
+        rows = [dataset if dataset["path"] else {**dataset, **missing} for dataset in shown]
         print_table(columns, rows, words=("summary",))
 
 
@@ -282,14 +268,11 @@ def _fact_columns(summary: dict[str, Any]) -> list[str]:
     return ["relation", "facts", *shown, "types", "sample"]
 
 
-def _fact_cells(relation: dict[str, Any], columns: list[str]) -> list[str]:
+def _fact_row(relation: dict[str, Any]) -> dict[str, Any]:
     from andre.logic import quote
 
-    made = {
-        "relation": f"{quote(relation['name'])}/{relation['arity']}",
-        "types": ", ".join(map(quote, relation["types"])),
-    }
-    return [made[column] if column in made else str(relation[column]) for column in columns]
+    types = ", ".join(map(quote, relation["types"]))
+    return {**relation, "relation": f"{quote(relation['name'])}/{relation['arity']}", "types": types}
 
 
 def _census_summary(found: Census) -> dict[str, Any]:
@@ -329,10 +312,9 @@ def _task_summary(task: Task, seed: int) -> dict[str, Any]:
     }
 
 
-def _task_cells(task: dict[str, Any]) -> list[str]:
-    """The cells of a task: counts as train/test."""
-    counts = [f"{task['train'][key]}/{task['test'][key]}" for key in ("constants", "facts")]
-    return [task["name"], task["target"], str(task["variables"]), *counts, task["summary"]]
+def _task_row(task: dict[str, Any]) -> dict[str, Any]:
+    """A task with its counts as train/test."""
+    return task | {key: f"{task['train'][key]}/{task['test'][key]}" for key in ("constants", "facts")}
 
 
 def _dataset_summary(dataset: Dataset, path: Path | None) -> dict[str, Any]:
@@ -354,10 +336,3 @@ def _dataset_summary(dataset: Dataset, path: Path | None) -> dict[str, Any]:
         "summary": dataset.summary,
         "notes": notes,
     }
-
-
-def _dataset_cells(dataset: dict[str, Any], columns: tuple[str, ...]) -> list[str]:
-    """The cells of a dataset; no knowledge base here has facts marked valid."""
-    if dataset["path"] is None:
-        return [dataset["name"], "not downloaded", "", "", "", dataset["summary"]]
-    return [str(dataset[column]) for column in columns]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import Json, OutRun, Preset, Quiet, Seed, Set, TimeLimit, with_settings
+from andre.cli.options import with_settings
 from andre.cli.printing import check_file, check_folder, say
 from andre.cli.show import print_run
 
@@ -37,12 +38,12 @@ def fit(
     validation: Annotated[
         str | None, typer.Option(metavar="SHARE|FILE", help="Rows to hold out, e.g. 0.2, or a second table.")
     ] = None,
-    preset: Preset = "default",
-    seed: Seed = 0,
-    time_limit: TimeLimit = None,
+    preset: options.Preset = "default",
+    seed: options.Seed = 0,
+    time_limit: options.TimeLimit = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    settings: Set = None,
-    out: OutRun = None,
+    settings: options.Set = None,
+    out: options.OutRun = None,
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep progress here, and take it up again.")
     ] = None,
@@ -52,8 +53,8 @@ def fit(
     tensorboard: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write training curves here, for TensorBoard.")
     ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Learn rules from a table of examples.
 
@@ -67,8 +68,8 @@ def fit(
 
     check_folder(out)
     check_file(report)
-    options = with_settings(settings, seed=seed, time_limit=time_limit, device=device)
-    config = Config.preset(preset, **options)
+    chosen = with_settings(settings, seed=seed, time_limit=time_limit, device=device)
+    config = Config.preset(preset, **chosen)
     path = Path(_input(table))
     known = digest(path) if path.is_file() else ""  # a pipe cannot be read twice
     where = str(path.resolve()) if known else str(path)
@@ -89,9 +90,9 @@ def fit(
 
 @command()
 def demo(
-    seed: Seed = 0,
+    seed: options.Seed = 0,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the rows as CSV.")] = None,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Learn a built-in task, from rows to rules.
 

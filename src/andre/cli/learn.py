@@ -8,28 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import (
-    Facts,
-    Format,
-    Heads,
-    Jobs,
-    Json,
-    LanguageFile,
-    MemoryLimit,
-    Mode,
-    OutRun,
-    Preset,
-    Quiet,
-    Seed,
-    Semantics,
-    Set,
-    TimeLimit,
-    To,
-    Variables,
-    memory_bytes,
-    with_settings,
-)
+from andre.cli.options import memory_bytes, with_settings
 from andre.cli.printing import check_folder, say
 from andre.cli.processes import processes
 from andre.cli.show import print_run
@@ -53,16 +34,16 @@ __all__ = ["learn", "note_lines"]
     "andre learn sport.popper --set negation=true       the bias names the target",
 )
 def learn(
-    source: Facts,
+    source: options.Facts,
     *,
     target: Annotated[
         list[str] | None, typer.Option(help="The relation to learn, as p/2; repeatable.")
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Learn every relation.")] = False,
-    mode: Mode = None,
-    semantics: Semantics = None,
-    variables: Variables = None,
-    language: LanguageFile = None,
+    mode: options.Mode = None,
+    semantics: options.Semantics = None,
+    variables: options.Variables = None,
+    language: options.LanguageFile = None,
     known: Annotated[
         Path | None,
         typer.Option(
@@ -71,18 +52,18 @@ def learn(
             help="Known rules: those of a target stay as they are and are added to, others are background.",
         ),
     ] = None,
-    preset: Preset = "default",
-    seed: Seed = 0,
-    time_limit: TimeLimit = None,
-    memory_limit: MemoryLimit = "4GB",
-    heads: Heads = None,
-    jobs: Jobs = 1,
-    settings: Set = None,
-    out: OutRun = None,
-    to: To = None,
-    format: Format = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    preset: options.Preset = "default",
+    seed: options.Seed = 0,
+    time_limit: options.TimeLimit = None,
+    memory_limit: options.MemoryLimit = "4GB",
+    heads: options.Heads = None,
+    jobs: options.Jobs = 1,
+    settings: options.Set = None,
+    out: options.OutRun = None,
+    to: options.To = None,
+    format: options.Format = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Learn the rules of a relation from facts.
 

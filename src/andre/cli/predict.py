@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import Engine, Facts, Format, Json, MemoryLimit, OutFile, Program, memory_bytes
+from andre.cli.options import memory_bytes
 from andre.cli.printing import check_file, note, print_json, print_table
 from andre.errors import AndreError
 
@@ -32,7 +33,7 @@ __all__ = ["evaluate", "explain", "predict"]
     "andre predict rules.txt graph.tsv --out derived.tsv",
 )
 def predict(
-    program: Program,
+    program: options.Program,
     source: Annotated[
         str,
         typer.Argument(
@@ -41,11 +42,11 @@ def predict(
     ],
     *,
     proba: Annotated[bool, typer.Option("--proba", help="TABLE: add a column with the probability.")] = False,
-    out: OutFile = None,
-    as_json: Json = False,
-    format: Format = None,
-    engine: Engine = "auto",
-    memory_limit: MemoryLimit = "4GB",
+    out: options.OutFile = None,
+    as_json: options.Json = False,
+    format: options.Format = None,
+    engine: options.Engine = "auto",
+    memory_limit: options.MemoryLimit = "4GB",
 ) -> None:
     """Apply what was learned to new rows or facts.
 
@@ -91,14 +92,14 @@ def predict(
 
 @command("andre explain uncles.run family.pl 'uncle(al, bo)'")
 def explain(
-    program: Program,
-    source: Facts,
+    program: options.Program,
+    source: options.Facts,
     atom: Annotated[str, typer.Argument(help="The atom, such as 'h(a, b)'.", show_default=False)],
     *,
     limit: Annotated[int, typer.Option(min=1, help="How many groundings of each rule to show.")] = 3,
     depth: Annotated[int, typer.Option(min=1, help="How many levels of premises to explain.")] = 3,
-    as_json: Json = False,
-    format: Format = None,
+    as_json: options.Json = False,
+    format: options.Format = None,
 ) -> None:
     """Say why an atom holds, or which literal is missing.
 
@@ -126,15 +127,15 @@ def explain(
 
 @command("andre eval uncles.run family.nl", name="eval")
 def evaluate(
-    program: Program,
-    source: Facts,
+    program: options.Program,
+    source: options.Facts,
     *,
     mark: Annotated[
         str | None, typer.Option(help="Judge the facts marked valid or test; test where there are any.")
     ] = None,
-    as_json: Json = False,
-    format: Format = None,
-    engine: Engine = "auto",
+    as_json: options.Json = False,
+    format: options.Format = None,
+    engine: options.Engine = "auto",
 ) -> None:
     """Judge rules by the head atoms that they derive.
 
@@ -150,11 +151,11 @@ def evaluate(
         print_json({"program": str(program), "source": source, **result.as_dict()})
         return
     typer.echo(f"judged: {result.protocol}", err=True)
-    rows = [(f"{name}/{arity}", counts) for (name, arity), counts in result.heads.items()]
-    if len(rows) > 1:
-        rows.append(("all", result.overall))
+    judged = {f"{name}/{arity}": counts for (name, arity), counts in result.heads.items()}
+    if len(judged) > 1:
+        judged["all"] = result.overall
     columns = ["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"]
-    print_table(columns, [[name, *_figures(counts)] for name, counts in rows])
+    print_table(columns, [{"head": name, **_figures(counts)} for name, counts in judged.items()])
 
 
 def _open(path: Path) -> Run | None:
@@ -219,7 +220,12 @@ def _values(atom: Atom, probability: float) -> dict[str, Any]:
     return {"predicate": atom.predicate, "args": args, "probability": probability}
 
 
-def _figures(counts: Confusion) -> list[str]:
-    shares = (counts.accuracy, counts.precision, counts.recall)
-    whole = (counts.true_positives, counts.false_positives, counts.false_negatives, counts.true_negatives)
-    return ["-" if share is None else f"{share:.4f}" for share in shares] + list(map(str, whole))
+def _figures(counts: Confusion) -> dict[str, object]:
+    shares = {name: getattr(counts, name) for name in ("accuracy", "precision", "recall")}
+    return {
+        **{name: "-" if share is None else f"{share:.4f}" for name, share in shares.items()},
+        "TP": counts.true_positives,
+        "FP": counts.false_positives,
+        "FN": counts.false_negatives,
+        "TN": counts.true_negatives,
+    }

@@ -11,7 +11,7 @@ import typer
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 __all__ = ["check_file", "check_folder", "note", "print_json", "print_table", "say"]
@@ -37,7 +37,7 @@ def print_json(value: object) -> None:
 
 def print_table(
     columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
+    rows: Iterable[Mapping[str, object]],
     *,
     words: Sequence[str] = (),
     title: str | None = None,
@@ -45,11 +45,21 @@ def print_table(
 ) -> None:
     """Print a table with lines on a terminal, and cells between tabs elsewhere.
 
-    Columns named in `words` and the first one are set to the left, numbers to the right.
+    Parameters
+    ----------
+    columns
+        Names of the columns, and what they show of each row.
+    rows
+        The rows, which may hold more.
+    words
+        Columns that are set to the left, as the first one is; others hold numbers.
+    title, caption
+        What stands above and below, on a terminal.
     """
+    cells = [[str(row[column]) for column in columns] for row in rows]
     if not sys.stdout.isatty():
-        for row in (columns, *rows):
-            typer.echo("\t".join(row))
+        for line in (columns, *cells):
+            typer.echo("\t".join(line))
         return
     from rich.console import Console
     from rich.table import Table
@@ -59,8 +69,8 @@ def print_table(
     for place, column in enumerate(columns):
         left = not place or column in words
         table.add_column(column, justify="left" if left else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
+    for line in cells:
+        table.add_row(*map(Text, line))
     Console().print(table)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import Engine, Facts, Format, Json, OutFile, Program, To
 from andre.cli.printing import print_json
 from andre.errors import AndreError
 
@@ -22,16 +22,16 @@ __all__ = ["diff", "merge", "rescore"]
 
 @command("andre rescore run new_facts.pl --out rescored.pl")
 def rescore(
-    program: Program,
-    source: Facts,
+    program: options.Program,
+    source: options.Facts,
     *,
     mark: Annotated[
         str, typer.Option(help="Which facts the rules are counted on: train, valid or test as well as train.")
     ] = "train",
-    to: To = None,
-    out: OutFile = None,
-    format: Format = None,
-    engine: Engine = "auto",
+    to: options.To = None,
+    out: options.OutFile = None,
+    format: options.Format = None,
+    engine: options.Engine = "auto",
 ) -> None:
     """Count N_b and N_r of old rules on new facts.
 
@@ -49,7 +49,7 @@ def rescore(
 
 
 @command("andre diff last_week.run today.run")
-def diff(old: Program, new: Program, *, as_json: Json = False) -> None:
+def diff(old: options.Program, new: options.Program, *, as_json: options.Json = False) -> None:
     """Compare the rules of two runs or programs.
 
     Says which rules were gained, lost, reworked or have other evidence; status
@@ -77,8 +77,8 @@ def merge(
     keep_subsumed: Annotated[
         bool, typer.Option("--keep-subsumed", help="Keep rules that a more general one makes needless.")
     ] = False,
-    to: To = None,
-    out: OutFile = None,
+    to: options.To = None,
+    out: options.OutFile = None,
 ) -> None:
     """Put the rules of several programs together, each once."""
     from andre.logic import merge_programs, read_program

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import Format, Jobs, Json, OutRun, Quiet, Seed, Set, with_settings
+from andre.cli.options import with_settings
 from andre.cli.printing import check_folder, note, print_json, say
 from andre.cli.processes import processes
 from andre.errors import AndreError
@@ -62,13 +63,13 @@ def rank(
     more: Annotated[
         Path | None, typer.Option("--with", metavar="PROGRAM|RUN", help="More rules, from any source.")
     ] = None,
-    jobs: Jobs = 1,
-    settings: Set = None,
-    out: OutRun = None,
-    format: Format = None,
-    seed: Seed = 0,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    jobs: options.Jobs = 1,
+    settings: options.Set = None,
+    out: options.OutRun = None,
+    format: options.Format = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Rank what is missing from a knowledge base, with the reasons.
 

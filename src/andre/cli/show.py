@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import Json, Run, To
 from andre.cli.printing import check_file, check_folder, print_json
 from andre.errors import AndreError
 
@@ -24,7 +24,7 @@ __all__ = ["print_run", "report", "show"]
 
 @command("andre show family.run", "andre show graph.run --target locatedIn/2 --to csv")
 def show(
-    run: Run,
+    run: options.Run,
     *,
     target: Annotated[
         str | None, typer.Option(help="Of a run with several relations, the one to show, as p/2.")
@@ -37,8 +37,8 @@ def show(
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write figures of the training here, as SVG.")
     ] = None,
-    to: To = None,
-    as_json: Json = False,
+    to: options.To = None,
+    as_json: options.Json = False,
 ) -> None:
     """Print what a run learned: the rules with their evidence.
 
@@ -76,7 +76,7 @@ def show(
 
 @command("andre report family.run --open", "andre report birds.run --data birds.csv --out birds.html --open")
 def report(
-    run: Run,
+    run: options.Run,
     *,
     data: Annotated[
         Path | None,
@@ -86,7 +86,7 @@ def report(
         Path | None, typer.Option(metavar="FILE", help="Where to write; RUN/report.html if not given.")
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Write a page about a run: one HTML file that needs no network.
 

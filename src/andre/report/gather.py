@@ -141,10 +141,10 @@ def gather(
 
     Examples
     --------
-    >>> from andre.learning import fit
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
     >>> sample = SYNTHETIC_TASKS["four"].sample(100, seed=0)
-    >>> data = gather(fit(sample), train=sample)
+    >>> data = gather(fit(sample, Config.preset(restarts=2, rounds=1)), train=sample)
     >>> [round(row.alone, 2) for row in data.targets[0].rules]
     [0.47, 0.4]
     """

@@ -39,10 +39,11 @@ class LiveProgress(Callback):
 
     Examples
     --------
-    >>> from andre.learning import fit
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
+    >>> sample = SYNTHETIC_TASKS["four"].sample(100, seed=0)
     >>> with LiveProgress() as progress:
-    ...     result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), callbacks=[progress])
+    ...     result = fit(sample, Config.preset(steps=30), callbacks=[progress])
     """
 
     def __init__(self, console: Console | None = None) -> None:

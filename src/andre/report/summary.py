@@ -56,9 +56,9 @@ def outcome(result: Result) -> str:
 
     Examples
     --------
-    >>> from andre.learning import fit
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> outcome(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)))
+    >>> outcome(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(restarts=2, rounds=1)))
     '2 rules, 4 literals, accuracy 1.0000 (train), ... s'
     """
     accuracy = ", ".join(f"{score.accuracy:.4f} ({score.split})" for score in result.scores)
@@ -156,9 +156,10 @@ def document(run: Run, target: str | None = None) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from andre.learning import fit
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> learned = document(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)))
+    >>> quick = Config.preset(restarts=2, rounds=1)
+    >>> learned = document(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), quick))
     >>> learned["rules"][0]["rule"], learned["accuracy"]
     ('h :- b1, \\\\+ b3.', {'train': 1.0})
     """

@@ -25,7 +25,7 @@ from andre.report.page import (
 from andre.report.summary import size, title
 from andre.runs import Origin
 
-__all__ = ["Judged", "derived", "gather_theory", "rank_test_facts", "ranking", "rows_of"]
+__all__ = ["Judged", "gather_theory", "rank_test_facts", "ranking", "rule_rows", "to_prediction"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Judged:
     split: str = ""
 
 
-def derived(judged: Judged, firing: Firing) -> Prediction:
+def to_prediction(judged: Judged, firing: Firing) -> Prediction:
     """An atom that a rule derives, with the constants its variables stand for.
 
     Parameters
@@ -54,7 +54,7 @@ def derived(judged: Judged, firing: Firing) -> Prediction:
     >>> from andre.logic import parse_program
     >>> facts = FactBase.from_facts([Atom.parse("p(a, b)"), Atom.parse("q(b)")])
     >>> why = explain(parse_program("h(X) :- p(X, Y), q(Y)."), facts, Atom.parse("h(a)"))
-    >>> derived(Judged(why.atom, holds=True), why.firings[0]).terms
+    >>> to_prediction(Judged(why.atom, holds=True), why.firings[0]).terms
     ('a', 'b')
     """
     bound = dict(firing.bindings)
@@ -71,7 +71,7 @@ def derived(judged: Judged, firing: Firing) -> Prediction:
     )
 
 
-def rows_of(
+def rule_rows(
     rules: Sequence[Rule], explainer: Explainer, atoms: Iterable[Judged], most: int = 200
 ) -> tuple[RuleRow, ...]:
     """A report's line for every rule, with those of the atoms that it derives, false ones first.
@@ -96,7 +96,7 @@ def rows_of(
     >>> facts = FactBase.from_facts([Atom.parse("p(a)"), Atom.parse("p(b)")])
     >>> rules = parse_program("h(X) :- p(X).")
     >>> judged = [Judged(Atom.parse("h(a)"), True), Judged(Atom.parse("h(b)"), False)]
-    >>> (row,) = rows_of(rules.rules, Explainer(rules, facts), judged)
+    >>> (row,) = rule_rows(rules.rules, Explainer(rules, facts), judged)
     >>> [prediction.text for prediction in row.predictions]
     ['h(b)', 'h(a)']
     """
@@ -109,7 +109,7 @@ def rows_of(
             if firing.rule in found
         ]
         for firing in firings:
-            found[firing.rule].append(derived(judged, firing))
+            found[firing.rule].append(to_prediction(judged, firing))
         if judged.holds and judged.split == "train":
             stated += 1
             if len(firings) == 1:
@@ -223,7 +223,7 @@ class _Witness:
     def rules(self, definition: Definition) -> tuple[tuple[RuleRow, ...], int]:
         """A line for every rule, and how many derived atoms were passed over."""
         judged = list(islice(self._judged(definition.key), _COUNTED))
-        rows = rows_of(definition.program.rules, self._explainer, judged[:_EXPLAINED])
+        rows = rule_rows(definition.program.rules, self._explainer, judged[:_EXPLAINED])
         return rows, max(0, len(judged) - _EXPLAINED)
 
     def held_out(self, key: Key) -> list[ConfusionCounts]:
