@@ -54,6 +54,6 @@ def _command(name: str, command: object) -> str:
         rows.append(f"| {spelled} | {(option.help or '').replace('|', chr(92) + '|')} |")
     if rows:
         lines += ["| | |", "|---|---|", *rows, ""]
-    if command.epilog:
-        lines += ["```text", *command.epilog.splitlines()[2:], "```"]  # less what keeps its lines apart, and its heading
+    if command.epilog:  # its first lines are a mark that keeps lines apart, and a heading
+        lines += ["```text", *command.epilog.splitlines()[2:], "```"]
     return "\n".join(lines)

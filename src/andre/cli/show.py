@@ -133,8 +133,11 @@ def print_run(run: Saved, to: str | None = None, as_json: bool = False, target: 
 
 def _print(*things: object) -> None:
     from rich.console import Console
+    from rich.text import Text
 
-    Console(highlight=False).print(*things, sep="\n", soft_wrap=True)
+    console = Console(highlight=False)
+    for thing in things:
+        console.print(thing, soft_wrap=isinstance(thing, Text))  # a table folds its own cells
 
 
 def _draw(result: Result, folder: Path) -> None:
