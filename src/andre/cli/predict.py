@@ -159,7 +159,7 @@ def evaluate(
 
 
 def _open(path: Path) -> Run | None:
-    """The saved run in a folder; None where rules lie in a file, to read which nothing heavy is loaded."""
+    """The saved run in a folder, or None for rules in a file, which are read without loading torch."""
     if not path.is_dir():
         return None
     from andre.runs import is_run, load
@@ -168,12 +168,12 @@ def _open(path: Path) -> Run | None:
 
 
 def _is_table(source: str) -> bool:
-    """Whether a source holds rows; facts have other endings."""
+    """Whether a run of `andre fit` takes a source for a table: it has no ending of facts."""
     return not Path(source).is_dir() and Path(source).suffix.lower() not in _FACTS
 
 
 #: Endings of files that hold facts and never a table of examples.
-_FACTS = (".pl", ".pro", ".prolog", ".problog", ".plp", ".nl", ".jsonl", ".ndjson", ".tsv", ".duckdb", ".db")
+_FACTS = (".pl", ".pro", ".prolog", ".problog", ".plp", ".nl", ".jsonl", ".ndjson", ".duckdb", ".db")
 
 
 def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) -> None:

@@ -53,10 +53,10 @@ def chances(completion: Completion, rules: Program) -> Floats:
 def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str = "4GB") -> Model:
     """All that the rules of a run derive from new facts.
 
-    A definition reads no fact of its targets, and no run reads test or
-    validation facts. Rules of a completion read stated facts only, never what
-    another rule derives: as they were counted, so that the probability of an
-    atom is the chance, by its surest rule, that it is a fact.
+    A definition reads no fact of its targets; all other rules read training
+    facts. Rules of a completion are applied once, never to what another rule
+    derives: so they were counted, and so the probability of an atom is the
+    chance, by its surest rule, that it is a fact.
 
     Parameters
     ----------
