@@ -69,7 +69,8 @@ Run = Annotated[
 ]
 
 Format = Annotated[
-    str | None, typer.Option("--format", help="The format of the input, where its name does not tell.")
+    str | None,
+    typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name does not tell."),
 ]
 To = Annotated[
     str | None,
@@ -90,7 +91,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, and errors.")]
 
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Where chance begins: the same seed, the same result.")
+    int, typer.Option("--seed", min=0, help="Of the random numbers: the same seed gives the same result.")
 ]
 TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", help="Seconds for each target; then the best so far.")
@@ -98,7 +99,9 @@ TimeLimit = Annotated[
 MemoryLimit = Annotated[
     str,
     typer.Option(
-        "--memory-limit", metavar="SIZE", help="Memory that may be taken: gigabytes, or such as 500MB."
+        "--memory-limit",
+        metavar="SIZE",
+        help="Memory that may be taken: a number of gigabytes, or such as 500MB.",
     ),
 ]
 Jobs = Annotated[
