@@ -37,9 +37,7 @@ def _commands() -> str:
     root = typer.main.get_command(app)
     parts = []
     for name, command in sorted(root.commands.items()):
-        parts.append(_command(f"andre {name}", command))
-        for inner, each in sorted(getattr(command, "commands", {}).items()):
-            parts.append(_command(f"andre {name} {inner}", each))
+        parts.append(_command(f"andre {name}", command.load()))
     return "\n\n".join(parts)
 
 
@@ -56,6 +54,6 @@ def _command(name: str, command: object) -> str:
         rows.append(f"| {spelled} | {(option.help or '').replace('|', chr(92) + '|')} |")
     if rows:
         lines += ["| | |", "|---|---|", *rows, ""]
-    if command.epilog:
-        lines += ["```text", *(line for line in command.epilog.split("\n") if line.strip()), "```"]
+    if command.epilog:  # its first lines are a mark that keeps lines apart, and a heading
+        lines += ["```text", *command.epilog.splitlines()[2:], "```"]
     return "\n".join(lines)

@@ -5,11 +5,14 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 import andre
 from andre.cli import app as application
-from andre.cli.app import main
+from andre.cli.app import app, main
 from andre.errors import AndreError
+
+HEAVY = "{'torch', 'numpy', 'duckdb', 'pydantic', 'matplotlib', 'sklearn', 'rich'}"
 
 
 def test_help_names_every_command_and_loads_nothing_heavy():
@@ -19,15 +22,44 @@ def test_help_names_every_command_and_loads_nothing_heavy():
         "sys.argv = ['andre', '--help']\n"
         "try:\n    main()\n"
         "except SystemExit as end:\n    assert not end.code\n"
-        "heavy = {'torch', 'numpy', 'duckdb', 'pydantic', 'matplotlib', 'sklearn'} & sys.modules.keys()\n"
+        f"heavy = {HEAVY} & sys.modules.keys()\n"
         "assert not heavy, heavy\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
-    for word in ("fit", "predict", "show", "demo", "bench", "Examples:", "andre fit birds.csv"):
+    for word in (*typer.main.get_command(app).commands, "Examples:", "andre fit birds.csv"):
         assert word in done.stdout
+
+
+def test_the_list_of_commands_says_what_their_own_help_says():
+    commands = typer.main.get_command(app).commands
+    assert len(commands) == 17
+    for late in commands.values():
+        whole = late.load()
+        assert whole.help.split("\n\n")[0].replace("\n", " ") == late.short_help
+        assert whole.name == late.name
+
+
+def test_the_same_option_is_declared_alike_everywhere():
+    """`--format` is the input's, `--to` the output's; neither an option nor its help differs by command."""
+    told = {}
+    for late in typer.main.get_command(app).commands.values():
+        for option in late.load().params:
+            for name in option.opts:
+                if name in {"--format", "--to", "--json", "--quiet", "--jobs", "--seed", "--set", "--preset"}:
+                    told.setdefault(name, set()).add((option.help, option.metavar))
+                if name in {"--memory-limit", "--time-limit", "--engine", "--mode", "--semantics", "--heads"}:
+                    told.setdefault(name, set()).add((option.help, option.metavar))
+    assert len(told) == 14
+    assert {name: len(ways) for name, ways in told.items()} == dict.fromkeys(told, 1)
+
+
+@pytest.mark.parametrize("command", ["fit", "learn", "rank", "demo"])
+def test_every_command_that_learns_can_be_quiet(command):
+    whole = typer.main.get_command(app).commands[command].load()
+    assert any("--quiet" in option.opts for option in whole.params)
 
 
 def test_version(monkeypatch, capsys):
@@ -40,11 +72,19 @@ def test_version(monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("words", "wanted"),
-    [("andre rep", "report"), ("andre fit --val", "--validation"), ("andre bench w", "wide")],
+    [
+        ("andre rep", "report"),
+        ("andre fit --val", "--validation"),
+        ("andre learn x.pl --mem", "--memory-limit"),
+    ],
 )
 def test_a_shell_completes_commands_and_options(words, wanted):
     asked = {"_ANDRE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    script = "import sys; from andre.cli import main; sys.argv = ['andre']; main()"
+    script = (
+        "import sys\nfrom andre.cli import main\nsys.argv = ['andre']\n"
+        "try:\n    main()\n"
+        f"finally:\n    heavy = {HEAVY} & sys.modules.keys()\n    assert not heavy, heavy\n"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, **asked},
@@ -54,6 +94,7 @@ def test_a_shell_completes_commands_and_options(words, wanted):
         check=False,
     )
     assert done.stdout.split() == [wanted], done.stderr
+    assert not done.stderr
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,6 @@ from andre.facts import read_facts
 from andre.logic import parse_program
 
 
-def andre(*args: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from andre.cli import main; main()", *map(str, args)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-
-
 @pytest.fixture
 def family(tmp_path: Path) -> Path:
     path = tmp_path / "family.nl"
@@ -34,24 +24,24 @@ def family(tmp_path: Path) -> Path:
     return path
 
 
-def test_facts_are_shown_plainly_in_a_pipe(family: Path) -> None:
+def test_facts_are_shown_plainly_in_a_pipe(andre, family: Path) -> None:
     done = andre("facts", family)
-    assert done.returncode == 0
-    assert done.stdout.splitlines() == [
+    assert done.status == 0
+    assert done.out.splitlines() == [
         "relation\tfacts\ttrain\ttest\ttypes\tsample",
         "parent/2\t2\t1\t1\tentity, entity\tparent(ann, bob)",
         "person/1\t2\t2\t0\tentity\tperson(ann)",
     ]
-    assert done.stderr.splitlines() == [
+    assert done.err.splitlines() == [
         "note: 1 fact is stated more than once: each counts once",
         "note: person is read as unary: all its facts have two equal arguments",
     ]
 
 
-def test_facts_as_json(family: Path) -> None:
+def test_facts_as_json(andre, family: Path) -> None:
     done = andre("facts", family, "--json")
-    shown = json.loads(done.stdout)
-    assert done.stderr == ""
+    shown = json.loads(done.out)
+    assert done.err == ""
     assert (shown["facts"], shown["constants"], shown["duplicates"]) == (4, 3, 1)
     assert shown["types"] == {"entity": 3}
     assert shown["relations"][0] == {
@@ -82,7 +72,7 @@ def test_facts_are_a_table_on_a_terminal(family: Path) -> None:
     assert "entity (3)" in text
 
 
-def test_converting_there_and_back(family: Path, tmp_path: Path) -> None:
+def test_converting_there_and_back(andre, family: Path, tmp_path: Path) -> None:
     for out, options in (
         (tmp_path / "x.jsonl", []),
         (tmp_path / "x.duckdb", []),
@@ -90,32 +80,32 @@ def test_converting_there_and_back(family: Path, tmp_path: Path) -> None:
         (tmp_path / "splits", ["--to", "tsv-splits"]),
     ):
         done = andre("convert", family, out, *options)
-        assert (done.returncode, done.stdout) == (0, "")
-        assert f"4 facts of 2 relations written to {out}" in done.stderr
+        assert (done.status, done.out) == (0, "")
+        assert f"4 facts of 2 relations written to {out}" in done.err
         assert read_facts(out) == read_facts(family)
 
 
-def test_nothing_is_lost_without_being_asked(family: Path, tmp_path: Path) -> None:
+def test_nothing_is_lost_without_being_asked(andre, family: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.pl"
     done = andre("convert", family, out)
-    assert done.returncode == 2
-    assert "a Prolog file cannot hold train, valid and test marks" in done.stderr
+    assert done.status == 2
+    assert "a Prolog file cannot hold train, valid and test marks" in done.err
     assert not out.exists()
-    assert andre("convert", family, out, "--drop", "mark").returncode == 0
+    assert andre("convert", family, out, "--drop", "mark").status == 0
     assert len(read_facts(out)) == 4
-    assert andre("convert", family, out, "--mark", "test").returncode == 0
+    assert andre("convert", family, out, "--mark", "test").status == 0
     assert out.read_text() == "parent(bob, cy).\n"
 
 
-def test_a_target_makes_a_popper_task(family: Path, tmp_path: Path) -> None:
+def test_a_target_makes_a_popper_task(andre, family: Path, tmp_path: Path) -> None:
     out = tmp_path / "task"
     done = andre("convert", family, out, "--to", "popper", "--drop", "mark", "--target", "parent")
-    assert done.returncode == 0
+    assert done.status == 0
     assert (out / "exs.pl").read_text() == "pos(parent(ann, bob)).\npos(parent(bob, cy)).\n"
     assert (out / "bias.pl").read_text() == "head_pred(parent,2).\nbody_pred(person,1).\n"
     done = andre("convert", family, tmp_path / "other", "--to", "popper", "--target", "uncle")
-    assert done.returncode == 2
-    assert "there is no relation uncle: choose from parent/2, person/1" in done.stderr
+    assert done.status == 2
+    assert "there is no relation uncle: choose from parent/2, person/1" in done.err
 
 
 @pytest.mark.parametrize(
@@ -127,14 +117,14 @@ def test_a_target_makes_a_popper_task(family: Path, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_end_in_a_sentence(
-    args: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    andre, args: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = andre(*args)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert "Traceback" not in done.stderr
+    assert done.status == 2
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize("args", [["--help"], ["facts", "family.nl"], ["tasks"], ["datasets"]])
@@ -152,11 +142,11 @@ def test_neither_help_nor_facts_load_what_they_do_not_need(args: list[str], fami
 
 
 @pytest.mark.parametrize("ending", ["pl", "problog", "rules", "json", "csv"])
-def test_rules_are_converted_there_and_back(tmp_path: Path, ending: str) -> None:
+def test_rules_are_converted_there_and_back(andre, tmp_path: Path, ending: str) -> None:
     source, there, back = tmp_path / "rules.pl", tmp_path / f"there.{ending}", tmp_path / "back.pl"
     source.write_text("% train: N_b=4, N_r=3, N_r/N_b=0.7500\nh(X, Y) :- b(X, Z), c(Z, Y).\n")
-    assert andre("convert", "--rules", source, there).returncode == 0
+    assert andre("convert", "--rules", source, there).status == 0
     done = andre("convert", "--rules", there, back, *(["--to", "json"] if ending == "problog" else []))
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.status, done.out) == (0, "")
     if ending != "problog":  # there the confidence is the rule's probability
         assert parse_program(back.read_text()) == parse_program(source.read_text())

@@ -1,24 +1,15 @@
 """`andre learn`, run as a user runs it: the program on stdout, all else on stderr."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from andre.cli.app import main
-from andre.cli.learn import note_lines
 from andre.facts import TASKS
 from andre.logic import parse_program, read_program
-from andre.runs import load_theory
+from andre.runs import load
 
 FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=1,2")
-FAMILY = """\
-parent(ann,bob). parent(bob,cy). parent(cy,dan). parent(ann,eve). parent(eve,fay). parent(fay,gus).
-parent(dan,hal). parent(gus,ida). parent(bob,joe). parent(joe,kim).
-grand(ann,cy). grand(bob,dan). grand(ann,fay). grand(eve,gus). grand(cy,hal). grand(fay,ida).
-grand(ann,joe). grand(bob,kim).
-"""
 GRAND = parse_program("grand(X,Y) :- parent(X,Z), parent(Z,Y).")
 TRIPLES = "".join(
     f"{a}\t{r}\t{b}\n"
@@ -32,19 +23,12 @@ PREDECESSOR = "predecessor(X1, X2) :- successor(X2, X1)."
 
 
 @pytest.fixture
-def andre(monkeypatch, capsys, tmp_path):
-    """Run the command line in this process, in a folder with facts: status, stdout, stderr."""
+def andre(andre, runs, monkeypatch, tmp_path):
+    """Run the command line in a folder with facts."""
     monkeypatch.chdir(tmp_path)
-    Path("family.pl").write_text(FAMILY)
+    Path("family.pl").write_text(runs.family.read_text())
     Path("graph.tsv").write_text(TRIPLES)
-
-    def run(*arguments) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["andre", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return run
+    return andre
 
 
 def test_the_program_is_on_stdout_and_all_else_on_stderr(andre):
@@ -66,7 +50,7 @@ def test_a_built_in_task_knows_its_target_and_variables(andre, name):
 
 
 def test_the_same_seed_gives_the_same_program(andre):
-    runs = [andre("learn", "even", "--seed", "3", "-q", *FAST)[1] for _ in range(2)]
+    runs = [andre("learn", "predecessor", "--seed", "3", "-q", *FAST)[1] for _ in range(2)]
     assert runs[0] == runs[1]
 
 
@@ -77,22 +61,30 @@ def test_json_is_for_machines(andre):
     assert PREDECESSOR in json.dumps(values)
 
 
+def test_the_output_has_the_format_that_is_asked_for(andre):
+    Path("out.json").write_text(andre("learn", "predecessor", "--to", "json", "-q", *FAST).out)
+    assert read_program(Path("out.json")) == parse_program(PREDECESSOR)
+
+
+def test_the_input_has_the_format_that_is_said(andre):
+    Path("family.txt").write_text(Path("family.pl").read_text())
+    words = ("learn", "family.txt", "--target", "grand/2", "-q", *FAST)
+    assert parse_program(andre(*words, "--format", "prolog").out) == GRAND
+
+
 @pytest.mark.parametrize("to", ["prolog", "problog", "anyburl", "json", "csv"])
-def test_every_format_is_read_back(andre, to):
-    out = andre("learn", "predecessor", "--format", to, "-q", *FAST)[1]
+def test_every_format_is_read_back(andre, runs, to):
+    out = andre("show", runs.learn, "--to", to).out
     endings = {"prolog": "pl", "problog": "problog", "anyburl": "rules", "json": "json", "csv": "csv"}
     path = Path(f"out.{endings[to]}")
     path.write_text(out)
-    if to == "csv":
-        assert PREDECESSOR in out
-    else:
-        assert read_program(path, to) == parse_program(PREDECESSOR)
+    assert read_program(path, to) == GRAND
 
 
 def test_a_run_is_saved_shown_and_taken_up_again(andre):
     words = ("learn", "family.pl", "--target", "grand/2", "--out", "run", *FAST)
     first = andre(*words)
-    kept = Path("run/targets/grand_2/definition.json")
+    kept = Path("run/targets/grand_2/run.json")
     before = kept.read_text()  # with the time that it took
     assert "saved in run" in first[2]
     assert andre(*words)[1] == first[1] == andre("show", "run")[1] == Path("run/program.pl").read_text()
@@ -108,13 +100,13 @@ def test_a_run_is_saved_shown_and_taken_up_again(andre):
 def test_a_run_that_was_cut_short_goes_on(andre):
     words = ("learn", "graph.tsv", "--target", "next/2", "--target", "back/2", "--out", "run", "-q", *FAST)
     whole = andre(*words)[1]
-    Path("run/theory.json").unlink()
-    Path("run/targets/back_2/definition.json").unlink()
-    kept = Path("run/targets/next_2/definition.json")
+    Path("run/run.json").unlink()
+    Path("run/targets/back_2/run.json").unlink()
+    kept = Path("run/targets/next_2/run.json")
     before = kept.read_text()
     assert andre(*words)[1] == whole
     assert kept.read_text() == before
-    assert [definition.target for definition in load_theory("run")] == ["next/2", "back/2"]
+    assert [definition.target for definition in load("run")] == ["next/2", "back/2"]
 
 
 def test_all_relations_by_two_processes_are_those_of_one(andre):
@@ -124,7 +116,7 @@ def test_all_relations_by_two_processes_are_those_of_one(andre):
     assert "left out: odd/2 has only 1 fact to learn from: two are the least" in err
     assert parse_program(out) == parse_program(andre("learn", "graph.tsv", "--all", "-q", *FAST)[1])
     assert parse_program("next(X,Y) :- back(Y,X), X \\= Y.").rules[0] in parse_program(out)
-    assert [definition.target for definition in load_theory("two")] == ["next/2", "back/2"]
+    assert [definition.target for definition in load("two")] == ["next/2", "back/2"]
 
 
 def test_a_time_limit_is_kept_and_said(andre):
@@ -144,7 +136,7 @@ def test_nothing_found_is_said_with_a_reason(andre):
 
 def popper(folder: str, bias: str = "") -> None:
     Path(folder).mkdir()
-    facts, examples = FAMILY.split("grand", 1)
+    facts, examples = Path("family.pl").read_text().split("grand", 1)
     Path(folder, "bk.pl").write_text(facts)
     pairs = ("grand" + examples).replace(". grand", ".\ngrand").splitlines()
     denied = ["ann,dan", "bob,bob", "cy,ann", "eve,fay", "kim,ann", "dan,gus", "hal,ida", "joe,cy"]
@@ -168,7 +160,7 @@ def test_the_bias_of_a_popper_folder_names_the_target(andre):
 def test_settings_of_bodies_are_lists_of_names(andre, setting, atoms):
     words = ("learn", "family.pl", "--target", "grand/2", "--set", setting, "--set", "inequality=false")
     assert andre(*words, "--out", "run", "-q", *FAST)[0] == 0
-    assert load_theory("run").definitions[0].result.space.m == atoms
+    assert load("run").definitions[0].result.space.m == atoms
 
 
 @pytest.mark.parametrize("support", ["2", "1e3", "0.5"])
@@ -176,7 +168,7 @@ def test_the_least_support_is_a_setting(andre, support):
     words = ("learn", "family.pl", "--target", "grand/2", "--set", f"min_support={support}")
     status, _, err = andre(*words, "--out", "run", *FAST)
     assert status == 0
-    theory = load_theory("run")
+    theory = load("run")
     assert theory.plan.config.selection.min_support == float(support)
     assert ("1000 are the least" in err) == (support == "1e3") == (not len(theory.program))
 
@@ -207,11 +199,12 @@ MARKED = "p(a,b).\np(b,c).\np(c,a).\nq(a,b).#TEST\n"
         (("tiny.pl", "--target", "h/1", "--variables", "3"), "constants"),
         (("bare.pl", "--target", "h/2", "--set", "recursion=false"), "leaves no candidate"),
         (("family.pl", "--target", "grand/2", "--memory-limit", "0.0000001"), "memory"),
+        (("family.pl", "--target", "grand/2", "--memory-limit", "0.1KB"), "memory"),
         (("family.pl", "--target", "grand/2", "--mode", "guess"), "'guess' is unknown: choose from"),
         (("family.pl", "--target", "grand/2", "--semantics", "all"), "'all' is unknown: choose from"),
         (("family.pl", "--target", "grand/2", "--preset", "best"), "best"),
         (("family.pl", "--target", "grand/2", "--set", "restart=3"), "restart"),
-        (("family.pl", "--target", "grand/2", "--format", "latex"), "there is no format 'latex'"),
+        (("family.pl", "--target", "grand/2", "--to", "latex"), "there is no format 'latex'"),
         (("family.pl", "--target", "grand/2", "--out", "family.pl"), "family.pl"),
         (("family.pl", "--target", "grand/2", "--language", "none.toml"), "there is no file none.toml"),
         (("family.pl", "--target", "grand/2", "--time-limit", "-1"), "time_limit"),
@@ -241,8 +234,3 @@ def test_all_relations_are_completed_whatever_they_were_read_from(tmp_path, andr
     assert "complete mode" in andre("learn", "family.pl", "--all", "--out", "run", *FAST)[2]
     assert andre("predict", "run", "family.pl")[1] == "child(c8, p8).\n"
     assert "define mode" in andre("learn", "family.pl", "--all", "--mode", "define", *FAST)[2]
-
-
-def test_a_note_about_many_targets_is_said_once():
-    notes = [("p/2", "drawn"), ("q/2", "drawn"), ("q/2", "cut"), ("r/2", "drawn")]
-    assert list(note_lines(notes)) == ["p/2 and 2 more: drawn", "q/2: cut"]

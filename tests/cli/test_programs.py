@@ -1,157 +1,148 @@
-"""The commands that run programs: results on stdout, the rest on stderr."""
+"""`andre rescore`, `diff`, `merge` and `learn --with`, run as a user runs them."""
 
 import json
-import subprocess
-import sys
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
-from unittest.mock import patch
 
 import pytest
 
-from andre.cli.app import main
-from andre.facts import read_facts
-from andre.logic import parse_program
+from andre.logic import parse_program, read_program
 
-FACTS = "edge(a,b).\nedge(b,c).\nedge(c,'D d').\npath(a,c).#TEST\npath(c,a).#TEST\n"
-RULES = "path(X, Y) :- edge(X, Y).\npath(X, Y) :- edge(X, Z), path(Z, Y).\n"
+OLD = "h(X,Y) :- p(X,Y).\nh(X,Y) :- q(X,Y).\n"
+NEW = "h(A,B) :- q(A,B).\nh(X,Y) :- p(X,Y), q(Y,X).\nh(X,Y) :- p(Y,X).\n"
+FACTS = "p(a,b).\np(b,c).\nq(a,c).\nh(a,b).\nh(a,c).\n"
+FAST = ("--set", "restarts=2", "--set", "rounds=1")
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[str, str]:
-    rules, facts = tmp_path / "rules.pl", tmp_path / "graph.nl"
-    rules.write_text(RULES)
-    facts.write_text(FACTS)
-    return str(rules), str(facts)
+def andre(andre, monkeypatch, tmp_path):
+    """Run the command line in a folder with two programs and facts."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("old.pl", OLD), ("new.pl", NEW), ("facts.pl", FACTS)):
+        Path(name).write_text(text)
+    return andre
 
 
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def andre(*args: str) -> Done:
-    out, err = StringIO(), StringIO()
-    status = 0
-    with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "argv", ["andre", *args]):
-        try:
-            main()
-        except SystemExit as end:
-            status = int(end.code or 0)
-    return Done(status, out.getvalue(), err.getvalue())
-
-
-def test_predict_prints_derived_facts_as_prolog(files: tuple[str, str]) -> None:
-    done = andre("predict", *files)
-    assert done.returncode == 0, done.stderr
-    assert {str(rule) for rule in parse_program(done.stdout)} == {
-        f"path({pair})." for pair in ("a, b", "a, c", "a, 'D d'", "b, c", "b, 'D d'", "c, 'D d'")
-    }
-    assert done.stderr == "6 facts derived by clingo\n"
-
-
-def test_predict_as_json_and_to_a_file(files: tuple[str, str], tmp_path: Path) -> None:
-    found = json.loads(andre("predict", *files, "--json", "--engine", "duckdb").stdout)
-    assert {"predicate": "path", "args": ["c", "D d"], "probability": 1.0} in found
-    out = tmp_path / "derived.pl"
-    done = andre("predict", *files, "--out", str(out))
-    assert done.stdout == ""
-    assert len(read_facts(out)) == 6
-
-
-def test_predict_prints_probabilities(tmp_path: Path) -> None:
-    (tmp_path / "facts.pl").write_text("0.8::p(a). q(a).")
-    (tmp_path / "rules.pl").write_text("h(X) :- p(X), q(X).")
-    done = andre("predict", str(tmp_path / "rules.pl"), str(tmp_path / "facts.pl"))
-    assert done.stdout == "0.8::h(a).\n"
-
-
-def test_the_examples_of_a_popper_folder_are_not_evidence(tmp_path: Path) -> None:
-    (tmp_path / "bk.pl").write_text("edge(a,b). edge(b,c).")
-    (tmp_path / "exs.pl").write_text("pos(path(a,b)).\npos(path(a,c)).\nneg(path(c,a)).\nneg(path(b,c)).\n")
-    (tmp_path / "bias.pl").write_text("head_pred(path,2).\nbody_pred(edge,2).\n")
-    rules = tmp_path.parent / "popper_rules.pl"
-    rules.write_text(RULES)
-    assert len(andre("predict", str(rules), str(tmp_path)).stdout.splitlines()) == 3
-    figures = json.loads(andre("eval", str(rules), str(tmp_path), "--json").stdout)
-    assert (figures["accuracy"], figures["precision"], figures["recall"]) == (0.75, 2 / 3, 1.0)
-
-
-def test_eval_judges_marked_atoms(files: tuple[str, str]) -> None:
-    done = andre("eval", *files)
-    assert done.stdout.splitlines() == [
-        "head\taccuracy\tprecision\trecall\tTP\tFP\tFN\tTN",
-        "path/2\t0.5000\t0.1667\t0.5000\t1\t5\t1\t5",
+def test_rescore_counts_on_new_facts(andre):
+    status, out, _ = andre("rescore", "old.pl", "facts.pl")
+    assert status == 0
+    assert out.splitlines() == [
+        "% train: N_b=2, N_r=1, N_r/N_b=0.5000",
+        "h(X, Y) :- p(X, Y).",
+        "% train: N_b=1, N_r=1, N_r/N_b=1.0000",
+        "h(X, Y) :- q(X, Y).",
     ]
-    assert done.stderr.startswith("judged: atoms marked test")
+    assert andre("rescore", "old.pl", "facts.pl", "--out", "again.json") == (0, "", "")
+    assert read_program(Path("again.json")).rules[0].on("train").n_b == 2
+    assert andre("rescore", "again.json", "facts.pl", "--engine", "duckdb")[1] == out
+    table = andre("rescore", "old.pl", "facts.pl", "--to", "csv")[1]
+    assert table.startswith("rule,")
 
 
-def test_explain_says_why_and_why_not(files: tuple[str, str]) -> None:
-    why = andre("explain", *files, "path(a, c)").stdout
-    assert "by path(X, Y) :- edge(X, Z), path(Z, Y)." in why
-    assert "where X = a, Y = c, Z = b" in why
-    not_so = json.loads(andre("explain", *files, "path(c, a)", "--json").stdout)
-    assert not_so["holds"] is False
-    assert not_so["nearest"]["failing"] == "path('D d', a)"
+def test_rescore_reads_marked_facts_when_asked(andre):
+    Path("graph.nl").write_text("p(a,b).\np(b,c).\nh(a,b).\nh(b,c).#TEST\n")
+    source = ("rescore", "old.pl", "graph.nl")
+    train, test = andre(*source), andre(*source, "--mark", "test")
+    assert "train: N_b=2, N_r=1" in train[1]
+    assert "test: N_b=2, N_r=2" in test[1]
+
+
+def test_diff_tells_what_changed_and_its_status_too(andre):
+    status, out, err = andre("diff", "old.pl", "new.pl")
+    assert (status, err) == (1, "")
+    assert out.splitlines() == [
+        "+ h(X, Y) :- p(Y, X).",
+        "~ h(X, Y) :- p(X, Y).",
+        "  became h(X, Y) :- p(X, Y), q(Y, X).",
+        "1 gained, 0 lost, 1 reworked, 0 with other evidence, 1 the same",
+    ]
+    status, out, _ = andre("diff", "new.pl", "old.pl", "--json")
+    values = json.loads(out)
+    assert status == 1
+    assert (values["gained"], values["lost"]) == ([], ["h(X, Y) :- p(Y, X)."])
+    assert values["reworked"] == [{"old": "h(X, Y) :- p(X, Y), q(Y, X).", "new": "h(X, Y) :- p(X, Y)."}]
+
+
+def test_diff_of_the_same_rules_is_status_0_whatever_their_evidence(andre):
+    andre("rescore", "old.pl", "facts.pl", "--out", "counted.pl")
+    status, out, _ = andre("diff", "old.pl", "counted.pl")
+    assert status == 0
+    assert "  no evidence became train: N_b=2, N_r=1, N_r/N_b=0.5000" in out.splitlines()
+    assert out.endswith("0 gained, 0 lost, 0 reworked, 2 with other evidence, 0 the same\n")
+
+
+def test_merge_keeps_each_rule_once_and_none_that_is_needless(andre):
+    out = andre("merge", "old.pl", "new.pl")[1]
+    merged = parse_program("h(X,Y) :- p(X,Y). h(X,Y) :- q(X,Y). h(X,Y) :- p(Y,X).")
+    assert parse_program(out) == merged
+    every = andre("merge", "old.pl", "new.pl", "--keep-subsumed", "--out", "all.pl")
+    assert every == (0, "", "")
+    assert len(read_program(Path("all.pl"))) == 4
+
+
+def test_runs_are_programs_too(andre):
+    for seed in (0, 1):
+        task = ("learn", "predecessor", "--seed", seed, "--out", f"run{seed}", "-q", *FAST)
+        assert andre(*task)[0] == 0
+    status, out, _ = andre("diff", "run0", "run1")
+    assert status == 0, out
+    assert len(parse_program(andre("merge", "run0", "run1")[1])) == 1
+    andre("tasks", "predecessor", "--split", "test", "--out", "larger.pl")
+    out = andre("rescore", "run0", "larger.pl")[1]
+    assert "N_r/N_b=1.0000" in out
+    assert out.splitlines()[0] != andre("show", "run0")[1].splitlines()[0]
+
+
+def test_every_kind_of_run_is_a_program(andre, runs):
+    assert len(parse_program(andre("merge", runs.fit, runs.learn, "old.pl").out)) == 5
+    assert andre("diff", runs.rank, runs.rank) == (0, andre("diff", runs.rank, runs.rank).out, "")
+    out = andre("rescore", runs.rank, runs.likes).out
+    assert parse_program(out) == read_program(runs.rank)
+    assert "N_b=13, N_r=12" in out
+    status, out, _ = andre("diff", runs.learn, runs.rank, "--json")
+    assert status == 1
+    assert json.loads(out)["lost"] == [str(rule) for rule in read_program(runs.learn)]
+
+
+def test_a_definition_keeps_rules_that_are_wider_than_what_is_learned(andre):
+    wide = "even(X) :- successor(Y,X), successor(Z,Y), even(Z).\n"
+    Path("wide.pl").write_text(wide)
+    learned = parse_program(andre("learn", "even", "--variables", "2", "--with", "wide.pl", "-q", *FAST)[1])
+    assert learned == parse_program(wide + "even(X) :- zero(X).")
+
+
+def test_learn_adds_to_known_rules(andre):
+    Path("known.pl").write_text("even(N) :- zero(N).\n")
+    status, out, _ = andre("learn", "even", "--with", "known.pl", "--out", "run", "-q", *FAST)
+    assert status == 0
+    learned = parse_program(out)
+    assert learned.rules[0] == parse_program("even(X) :- zero(X).").rules[0]
+    assert len(learned) == 2
+    values = json.loads(andre("show", "run", "--json")[1])
+    assert values
 
 
 @pytest.mark.parametrize(
-    ("args", "says"),
+    ("words", "says"),
     [
-        (["predict", "missing.pl", "{facts}"], "missing.pl"),
-        (["predict", "{rules}", "missing.nl"], "missing.nl"),
-        (["predict", "{bad}", "{facts}"], "line 2: 'b.' cannot stand here"),
-        (["predict", "{unsafe}", "{facts}"], "Y is free"),
-        (["predict", "{paradox}", "{facts}"], "neither true nor false"),
-        (["predict", "{rules}", "{facts}", "--engine", "prolog"], "choose auto, clingo or duckdb"),
-        (["eval", "{other}", "{facts}"], "nothing to judge"),
-        (["eval", "{rules}", "{facts}", "--mark", "valid"], "no fact marked valid"),
-        (["explain", "{rules}", "{facts}", "path(X, b)"], "without variables"),
-        (["explain", "{rules}", "{facts}", "path(a"], "the atom"),
+        (("rescore", "none.pl", "facts.pl"), "there is no file none.pl"),
+        (("rescore", "old.pl", "none.pl"), "there is no file none.pl"),
+        (("rescore", "old.pl", "facts.pl", "--mark", "tset"), "tset"),
+        (("rescore", "old.pl", "facts.pl", "--to", "latex"), "latex"),
+        (("diff", "old.pl", "none.pl"), "there is no file none.pl"),
+        (("merge", "old.pl", "facts"), "facts"),
+        (("merge", "old.pl", "new.pl", "--out", "no/all.pl"), "no"),
+        (("learn", "even", "--with", "none.pl", "-q"), "there is no file none.pl"),
+        (
+            ("learn", "even", "--with", "wide.pl", "--mode", "complete", "--variables", "2", "-q"),
+            "cannot be kept",
+        ),
     ],
 )
-def test_mistakes_end_in_one_sentence_and_status_2(
-    args: list[str], says: str, files: tuple[str, str], tmp_path: Path
-) -> None:
-    texts = {"bad": "h :- a.\nh :- a b.", "unsafe": "h(X, Y) :- edge(X, Z).", "other": "h(X) :- edge(X, Y)."}
-    texts["paradox"] = "p(X) :- edge(X, Y), \\+ p(X)."
-    names = {"rules": files[0], "facts": files[1]}
-    for name, text in texts.items():
-        names[name] = str(tmp_path / f"{name}.pl")
-        Path(names[name]).write_text(text)
-    done = andre(*(arg.format(**names) for arg in args))
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert says in done.stderr
-    assert done.stderr.startswith("andre: ")
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_running_programs_needs_no_torch(files: tuple[str, str]) -> None:
-    code = (
-        "import sys; sys.argv = ['andre', 'predict', *sys.argv[1:]]\n"
-        "from andre.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "assert 'torch' not in sys.modules"
-    )
-    done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_facts_may_be_named(tmp_path: Path) -> None:
-    rules = tmp_path / "rules.pl"
-    rules.write_text("first(X) :- zero(X).\n")
-    assert andre("predict", str(rules), "even").stdout == "first(0).\n"
-
-
-def test_explain_finds_numbers_that_are_names(tmp_path: Path) -> None:
-    rules, facts = tmp_path / "rules.pl", tmp_path / "codes.tsv"
-    rules.write_text("before(X, Y) :- next(X, Y).\n")
-    facts.write_text("007\tnext\t12\n12\tnext\t13\n")
-    assert (
-        "before('12', '13') is derived" in andre("explain", str(rules), str(facts), "before(12, 13)").stdout
-    )
+def test_mistakes_are_one_sentence_and_status_2(andre, words, says):
+    Path("wide.pl").write_text("even(X) :- successor(Y,X), successor(Z,Y), even(Z).\n")
+    before = set(Path().iterdir())
+    status, out, err = andre(*words)
+    assert (status, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1, err
+    assert set(Path().iterdir()) == before

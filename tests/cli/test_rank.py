@@ -114,10 +114,14 @@ def test_no_candidate_is_said(tmp_path):
     assert "there is no candidate for only(a, Answer)" in run(tmp_path, "only(a, ?)").stderr
 
 
-def test_a_learned_run_is_not_ranked_but_joins(base, tmp_path):
-    (tmp_path / "theory.json").write_text("{}")
-    with pytest.raises(AndreError, match=f"rank FACTS --with {tmp_path}"):
-        run(tmp_path, "likes(x12, ?)")
+def test_a_learned_run_is_not_ranked_but_joins(runs):
+    with pytest.raises(AndreError, match=f"rank FACTS --with {runs.learn}"):
+        run(runs.learn, "likes(x12, ?)")
+
+
+def test_quiet_is_silent(base):
+    assert run(base, "likes(x12, ?)").stderr
+    assert run(base, "likes(x12, ?)", "-q").stderr == ""
 
 
 def test_known_facts_are_told_from_others(base):

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from andre.cli.app import app
-from andre.errors import AndreError, ConfigError, DataError
+from andre.errors import AndreError, DataError
 from andre.facts import TASKS, read_facts, read_source
 
 runner = CliRunner()
@@ -61,9 +61,9 @@ def test_a_source_is_a_path_or_a_task(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("args", "error", "message"),
     [
-        (["tasks", "less"], DataError, "there is no task less: choose from predecessor, odd"),
-        (["tasks", "--out", "x.pl"], ConfigError, "there is no task to write: name one before --out"),
-        (["tasks", "odd", "--out", "x.pl", "--split", "valid"], ConfigError, "no split 'valid'"),
+        (["tasks", "less"], AndreError, "there is no task less: choose from predecessor, odd"),
+        (["tasks", "--out", "x.pl"], AndreError, "there is no task to write: name one before --out"),
+        (["tasks", "odd", "--out", "x.pl", "--split", "valid"], AndreError, "no split 'valid'"),
         (["tasks", "odd", "--out", "facts"], DataError, "name a format"),
     ],
 )

@@ -21,7 +21,7 @@ from andre.report.page import (
     RunRow,
     TargetReport,
 )
-from andre.report.theory import Judged, derived
+from andre.report.theory import Judged, to_prediction
 
 FAMILY = "parent(ann,bob). parent(bob,carl). parent(bob,dora). male(bob). male(carl)."
 RULES = (
@@ -40,7 +40,9 @@ def family() -> ReportData:
         rules, (["grandparent(ann,carl)", "grandparent(ann,dora)"], ["grandson(carl,ann)"]), strict=True
     ):
         found = [explainer.explain(parse_atom(atom)) for atom in atoms]
-        made = tuple(derived(Judged(why.atom, holds=True, split="test"), why.firings[0]) for why in found)
+        made = tuple(
+            to_prediction(Judged(why.atom, holds=True, split="test"), why.firings[0]) for why in found
+        )
         row = RuleRow(rule.with_evidence(Evidence("train", 3, 2)), 0.5, 4, made, 7)
         targets.append(TargetReport(str(rule.head), "1 rule", (row,)))
     return ReportData("Family", tuple(targets), Provenance("andre learn family.pl"))

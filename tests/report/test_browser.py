@@ -9,7 +9,8 @@ from tests.report import pages
 
 from andre.facts import ExampleTable
 from andre.learning import Config, fit
-from andre.report import Rows, gather, write_report
+from andre.report import gather, gather_completion, write_report
+from andre.runs import load
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -54,16 +55,20 @@ def table_page(tmp_path_factory):
     task = SYNTHETIC_TASKS["R3"]
     valuations, labels = task.draw(300, seed=1)
     table = ExampleTable(task.space.names, valuations, "h", labels)
-    data = gather(
-        fit(Sample.from_table(table), Config.preset(restarts=2, rounds=1)),
-        rows=Rows(Sample.from_table(table), table),
-    )
+    sample = Sample.from_table(table)
+    data = gather(fit(sample, Config.preset(restarts=2, rounds=1)), None, sample, table)
     return data, write_report(data, tmp_path_factory.mktemp("page") / "table.html").as_uri()
 
 
 @pytest.fixture(scope="module")
 def family_page(tmp_path_factory):
     return write_report(pages.family(), tmp_path_factory.mktemp("page") / "family.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def completion_page(runs, tmp_path_factory):
+    data = gather_completion(load(runs.rank))
+    return write_report(data, tmp_path_factory.mktemp("page") / "completion.html").as_uri()
 
 
 @pytest.fixture(autouse=True)
@@ -172,10 +177,10 @@ def test_a_link_opens_its_target(browser, family_page):
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
-def test_it_fits_the_width_of_the_screen(browser, table_page, family_page, width):
+def test_it_fits_the_width_of_the_screen(browser, table_page, family_page, completion_page, width):
     metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    for url in (table_page[1], family_page):
+    for url in (table_page[1], family_page, completion_page):
         visit(browser, url)
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
 
@@ -198,10 +203,10 @@ return [...document.querySelectorAll('main *, header *')]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_told_from_its_ground(browser, table_page, family_page, scheme):
+def test_text_can_be_told_from_its_ground(browser, table_page, family_page, completion_page, scheme):
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    for url in (table_page[1], family_page):
+    for url in (table_page[1], family_page, completion_page):
         visit(browser, url)
         assert browser.execute_script(CONTRAST) == []
         ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")

@@ -1,5 +1,7 @@
 """What a report says is what can be counted row by row."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,13 +11,18 @@ from andre.errors import DataError
 from andre.evaluation import CrispSample
 from andre.facts import ExampleTable
 from andre.learning import Config, Result, Score, fit, rejected_rules
-from andre.report import ReportData, Rows, gather
+from andre.report import ReportData, gather
 from andre.report.gather import target_report
 from andre.report.html import Limits, trim
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 TASK = SYNTHETIC_TASKS["R3"]
 SMALL = Config.preset(restarts=2, rounds=1)
+
+
+class Rows(NamedTuple):
+    train: Sample
+    table: Table
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +41,7 @@ def result(rows):
 
 @pytest.fixture(scope="module")
 def target(result, rows):
-    return target_report(result, rows)
+    return target_report(result, *rows)
 
 
 def fires(rule, row, space) -> bool:
@@ -90,11 +97,12 @@ def test_the_confusion_is_that_of_the_predictions(result, rows, target):
 def test_a_confusion_comes_back_from_its_score(counts, weight):
     tp, fp, fn, tn = (count * weight for count in counts)
     total = tp + fp + fn + tn
-    score = Score("train", (tp + tn) / total, total, missed=fn, uncovered=fn + tn)
+    score = Score("train", (tp + tn) / total, total, fn, fn + tn, tp, fp)
     bare = Result(TASK.space, Config(), TASK.program, 1.0, 1.0, (score,))
     found = target_report(bare).confusions[0]
     made = (found.true_positives, found.false_positives, found.false_negatives, found.true_negatives)
-    assert made == pytest.approx((tp, fp, fn, tn), abs=1e-5)
+    assert made[:3] == (tp, fp, fn)
+    assert made[3] == pytest.approx(tn, abs=1e-9)
 
 
 def test_every_run_stands_in_one_line(result, target):
@@ -143,7 +151,7 @@ def test_without_rows_the_report_says_what_is_missing(result):
 def test_a_table_of_other_columns_is_refused(result, rows):
     other = ExampleTable(("x", "y"), rows.table.valuations[:, :2], "h", rows.table.labels)
     with pytest.raises(DataError, match="has no column b1"):
-        gather(result, rows=Rows(rows.train, other))
+        gather(result, None, rows.train, other)
 
 
 def test_the_census_counts_rows_and_what_is_left_of_them(rows, target):
@@ -168,7 +176,7 @@ def test_what_is_trimmed_is_counted(target, predictions, atoms, runs, rejected):
 
 
 def test_a_result_without_history_or_rules_still_has_a_report():
-    score = Score("train", 0.5, 4, missed=2, uncovered=4)
+    score = Score("train", 0.5, 4, missed=2, uncovered=4, true_positives=0, false_positives=0)
     bare = target_report(Result(TASK.space, Config(), type(TASK.program)(), 3.0, 3.0, (score,)))
     assert bare.charts == ()
     assert bare.bars is None

@@ -10,6 +10,8 @@ from andre.inference import covered_heads
 from andre.learning import learn
 from andre.report.theory import rank_test_facts
 
+QUICK = {"mode": "complete", "variables": 2, "restarts": 2, "rounds": 1}
+
 
 def base(seed: int) -> FactBase:
     rng = np.random.default_rng(seed)
@@ -23,7 +25,7 @@ def base(seed: int) -> FactBase:
 @pytest.mark.parametrize("seed", range(4))
 def test_ranks_equal_a_plain_count(seed: int) -> None:
     facts = base(seed)
-    definition = learn(facts, "p/2", mode="complete", variables=2).definitions[0]
+    definition = learn(facts, "p/2", **QUICK).definitions[0]
     found = rank_test_facts(definition, facts)
     if not len(definition.program):
         assert found is None
@@ -49,4 +51,4 @@ def test_ranks_equal_a_plain_count(seed: int) -> None:
 
 def test_without_test_facts_there_is_nothing_to_rank() -> None:
     facts = base(0).select("train")
-    assert rank_test_facts(learn(facts, "p/2", mode="complete", variables=2).definitions[0], facts) is None
+    assert rank_test_facts(learn(facts, "p/2", **QUICK).definitions[0], facts) is None

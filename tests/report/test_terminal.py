@@ -10,20 +10,23 @@ from rich.console import Console
 from andre.evaluation import CrispSample
 from andre.learning import Config, fit, rejected_rules
 from andre.limits import peak_megabytes
+from andre.logic import parse_program
 from andre.report import (
     LiveProgress,
     document,
     listing,
     outcome,
+    overview,
     row_table,
     rule_table,
     run_table,
     why_no_rule,
 )
-from andre.runs import prolog
+from andre.runs import load, prolog
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 SMALL = Config.preset(restarts=2, rounds=1, subrules=(2,))
+BRIEF = Config.preset(restarts=2, rounds=1, subrules=(2,), steps=45)
 TASK = SYNTHETIC_TASKS["four"]
 
 
@@ -55,7 +58,9 @@ def test_a_rule_that_is_too_wide_is_folded_and_not_cut(result):
 
 
 def test_a_listing_is_the_prolog_file(result):
-    assert listing(result).plain + "\n" == prolog(result)
+    assert listing(result) == prolog(result)
+    (shown,) = overview(result)
+    assert shown.plain + "\n" == prolog(result)
 
 
 def test_runs_come_with_the_shortest_description_first(result):
@@ -88,7 +93,7 @@ def test_progress_shows_the_losses_of_the_last_look_and_the_memory():
             last = state.history[-1].losses[0] if state.history else None
             seen.append((last, printed(self.render(state))))
 
-    fit(TASK.sample(100, seed=0), SMALL, callbacks=[Watch()])
+    fit(TASK.sample(100, seed=0), BRIEF, callbacks=[Watch()])
     for losses, text in seen:
         if losses is None:
             assert "losses come at the first look" in text
@@ -101,14 +106,14 @@ def test_progress_shows_the_losses_of_the_last_look_and_the_memory():
 def test_progress_is_silent_elsewhere():
     console = Console(file=io.StringIO(), force_terminal=False)
     with LiveProgress(console) as progress:
-        fit(TASK.sample(100, seed=0), SMALL, callbacks=[progress])
+        fit(TASK.sample(100, seed=0), BRIEF, callbacks=[progress])
     assert console.file.getvalue() == ""
 
 
 def test_no_color_is_honoured(result, monkeypatch):
     coloured = re.compile(r"\x1b\[[0-9;]*3[0-7]m|\x1b\[38")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not coloured.search(printed(listing(result), force_terminal=True))
+    assert not coloured.search(printed(overview(result)[0], force_terminal=True))
 
 
 def test_a_long_program_is_cut_short_while_learning():
@@ -120,7 +125,7 @@ def test_a_long_program_is_cut_short_while_learning():
             state.best = type(state.best)(codes, 1.0)
             seen.append(printed(self.render(state)))
 
-    fit(TASK.sample(100, seed=0), SMALL, callbacks=[Watch()])
+    fit(TASK.sample(100, seed=0), BRIEF, callbacks=[Watch()])
     assert "and 4 more" in seen[0]
 
 
@@ -136,7 +141,10 @@ def test_why_there_is_no_rule(preset):
 @pytest.mark.parametrize("criterion", ["description", "accuracy"])
 def test_too_little_support_is_a_reason(criterion):
     rows = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 10)
-    sample, options = Sample.from_arrays(rows, rows[:, 0]), {"rounds": 1, "criterion": criterion}
+    sample, options = (
+        Sample.from_arrays(rows, rows[:, 0]),
+        {"rounds": 1, "restarts": 2, "criterion": criterion},
+    )
     assert why_no_rule(fit(sample, Config.preset(min_support=20, **options))) is None
     nothing = fit(sample, Config.preset(min_support=21, **options))
     assert "right more often than 0.5 and about 21 examples at least" in why_no_rule(nothing)
@@ -148,3 +156,16 @@ def test_stopping_is_a_reason():
     config = Config.preset(restarts=1, rounds=1, subrules=(1,), time_limit=1e-9, refine=False)
     stopped = fit(Sample.from_arrays([[0], [0], [1], [1]], [0, 1, 0, 1]), config)
     assert "give it more time" in why_no_rule(stopped)
+
+
+def test_a_completion_is_shown_relation_by_relation(runs):
+    shown = "".join(printed(part, width=200) for part in overview(load(runs.rank)))
+    assert shown.startswith("scored by ")
+    assert shown.index("likes/2: ") < shown.index("likes(X, Y) :- knows(Y, X)")
+    assert "knows/2: " in shown
+
+
+def test_names_are_no_markup():
+    (rule,) = parse_program("'[bold]h'(X) :- '[/b]'(X).")
+    assert "[bold]h" in printed(rule_table(parse_program(str(rule))))
+    assert "[/b]" in printed(rule_table(parse_program(str(rule))))

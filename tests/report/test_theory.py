@@ -11,7 +11,7 @@ from andre.inference import infer
 from andre.learning import Plan, learn
 from andre.report import gather_theory
 from andre.report.html import render
-from andre.runs import FactSource, save_theory
+from andre.runs import FactSource, Origin, save
 
 TASK = TASKS["even"]
 
@@ -56,45 +56,44 @@ def test_without_facts_the_report_says_what_is_missing(theory):
     assert all(row.alone is None and not row.predictions for row in target.rules)
 
 
-def test_the_command_finds_the_facts_again(theory, facts, tmp_path, monkeypatch, capsys):
-    def andre(*arguments):
+@pytest.fixture
+def andre(monkeypatch, capsys):
+    def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["andre", *map(str, arguments)])
         with pytest.raises(SystemExit) as caught:
             main()
-        assert not caught.value.code
-        return capsys.readouterr().out
+        return caught.value.code or 0, *capsys.readouterr()
 
+    return run
+
+
+def test_the_command_finds_the_facts_again(andre, theory, facts, tmp_path):
     path, run = tmp_path / "even.pl", tmp_path / "run"
     write_facts(facts, path)
-    fast = ("--set", "restarts=1", "--set", "rounds=1", "--set", "subrules=2", "-q")
-    andre("learn", path, "--target", "even/1", "--variables", "2", "--out", run, *fast)
-    values = json.loads(andre("report", run, "--json"))
+    command = ("andre", "learn", str(path))
+    save(theory, run, Origin(command, facts=FactSource.of(str(path))))
+    values = json.loads(andre("report", run, "--json")[1])
     assert values["targets"][0]["rules"][0]["predictions"]
     assert f"andre learn {path}" in values["provenance"]["command"]
     path.rename(tmp_path / "moved.pl")
-    assert not json.loads(andre("report", run, "--json"))["targets"][0]["rules"][0]["predictions"]
-    again = json.loads(andre("report", run, "--json", "--data", tmp_path / "moved.pl"))
+    assert not json.loads(andre("report", run, "--json")[1])["targets"][0]["rules"][0]["predictions"]
+    again = json.loads(andre("report", run, "--json", "--data", tmp_path / "moved.pl")[1])
     assert again["targets"] == values["targets"]
     andre("report", run)
     assert (run / "report.html").stat().st_size > 10_000
 
 
-def test_a_run_that_has_not_ended_says_how_to_go_on(theory, tmp_path, monkeypatch, capsys):
-    save_theory(theory, tmp_path / "run")
-    (tmp_path / "run" / "theory.json").unlink()
-    monkeypatch.setattr(sys, "argv", ["andre", "report", str(tmp_path / "run")])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 2
-    assert "andre learn" in capsys.readouterr().err
+def test_a_run_that_has_not_ended_says_how_to_go_on(andre, theory, tmp_path):
+    save(theory, tmp_path / "run")
+    (tmp_path / "run" / "run.json").unlink()
+    status, _, err = andre("report", tmp_path / "run")
+    assert status == 2
+    assert "andre learn" in err
 
 
-def test_a_theory_saved_without_its_origin_has_a_report(theory, tmp_path, monkeypatch, capsys):
-    save_theory(theory, tmp_path / "run")
-    monkeypatch.setattr(sys, "argv", ["andre", "report", str(tmp_path / "run")])
-    with pytest.raises(SystemExit):
-        main()
-    assert "report.html" in capsys.readouterr().out
+def test_a_theory_saved_without_its_origin_has_a_report(andre, theory, tmp_path):
+    save(theory, tmp_path / "run")
+    assert "report.html" in andre("report", tmp_path / "run")[1]
 
 
 def test_sources_are_there_as_long_as_they_are_the_same(tmp_path):

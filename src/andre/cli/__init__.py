@@ -1,33 +1,5 @@
-"""The command line: `andre COMMAND`."""
+"""The command line, `andre COMMAND`: arguments and printing; what is learned and shown is made elsewhere."""
 
-from andre.cli import (
-    census,
-    datasets,
-    facts,
-    learn,
-    predict,
-    programs,
-    rank,
-    report,
-    reuse,
-    show,
-    tables,
-    tasks,
-)
 from andre.cli.app import main
 
-__all__ = [
-    "census",
-    "datasets",
-    "facts",
-    "learn",
-    "main",
-    "predict",
-    "programs",
-    "rank",
-    "report",
-    "reuse",
-    "show",
-    "tables",
-    "tasks",
-]
+__all__ = ["main"]

@@ -1,43 +1,133 @@
-"""The application all commands hang on, and how errors reach a person."""
+"""The application: which commands there are, loaded when they are called, and how errors reach a person."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 import andre
 from andre.errors import AndreError
 
-__all__ = ["app", "fail", "main", "run"]
+__all__ = ["app", "command", "fail", "main", "run"]
 
 
+#: Name of a command -> the module of `andre.cli` that has it, and the first sentence of its help.
+_COMMANDS = {
+    "demo": ("fit", "Learn a built-in task, from rows to rules."),
+    "fit": ("fit", "Learn rules from a table of examples."),
+    "learn": ("learn", "Learn the rules of a relation from facts."),
+    "rank": ("rank", "Rank what is missing from a knowledge base, with the reasons."),
+    "show": ("show", "Print what a run learned: the rules with their evidence."),
+    "report": ("show", "Write a page about a run: one HTML file that needs no network."),
+    "predict": ("predict", "Apply what was learned to new rows or facts."),
+    "explain": ("predict", "Say why an atom holds, or which literal is missing."),
+    "eval": ("predict", "Judge rules by the head atoms that they derive."),
+    "rescore": ("programs", "Count N_b and N_r of old rules on new facts."),
+    "diff": ("programs", "Compare the rules of two runs or programs."),
+    "merge": ("programs", "Put the rules of several programs together, each once."),
+    "facts": ("facts", "Show what facts there are: relations, counts, types."),
+    "convert": ("facts", "Write facts, or rules, in another format."),
+    "census": ("facts", "Count the examples of a target, and its distinct rows."),
+    "tasks": ("facts", "List the built-in tasks, or write the facts of one."),
+    "datasets": ("facts", "List the public knowledge bases, or download one."),
+}
+_EXAMPLES = (
+    "andre demo                                        learn a built-in task",
+    "andre fit birds.csv --label bird --out run        learn rules from a table",
+    "andre learn family.pl --target uncle/2 --out run  define a relation from facts",
+    "andre learn graph.tsv --all --out run             rules for every relation of a graph",
+    "andre report run --open                           see what was learned, and why",
+    "andre predict run new.pl                          apply the rules to new rows or facts",
+    "andre explain run new.pl 'uncle(al, bo)'          why an atom holds",
+    "andre rank graph.tsv 'works_in(ann, ?)'           candidates by their chance",
+    "andre rescore run new.pl                          old rules, new data",
+    "andre diff monday.run today.run                   rules gained, lost, changed",
+    "andre facts family.pl                             see what a file of facts holds",
+    "andre COMMAND --help                              all options, with examples",
+    "andre --install-completion                        let the shell complete what you type",
+)
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., None])
+
+
+class _Parsing:
+    """Leaves words as they are while a shell completes one: converting them would load pydantic."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:
+            for param in self.get_params(ctx):  # type: ignore[attr-defined]
+                param.process_value = lambda _, value: value
+        return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]
+
+
+class _Command(_Parsing, TyperCommand):
+    """A command with its options."""
+
+
+class _Late(TyperCommand):
+    """A command's name and first sentence; the rest is loaded when the command is called."""
+
+    def load(self) -> Any:
+        """The command itself, as its module makes it."""
+        assert self.name is not None
+        import_module(f"andre.cli.{_COMMANDS[self.name][0]}")
+        return typer.main.get_command(_LOADED[self.name])
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        return self.load().make_context(*args, **settings)
+
+
+class _Commands(_Parsing, TyperGroup):
+    """All commands, none of them loaded."""
+
+    def __init__(self, **settings: Any) -> None:
+        commands = {
+            name: _Late(name, short_help=says, rich_markup_mode=None) for name, (_, says) in _COMMANDS.items()
+        }
+        super().__init__(**{**settings, "commands": commands})
+
+
+def _examples(lines: tuple[str, ...]) -> str | None:
+    """The end of a help text, whose lines stay as they are."""
+    return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines))) if lines else None
+
+
+# Without rich, which takes longer to load than all of the rest, help is plain text.
 app = typer.Typer(
     name="andre",
+    cls=_Commands,
     help="Learn first-order logic rules by gradient descent: facts and examples in, a logic program out.",
-    epilog="\n\n".join(  # a blank line between examples, or the help would run them together
-        (
-            "Examples:",
-            "andre demo                                        learn a built-in task",
-            "andre fit birds.csv --label bird --out run        learn rules from a table",
-            "andre learn family.pl --target uncle/2 --out run  define a relation from facts",
-            "andre learn graph.tsv --all --out run             rules for every relation of a graph",
-            "andre report run --open                           see what was learned, and why",
-            "andre predict run new.pl                          apply the rules to new rows or facts",
-            "andre explain run new.pl 'uncle(al, bo)'          why an atom holds",
-            "andre rank graph.tsv 'works_in(ann, ?)'           candidates by their chance",
-            "andre rescore run new.pl                          old rules, new data",
-            "andre diff monday.run today.run                   rules gained, lost, changed",
-            "andre facts family.pl                             see what a file of facts holds",
-            "andre COMMAND --help                              all options, with examples",
-            "andre --install-completion                        let the shell complete what you type",
-        )
-    ),
+    epilog=_examples(_EXAMPLES),
     no_args_is_help=True,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_SETTINGS,
 )
+_LOADED: dict[str, typer.Typer] = {}
+
+
+def command(*examples: str, name: str | None = None) -> Callable[[FunctionT], FunctionT]:
+    """Make a function the command of its name, with examples at the end of its help."""
+
+    def add(function: FunctionT) -> FunctionT:
+        known = name or function.__name__
+        made = typer.Typer(
+            rich_markup_mode=None,
+            pretty_exceptions_enable=False,
+            add_completion=False,
+            context_settings=_SETTINGS,
+        )
+        made.command(known, cls=_Command, epilog=_examples(examples))(function)
+        _LOADED[known] = made
+        return function
+
+    return add
 
 
 def _show_version(wanted: bool) -> None:
@@ -65,10 +155,10 @@ def main() -> None:
     run(app)
 
 
-def run(command: typer.Typer) -> None:
+def run(application: Callable[[], Any]) -> None:
     """Run an application; a user's mistake ends in one sentence and status 2."""
     try:
-        command()
+        application()
     except AndreError as error:
         fail(str(error))
         sys.exit(2)

@@ -1,57 +1,63 @@
-"""`andre facts` and `andre convert`: look at facts, and carry them from one format to another."""
+"""`andre facts`, `convert`, `census`, `tasks` and `datasets`: what there is to learn from."""
 
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from andre.cli.app import app
+from andre.cli import options
+from andre.cli.app import command
+from andre.cli.options import memory_bytes
+from andre.cli.printing import note, print_json, print_table
+from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from andre.facts import FactBase
+    from andre.census import Census
+    from andre.facts import Bias, FactBase, Task
+    from andre.facts.datasets import Dataset
 
-__all__ = ["convert", "facts"]
-
-
-_Source = Annotated[Path, typer.Argument(help="A file, folder or database of facts, a task or a dataset.")]
-_Format = Annotated[str | None, typer.Option("--format", help="Its format, where it cannot be seen.")]
+__all__ = ["census", "convert", "datasets", "facts", "tasks"]
 
 
-@app.command()
-def facts(
-    source: _Source,
-    format: _Format = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Show what facts a source has: relations, counts, argument types, samples."""
+@command("andre facts family.pl", "andre facts umls --json")
+def facts(source: options.Facts, *, format: options.Format = None, as_json: options.Json = False) -> None:
+    """Show what facts there are: relations, counts, types.
+
+    The types of arguments are found from the facts; of each relation one fact is shown.
+    """
     from andre.facts import read_source
 
     base = read_source(source, format)
-    summary = _summary(base)
+    summary = _facts_summary(base)
     if as_json:
-        import json
-
-        typer.echo(json.dumps({"source": str(source), **summary}, ensure_ascii=False, indent=2))
+        print_json({"source": source, **summary})
         return
+    columns, rows = _fact_columns(summary), [_fact_row(relation) for relation in summary["relations"]]
+    print_table(columns, rows, words=("types", "sample"), title=source, caption=repr(base))
     if sys.stdout.isatty():
-        _print_table(source, base, summary)
-    else:
-        _print_plain(summary)
-    for note in summary["notes"]:
-        typer.echo(f"note: {note}", err=True)
+        sizes = ", ".join(f"{name} ({size})" for name, size in summary["types"].items())
+        typer.echo(f"types: {sizes}")
+    for rule in summary["rules"]:
+        typer.echo(f"rule: {rule}" if sys.stdout.isatty() else rule)
+    note(summary["notes"])
 
 
-@app.command()
+@command(
+    "andre convert graph.nl graph.jsonl",
+    "andre convert graph.nl train.pl --mark train",
+    "andre convert --rules rules.txt rules.pl",
+)
 def convert(
-    source: _Source,
-    out: Annotated[Path, typer.Argument(help="The file or folder to write.")],
+    source: options.Facts,
+    out: Annotated[Path, typer.Argument(help="The file or folder to write.", show_default=False)],
     *,
-    to: Annotated[str | None, typer.Option(help="The format to write, where OUT does not end in it.")] = None,
-    format: _Format = None,
+    to: options.To = None,
+    format: options.Format = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(help="Leave out what the format cannot hold: probability, mark, negative, rules, bias."),
@@ -61,66 +67,184 @@ def convert(
     ] = None,
     target: Annotated[str | None, typer.Option(help="The relation that has the examples (popper).")] = None,
     rules: Annotated[
-        bool,
-        typer.Option("--rules", help="SOURCE is a program: prolog, problog, anyburl, json or csv."),
+        bool, typer.Option("--rules", help="FACTS is a program: prolog, problog, anyburl, json or csv.")
     ] = False,
 ) -> None:
-    """Write the facts of SOURCE in another format, or its rules; nothing is lost without being said."""
+    """Write facts, or rules, in another format.
+
+    Nothing is lost without being said: what the format cannot hold is refused unless --drop names it.
+    """
     if rules:
-        _convert_rules(source, out, format, to)
+        from andre.logic import read_program, write_program
+
+        program = read_program(source, format)
+        write_program(program, out, to)
+        typer.echo(f"{len(program):,} rules written to {out}", err=True)
         return
-    from andre.facts import read_source, write_facts
+    from andre.facts import read_source
 
     base = read_source(source, format)
-    for note in base.notes:
-        typer.echo(f"note: {note}", err=True)
+    note(base.notes)
     if mark is not None:
         base = base.select(mark).without("mark")
     if target is not None:
         base = replace(base, bias=_bias_for(base, target))
-    base = base.without(*(drop or []))
+    _write(base.without(*(drop or [])), out, to)
+
+
+@command("andre census family.pl --target grandparent/2", "andre census umls --target isa/2 --mode complete")
+def census(
+    source: options.Facts,
+    *,
+    target: Annotated[
+        str | None, typer.Option(help="The relation to define, as p/2; a bias or language may name it.")
+    ] = None,
+    variables: options.Variables = None,
+    semantics: options.Semantics = "exists",
+    mode: options.Mode = "define",
+    preset: options.Preset = "default",
+    language: options.LanguageFile = None,
+    format: options.Format = None,
+    heads: options.Heads = None,
+    seed: options.Seed = 0,
+    memory_limit: options.MemoryLimit = "4GB",
+    as_json: options.Json = False,
+) -> None:
+    """Count the examples of a target, and its distinct rows.
+
+    The groundings are counted without being listed.
+    """
+    from andre.census import sample_census, take_census
+    from andre.facts import read_source
+    from andre.limits import peak_megabytes
+    from andre.samples import Language
+
+    began = time.perf_counter()
+    base = read_source(source, format)
+    given = {"target": target, "variables": variables}
+    told = {name: value for name, value in given.items() if value is not None}
+    chosen = Language.of(base, language, preset, **told)
+    # Mode and semantics are checked there, with a sentence.
+    common: dict[str, Any] = {"mode": mode, "memory_limit": memory_bytes(memory_limit)}
+    if heads is None:
+        found = take_census(base, chosen, semantics=cast("Any", semantics), **common)
+    elif semantics == "exists":
+        found = sample_census(base, chosen, heads, seed=seed, **common)
+    else:
+        raise AndreError(f"head atoms are drawn in exists only: leave out --heads or --semantics {semantics}")
+    summary = _census_summary(found.require_both_classes())
+    if as_json:
+        print_json({"source": source, "target": chosen.target, **summary})
+        return
+    _print_pairs(summary, 12)
+    typer.echo(f"{'time':<12} {time.perf_counter() - began:.2f} s")
+    if (peak := peak_megabytes()) is not None:
+        typer.echo(f"{'peak memory':<12} {peak:,.0f} MB")
+
+
+@command("andre tasks", "andre tasks even --out even.pl", "andre tasks even --split test --out larger.pl")
+def tasks(
+    name: Annotated[
+        str | None, typer.Argument(help="One of the tasks; all of them if none is named.")
+    ] = None,
+    *,
+    out: options.OutFile = None,
+    split: Annotated[
+        str, typer.Option(help="What to write: train, or test for the larger domain.")
+    ] = "train",
+    to: options.To = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """List the built-in tasks, or write the facts of one."""
+    from andre.facts import TASKS
+
+    if name is not None and name not in TASKS:
+        raise AndreError(f"there is no task {name}: choose from {', '.join(TASKS)}")
+    if out is not None:
+        if name is None:
+            raise AndreError("there is no task to write: name one before --out")
+        if split not in {"train", "test"}:
+            raise AndreError(f"a task has no split {split!r}: choose train or test")
+        _write(TASKS[name].train(seed) if split == "train" else TASKS[name].test(seed), out, to)
+        return
+    shown = [_task_summary(task, seed) for task in TASKS.values() if name in {None, task.name}]
+    if as_json:
+        print_json(shown if name is None else shown[0])
+        return
+    columns = ("name", "target", "variables", "constants", "facts", "summary")
+    caption = "Constants and facts: to learn from / to judge by."
+    print_table(columns, map(_task_row, shown), words=("target", "summary"), caption=caption)
+
+
+@command("andre datasets", "andre datasets umls")
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="One to download if need be; none: list all.")] = None,
+    *,
+    as_json: options.Json = False,
+) -> None:
+    """List the public knowledge bases, or download one."""
+    from andre.facts.datasets import DATASETS, fetch, find
+
+    if name is None:
+        shown = [_dataset_summary(dataset, find(dataset.name)) for dataset in DATASETS.values()]
+    else:
+        path = fetch(name)  # first: it says which names there are
+        shown = [_dataset_summary(DATASETS[name], path)]
+    if as_json:
+        print_json(shown if name is None else shown[0])
+    elif name is not None:
+        _print_pairs({key: value for key, value in shown[0].items() if key != "notes"}, 10)
+        note(shown[0]["notes"])
+    else:
+        columns = ("name", "relations", "train", "test", "constants", "summary")
+        missing = dict.fromkeys(columns[2:5], "") | {"relations": "not downloaded"}
+        rows = [dataset if dataset["path"] else {**dataset, **missing} for dataset in shown]
+        print_table(columns, rows, words=("summary",))
+
+
+def _write(base: FactBase, out: Path, to: str | None) -> None:
+    from andre.facts import write_facts
+
     write_facts(base, out, to)
     typer.echo(f"{len(base):,} facts of {len(base.relations)} relations written to {out}", err=True)
 
 
-def _convert_rules(source: Path, out: Path, format: str | None, to: str | None) -> None:
-    from andre.logic import read_program, write_program
+def _print_pairs(values: dict[str, Any], width: int) -> None:
+    for name, value in values.items():
+        typer.echo(
+            f"{name:<{width}} {value:,}" if isinstance(value, int | float) else f"{name:<{width}} {value}"
+        )
 
-    program = read_program(source, format)
-    write_program(program, out, to)
-    typer.echo(f"{len(program):,} rules written to {out}", err=True)
 
-
-def _bias_for(base: FactBase, target: str) -> Any:
-    from andre.errors import DataError
+def _bias_for(base: FactBase, target: str) -> Bias:
     from andre.facts import Bias
 
     heads = tuple(key for key in base.relations if target in {key[0], f"{key[0]}/{key[1]}"})
     if not heads:
         names = ", ".join(f"{name}/{arity}" for name, arity in base.relations)
-        raise DataError(f"there is no relation {target}: choose from {names}")
+        raise AndreError(f"there is no relation {target}: choose from {names}")
     body = tuple(key for key in base.relations if key not in heads)
     return replace(base.bias, head=heads) if base.bias else Bias(head=heads, body=body)
 
 
-def _summary(base: FactBase) -> dict[str, Any]:
+def _facts_summary(base: FactBase) -> dict[str, Any]:
     from andre.facts import MARKS, argument_types
 
     types = argument_types(base)
-    relations = []
-    for key, relation in base.relations.items():
-        relations.append(
-            {
-                "name": relation.name,
-                "arity": relation.arity,
-                "facts": len(relation),
-                "types": list(types.of[key]),
-                **{mark: relation.count(mark) for mark in MARKS},
-                "negative": relation.n_negative,
-                "probabilistic": relation.probability is not None,
-                "sample": str(next(base.atoms(*key))),
-            }
-        )
+    relations = [
+        {
+            "name": relation.name,
+            "arity": relation.arity,
+            "facts": len(relation),
+            "types": list(types.of[key]),
+            **{mark: relation.count(mark) for mark in MARKS},
+            "negative": relation.n_negative,
+            "probabilistic": relation.probability is not None,
+            "sample": str(next(base.atoms(*key))),
+        }
+        for key, relation in base.relations.items()
+    ]
     return {
         "facts": len(base),
         "constants": len(base.constants),
@@ -133,53 +257,82 @@ def _summary(base: FactBase) -> dict[str, Any]:
     }
 
 
-def _columns(summary: dict[str, Any]) -> list[str]:
+def _fact_columns(summary: dict[str, Any]) -> list[str]:
     """The columns that say something: counts that are zero throughout are left out."""
-    counts = ("train", "valid", "test", "negative")
     marked = any(relation["valid"] or relation["test"] for relation in summary["relations"])
     shown = [
         name
-        for name in counts
+        for name in ("train", "valid", "test", "negative")
         if any(relation[name] for relation in summary["relations"]) and (name != "train" or marked)
     ]
     return ["relation", "facts", *shown, "types", "sample"]
 
 
-def _cells(relation: dict[str, Any], columns: list[str]) -> list[str]:
+def _fact_row(relation: dict[str, Any]) -> dict[str, Any]:
     from andre.logic import quote
 
-    made = {
-        "relation": f"{quote(relation['name'])}/{relation['arity']}",
-        "types": ", ".join(map(quote, relation["types"])),
+    types = ", ".join(map(quote, relation["types"]))
+    return {**relation, "relation": f"{quote(relation['name'])}/{relation['arity']}", "types": types}
+
+
+def _census_summary(found: Census) -> dict[str, Any]:
+    whole = {
+        "semantics": found.semantics,
+        "groundings": found.groundings,
+        "dropped": found.dropped,
+        "rows": found.n_examples,
+        "distinct": found.distinct,
+        "positive": found.positive,
+        "negative": found.negative,
+        "candidates": found.space.m,
     }
-    return [made[column] if column in made else str(relation[column]) for column in columns]
+    if found.heads is not None:
+        whole["bags"] = len(found.heads)
+    if found.sampled is not None:
+        whole["sampled"] = found.sampled
+    # A count is a whole number, and a weight is shown as one where it is.
+    return {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in whole.items()
+    }
 
 
-def _print_plain(summary: dict[str, Any]) -> None:
-    columns = _columns(summary)
-    typer.echo("\t".join(columns))
-    for relation in summary["relations"]:
-        typer.echo("\t".join(_cells(relation, columns)))
-    for rule in summary["rules"]:
-        typer.echo(rule)
+def _task_summary(task: Task, seed: int) -> dict[str, Any]:
+    sizes = {
+        split: {"constants": len(base.constants), "facts": len(base)}
+        for split, base in (("train", task.train(seed)), ("test", task.test(seed)))
+    }
+    return {
+        "name": task.name,
+        "target": task.target,
+        "variables": task.variables,
+        "background": list(task.background),
+        **sizes,
+        "summary": task.summary,
+    }
 
 
-def _print_table(source: Path, base: FactBase, summary: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def _task_row(task: dict[str, Any]) -> dict[str, Any]:
+    """A task with its counts as train/test."""
+    return task | {key: f"{task['train'][key]}/{task['test'][key]}" for key in ("constants", "facts")}
 
-    columns = _columns(summary)
-    table = Table(title=Text(str(source)), caption=Text(repr(base)))
-    for column in columns:
-        table.add_column(
-            column, justify="left" if column in {"relation", "types", "sample"} else "right", overflow="fold"
-        )
-    for relation in summary["relations"]:
-        table.add_row(*map(Text, _cells(relation, columns)))
-    console = Console()
-    console.print(table)
-    sizes = ", ".join(f"{name} ({size})" for name, size in summary["types"].items())
-    console.print(Text(f"types: {sizes}"))
-    for rule in summary["rules"]:
-        console.print(Text(f"rule: {rule}"))
+
+def _dataset_summary(dataset: Dataset, path: Path | None) -> dict[str, Any]:
+    """What is known of a dataset; its counts only where its file is on this machine."""
+    from andre.facts import MARKS
+    from andre.facts.datasets import load
+
+    counts: dict[str, Any] = dict.fromkeys(("relations", *MARKS, "constants"))
+    notes = [f"{dataset.name}: {dataset.note}"] if dataset.note else []
+    if path is not None:
+        base = load(dataset.name)
+        by_mark = {mark: sum(r.count(mark) for r in base.relations.values()) for mark in MARKS}
+        counts = {"relations": len(base.relations), **by_mark, "constants": len(base.constants)}
+        notes = list(base.notes)
+    return {
+        "name": dataset.name,
+        **counts,
+        "path": None if path is None else str(path),
+        "summary": dataset.summary,
+        "notes": notes,
+    }

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from andre.cli.app import app
+from andre.cli import options
+from andre.cli.app import command
+from andre.cli.options import memory_bytes, with_settings
+from andre.cli.printing import check_folder, say
 from andre.cli.processes import processes
-from andre.cli.tables import AsJson, Quiet, check_folder, config_options, say
+from andre.cli.show import print_run
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
@@ -19,46 +21,29 @@ if TYPE_CHECKING:
 
     from andre.facts import FactBase, Task
     from andre.learning import Plan, Theory
-    from andre.logic import Program
+    from andre.runs import RunFolder
 
-__all__ = ["learn", "note_lines", "print_theory"]
+__all__ = ["learn", "note_lines"]
 
 
-@app.command(
-    epilog="\n\n".join(
-        (
-            "andre learn family.pl --target grandparent/2",
-            "andre learn connectedness                          a built-in task; see andre tasks",
-            "andre learn graph.tsv --target locatedIn/2 --out run --time-limit 60",
-            "andre learn graph.tsv --all --jobs 2 --out run     every relation",
-            "andre learn sport.popper --set negation=true       the bias names the target",
-        )
-    )
+@command(
+    "andre learn family.pl --target grandparent/2",
+    "andre learn connectedness                          a built-in task; see andre tasks",
+    "andre learn graph.tsv --target locatedIn/2 --out run --time-limit 60",
+    "andre learn graph.tsv --all --jobs 2 --out run     every relation",
+    "andre learn sport.popper --set negation=true       the bias names the target",
 )
 def learn(
-    source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A file, folder or database of facts, or a built-in task.")
-    ],
+    source: options.Facts,
     *,
     target: Annotated[
         list[str] | None, typer.Option(help="The relation to learn, as p/2; repeatable.")
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Learn every relation.")] = False,
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            help="define: from the background alone; complete: from all known facts. "
-            "By default complete for triples, .nl and --all, else define."
-        ),
-    ] = None,
-    semantics: Annotated[
-        str | None,
-        typer.Option(help="What an example is: a head atom (exists, the default) or a grounding (rows)."),
-    ] = None,
-    variables: Annotated[int | None, typer.Option(help="How many variables a rule may have [3].")] = None,
-    language: Annotated[
-        Path | None, typer.Option(metavar="TOML", help="A file that says what bodies may hold.")
-    ] = None,
+    mode: options.Mode = None,
+    semantics: options.Semantics = None,
+    variables: options.Variables = None,
+    language: options.LanguageFile = None,
     known: Annotated[
         Path | None,
         typer.Option(
@@ -67,87 +52,66 @@ def learn(
             help="Known rules: those of a target stay as they are and are added to, others are background.",
         ),
     ] = None,
-    preset: Annotated[str, typer.Option(help="default works best; paper follows the paper.")] = "default",
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same program.")] = 0,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds for each target.")] = None,
-    memory_limit: Annotated[float, typer.Option(min=0, help="Gigabytes that the census may take.")] = 4.0,
-    heads: Annotated[
-        int | None,
-        typer.Option(min=8, help="Draw so many head atoms of each target that stand for all: large graphs."),
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Targets learned at once, by processes.")] = 1,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting, of bodies or runs; repeatable."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN", help="Save everything here, target by target; a second call goes on."),
-    ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option("--format", help="Of the program: prolog, problog, anyburl, json or csv."),
-    ] = None,
-    reads: Annotated[
-        str | None, typer.Option("--reads", metavar="FORMAT", help="Of the facts, where it cannot be seen.")
-    ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    preset: options.Preset = "default",
+    seed: options.Seed = 0,
+    time_limit: options.TimeLimit = None,
+    memory_limit: options.MemoryLimit = "4GB",
+    heads: options.Heads = None,
+    jobs: options.Jobs = 1,
+    settings: options.Set = None,
+    out: options.OutRun = None,
+    to: options.To = None,
+    format: options.Format = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Learn the rules of a relation from facts.
 
     The program goes to standard output as Prolog with the evidence of every
     rule, everything else to standard error. In `define` a program is judged by
     what it derives from the other relations alone, to its fixpoint; in
-    `complete` it may read the known facts of its target. Ctrl-C stops and
-    gives the best program so far.
+    `complete`, the default for triples, .nl and --all, it may read the known
+    facts of its target. Ctrl-C stops and gives the best program so far. A run
+    is saved target by target, and a second call goes on where it was stopped.
     """
     from andre.facts import read_source
     from andre.learning import Plan
-    from andre.logic import PROGRAM_FORMATS
-    from andre.runs import FactSource, Origin, save_origin
+    from andre.logic import PROGRAM_FORMATS, Program, read_program
+    from andre.runs import FactSource, Origin, RunFolder
 
-    if out is not None:
-        check_folder(out)
+    check_folder(out)
     if to is not None and to not in PROGRAM_FORMATS:
         raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(PROGRAM_FORMATS)}")
     if all_ and target:
         raise AndreError("--target names relations and --all means every one: give one of them")
-    facts, task = read_source(source, reads), _task(source)
+    facts, task = read_source(source, format), _task(source)
     targets = _every(source, facts, quiet) if all_ else _targets(facts, target, task, language)
-    if not quiet:
-        for note in facts.notes:
-            say(f"note: {note}")
-    if mode is None and all_:
-        # Relations that are all defined by each other would leave no fact to start from.
-        mode = "complete"
-    if variables is None and task is not None:
-        variables = task.variables
-    given = {"mode": mode, "semantics": semantics, "variables": variables, "heads": heads}
     plan = Plan.of(
         facts,
         targets[0] if targets else None,
         preset=preset,
         language=language,
-        memory_limit=int(memory_limit * 2**30),
-        known=_known(known),
-        **{name: value for name, value in given.items() if value is not None},
-        **config_options(settings or [], seed=seed, time_limit=time_limit),
+        # Relations that are all defined by each other would leave no fact to start from.
+        mode="complete" if mode is None and all_ else mode,
+        semantics=semantics,
+        variables=task.variables if variables is None and task is not None else variables,
+        heads=heads,
+        memory_limit=memory_bytes(memory_limit),
+        known=Program() if known is None else read_program(known),
+        **with_settings(settings, seed=seed, time_limit=time_limit),
     )
     if not quiet:
+        for line in facts.notes:
+            say(f"note: {line}")
         say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables")
-    theory = _learn(facts, targets, plan, out, jobs=jobs, quiet=quiet)
+    folder = None
     if out is not None:
-        save_origin(Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, reads)), out)
-    print_theory(theory, to, as_json)
+        origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, format))
+        folder = RunFolder(out, origin)
+    theory = _learn(facts, targets, plan, folder, jobs=jobs, quiet=quiet)
+    print_run(theory, to, as_json)
     if not quiet:
         _say_how_it_went(theory, out, len(targets) or 1)
-
-
-def _known(path: Path | None) -> Program:
-    from andre.logic import Program, read_program
-
-    return Program() if path is None else read_program(path)
 
 
 def _task(source: str) -> Task | None:
@@ -182,10 +146,10 @@ def _every(source: str, facts: FactBase, quiet: bool) -> list[str]:
 
 
 def _learn(
-    facts: FactBase, targets: list[str], plan: Plan, out: Path | None, *, jobs: int, quiet: bool
+    facts: FactBase, targets: list[str], plan: Plan, out: RunFolder | None, *, jobs: int, quiet: bool
 ) -> Theory:
-    """Learn, with a live view on stderr where that is a terminal and a line per target elsewhere."""
-    from andre.api import learn as learn_targets
+    """Learn, with a live view on standard error where that is a terminal and a line per target elsewhere."""
+    from andre.learning import learn as learn_targets
     from andre.report import LiveProgress, TargetLines
 
     names = targets or None
@@ -200,29 +164,14 @@ def _learn(
             return learn_targets(facts, names, plan, callbacks=[progress, lines], out=out)
 
 
-def print_theory(theory: Theory, to: str | None = None, as_json: bool = False) -> None:
-    """Print the program: for machines, for a terminal, or as plain Prolog."""
-    from andre.logic import PROGRAM_FORMATS
-
-    if as_json:
-        from andre.report import theory_document
-
-        typer.echo(json.dumps(theory_document(theory), indent=2))
-    elif to is None and sys.stdout.isatty():
-        from rich.console import Console
-
-        from andre.report import rule_table, target_table
-
-        console = Console(highlight=False)
-        console.print(rule_table(theory.program))
-        if len(theory.definitions) > 1:
-            console.print("", target_table(theory))
-    else:
-        typer.echo(PROGRAM_FORMATS[to or "prolog"].write(theory.program), nl=False)
-
-
 def note_lines(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Notes about targets, each said once."""
+    """Notes about targets as lines, each note once.
+
+    Examples
+    --------
+    >>> list(note_lines([("p/2", "drawn"), ("q/2", "drawn"), ("q/2", "cut"), ("r/2", "drawn")]))
+    ['p/2 and 2 more: drawn', 'q/2: cut']
+    """
     targets: dict[str, list[str]] = {}
     for target, note in notes:
         targets.setdefault(note, []).append(target)

@@ -1,68 +1,231 @@
-"""`andre predict`: a saved model on new rows, or a program on facts."""
+"""`andre predict`, `explain` and `eval`: what rules say of new rows and new facts."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from andre.cli.app import app
-from andre.cli.programs import Engine, Format, Json, Memory, predict_facts
-from andre.cli.tables import predict_rows
+from andre.cli import options
+from andre.cli.app import command
+from andre.cli.options import memory_bytes
+from andre.cli.printing import check_file, note, print_json, print_table
 from andre.errors import AndreError
 
-__all__ = ["predict"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from andre.evaluation import Confusion
+    from andre.facts import FactBase
+    from andre.inference import Model
+    from andre.learning import Result
+    from andre.logic import Atom
+    from andre.runs import Run
+
+__all__ = ["evaluate", "explain", "predict"]
 
 
-@app.command(
-    epilog="\n\n".join(
-        (
-            "andre predict birds.run new.csv --proba > predictions.csv",
-            "andre predict ancestors.pl family.pl",
-            "andre predict rules.txt graph.tsv --out derived.tsv",
-        )
-    )
+@command(
+    "andre predict birds.run new.csv --proba > predictions.csv",
+    "andre predict ancestors.pl family.pl",
+    "andre predict rules.txt graph.tsv --out derived.tsv",
 )
 def predict(
-    program: Annotated[
-        Path,
+    program: options.Program,
+    source: Annotated[
+        str,
         typer.Argument(
-            metavar="RUN|PROGRAM",
-            help="A folder that `andre fit --out` or `andre learn --out` wrote, or rules in Prolog, "
-            "ProbLog, AnyBURL, JSON or CSV.",
+            metavar="TABLE|FACTS", help="New rows for a run of `andre fit`, else facts.", show_default=False
         ),
     ],
-    source: Annotated[
-        Path, typer.Argument(metavar="TABLE|FACTS", help="New rows for a RUN, facts for a PROGRAM.")
-    ],
     *,
-    proba: Annotated[bool, typer.Option("--proba", help="RUN: add a column with the probability.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write here, not to stdout.")] = None,
-    as_json: Json = False,
-    format: Format = None,
-    engine: Engine = "auto",
-    memory_limit: Memory = "4GB",
+    proba: Annotated[bool, typer.Option("--proba", help="TABLE: add a column with the probability.")] = False,
+    out: options.OutFile = None,
+    as_json: options.Json = False,
+    format: options.Format = None,
+    engine: options.Engine = "auto",
+    memory_limit: options.MemoryLimit = "4GB",
 ) -> None:
-    """Apply what was learned: a prediction per row of a table, or all facts that a program derives.
+    """Apply what was learned to new rows or facts.
 
-    Columns of a table are matched by name, in any order; others are not read.
-    Facts marked as test or validation facts are not read, nor are the examples
-    of a Popper folder, nor facts of what a learned theory defines.
+    For a table, a prediction per row; for facts, all that the rules derive from
+    them. Columns of a table are matched by name, in any order; others are not
+    read. Facts marked as test or validation facts are not read, nor are the
+    examples of a Popper folder, nor facts of what a learned theory defines.
+    The rules of a knowledge base that `andre rank` completed are applied once,
+    and each fact is as probable as the surest of its rules.
     """
-    if (program / "result.json").is_file():
-        if as_json:
-            raise AndreError("predictions for a table are CSV: leave out --json")
-        predict_rows(program, source, proba=proba, out=out)
-        return
+    from andre.facts import write_facts
+    from andre.inference import infer
+    from andre.logic import Rule, read_program
+
+    run = _open(program)
+    if run is not None and format is None and _is_table(source):
+        from andre.learning import Result
+
+        if isinstance(run, Result):
+            if as_json:
+                raise AndreError("predictions for a table are CSV: leave out --json")
+            _predict_rows(run, source, proba=proba, out=out)
+            return
     if proba:
         raise AndreError(f"--proba needs a folder that `andre fit --out` wrote, and {program} is none")
-    predict_facts(
-        program,
-        source,
-        out=out,
-        as_json=as_json,
-        format=format,
-        engine=engine,
-        memory_limit=memory_limit,
-    )
+    how = {"engine": engine, "memory_limit": f"{memory_bytes(memory_limit) / 2**20:.0f}MiB"}
+    facts = _read(source, format)
+    if run is None:
+        model = infer(read_program(program), _evidence(facts), **how)
+    else:
+        from andre.report import derive
+
+        model = derive(run, facts, **how)
+    if out is not None:
+        write_facts(model.derived, out)
+    elif as_json:
+        print_json([_values(atom, probability) for atom, probability in _facts(model)])
+    else:
+        for atom, probability in _facts(model):  # Prolog, or ProbLog where uncertain
+            sys.stdout.write(f"{Rule(atom, probability=probability)}\n")
+    typer.echo(f"{len(model):,} facts derived by {model.engine}", err=True)
+
+
+@command("andre explain uncles.run family.pl 'uncle(al, bo)'")
+def explain(
+    program: options.Program,
+    source: options.Facts,
+    atom: Annotated[str, typer.Argument(help="The atom, such as 'h(a, b)'.", show_default=False)],
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="How many groundings of each rule to show.")] = 3,
+    depth: Annotated[int, typer.Option(min=1, help="How many levels of premises to explain.")] = 3,
+    as_json: options.Json = False,
+    format: options.Format = None,
+) -> None:
+    """Say why an atom holds, or which literal is missing.
+
+    An atom that holds is explained by rules and their groundings; of one that
+    does not, the rule that comes nearest is shown.
+    """
+    from andre.facts import as_stated
+    from andre.inference import explain as why
+    from andre.logic import parse_atom, read_program
+
+    asked = parse_atom(atom, source="the atom")
+    run, facts = _open(program), _read(source, format)
+    asked, how = as_stated(asked, facts), {"limit": limit, "depth": depth}
+    if run is None:
+        explanation = why(read_program(program), _evidence(facts), asked, **how)
+    else:
+        from andre.report import explain_atom
+
+        explanation = explain_atom(run, facts, asked, **how)
+    if as_json:
+        print_json(explanation.as_dict())
+    else:
+        typer.echo(str(explanation))
+
+
+@command("andre eval uncles.run family.nl", name="eval")
+def evaluate(
+    program: options.Program,
+    source: options.Facts,
+    *,
+    mark: Annotated[
+        str | None, typer.Option(help="Judge the facts marked valid or test; test where there are any.")
+    ] = None,
+    as_json: options.Json = False,
+    format: options.Format = None,
+    engine: options.Engine = "auto",
+) -> None:
+    """Judge rules by the head atoms that they derive.
+
+    Accuracy, precision and recall are printed. Atoms marked #TEST are judged and
+    the others read. Without marks, all atoms of the heads are judged, and the
+    program must derive them from the rest.
+    """
+    from andre.evaluation import entailment
+    from andre.logic import read_program
+
+    result = entailment(read_program(program), _read(source, format), mark=mark, engine=engine)
+    if as_json:
+        print_json({"program": str(program), "source": source, **result.as_dict()})
+        return
+    typer.echo(f"judged: {result.protocol}", err=True)
+    judged = {f"{name}/{arity}": counts for (name, arity), counts in result.heads.items()}
+    if len(judged) > 1:
+        judged["all"] = result.overall
+    columns = ["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"]
+    print_table(columns, [{"head": name, **_figures(counts)} for name, counts in judged.items()])
+
+
+def _open(path: Path) -> Run | None:
+    """The saved run in a folder, or None for rules in a file, which are read without loading torch."""
+    if not path.is_dir():
+        return None
+    from andre.runs import is_run, load
+
+    return load(path) if is_run(path) else None
+
+
+def _is_table(source: str) -> bool:
+    """Whether a run of `andre fit` takes a source for a table: it has no ending of facts."""
+    return not Path(source).is_dir() and Path(source).suffix.lower() not in _FACTS
+
+
+#: Endings of files that hold facts and never a table of examples.
+_FACTS = (".pl", ".pro", ".prolog", ".problog", ".plp", ".nl", ".jsonl", ".ndjson", ".duckdb", ".db")
+
+
+def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) -> None:
+    from andre.files import write_whole
+    from andre.report import predict_table
+
+    check_file(out)
+    text = predict_table(result, "/dev/stdin" if table == "-" else table, proba)
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(out, text)
+
+
+def _read(source: str, format: str | None) -> FactBase:
+    from andre.facts import read_source
+
+    facts = read_source(source, format)
+    note(facts.notes)
+    return facts
+
+
+def _evidence(facts: FactBase) -> FactBase:
+    """What a program may read: training facts, less the examples of what is to be learned."""
+    from dataclasses import replace
+
+    training = facts.select("train")
+    examples = training.bias.head if training.bias else ()
+    read = {key: relation for key, relation in training.relations.items() if key not in examples}
+    return replace(training, relations=read)
+
+
+def _facts(model: Model) -> Iterator[tuple[Atom, float]]:
+    """The derived facts, each with its probability."""
+    for key, relation in model.derived.relations.items():
+        values = [1.0] * len(relation) if relation.probability is None else relation.probability.tolist()
+        yield from zip(model.derived.atoms(*key), values, strict=True)
+
+
+def _values(atom: Atom, probability: float) -> dict[str, Any]:
+    from andre.logic import Constant
+
+    args = [arg.value for arg in atom.args if isinstance(arg, Constant)]
+    return {"predicate": atom.predicate, "args": args, "probability": probability}
+
+
+def _figures(counts: Confusion) -> dict[str, object]:
+    shares = {name: getattr(counts, name) for name in ("accuracy", "precision", "recall")}
+    return {
+        **{name: "-" if share is None else f"{share:.4f}" for name, share in shares.items()},
+        "TP": counts.true_positives,
+        "FP": counts.false_positives,
+        "FN": counts.false_negatives,
+        "TN": counts.true_negatives,
+    }

@@ -1,4 +1,4 @@
-"""Processes that several relations are worked on by."""
+"""Worker processes that end with the command that started them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["processes"]
 
 @contextmanager
 def processes(jobs: int) -> Iterator[Executor | None]:
-    """A pool of this many processes; of one, none. What is not done at the end is given up."""
+    """A pool of so many worker processes, None for one; work that is unfinished at the end is abandoned."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
@@ -35,7 +35,7 @@ def processes(jobs: int) -> Iterator[Executor | None]:
 
 
 def _begin() -> None:
-    """In a process of the pool: Ctrl-C is the parent's affair, and without it there is nothing to do."""
+    """Prepare a worker: Ctrl-C is left to the parent, and the worker ends when the parent does."""
     import signal
     from threading import Thread
 

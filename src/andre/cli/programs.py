@@ -1,4 +1,4 @@
-"""`andre eval` and `andre explain`, and what `andre predict` does with facts: run a program over them."""
+"""`andre rescore`, `diff` and `merge`: what becomes of rules after they are learned."""
 
 from __future__ import annotations
 
@@ -8,194 +8,117 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from andre.cli.app import app
+from andre.cli import options
+from andre.cli.app import command
+from andre.cli.printing import print_json
+from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from andre.logic import Difference, Rule
+    from andre.logic import Program as Rules
 
-    from andre.evaluation import Confusion
-    from andre.facts import FactBase
-    from andre.inference import Model
-
-__all__ = ["Engine", "Format", "Json", "Memory", "evaluate", "explain", "predict_facts"]
+__all__ = ["diff", "merge", "rescore"]
 
 
-_Program = Annotated[
-    Path,
-    typer.Argument(
-        metavar="RUN|PROGRAM",
-        help="A folder that `andre learn --out` wrote, or rules in Prolog, ProbLog, AnyBURL, JSON or CSV.",
-        show_default=False,
-    ),
-]
-_Source = Annotated[
-    Path, typer.Argument(help="A file, folder or database of facts, or a public base.", show_default=False)
-]
-Format = Annotated[
-    str | None, typer.Option("--format", help="The format of the facts, where it cannot be seen.")
-]
-Engine = Annotated[str, typer.Option(help="auto, clingo (small) or duckdb (large).")]
-Memory = Annotated[str, typer.Option(help="How much memory DuckDB may take before it goes to disk.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def predict_facts(
-    program: Path,
-    source: Path,
-    *,
-    out: Path | None = None,
-    as_json: bool = False,
-    format: str | None = None,
-    engine: str = "auto",
-    memory_limit: str = "4GB",
-) -> None:
-    """Write what a program derives to stdout, or to a file."""
-    from andre.facts import write_facts
-    from andre.inference import infer
-    from andre.logic import read_program
-
-    rules = read_program(program)
-    evidence = _evidence(program, _read(source, format))
-    model = infer(rules, evidence, engine=engine, memory_limit=memory_limit)
-    if out is not None:
-        write_facts(model.derived, out)
-    elif as_json:
-        _print_json(list(_facts_as_values(model)))
-    else:
-        for line in _fact_lines(model):
-            sys.stdout.write(line)
-    typer.echo(f"{len(model):,} facts derived by {model.engine}", err=True)
-
-
-@app.command("eval")
-def evaluate(
-    program: _Program,
-    source: _Source,
+@command("andre rescore run new_facts.pl --out rescored.pl")
+def rescore(
+    program: options.Program,
+    source: options.Facts,
     *,
     mark: Annotated[
-        str | None, typer.Option(help="Judge the facts marked valid or test; test where there are any.")
-    ] = None,
-    as_json: Json = False,
-    format: Format = None,
-    engine: Engine = "auto",
+        str, typer.Option(help="Which facts the rules are counted on: train, valid or test as well as train.")
+    ] = "train",
+    to: options.To = None,
+    out: options.OutFile = None,
+    format: options.Format = None,
+    engine: options.Engine = "auto",
 ) -> None:
-    """Judge PROGRAM by the head atoms it derives: accuracy, precision, recall.
+    """Count N_b and N_r of old rules on new facts.
 
-    Atoms marked #TEST are judged and the others read. Without marks, all atoms
-    of the heads are judged, and the program must derive them from the rest.
+    N_b counts the head atoms for which a rule's body holds, N_r those of them that are facts.
     """
-    from andre.evaluation import entailment
+    from andre.evaluation import rescore as count
+    from andre.facts import MARKS, read_source
     from andre.logic import read_program
 
-    rules = read_program(program)
-    result = entailment(rules, _read(source, format), mark=mark, engine=engine)
-    if as_json:
-        _print_json({"program": str(program), "source": str(source), **result.as_dict()})
-        return
-    typer.echo(f"judged: {result.protocol}", err=True)
-    rows = [(f"{name}/{arity}", counts) for (name, arity), counts in result.heads.items()]
-    if len(rows) > 1:
-        rows.append(("all", result.overall))
-    _print_lines(
-        ["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"],
-        [[name, *_figures(counts)] for name, counts in rows],
-    )
-
-
-@app.command()
-def explain(
-    program: _Program,
-    source: _Source,
-    atom: Annotated[str, typer.Argument(help="The atom, such as 'h(a, b)'.", show_default=False)],
-    *,
-    limit: Annotated[int, typer.Option(min=1, help="How many groundings of each rule to show.")] = 3,
-    depth: Annotated[int, typer.Option(min=1, help="How many levels of premises to explain.")] = 3,
-    as_json: Json = False,
-    format: Format = None,
-) -> None:
-    """Say why ATOM holds, with rules and groundings, or which literal is missing."""
-    from andre.facts import as_stated
-    from andre.inference import Explainer
-    from andre.logic import parse_atom, read_program
-
-    asked = parse_atom(atom, source="the atom")
-    rules = read_program(program)
-    facts = _read(source, format)
-    explainer = Explainer(rules, _evidence(program, facts))
-    explanation = explainer.explain(as_stated(asked, facts), limit=limit, depth=depth)
-    if as_json:
-        _print_json(explanation.as_dict())
-    else:
-        typer.echo(str(explanation))
-
-
-def _read(source: Path, format: str | None) -> FactBase:
-    from andre.facts import read_source
-
+    if mark not in MARKS:
+        raise AndreError(f"there is no mark {mark!r}: choose from {', '.join(MARKS)}")
     facts = read_source(source, format)
-    for note in facts.notes:
-        typer.echo(f"note: {note}", err=True)
-    return facts
+    chosen = facts.select("train") if mark == "train" else facts
+    _write(count(read_program(program), chosen, mark, engine=engine), to, out)
 
 
-def _evidence(program: Path, facts: FactBase) -> FactBase:
-    """What a program may read: training facts, less the examples of what is to be learned."""
-    from dataclasses import replace
+@command("andre diff last_week.run today.run")
+def diff(old: options.Program, new: options.Program, *, as_json: options.Json = False) -> None:
+    """Compare the rules of two runs or programs.
 
-    if (program / "theory.json").is_file():
-        from andre.runs import load_theory
+    Says which rules were gained, lost, reworked or have other evidence; status
+    1 where rules differ.
+    """
+    from andre.logic import difference, read_program
 
-        return load_theory(program).evidence(facts)
-
-    training = facts.select("train")
-    examples = training.bias.head if training.bias else ()
-    read = {key: relation for key, relation in training.relations.items() if key not in examples}
-    return replace(training, relations=read)
-
-
-def _fact_lines(model: Model) -> Iterator[str]:
-    """The derived facts as Prolog, uncertain ones as ProbLog."""
-    from andre.logic import Rule
-
-    for key, relation in model.derived.relations.items():
-        values = [1.0] * len(relation) if relation.probability is None else relation.probability.tolist()
-        for atom, value in zip(model.derived.atoms(*key), values, strict=True):
-            yield f"{Rule(atom, probability=value)}\n"
+    found = difference(read_program(old), read_program(new))
+    if as_json:
+        print_json(_values(found))
+    else:
+        for line in _lines(found):
+            typer.echo(line)
+    if not found.is_empty:
+        raise typer.Exit(1)
 
 
-def _facts_as_values(model: Model) -> Iterator[dict[str, Any]]:
-    for key, relation in model.derived.relations.items():
-        values = [1.0] * len(relation) if relation.probability is None else relation.probability.tolist()
-        for codes, value in zip(relation.codes.tolist(), values, strict=True):
-            args = [model.derived.constants[code] for code in codes]
-            yield {"predicate": key[0], "args": args, "probability": value}
+@command("andre merge ours.run theirs.pl --out all.pl")
+def merge(
+    programs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN|PROGRAM...", help="Two or more runs or programs.", show_default=False),
+    ],
+    *,
+    keep_subsumed: Annotated[
+        bool, typer.Option("--keep-subsumed", help="Keep rules that a more general one makes needless.")
+    ] = False,
+    to: options.To = None,
+    out: options.OutFile = None,
+) -> None:
+    """Put the rules of several programs together, each once."""
+    from andre.logic import merge_programs, read_program
+
+    _write(merge_programs(map(read_program, programs), subsumed=keep_subsumed), to, out)
 
 
-def _figures(counts: Confusion) -> list[str]:
-    shares = (counts.accuracy, counts.precision, counts.recall)
-    whole = (counts.true_positives, counts.false_positives, counts.false_negatives, counts.true_negatives)
-    return ["-" if share is None else f"{share:.4f}" for share in shares] + list(map(str, whole))
+def _write(program: Rules, to: str | None, out: Path | None) -> None:
+    from andre.logic import format_program, write_program
+
+    if out is None:
+        sys.stdout.write(format_program(program, to or "prolog"))
+    else:
+        write_program(program, out, to)
 
 
-def _print_lines(columns: list[str], lines: list[list[str]]) -> None:
-    """A table on a terminal, and cells between tabs elsewhere."""
-    if not sys.stdout.isatty():
-        for line in (columns, *lines):
-            typer.echo("\t".join(line))
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if place else "left", overflow="fold")
-    for line in lines:
-        table.add_row(*map(Text, line))
-    Console().print(table)
+def _lines(found: Difference) -> list[str]:
+    lines = [f"+ {rule}" for rule in found.gained] + [f"- {rule}" for rule in found.lost]
+    for one, two in found.reworked:
+        lines += [f"~ {one}", f"  became {two}"]
+    for one, two in found.rescored:
+        lines += [f"= {two}", f"  {_evidence(one)} became {_evidence(two)}"]
+    counts = (
+        f"{len(found.gained)} gained, {len(found.lost)} lost, {len(found.reworked)} reworked, "
+        f"{len(found.rescored)} with other evidence, {len(found.same)} the same"
+    )
+    return [*lines, counts]
 
 
-def _print_json(value: object) -> None:
-    import json
+def _evidence(rule: Rule) -> str:
+    return "; ".join(map(str, rule.evidence)) or "no evidence"
 
-    typer.echo(json.dumps(value, indent=2))
+
+def _values(found: Difference) -> dict[str, Any]:
+    return {
+        "gained": list(map(str, found.gained)),
+        "lost": list(map(str, found.lost)),
+        "reworked": [{"old": str(one), "new": str(two)} for one, two in found.reworked],
+        "rescored": [
+            {"rule": str(two), "old": _evidence(one), "new": _evidence(two)} for one, two in found.rescored
+        ],
+        "same": list(map(str, found.same)),
+    }

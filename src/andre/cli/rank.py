@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from andre.cli.app import app
+from andre.cli import options
+from andre.cli.app import command
+from andre.cli.options import with_settings
+from andre.cli.printing import check_folder, note, print_json, say
 from andre.cli.processes import processes
-from andre.cli.tables import check_folder, config_options
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
@@ -27,21 +30,19 @@ __all__ = ["rank"]
 _LISTS = ("aggregators", "smoothing", "penalties", "chained")
 
 
-@app.command(
-    epilog="\n\n".join(
-        (
-            "andre rank umls.nl 'isa(alga, ?)'",
-            "andre rank umls.nl --evaluate test --out umls.run",
-            "andre rank umls.run 'isa(?, entity)' --limit 5",
-            "andre rank nations --propose --jobs 2 --evaluate test     a public base, by rules of runs too",
-        )
-    )
+@command(
+    "andre rank umls.nl 'isa(alga, ?)'",
+    "andre rank umls.nl --evaluate test --out umls.run",
+    "andre rank umls.run 'isa(?, entity)' --limit 5",
+    "andre rank nations --propose --jobs 2 --evaluate test     a public base, by rules of runs too",
 )
 def rank(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="FACTS|RUN", help="A knowledge base, by path or name, or a folder that --out wrote."
+            metavar="FACTS|RUN",
+            help="A knowledge base, by path or name, or a folder that --out wrote.",
+            show_default=False,
         ),
     ],
     pattern: Annotated[
@@ -60,54 +61,76 @@ def rank(
     more: Annotated[
         Path | None, typer.Option("--with", metavar="PROGRAM|RUN", help="More rules, from any source.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Relations proposed for at once, by processes.")] = 1,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of completion; repeatable."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Save what was learned in this folder.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="The format of the facts.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the validation facts that are split off.", min=0)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    jobs: options.Jobs = 1,
+    settings: options.Set = None,
+    out: options.OutRun = None,
+    format: options.Format = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Rank what is missing from a knowledge base, with the rules that say so."""
+    """Rank what is missing from a knowledge base, with the reasons.
+
+    Candidates are ranked by rules that are counted on the known facts and
+    scored as suits the facts marked valid best; where none is marked, some are
+    split off. A candidate comes with its chance of being a fact, the rules that
+    say so, and a grounding of each.
+    """
     from andre.completion import CompletionConfig
-    from andre.runs import load_completion
+    from andre.runs import FactSource, Origin, load_origin, save
 
     if pattern is None and evaluate is None and out is None:
         raise AndreError("there is nothing to do: give an atom such as 'isa(x, ?)', --evaluate or --out")
     if evaluate not in {None, "valid", "test"}:
         raise AndreError(f"--evaluate ranks facts marked valid or test, not {evaluate!r}")
-    if out is not None:
-        check_folder(out)
-    if (Path(source) / "completion.json").is_file():
+    check_folder(out)
+    completion = _saved(source)
+    if completion is not None:
         if propose or more or settings:
             raise AndreError(f"{source} is learned already: --propose, --with and --set need facts")
-        completion = load_completion(source)
-        asked = _asked(pattern, completion.facts)
+        origin, asked = load_origin(source), _asked(pattern, completion.facts)
     else:
         # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
-        base = _read(source, format, evaluate)
+        base = _read(source, format, evaluate, quiet)
         asked = _asked(pattern, base)
         # Facts that are split off can be ranked only as long as they are not learned from.
-        chosen = config_options(settings or [], _LISTS, seed=seed, give_back=evaluate != "valid")
-        completion = _complete(base, CompletionConfig.read(chosen), _Rules(propose, more, jobs))
+        chosen = with_settings(settings, _LISTS, seed=seed, give_back=evaluate != "valid")
+        completion = _complete(base, CompletionConfig.read(chosen), _Rules(propose, more, jobs), quiet)
+        origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, format))
     if out is not None:
-        from andre.runs import save_completion
-
-        save_completion(completion, out)
+        save(completion, out, origin)
     found = [] if asked is None else completion.rank(asked, limit, known=known, rules=rules)
-    report = None if evaluate is None else _evaluate(completion, evaluate)
+    report = None
+    if evaluate is not None:
+        report = completion.evaluate(evaluate)
+        if not quiet:
+            note(completion.notes_on(evaluate))
     if as_json:
-        typer.echo(_json(completion, found, report))
+        print_json(_values(completion, found, report))
         return
     for line in _lines(found, completion, rules):
         typer.echo(line)
     if asked is not None and not found:
-        typer.echo(f"note: there is no candidate for {asked}: nothing was learned about it", err=True)
+        note([f"there is no candidate for {asked}: nothing was learned about it"])
     if report is not None:
         typer.echo(f"{report.queries} queries on {evaluate} facts, filtered, both sides")
         typer.echo(str(report))
+    if out is not None and not quiet:
+        say(f"saved in {out}: andre rank {out} ATOM, andre show {out}, andre report {out}")
+
+
+def _saved(source: str) -> Completion | None:
+    """The completion that was saved in a folder; None where the source is no run."""
+    from andre.completion import Completion
+    from andre.runs import is_run, load
+
+    if not Path(source).is_dir() or not is_run(source):
+        return None
+    if not isinstance(run := load(source), Completion):
+        raise AndreError(
+            f"{source} holds rules that andre learn or fit found, and no facts: rank FACTS --with {source}"
+        )
+    return run
 
 
 def _asked(pattern: str | None, facts: FactBase) -> Atom | None:
@@ -116,19 +139,15 @@ def _asked(pattern: str | None, facts: FactBase) -> Atom | None:
     return None if pattern is None else read_query(pattern, facts)
 
 
-def _read(source: str, format: str | None, evaluate: str | None) -> FactBase:
+def _read(source: str, format: str | None, evaluate: str | None, quiet: bool) -> FactBase:
     """The facts, with what was noticed in them; those to be ranked must be there."""
     from dataclasses import replace
 
     from andre.facts import read_source
 
-    if (Path(source) / "theory.json").is_file():
-        raise AndreError(
-            f"{source} holds rules that andre learn found, and no facts: rank FACTS --with {source}"
-        )
     base = read_source(source, format)
-    for note in replace(base.notes, overlaps=0):  # `complete` notes these itself
-        typer.echo(f"note: {note}", err=True)
+    if not quiet:
+        note(replace(base.notes, overlaps=0))  # `complete` notes these itself
     if evaluate == "test" and not len(base.select("test")):
         raise AndreError(f"no fact of {source} is marked test: mark some, or take --evaluate valid")
     return base
@@ -142,25 +161,26 @@ class _Rules(NamedTuple):
     jobs: int
 
 
-def _complete(base: FactBase, config: CompletionConfig, rules: _Rules) -> Completion:
+def _complete(base: FactBase, config: CompletionConfig, rules: _Rules, quiet: bool) -> Completion:
     from rich.console import Console
 
     from andre.completion import complete, with_validation
     from andre.learning import Callback
 
     extra = _extra(base, config, rules)
-    with Console(stderr=True).status("learning") as status:  # shows itself in a terminal only
+    with Console(stderr=True, quiet=quiet).status("learning") as status:  # shows in a terminal only
 
         class Shown(Callback):
             def on_stage(self, stage: str, part: int, total: int) -> None:
                 status.update(f"learning: {stage}" + f", {part} of {total}" * (total > 1))
 
         made = complete(base, config, extra, [Shown()])
-    for note in made.notes:
-        typer.echo(f"note: {note}", err=True)
+    if quiet:
+        return made
+    note(made.notes)
     if not len(base.select("valid")) and len(with_validation(base, config).select("valid")):
         then = ", which then teach like all others" if config.give_back else ""
-        typer.echo(f"note: no fact is marked valid: seed {config.seed} splits some off{then}", err=True)
+        note([f"no fact is marked valid: seed {config.seed} splits some off{then}"])
     return made
 
 
@@ -181,29 +201,16 @@ def _extra(base: FactBase, config: CompletionConfig, rules: _Rules) -> list[Rule
     return found
 
 
-def _evaluate(completion: Completion, mark: str) -> RankReport:
-    for note in completion.notes_on(mark):
-        typer.echo(f"note: {note}", err=True)
-    return completion.evaluate(mark)
-
-
-def _json(completion: Completion, found: list[RankedAnswer], report: RankReport | None) -> str:
-    import json
+def _values(completion: Completion, found: list[RankedAnswer], report: RankReport | None) -> dict[str, Any]:
     from dataclasses import asdict
 
-    values = {
+    from andre.report import document
+
+    return {
         "predictions": [_as_values(prediction) for prediction in found],
         "evaluation": report and asdict(report),
-        "chosen": {
-            "aggregator": completion.scorer.aggregator,
-            "smoothing": completion.scorer.smoothing,
-            "penalty": completion.scorer.penalty,
-            "chained": completion.chained,
-        },
-        "reliability": [asdict(bin) for bin in completion.reliability.bins],
-        "seconds": completion.seconds,
+        **{key: document(completion)[key] for key in ("chosen", "reliability", "seconds")},
     }
-    return json.dumps(values, indent=2, ensure_ascii=False)
 
 
 def _as_values(prediction: RankedAnswer) -> dict[str, Any]:

@@ -1,29 +1,33 @@
-"""`andre show`: what a saved run learned."""
+"""`andre show` and `andre report`: what a saved run learned, as text and as a page."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from andre.cli.app import app
-from andre.cli.learn import print_theory
-from andre.cli.tables import AsJson, Run, check_folder, show_result
+from andre.cli import options
+from andre.cli.app import command
+from andre.cli.printing import check_file, check_folder, print_json
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from andre.learning import Result
+    from andre.report import ReportData
+    from andre.runs import Origin
+    from andre.runs import Run as Saved
 
-__all__ = ["show"]
+__all__ = ["print_run", "report", "show"]
 
 
-@app.command()
+@command("andre show family.run", "andre show graph.run --target locatedIn/2 --to csv")
 def show(
-    run: Run,
+    run: options.Run,
     *,
     target: Annotated[
-        str | None, typer.Option(help="Of a run with several targets, the one to show, as p/2.")
+        str | None, typer.Option(help="Of a run with several relations, the one to show, as p/2.")
     ] = None,
     runs: Annotated[bool, typer.Option("--runs", help="List the best of the runs it came from.")] = False,
     pool: Annotated[
@@ -33,50 +37,142 @@ def show(
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write figures of the training here, as SVG.")
     ] = None,
-    as_json: AsJson = False,
+    to: options.To = None,
+    as_json: options.Json = False,
 ) -> None:
-    """Print a saved model: the program with its evidence."""
-    from andre.runs import load_result, load_theory
+    """Print what a run learned: the rules with their evidence.
 
-    if not (run / "theory.json").is_file():
-        if pool:
-            raise AndreError(f"{run} has no pool of rules: andre learn keeps one for every target")
-        result = load_result(run)
-        if not _details(result, runs, plots):
-            show_result(result, as_json)
+    Of a knowledge base that was completed, also how its rules are scored.
+    """
+    from andre.completion import Completion
+    from andre.learning import Result, Theory
+    from andre.report import run_table, target_table
+    from andre.runs import load
+
+    loaded = load(run)
+    if pool and not isinstance(loaded, Theory):
+        raise AndreError(f"{run} has no pool of rules: andre learn keeps one for every target")
+    if (runs or plots) and isinstance(loaded, Completion):
+        raise AndreError(f"{run} was made by andre rank, without training: leave out --runs and --plots")
+    if targets and not isinstance(loaded, Result):
+        _print(target_table(loaded))
         return
-    theory = load_theory(run)
-    if targets:
-        from rich.console import Console
-
-        from andre.report import target_table
-
-        Console().print(target_table(theory))
-        return
-    if pool:
+    if pool and isinstance(loaded, Theory):
         from andre.logic import to_prolog
 
-        wanted = theory if target is None else theory.only(target)
+        wanted = loaded if target is None else loaded.only(target)
         typer.echo("".join(to_prolog(definition.pool.rules) for definition in wanted), nl=False)
         return
-    chosen = theory[target] if target else theory.definitions[0]
-    if not _details(chosen.result, runs, plots):
-        print_theory(theory if target is None else theory.only(target), as_json=as_json)
+    trained = loaded
+    if isinstance(loaded, Theory):
+        trained = (loaded[target] if target else loaded.definitions[0]).result
+    if plots is not None and isinstance(trained, Result):
+        _draw(trained, plots)
+    if runs and isinstance(trained, Result):
+        _print(run_table(trained))
+    else:
+        print_run(loaded, to, as_json, target)
 
 
-def _details(result: Result, runs: bool, plots: Path | None) -> bool:
-    """Write figures and list runs, as asked; whether a list was all that was asked for."""
-    if plots is not None:
-        from andre.learning import plot_accuracy, plot_losses, plot_probabilities, save_figure
+@command("andre report family.run --open", "andre report birds.run --data birds.csv --out birds.html --open")
+def report(
+    run: options.Run,
+    *,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="TABLE|FACTS", help="What it was learned from, where that is not where it was."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write; RUN/report.html if not given.")
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write a page about a run: one HTML file that needs no network.
 
-        check_folder(plots)
-        for name, draw in (("losses", plot_losses), ("accuracy", plot_accuracy)):
-            save_figure(draw(result), plots / f"{name}.svg")
-        save_figure(plot_probabilities(result), plots / "probabilities.svg")
-    if runs:
-        from rich.console import Console
+    It shows the program with its evidence, what each rule derives and why, and
+    how it was made. Of rules that were learned by gradient descent it also
+    shows what the network holds, how training went, what the runs found, and
+    what was rejected and why; of a knowledge base that was completed, how its
+    rules are scored and how test facts rank.
+    """
+    from andre.report import as_values, write_report
+    from andre.runs import load, load_origin
 
-        from andre.report import run_table
+    path = out or run / "report.html"
+    if path.parent != run:
+        check_file(path)
+    made = _gather(load(run), load_origin(run), data)
+    if as_json:
+        print_json(as_values(made))
+        return
+    write_report(made, path)
+    typer.echo(path)
+    if show:
+        import webbrowser
 
-        Console().print(run_table(result))
-    return runs
+        webbrowser.open(path.resolve().as_uri())
+
+
+def print_run(run: Saved, to: str | None = None, as_json: bool = False, target: str | None = None) -> None:
+    """Print the rules, all or those of one target: for machines, for a terminal, or as plain Prolog."""
+    from andre.report import document, listing, overview, rules_by_target
+
+    if as_json:
+        print_json(document(run, target))
+    elif to is not None:
+        from andre.logic import Program, format_program
+
+        rules = [rule for some in rules_by_target(run, target).values() for rule in some]
+        typer.echo(format_program(Program(tuple(rules)), to), nl=False)
+    elif sys.stdout.isatty():
+        _print(*overview(run, target))
+    else:
+        typer.echo(listing(run, target), nl=False)
+
+
+def _print(*things: object) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for thing in things:
+        console.print(thing, soft_wrap=isinstance(thing, Text))  # a table folds its own cells
+
+
+def _draw(result: Result, folder: Path) -> None:
+    from andre.learning import plot_accuracy, plot_losses, plot_probabilities, save_figure
+
+    check_folder(folder)
+    save_figure(plot_losses(result), folder / "losses.svg")
+    save_figure(plot_accuracy(result), folder / "accuracy.svg")
+    save_figure(plot_probabilities(result), folder / "probabilities.svg")
+
+
+def _gather(run: Saved, origin: Origin | None, data: Path | None) -> ReportData:
+    """A report, with what was learned from: read where `data` says, or where it was if it is still there."""
+    from dataclasses import replace
+
+    from andre.cli.fit import read_examples
+    from andre.facts import read_source
+    from andre.learning import Result, Theory
+    from andre.report import gather, gather_completion, gather_theory
+    from andre.runs import FactSource, TableSource
+
+    if isinstance(run, Result):
+        table = None if origin is None else origin.table
+        if data is not None:
+            table = replace(table or TableSource("", "", label=str(run.space.head)), path=str(data))
+        elif table is None or not table.is_there:
+            return gather(run, origin)
+        examples = read_examples(table)
+        return gather(run, origin, examples.train, examples.table)
+    if isinstance(run, Theory):
+        source = None if origin is None else origin.facts
+        if data is not None:
+            source = FactSource(str(data), None if source is None else source.format)
+        elif source is not None and not source.is_there:
+            source = None
+        facts = None if source is None else read_source(source.name, source.format)
+        return gather_theory(run, origin, facts)
+    return gather_completion(run, origin)

@@ -41,6 +41,8 @@ class Score:
     rows: float  #: weight of all rows
     missed: float  #: positives that no rule covers
     uncovered: float  #: rows that no rule covers
+    true_positives: float  #: positives that some rule covers
+    false_positives: float  #: negatives that some rule covers
 
 
 @dataclass(frozen=True)
@@ -109,15 +111,23 @@ class Result(Saveable):
         training rows; where none fires, the same of the rows that no rule
         covers, at most one half, so that above it always means a rule fired.
         """
-        fires = self._fires(valuations)  # [rules, U]
         train = self.score("train")
         silent = min(0.5, (train.missed + 1) / (train.uncovered + 2))
-        proba = np.full(fires.shape[1], silent)
-        for rule, rows in zip(self.program, fires, strict=True):
-            evidence = rule.on("train")
-            if evidence is not None:
-                proba[rows] = np.maximum(proba[rows], (evidence.n_r + 1) / (evidence.n_b + 2))
-        return proba
+        sure = np.append(self._sureness(), 0.0)  # [rules + 1], the last where no rule fires
+        return np.asarray(np.maximum(silent, sure[self.surest_rules(valuations)]))
+
+    def surest_rules(self, valuations: ArrayLike) -> NDArray[np.intp]:
+        """The place in the program of the surest rule that fires on each new row, [U]; -1 where none does."""
+        fires = self._fires(valuations)  # [rules, U]
+        if not len(fires):
+            return np.full(fires.shape[1], -1)
+        surest = np.where(fires, self._sureness()[:, None], -1.0).argmax(axis=0)  # [U]
+        return np.where(fires.any(axis=0), surest, -1)
+
+    def _sureness(self) -> Floats:
+        """How sure each rule is of its head, (N_r + 1) / (N_b + 2) on the training rows, [rules]."""
+        counts = [rule.on("train") for rule in self.program]
+        return np.array([0.0 if seen is None else (seen.n_r + 1) / (seen.n_b + 2) for seen in counts])
 
     def plot_losses(self, **options: Any) -> Axes:
         """Draw the losses over training; see `andre.learning.plots.plot_losses`."""
@@ -158,10 +168,11 @@ def judge(program: Program, samples: Sequence[tuple[str, CrispSample]]) -> tuple
     scores, evidence = [], []
     for split, sample in samples:
         codes = sample.space.encode(program)
-        missed = ~sample.predicts(codes)
-        lost, rest = sample.labels @ missed
+        said = sample.predicts(codes)
+        lost, rest = map(float, sample.labels @ ~said)
+        right, wrong = map(float, sample.labels @ said)
         scores.append(
-            Score(split, sample.accuracy(codes), float(sample.totals.sum()), float(lost), float(lost + rest))
+            Score(split, sample.accuracy(codes), float(sample.totals.sum()), lost, lost + rest, right, wrong)
         )
         evidence.append(sample.evidence(codes, split))
     rules = (rule.with_evidence(*items) for rule, *items in zip(program, *evidence, strict=True))

@@ -1,31 +1,47 @@
 """Showing what was learned: in words, on a terminal, in figures, as a page."""
 
-from andre.report.gather import Rows, gather
+from andre.report.completion import gather_completion
+from andre.report.gather import gather
 from andre.report.html import as_values, write_report
 from andre.report.page import ReportData
+from andre.report.predictions import derive, explain_atom, predict_table
 from andre.report.progress import LiveProgress, TargetLines
-from andre.report.summary import document, outcome, theory_document, why_no_rule
+from andre.report.summary import (
+    document,
+    listing,
+    outcome,
+    overview,
+    row_table,
+    rule_table,
+    rules_by_target,
+    run_table,
+    target_table,
+    why_no_rule,
+)
 from andre.report.tensorboard import TensorBoard
-from andre.report.terminal import listing, row_table, rule_table, run_table, target_table
 from andre.report.theory import gather_theory
 
 __all__ = [
     "LiveProgress",
     "ReportData",
-    "Rows",
     "TargetLines",
     "TensorBoard",
     "as_values",
+    "derive",
     "document",
+    "explain_atom",
     "gather",
+    "gather_completion",
     "gather_theory",
     "listing",
     "outcome",
+    "overview",
+    "predict_table",
     "row_table",
     "rule_table",
+    "rules_by_target",
     "run_table",
     "target_table",
-    "theory_document",
     "why_no_rule",
     "write_report",
 ]

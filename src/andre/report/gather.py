@@ -1,9 +1,9 @@
-"""From a result, and the rows it was learned from where they are at hand, to a report's values."""
+"""The report of a result: rules learned from rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from andre.report.summary import outcome, why_no_rule
 from andre.runs import Origin
 from andre.samples import Sample
 
-__all__ = ["Rows", "gather", "target_report"]
+__all__ = ["gather", "provenance", "target_report"]
 
 
 #: Most atoms and predictions of a rule that are gathered; a page may list fewer.
@@ -40,16 +40,11 @@ _ATOMS, _PREDICTIONS = 30, 200
 _POINTS = 21
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """What a program was learned from."""
-
-    train: Sample
-    table: ExampleTable | None = None  #: the same rows one by one, those held out among them
-
-
 def gather(
-    result: Result, origin: Origin | None = None, rows: Rows | None = None, title: str | None = None
+    result: Result,
+    origin: Origin | None = None,
+    train: Sample | None = None,
+    table: ExampleTable | None = None,
 ) -> ReportData:
     """A report of one result.
 
@@ -59,38 +54,42 @@ def gather(
         What was learned.
     origin
         How it came to be, where that was kept.
-    rows
+    train
         What it was learned from; without it, sections that need rows are left out and say so.
-    title
-        What the report is called; the head by default.
+    table
+        All rows one by one, those held out among them; without it, no predictions are listed.
 
     Examples
     --------
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> from andre.learning import fit
     >>> sample = SYNTHETIC_TASKS["four"].sample(100, seed=0)
-    >>> data = gather(fit(sample), rows=Rows(sample))
+    >>> data = gather(fit(sample, Config.preset(restarts=2, rounds=1)), train=sample)
     >>> [round(row.alone, 2) for row in data.targets[0].rules]
     [0.47, 0.4]
     """
-    known = Provenance() if origin is None else Provenance(origin.line, origin.versions, None, origin.started)
-    provenance = Provenance(
-        command=known.command,
-        versions=known.versions,
-        seed=result.config.seed,
-        started=known.started,
-        times={"learning": result.seconds},
-        settings=result.config.model_dump(mode="json"),
-    )
-    target = target_report(result, rows)
-    return ReportData(title or f"Rules for {target.head}", (target,), provenance)
+    times, settings = {"learning": result.seconds}, result.config.model_dump(mode="json")
+    target = target_report(result, train, table)
+    made = provenance(origin, result.config.seed, times, settings)
+    return ReportData(f"Rules for {target.head}", (target,), made)
 
 
-def target_report(result: Result, rows: Rows | None = None) -> TargetReport:
+def provenance(
+    origin: Origin | None, seed: int, times: Mapping[str, float], settings: Mapping[str, Any]
+) -> Provenance:
+    """How a run came to be, as far as that was kept."""
+    if origin is None:
+        return Provenance(seed=seed, times=times, settings=settings)
+    return Provenance(origin.line, origin.versions, seed, origin.started, times, settings)
+
+
+def target_report(
+    result: Result, train: Sample | None = None, table: ExampleTable | None = None
+) -> TargetReport:
     """All sections that one result can fill."""
-    crisp = None if rows is None else CrispSample.of(rows.train)
+    crisp = None if train is None else CrispSample.of(train)
     notes = [note for note in (why_no_rule(result),) if note]
-    if rows is None:
+    if train is None:
         notes.append(
             "The rows it was learned from were not at hand, so that predictions, rejected rules and what "
             "each rule alone explains are missing: name them by --data."
@@ -99,11 +98,11 @@ def target_report(result: Result, rows: Rows | None = None) -> TargetReport:
     return TargetReport(
         head=str(result.space.head),
         summary=outcome(result),
-        rules=_rules(result, crisp, None if rows is None else rows.table),
+        rules=_rules(result, crisp, table),
         bars=_bars(result),
         charts=_charts(result),
-        census=_census(result, rows, crisp),
-        runs=_gather_runs(result),
+        census=_census(result, train, crisp),
+        runs=_runs_by_program(result),
         confusions=_confusions(result),
         rejected=tuple(Rejected(item.rule, item.reason) for item in left_out),
         notes=tuple(notes),
@@ -213,20 +212,19 @@ def _line(values: NDArray[np.floating]) -> tuple[float | None, ...]:
     return tuple(None if np.isnan(value) else float(value) for value in values)
 
 
-def _census(result: Result, rows: Rows | None, crisp: CrispSample | None) -> CensusCounts | None:
+def _census(result: Result, train: Sample | None, crisp: CrispSample | None) -> CensusCounts | None:
     if not result.scores:
         return None
-    train = result.scores[0]
-    confusion = _confusions(result)[0]
-    positive = confusion.true_positives + confusion.false_negatives
-    steps = {"rows": train.rows}
-    if rows is not None and crisp is not None:
-        steps["distinct rows"] = float(rows.train.n_rows)
+    score = result.scores[0]
+    positive = score.true_positives + score.missed
+    steps = {"rows": score.rows}
+    if train is not None and crisp is not None:
+        steps["distinct rows"] = float(train.n_rows)
         steps["distinct when cut at one half"] = float(len(crisp.literals))
-    return CensusCounts(steps, positive, train.rows - positive, result.space.m, "training rows, by weight")
+    return CensusCounts(steps, positive, score.rows - positive, result.space.m, "training rows, by weight")
 
 
-def _gather_runs(result: Result) -> tuple[RunRow, ...]:
+def _runs_by_program(result: Result) -> tuple[RunRow, ...]:
     """The programs that runs came to, the shortest description first."""
     groups: dict[Program, list[int]] = {}
     for place, run in enumerate(result.runs):
@@ -250,17 +248,14 @@ def _gather_runs(result: Result) -> tuple[RunRow, ...]:
 
 
 def _confusions(result: Result) -> tuple[ConfusionCounts, ...]:
-    """The confusion on every split, from what its score counts."""
-    made = []
-    for score in result.scores:
-        wrong = (1 - score.accuracy) * score.rows
-        false_positives = max(0.0, wrong - score.missed)
-        counts: Mapping[str, float] = {
-            "true_positives": score.rows - score.uncovered - false_positives,
-            "false_positives": false_positives,
-            "false_negatives": score.missed,
-            "true_negatives": score.uncovered - score.missed,
-        }
-        # Accuracy is a rounded quotient; weights of rows are rarely finer than this.
-        made.append(ConfusionCounts(score.split, **{name: round(n, 6) + 0.0 for name, n in counts.items()}))
-    return tuple(made)
+    """The confusion on every split."""
+    return tuple(
+        ConfusionCounts(
+            split=score.split,
+            true_positives=score.true_positives,
+            false_positives=score.false_positives,
+            false_negatives=score.missed,
+            true_negatives=score.uncovered - score.missed,
+        )
+        for score in result.scores
+    )

@@ -1,7 +1,4 @@
-"""Shorter lists, so that a page with many targets stays small; what is left out is counted.
-
-A report as one HTML file that needs nothing else: no network, no other file.
-"""
+"""A report as one HTML file that needs nothing else, its lists cut so that the page stays small."""
 
 from __future__ import annotations
 
@@ -84,10 +81,6 @@ def _bars(bars: Bars, most: int) -> Bars:
     )
 
 
-#: Characters that a page may take; its lists are halved until it fits.
-_ROOM = 4_000_000
-
-
 def write_report(data: ReportData, path: Path | str) -> Path:
     """Write a report, whole or not at all."""
     path = Path(path)
@@ -95,8 +88,8 @@ def write_report(data: ReportData, path: Path | str) -> Path:
     return path
 
 
-def render(data: ReportData) -> str:
-    """A report as HTML.
+def render(data: ReportData, room: int = 4_000_000) -> str:
+    """A report as HTML, of at most so many characters: its lists are halved until it fits.
 
     Examples
     --------
@@ -111,7 +104,7 @@ def render(data: ReportData) -> str:
     limits = Limits()
     while True:
         page = _page(template, trim(data, limits))
-        if len(page) <= _ROOM or limits == limits.halved():
+        if len(page) <= room or limits == limits.halved():
             return page
         limits = limits.halved()
 
@@ -137,7 +130,7 @@ def as_values(data: ReportData) -> dict[str, Any]:
 def _page(template: Template, data: ReportData) -> str:
     return template.render(
         data=data,
-        embedded=[[_html_rule(row) for row in target.rules] for target in data.targets],
+        embedded=[[_embedded(row) for row in target.rules] for target in data.targets],
         settings=json.dumps(data.provenance.settings, indent=2),
     )
 
@@ -166,11 +159,12 @@ def _environment() -> Environment:
 
 
 def _count(value: float) -> str:
-    """A count or a weight, whole where it is whole."""
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
+    """A count or a sum of weights, whole where it is whole but for rounding."""
+    return f"{value:,.0f}" if round(float(value), 6).is_integer() else f"{value:,.2f}"
 
 
-def _html_rule(row: RuleRow) -> dict[str, Any]:
+def _embedded(row: RuleRow) -> dict[str, Any]:
+    """What a click on a rule shows, for the script of the page."""
     rule = row.rule
     places = {variable: place for place, variable in enumerate(rule.variables)}
     return {

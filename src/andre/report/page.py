@@ -1,6 +1,6 @@
 """What a report shows, as plain values: every section may be missing.
 
-A face of learning fills these in; `andre.report.html` draws them.
+`gather` fills these in from a run, and `andre.report.html` draws them.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ __all__ = [
     "ReportData",
     "RuleRow",
     "RunRow",
+    "Scoring",
     "TargetReport",
 ]
 
@@ -122,6 +123,16 @@ class Ranking:
 
 
 @dataclass(frozen=True)
+class Scoring:
+    """How the candidates of a completed knowledge base are scored, and how well that fits."""
+
+    summary: str  #: the way that was chosen, in a sentence
+    choices: Mapping[str, float]  #: MRR on validation facts by every way that was tried
+    reliability: tuple[tuple[float, float, int], ...]  #: mean confidence, share of facts, candidates
+    ranking: Ranking | None = None  #: of the test facts of all relations
+
+
+@dataclass(frozen=True)
 class Rejected:
     """A rule that some run proposed and the program does without."""
 
@@ -175,3 +186,4 @@ class ReportData:
     title: str
     targets: tuple[TargetReport, ...]
     provenance: Provenance = Provenance()
+    scoring: Scoring | None = None

@@ -19,7 +19,7 @@ from andre.learning import Callback, State
 from andre.limits import peak_megabytes
 from andre.logic import Program
 from andre.model import LOSSES
-from andre.report.terminal import rule_text
+from andre.report.summary import rule_text
 
 __all__ = ["LiveProgress", "TargetLines"]
 
@@ -40,10 +40,11 @@ class LiveProgress(Callback):
 
     Examples
     --------
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> from andre.learning import fit
+    >>> sample = SYNTHETIC_TASKS["four"].sample(100, seed=0)
     >>> with LiveProgress() as progress:
-    ...     result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), callbacks=[progress])
+    ...     result = fit(sample, Config.preset(steps=30), callbacks=[progress])
     """
 
     def __init__(self, console: Console | None = None) -> None:

@@ -1,14 +1,54 @@
-"""A result in sentences, and as plain values for machines."""
+"""What was learned, in sentences, as Prolog, as tables for a terminal, and as values for machines."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from andre.learning import Result, Theory
-from andre.logic import Rule
+import numpy as np
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
-__all__ = ["document", "outcome", "theory_document", "why_no_rule"]
+from andre.arrays import Bools, Floats
+from andre.completion import Completion
+from andre.errors import DataError
+from andre.learning import Result, Theory
+from andre.logic import Program, Rule, to_prolog
+from andre.runs import Run, program_of, prolog
+
+__all__ = [
+    "document",
+    "listing",
+    "outcome",
+    "overview",
+    "row_table",
+    "rule_table",
+    "rule_text",
+    "rules_by_target",
+    "run_table",
+    "scoring",
+    "size",
+    "target_table",
+    "title",
+    "why_no_rule",
+]
+
+
+#: What terminals of any background and people of any colour sight can tell apart.
+_COMMENT, _NEGATION = "dim", "bold"
+
+
+def size(program: Program) -> str:
+    """How many rules and literals there are, in words."""
+    rules, literals = len(program), program.n_literals
+    return f"{_count(rules, 'rule')}, {_count(literals, 'literal')}" if rules else "no rule"
+
+
+def title(targets: Sequence[str]) -> str:
+    """What a report about these targets is called."""
+    return f"Rules for {', '.join(targets) if len(targets) <= 3 else f'{len(targets)} relations'}"
 
 
 def outcome(result: Result) -> str:
@@ -16,15 +56,13 @@ def outcome(result: Result) -> str:
 
     Examples
     --------
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> from andre.learning import fit
-    >>> outcome(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)))
+    >>> outcome(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(restarts=2, rounds=1)))
     '2 rules, 4 literals, accuracy 1.0000 (train), ... s'
     """
-    rules, literals = len(result.program), result.program.n_literals
-    size = f"{_count(rules, 'rule')}, {_count(literals, 'literal')}" if rules else "no rule"
     accuracy = ", ".join(f"{score.accuracy:.4f} ({score.split})" for score in result.scores)
-    return f"{size}, accuracy {accuracy}, {result.seconds:.2f} s"
+    return f"{size(result.program)}, accuracy {accuracy}, {result.seconds:.2f} s"
 
 
 def why_no_rule(result: Result) -> str | None:
@@ -48,49 +86,104 @@ def why_no_rule(result: Result) -> str | None:
     )
 
 
-def document(result: Result) -> dict[str, Any]:
-    """A result as values that JSON can hold.
+def scoring(completion: Completion) -> str:
+    """How the candidates of a completed knowledge base are scored, in one sentence."""
+    scorer = completion.scorer
+    penalty = "" if scorer.penalty is None else f", weights learned with penalty {scorer.penalty:g}"
+    chained = ", also from assumed facts" if completion.chained else ""
+    way = (scorer.aggregator, scorer.smoothing, scorer.penalty, completion.chained)
+    tried = [c.mrr for c in completion.choices if (c.aggregator, c.smoothing, c.penalty, c.chained) == way]
+    chosen = f"; MRR {tried[0]:.4f} on validation facts" if tried else ""
+    counted = f"confidence N_r / (N_b + {scorer.smoothing:g})"
+    return f"scored by {scorer.aggregator}, {counted}{penalty}{chained}{chosen}"
+
+
+def rules_by_target(run: Run, target: str | None = None) -> dict[str, Program]:
+    """The rules of a run by the relation that they are about, all or those of one target.
+
+    Parameters
+    ----------
+    run
+        What was learned.
+    target
+        A relation by its name, or as p/2.
+
+    Raises
+    ------
+    DataError
+        Where the run has no such target.
+    """
+    found: dict[tuple[str, int], list[Rule]] = {}
+    if isinstance(run, Completion):
+        found = {key: [] for key in run.facts.relations}
+    for rule in program_of(run):
+        found.setdefault((rule.head.predicate, rule.head.arity), []).append(rule)
+    known = {f"{name}/{arity}": Program(tuple(rules)) for (name, arity), rules in found.items() if rules}
+    chosen = {name: rules for name, rules in known.items() if target in (None, name, name.rpartition("/")[0])}
+    if target is not None and not chosen:
+        raise DataError(f"{target} was not learned: there is {', '.join(known) or 'no rule'}")
+    return chosen
+
+
+def listing(run: Run, target: str | None = None) -> str:
+    """The rules of a run as a Prolog file, their evidence and how they score in comments."""
+    if isinstance(run, Completion):
+        parts = [f"% {scoring(run)}\n"]
+        for name, rules in rules_by_target(run, target).items():
+            parts.append(f"\n% {name}: {_count(len(rules), 'rule')}\n{to_prolog(rules)}")
+        return "".join(parts)
+    if isinstance(run, Theory):
+        return to_prolog((run if target is None else run.only(target)).program)
+    return prolog(run)
+
+
+def overview(run: Run, target: str | None = None) -> list[RenderableType]:
+    """The rules of a run for a terminal, with how well they do."""
+    if isinstance(run, Result):
+        return [Text("\n").join(map(rule_text, listing(run).rstrip("\n").split("\n")))]
+    if isinstance(run, Theory):
+        chosen = run if target is None else run.only(target)
+        tables = [rule_table(chosen.program)]
+        return [*tables, "", target_table(chosen)] if len(chosen.definitions) > 1 else [*tables]
+    lines: list[RenderableType] = [Text(scoring(run), style=_COMMENT)]
+    for name, rules in rules_by_target(run, target).items():
+        lines += ["", Text(f"{name}: {_count(len(rules), 'rule')}"), rule_table(rules)]
+    return lines
+
+
+def document(run: Run, target: str | None = None) -> dict[str, Any]:
+    """What was learned as values that JSON can hold.
 
     Examples
     --------
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> from andre.learning import fit
-    >>> learned = document(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0)))
+    >>> quick = Config.preset(restarts=2, rounds=1)
+    >>> learned = document(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), quick))
     >>> learned["rules"][0]["rule"], learned["accuracy"]
     ('h :- b1, \\\\+ b3.', {'train': 1.0})
     """
-    rules = list(map(_rule, result.program))
+    if isinstance(run, Theory):
+        return _theory(run if target is None else run.only(target))
+    if isinstance(run, Completion):
+        return _completion(run, target)
     return {
-        "head": str(result.space.head),
-        "candidates": list(result.space.names),
-        "program": str(result.program),
-        "rules": rules,
-        "accuracy": {score.split: score.accuracy for score in result.scores},
-        "scores": [asdict(score) for score in result.scores],
-        "description": {"program": result.length, "empty": result.empty_length},
-        "runs": len(result.runs),
-        "seconds": result.seconds,
-        "stopped": result.stopped,
-        "why_no_rule": why_no_rule(result),
-        "config": result.config.model_dump(mode="json"),
+        "head": str(run.space.head),
+        "candidates": list(run.space.names),
+        "program": str(run.program),
+        "rules": list(map(_rule, run.program)),
+        "accuracy": {score.split: score.accuracy for score in run.scores},
+        "scores": [asdict(score) for score in run.scores],
+        "description": {"program": run.length, "empty": run.empty_length},
+        "runs": len(run.runs),
+        "seconds": run.seconds,
+        "stopped": run.stopped,
+        "why_no_rule": why_no_rule(run),
+        "config": run.config.model_dump(mode="json"),
     }
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def theory_document(theory: Theory) -> dict[str, Any]:
-    """What was learned from facts as values that JSON can hold.
-
-    Examples
-    --------
-    >>> from andre.facts.tasks import TASKS
-    >>> from andre.learning import learn
-    >>> learned = theory_document(learn(TASKS["predecessor"].train(), "predecessor/2", variables=2))
-    >>> learned["targets"][0]["rules"][0]["rule"]
-    'predecessor(X1, X2) :- successor(X2, X1).'
-    """
+def _theory(theory: Theory) -> dict[str, Any]:
     return {
         "mode": theory.plan.mode,
         "semantics": theory.plan.semantics,
@@ -112,6 +205,26 @@ def theory_document(theory: Theory) -> dict[str, Any]:
     }
 
 
+def _completion(completion: Completion, target: str | None) -> dict[str, Any]:
+    scorer = completion.scorer
+    return {
+        "targets": [
+            {"target": name, "rules": list(map(_rule, rules))}
+            for name, rules in rules_by_target(completion, target).items()
+        ],
+        "chosen": {
+            "aggregator": scorer.aggregator,
+            "smoothing": scorer.smoothing,
+            "penalty": scorer.penalty,
+            "chained": completion.chained,
+        },
+        "choices": [asdict(choice) for choice in completion.choices],
+        "reliability": [asdict(bin) for bin in completion.reliability.bins],
+        "config": completion.config.model_dump(mode="json"),
+        "seconds": completion.seconds,
+    }
+
+
 def _rule(rule: Rule) -> dict[str, Any]:
     return {
         "rule": str(rule),
@@ -121,3 +234,102 @@ def _rule(rule: Rule) -> dict[str, Any]:
             for item in rule.evidence
         },
     }
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def rule_text(line: str) -> Text:
+    """A line of Prolog, its negations set off, its comments set back.
+
+    Examples
+    --------
+    >>> rule_text("h :- b1, \\\\+ b3.").plain
+    'h :- b1, \\\\+ b3.'
+    """
+    if line.startswith("%"):
+        return Text(line, style=_COMMENT)
+    text = Text(line)
+    text.highlight_regex(r"\\\+", _NEGATION)
+    return text
+
+
+def rule_table(program: Program) -> Table:
+    """One line per rule, with N_b, N_r and N_r/N_b on every split.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_program
+    >>> rule_table(parse_program("h(X) :- b(X). h(X) :- c(X).")).row_count
+    2
+    """
+    splits = tuple(dict.fromkeys(item.split for rule in program for item in rule.evidence))
+    columns = [[rule.on(split) for rule in program] for split in splits]
+    widest = max([3, *(len(f"{item.n_b:g}") for items in columns for item in items if item)])
+    heading = f"{'N_b':>{widest}}  {'N_r':>{widest}}  N_r/N_b"
+    table = _table("", "rule", *(f"{split}\n{heading}" for split in splits))
+    for number, (rule, *items) in enumerate(zip(program, *columns, strict=True), start=1):
+        cells = (
+            f"{item.n_b:>{widest}g}  {item.n_r:>{widest}g}  {item.confidence:7.4f}" if item else ""
+            for item in items
+        )
+        table.add_row(str(number), rule_text(str(rule)), *cells)
+    return table
+
+
+def run_table(result: Result, most: int = 20) -> Table:
+    """The runs of gradient descent with the shortest descriptions, one line each.
+
+    Parameters
+    ----------
+    result
+        What was learned.
+    most
+        How many runs at the most.
+    """
+    table = _table("round", "program", "subrules", "description", "loss")
+    for run in sorted(result.runs, key=lambda run: (run.length, run.program.n_literals))[:most]:
+        loss = "" if np.isnan(run.loss) else f"{run.loss:.4f}"
+        program = rule_text(str(run.program)) if len(run.program) else Text("no rule", style=_COMMENT)
+        table.add_row(str(run.round + 1), program, str(run.n_rules), f"{run.length:.1f}", loss)
+    return table
+
+
+def target_table(run: Theory | Completion) -> Table:
+    """One line per target: its rules, and what they explain or how many facts there are of it."""
+    if isinstance(run, Completion):
+        table = _table("", "target", "rules", "training facts")
+        for number, (name, rules) in enumerate(rules_by_target(run).items(), start=1):
+            head = rules.rules[0].head
+            facts = run.facts.relations[head.predicate, head.arity].count("train")
+            table.add_row(str(number), Text(name), str(len(rules)), str(facts))
+        return table
+    table = _table("", "target", "rules", "positives", "explained", "precision", "seconds")
+    for number, definition in enumerate(run, start=1):
+        seen = definition.confusion
+        shares = ["" if share is None else f"{share:.4f}" for share in (seen.recall, seen.precision)]
+        positives = seen.true_positives + seen.false_negatives
+        cells = (len(definition.program), positives, *shares, f"{definition.seconds:.1f}")
+        table.add_row(str(number), Text(definition.target), *map(str, cells))
+    return table
+
+
+def row_table(names: Sequence[str], valuations: Floats, head: str, labels: Bools) -> Table:
+    """Rows of valuations with their labels, a blank where one is unknown."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in (*names, head):
+        table.add_column(Text(name), justify="right")
+    for row, label in zip(valuations, labels, strict=True):
+        table.add_row(*("" if np.isnan(value) else f"{value:.2f}" for value in row), str(int(label)))
+    return table
+
+
+def _table(first: str, second: str, *numbers: str) -> Table:
+    """A table of one narrow column, one of text and some of numbers."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column(first, justify="right", style=_COMMENT)
+    table.add_column(second, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table

@@ -33,10 +33,10 @@ class TensorBoard(Callback):
     Examples
     --------
     >>> import tempfile
+    >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> from andre.learning import fit
     >>> with TensorBoard(tempfile.mkdtemp()) as board:
-    ...     result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), callbacks=[board])
+    ...     result = fit(SYNTHETIC_TASKS["four"].sample(100, 0), Config.preset(steps=30), callbacks=[board])
     """
 
     def __init__(self, folder: Path | str) -> None:

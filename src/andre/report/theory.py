@@ -1,9 +1,4 @@
-"""Derivations as predictions of a report: what a program derives from facts, and by which grounding.
-
-How test facts rank among all candidates by the rules of a definition.
-
-From a theory, and the facts it was learned from where they are at hand, to a report's values.
-"""
+"""The report of a theory: rules learned from facts, what they derive there, and how test facts rank."""
 
 from __future__ import annotations
 
@@ -11,26 +6,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
-from andre.evaluation import rank_by_rules
+from andre.evaluation import RankReport, rank_by_rules
 from andre.facts import MARKS, FactBase, Key
 from andre.inference import Explainer, Firing, Model, infer
 from andre.learning import Definition, Result, Theory
 from andre.logic import Atom, Literal, Rule
-from andre.report.gather import target_report
+from andre.report.gather import provenance, target_report
 from andre.report.page import (
     CensusCounts,
     ConfusionCounts,
     Prediction,
-    Provenance,
     Ranking,
     Rejected,
     ReportData,
     RuleRow,
     TargetReport,
 )
+from andre.report.summary import size, title
 from andre.runs import Origin
 
-__all__ = ["Judged", "derived", "gather_theory", "rank_test_facts", "rows_of"]
+__all__ = ["Judged", "gather_theory", "rank_test_facts", "ranking", "rule_rows", "to_prediction"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +37,7 @@ class Judged:
     split: str = ""
 
 
-def derived(judged: Judged, firing: Firing) -> Prediction:
+def to_prediction(judged: Judged, firing: Firing) -> Prediction:
     """An atom that a rule derives, with the constants its variables stand for.
 
     Parameters
@@ -59,7 +54,7 @@ def derived(judged: Judged, firing: Firing) -> Prediction:
     >>> from andre.logic import parse_program
     >>> facts = FactBase.from_facts([Atom.parse("p(a, b)"), Atom.parse("q(b)")])
     >>> why = explain(parse_program("h(X) :- p(X, Y), q(Y)."), facts, Atom.parse("h(a)"))
-    >>> derived(Judged(why.atom, holds=True), why.firings[0]).terms
+    >>> to_prediction(Judged(why.atom, holds=True), why.firings[0]).terms
     ('a', 'b')
     """
     bound = dict(firing.bindings)
@@ -76,7 +71,7 @@ def derived(judged: Judged, firing: Firing) -> Prediction:
     )
 
 
-def rows_of(
+def rule_rows(
     rules: Sequence[Rule], explainer: Explainer, atoms: Iterable[Judged], most: int = 200
 ) -> tuple[RuleRow, ...]:
     """A report's line for every rule, with those of the atoms that it derives, false ones first.
@@ -101,7 +96,7 @@ def rows_of(
     >>> facts = FactBase.from_facts([Atom.parse("p(a)"), Atom.parse("p(b)")])
     >>> rules = parse_program("h(X) :- p(X).")
     >>> judged = [Judged(Atom.parse("h(a)"), True), Judged(Atom.parse("h(b)"), False)]
-    >>> (row,) = rows_of(rules.rules, Explainer(rules, facts), judged)
+    >>> (row,) = rule_rows(rules.rules, Explainer(rules, facts), judged)
     >>> [prediction.text for prediction in row.predictions]
     ['h(b)', 'h(a)']
     """
@@ -114,7 +109,7 @@ def rows_of(
             if firing.rule in found
         ]
         for firing in firings:
-            found[firing.rule].append(derived(judged, firing))
+            found[firing.rule].append(to_prediction(judged, firing))
         if judged.holds and judged.split == "train":
             stated += 1
             if len(firings) == 1:
@@ -131,16 +126,15 @@ def rows_of(
 def rank_test_facts(definition: Definition, facts: FactBase) -> Ranking | None:
     """The ranks of a target's test facts as a report shows them; None where there is nothing to rank."""
     report = rank_by_rules(definition.program, facts, definition.key)
-    if report is None:
-        return None
-    rows: dict[str, tuple[float, ...]] = {
-        policy: (mean, *report.hits[policy].values()) for policy, mean in report.mrr.items()
-    }
-    count = facts.relations[definition.key].count("test")
+    return None if report is None else ranking(report, facts.relations[definition.key].count("test"))
+
+
+def ranking(report: RankReport, facts: int) -> Ranking:
+    """The ranks of so many test facts as a table, a row for every policy of ties."""
     return Ranking(
-        f"{count:,} test facts among all constants, both sides, known facts left out",
+        f"{facts:,} test fact{'s' * (facts != 1)} among all constants, both sides, known facts left out",
         ("MRR", *(f"Hits@{k}" for k in report.hits["realistic"])),
-        rows,
+        {policy: (mean, *report.hits[policy].values()) for policy, mean in report.mrr.items()},
     )
 
 
@@ -150,9 +144,7 @@ _EXPLAINED = 2000
 _COUNTED = 1_000_000
 
 
-def gather_theory(
-    theory: Theory, origin: Origin | None = None, facts: FactBase | None = None, title: str | None = None
-) -> ReportData:
+def gather_theory(theory: Theory, origin: Origin | None = None, facts: FactBase | None = None) -> ReportData:
     """A report of everything that was learned from facts.
 
     Parameters
@@ -163,37 +155,29 @@ def gather_theory(
         How it came to be, where that was kept.
     facts
         What it was learned from; without them, sections that need facts are left out and say so.
-    title
-        What the report is called; the targets by default.
 
     Examples
     --------
-    >>> from andre.facts.tasks import TASKS
+    >>> from andre.facts import TASKS
     >>> from andre.learning import learn
-    >>> facts = TASKS["even"].train()
-    >>> data = gather_theory(learn(facts, "even/1", variables=2), facts=facts)
-    >>> [len(row.predictions) > 0 for row in data.targets[0].rules]
-    [True, True]
+    >>> facts = TASKS["predecessor"].train()
+    >>> theory = learn(facts, "predecessor/2", variables=2, restarts=2, rounds=1)
+    >>> [len(row.predictions) for row in gather_theory(theory, facts=facts).targets[0].rules]
+    [...]
     """
-    names = [definition.target for definition in theory]
-    plan = theory.plan
-    provenance = Provenance(
-        command="" if origin is None else origin.line,
-        versions={} if origin is None else origin.versions,
-        seed=plan.config.seed,
-        started="" if origin is None else origin.started,
-        times={"learning": sum(definition.seconds for definition in theory)},
-        settings={
-            "mode": plan.mode,
-            "semantics": plan.semantics,
-            "identity": plan.identity,
-            "language": asdict(plan.language),
-            "config": plan.config.model_dump(mode="json"),
-        },
-    )
+    plan, names = theory.plan, [definition.target for definition in theory]
+    settings = {
+        "mode": plan.mode,
+        "semantics": plan.semantics,
+        "identity": plan.identity,
+        "language": asdict(plan.language),
+        "config": plan.config.model_dump(mode="json"),
+    }
+    times = {"learning": sum(definition.seconds for definition in theory)}
     witness = None if facts is None else _Witness(theory, facts)
     targets = tuple(_target(theory, definition, witness) for definition in theory)
-    return ReportData(title or f"Rules for {_listed(names)}", targets, provenance)
+    made = provenance(origin, plan.config.seed, times, settings)
+    return ReportData(title(names), targets, made)
 
 
 def _target(theory: Theory, definition: Definition, witness: _Witness | None) -> TargetReport:
@@ -239,7 +223,7 @@ class _Witness:
     def rules(self, definition: Definition) -> tuple[tuple[RuleRow, ...], int]:
         """A line for every rule, and how many derived atoms were passed over."""
         judged = list(islice(self._judged(definition.key), _COUNTED))
-        rows = rows_of(definition.program.rules, self._explainer, judged[:_EXPLAINED])
+        rows = rule_rows(definition.program.rules, self._explainer, judged[:_EXPLAINED])
         return rows, max(0, len(judged) - _EXPLAINED)
 
     def held_out(self, key: Key) -> list[ConfusionCounts]:
@@ -285,15 +269,13 @@ def _census(theory: Theory, definition: Definition) -> CensusCounts:
 
 
 def _summary(definition: Definition) -> str:
-    n, size = len(definition.program), definition.program.n_literals
-    rules = f"{n} rule{'' if n == 1 else 's'}, {size} literal{'' if size == 1 else 's'}" if n else "no rule"
     accuracy = definition.confusion.accuracy
     right = "" if accuracy is None else f", accuracy {accuracy:.4f} (train)"
-    return f"{rules}{right}, {definition.seconds:.2f} s"
+    return f"{size(definition.program)}{right}, {definition.seconds:.2f} s"
 
 
 def _found_by(rule: Rule, result: Result) -> int:
-    """The runs whose own program has the rule, comparisons aside, which are added to rules later."""
+    """How many runs have the rule in their own program; comparisons, which are added later, do not count."""
     wanted = _plain(rule)
     return sum(any(_plain(other) == wanted for other in run.program) for run in result.runs)
 
@@ -301,7 +283,3 @@ def _found_by(rule: Rule, result: Result) -> int:
 def _plain(rule: Rule) -> Rule:
     body: tuple[Literal, ...] = tuple(literal for literal in rule.body if not literal.is_builtin)
     return Rule(rule.head, body)
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names) if len(names) <= 3 else f"{len(names)} relations"

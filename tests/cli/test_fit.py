@@ -1,4 +1,4 @@
-"""The commands for tables, run as a user runs them: on real files, wrong files, pipes and terminals."""
+"""`andre fit`, and what becomes of its runs: on real files, wrong files, pipes and terminals."""
 
 import csv
 import io
@@ -13,49 +13,23 @@ import sys
 import numpy as np
 import pytest
 
-from andre.cli.app import main
-from andre.cli.tables import predict_table
-from andre.learning import Config, fit
-from andre.runs import load_result, save_result
-from andre.samples import SYNTHETIC_TASKS
+from andre.report import predict_table
+from andre.runs import load
 
 FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=2,3")
 COMMAND = (sys.executable, "-c", "from andre.cli import main; main()")
 
 
 @pytest.fixture
-def andre(monkeypatch, capsys):
-    """Run the command line in this process: status, stdout, stderr."""
-
-    def run(*arguments) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["andre", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        code = caught.value.code
-        return 0 if code is None else code, *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
+def table(runs):
     """The four-predicate task as a CSV file."""
-    rows, labels = SYNTHETIC_TASKS["four"].draw(100, seed=0)
-    path = tmp_path_factory.mktemp("table") / "four.csv"
-    lines = [
-        ",".join(map(repr, [*row, int(label)])) for row, label in zip(rows.tolist(), labels, strict=True)
-    ]
-    path.write_text("\n".join(["b1,b2,b3,b4,h", *lines]) + "\n")
-    return path
+    return runs.table
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
+@pytest.fixture
+def run(runs):
     """A saved model of it."""
-    folder = tmp_path_factory.mktemp("runs") / "run"
-    config = Config.preset(restarts=2, rounds=1, subrules=(2, 3))
-    save_result(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), config), folder)
-    return folder
+    return runs.fit
 
 
 def test_fit_prints_a_program_with_evidence_of_both_splits(andre, table):
@@ -133,7 +107,7 @@ def test_predictions_name_the_rule_that_fired(andre, run, tmp_path):
     assert chances[2] < 0.5
     to = tmp_path / "predictions.csv"
     assert andre("predict", run, new, "--out", to)[:2] == (0, "")
-    assert to.read_text() == predict_table(load_result(run), new)
+    assert to.read_text() == predict_table(load(run), new)
 
 
 def test_a_program_without_rules_predicts_0(andre, tmp_path):
@@ -210,7 +184,7 @@ def test_the_demo_recovers_its_program_and_its_rows_can_be_fitted(andre, tmp_pat
         (["fit", "{table}", "--time-limit", "-1"], "time_limit is -1.0"),
         (["fit", "{table}", "--out", "{table}"], "is a file: name a folder"),
         (["fit", "{table}", "--out", "{table}/run"], "is a file: name another folder"),
-        (["show", "nowhere"], "there is no saved model in nowhere"),
+        (["show", "nowhere"], "there is no saved run in nowhere"),
         (["predict", "nowhere", "{table}"], "there is no file nowhere"),
     ],
 )
@@ -232,7 +206,7 @@ def test_a_damaged_or_unfitting_run_is_refused(andre, run, table, tmp_path):
     assert status == 2
     assert "there is no folder" in err
     damaged = shutil.copytree(run, tmp_path / "damaged")
-    (damaged / "result.json").write_text("{")
+    (damaged / "run.json").write_text("{")
     status, _, err = andre("show", damaged)
     assert status == 2
     assert "damaged" in err

@@ -1,0 +1,203 @@
+"""The arguments and options of all commands: one that has the same name means the same everywhere.
+
+`--format` is always that of the input and `--to` that of the output.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from andre.errors import AndreError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = [
+    "Engine",
+    "Facts",
+    "Format",
+    "Heads",
+    "Jobs",
+    "Json",
+    "LanguageFile",
+    "MemoryLimit",
+    "Mode",
+    "OutFile",
+    "OutRun",
+    "Preset",
+    "Program",
+    "Quiet",
+    "Run",
+    "Seed",
+    "Semantics",
+    "Set",
+    "TimeLimit",
+    "To",
+    "Variables",
+    "memory_bytes",
+    "with_settings",
+]
+
+
+Facts = Annotated[
+    str,
+    typer.Argument(
+        metavar="FACTS",
+        help="A file, folder or database of facts, a built-in task or a public dataset.",
+        show_default=False,
+    ),
+]
+Program = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUN|PROGRAM",
+        help="A folder that `--out` of fit, learn or rank wrote, or rules in Prolog, ProbLog, AnyBURL, "
+        "JSON or CSV.",
+        show_default=False,
+    ),
+]
+Run = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUN", help="A folder that `--out` of fit, learn or rank wrote.", show_default=False
+    ),
+]
+
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name does not tell."),
+]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="FORMAT",
+        help="The format of the output, where its name does not tell; rules may be prolog, problog, "
+        "anyburl, json or csv.",
+    ),
+]
+OutRun = Annotated[
+    Path | None, typer.Option("--out", metavar="RUN", help="Save what was learned in this folder.")
+]
+OutFile = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write here, not to standard output.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, and errors.")]
+
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Of the random numbers: the same seed gives the same result.")
+]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", help="Seconds for each target; then the best so far.")
+]
+MemoryLimit = Annotated[
+    str,
+    typer.Option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="Memory that may be taken: a number of gigabytes, or such as 500MB.",
+    ),
+]
+Jobs = Annotated[
+    int, typer.Option("--jobs", min=1, help="Relations worked on at the same time, by as many processes.")
+]
+Engine = Annotated[str, typer.Option("--engine", help="auto, clingo (small) or duckdb (large).")]
+Preset = Annotated[str, typer.Option("--preset", help="default works best; paper follows the paper.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other setting; repeatable."),
+]
+
+Mode = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        help="define: rules read the background alone; complete: they read all known facts.",
+    ),
+]
+Semantics = Annotated[
+    str | None,
+    typer.Option(
+        "--semantics", help="What an example is: a head atom (exists) or a grounding of a rule (rows)."
+    ),
+]
+Variables = Annotated[
+    int | None, typer.Option("--variables", help="How many variables a rule may have; 3 by default.")
+]
+LanguageFile = Annotated[
+    Path | None,
+    typer.Option("--language", metavar="TOML", help="A file that says what bodies may hold."),
+]
+Heads = Annotated[
+    int | None,
+    typer.Option(
+        "--heads", min=8, help="Draw so many head atoms that stand for all of a target: for large graphs."
+    ),
+]
+
+
+def memory_bytes(size: str) -> int:
+    """Bytes of a size: a number of gigabytes, or a number with its unit.
+
+    Examples
+    --------
+    >>> memory_bytes("4") == memory_bytes("4GB") == 4 * 2**30
+    True
+    >>> memory_bytes("500 MB") // 2**20
+    500
+    """
+    units = {"": 2**30, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
+    found = re.fullmatch(r"([\d.]+(?:[eE]-?\d+)?)\s*([A-Za-z]*)", size.strip())
+    unit = units.get(found[2].upper().replace("IB", "B")) if found else None
+    try:
+        return int(float(found[1]) * unit) if found and unit else _no_size(size)
+    except ValueError:
+        return _no_size(size)
+
+
+def _no_size(text: str) -> int:
+    raise AndreError(f"--memory-limit {text} is no size: give gigabytes as 4, or a unit as in 500MB")
+
+
+#: Settings of learning that are lists, even of one.
+_LISTS = ("subrules", "certainties", "relations", "exclude", "require", "constants")
+
+
+def with_settings(
+    settings: list[str] | None, lists: Collection[str] = _LISTS, /, **options: Any
+) -> dict[str, Any]:
+    """Options by name, with those that `--set NAME=VALUE` gave; `lists` names those that are lists.
+
+    Examples
+    --------
+    >>> with_settings(["steps=300", "subrules=4", "exclude=p(X,Y),q"], seed=1)
+    {'seed': 1, 'steps': 300, 'subrules': [4], 'exclude': ['p(X,Y)', 'q']}
+    """
+    for setting in settings or ():
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise AndreError(f"--set {setting} sets nothing: write NAME=VALUE, e.g. --set steps=300")
+        options[name.strip().replace("-", "_")] = _value(name.strip() in lists, text.strip())
+    return options
+
+
+def _value(is_list: bool, text: str) -> Any:
+    """A setting's value as JSON would have it, or else as text; `1,2` is a list, and so is `p(X,Y),q`."""
+    if is_list or "," in text:
+        inner = text[1:-1] if text[:1] + text[-1:] in {"[]", "()"} else text
+        # A comma between brackets is one of an atom.
+        return [_plain(piece.strip()) for piece in re.split(r",(?![^(]*\))", inner) if piece.strip()]
+    return _plain(text)
+
+
+def _plain(text: str) -> Any:
+    try:
+        return json.loads(text.lower() if text.lower() in {"true", "false"} else text)
+    except ValueError:
+        return None if text.lower() == "none" else text

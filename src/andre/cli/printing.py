@@ -1,0 +1,93 @@
+"""What every command prints alike: JSON, tables, sentences on standard error; and where it may write."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from andre.errors import AndreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["check_file", "check_folder", "note", "print_json", "print_table", "say"]
+
+
+def say(message: object) -> None:
+    """Say something on standard error."""
+    typer.echo(f"andre: {message}", err=True)
+
+
+def note(messages: Iterable[object]) -> None:
+    """Say what was noticed, on standard error."""
+    for message in messages:
+        typer.echo(f"note: {message}", err=True)
+
+
+def print_json(value: object) -> None:
+    """Print a value for machines."""
+    import json
+
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, object]],
+    *,
+    words: Sequence[str] = (),
+    title: str | None = None,
+    caption: str | None = None,
+) -> None:
+    """Print a table with lines on a terminal, and cells between tabs elsewhere.
+
+    Parameters
+    ----------
+    columns
+        Names of the columns, and what they show of each row.
+    rows
+        The rows, which may hold more.
+    words
+        Columns that are set to the left, as the first one is; others hold numbers.
+    title, caption
+        What stands above and below, on a terminal.
+    """
+    cells = [[str(row[column]) for column in columns] for row in rows]
+    if not sys.stdout.isatty():
+        for line in (columns, *cells):
+            typer.echo("\t".join(line))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title and Text(title), caption=caption and Text(caption))
+    for place, column in enumerate(columns):
+        left = not place or column in words
+        table.add_column(column, justify="left" if left else "right", overflow="fold")
+    for line in cells:
+        table.add_row(*map(Text, line))
+    Console().print(table)
+
+
+def check_folder(path: Path | None) -> None:
+    """Refuse a folder that cannot be written to, before work is done that would be lost."""
+    if path is None:
+        return
+    if path.exists() and not path.is_dir():
+        raise AndreError(f"{path} is a file: name a folder, or a new one")
+    nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not nearest.is_dir():
+        raise AndreError(f"{path} cannot be made, because {nearest} is a file: name another folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise AndreError(f"{path} cannot be written to: name another folder, or allow writing to {nearest}")
+
+
+def check_file(path: Path | None) -> None:
+    """Refuse a file in a folder that is not there, before work is done that would be lost."""
+    if path is not None and not path.parent.is_dir():
+        raise AndreError(f"there is no folder {path.parent} to write {path.name} to: make it first")

@@ -1,0 +1,138 @@
+"""The report of a completed knowledge base: rules by relation, how they are scored, how test facts rank."""
+
+from __future__ import annotations
+
+from andre.completion import Choice, Completion
+from andre.evaluation import RankReport, Ranks
+from andre.facts import MARKS, FactBase, Relation
+from andre.inference import covered_heads
+from andre.logic import Atom, Constant, Program, Rule, Variable
+from andre.report.gather import provenance
+from andre.report.page import Prediction, Ranking, ReportData, RuleRow, Scoring, TargetReport
+from andre.report.predictions import chances
+from andre.report.summary import rules_by_target, scoring, size, title
+from andre.report.theory import ranking
+from andre.runs import Origin
+
+__all__ = ["gather_completion"]
+
+
+#: Rules of a relation that are listed, and predictions of all rules together that are explained.
+_RULES, _EXPLAINED = 40, 2000
+
+
+def gather_completion(completion: Completion, origin: Origin | None = None) -> ReportData:
+    """A report of a completed knowledge base, which has its facts with it.
+
+    Parameters
+    ----------
+    completion
+        What `complete` handed back.
+    origin
+        How it came to be, where that was kept.
+
+    Examples
+    --------
+    >>> from andre.completion import complete
+    >>> rows = [f"p(x{i}, y{i})" for i in range(9)] + [f"q(y{i}, x{i})" for i in range(10)]
+    >>> data = gather_completion(complete(FactBase.from_facts(map(Atom.parse, rows))))
+    >>> [target.head for target in data.targets]
+    ['p(X, Y)', 'q(X, Y)']
+    >>> data.targets[0].rules[0].predictions[0].text
+    'p(x9, y9)'
+    """
+    by_target, train = rules_by_target(completion), completion.facts.select("train")
+    listed = sum(min(_RULES, len(rules)) for rules in by_target.values())
+    most = max(1, min(60, _EXPLAINED // max(1, listed)))
+    tested = len(completion.facts.select("test"))
+    ranks = completion.ranks("test") if tested else {}
+    targets = []
+    for rules in by_target.values():
+        steps = _steps(completion, rules.rules[0].head.predicate)
+        own = [ranks[step] for step in steps if step in ranks]
+        targets.append(_target(completion, rules, train, most, own))
+    whole = Scoring(
+        summary=scoring(completion),
+        choices={_said(choice): choice.mrr for choice in completion.choices},
+        reliability=tuple((bin.confidence, bin.share, bin.count) for bin in completion.reliability.bins),
+        ranking=_ranking(list(ranks.values()), tested),
+    )
+    config = completion.config.model_dump(mode="json")
+    made = provenance(origin, completion.config.seed, {"learning": completion.seconds}, config)
+    return ReportData(title(list(by_target)), tuple(targets), made, whole)
+
+
+def _steps(completion: Completion, relation: str) -> tuple[int, int]:
+    """The numbers under which a relation is ranked: by its second argument, and by its first."""
+    names = completion.graph.relations
+    return names.index(relation), names.index(relation) + len(names)
+
+
+def _target(
+    completion: Completion, rules: Program, train: FactBase, most: int, ranks: list[Ranks]
+) -> TargetReport:
+    """The most confident rules of a relation, with what they derive, and the ranks of its test facts."""
+    head = rules.rules[0].head
+    relation = completion.facts.relations[head.predicate, head.arity]
+    stated = {
+        tuple(codes): MARKS[mark]
+        for codes, mark in zip(relation.codes.tolist(), _marks(relation), strict=True)
+    }
+    rows, shown = [], Program(rules.rules[:_RULES])
+    for rule, chance in zip(shown, chances(completion, shown).tolist(), strict=True):
+        # What no training fact states; test and validation facts come first.
+        found = [tuple(codes) for codes in covered_heads(rule, train).tolist()]
+        new = sorted(
+            (codes for codes in found if stated.get(codes) != "train"), key=lambda at: at not in stated
+        )
+        made = tuple(
+            _prediction(completion, rule, codes, stated.get(codes, ""), chance) for codes in new[:most]
+        )
+        rows.append(RuleRow(rule, predictions=made, left_out=len(new) - len(made)))
+    left = len(rules) - len(shown)
+    return TargetReport(
+        head=str(head),
+        summary=f"{size(rules)}, {relation.count('train'):,} training facts",
+        rules=tuple(rows),
+        ranking=_ranking(ranks, relation.count("test")),
+        notes=(f"{left:,} more rules are not listed.",) if left else (),
+    )
+
+
+def _marks(relation: Relation) -> list[int]:
+    return [0] * len(relation) if relation.mark is None else relation.mark.tolist()
+
+
+def _prediction(
+    completion: Completion, rule: Rule, codes: tuple[int, ...], split: str, chance: float
+) -> Prediction:
+    """An atom that a rule derives, with what its variables stand for in one grounding."""
+    constants = completion.facts.constants
+    atom = Atom(rule.head.predicate, tuple(Constant(constants[code]) for code in codes))
+    bound: dict[Variable, object] = {}
+    body = [literal.atom for literal in rule.body if not literal.is_builtin]
+    grounded = next(iter(completion.groundings(rule, atom, limit=1)), ())
+    for general, ground in zip(
+        (rule.head, *body), (atom, *(literal.atom for literal in grounded)), strict=False
+    ):
+        pairs = zip(general.args, ground.args, strict=True)
+        bound |= {term: value for term, value in pairs if isinstance(term, Variable)}
+    return Prediction(
+        text=str(atom),
+        holds=True if split else None,
+        probability=chance,
+        split=split,
+        terms=tuple(str(bound.get(variable, variable)) for variable in rule.variables),
+        values=tuple(float(not literal.negated) for literal in rule.body),
+    )
+
+
+def _ranking(ranks: list[Ranks], facts: int) -> Ranking | None:
+    return ranking(RankReport.from_ranks(Ranks.concat(ranks)), facts) if ranks and facts else None
+
+
+def _said(choice: Choice) -> str:
+    """A way of scoring in words."""
+    penalty = "" if choice.penalty is None else f", penalty {choice.penalty:g}"
+    chained = ", from assumed facts too" if choice.chained else ""
+    return f"{choice.aggregator}, smoothing {choice.smoothing:g}{penalty}{chained}"

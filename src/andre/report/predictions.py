@@ -1,0 +1,136 @@
+"""What a run says of new rows and of new facts."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from andre.arrays import Floats, Ints
+from andre.completion import Completion
+from andre.facts import FactBase, Key, Relation, read_table
+from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer
+from andre.learning import Result, Theory
+from andre.logic import Atom, Program
+from andre.runs import Run, program_of
+
+__all__ = ["chances", "derive", "explain_atom", "predict_table"]
+
+
+def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
+    """Predictions for the rows of a table, as CSV.
+
+    Parameters
+    ----------
+    result
+        A learned model.
+    path
+        The table; it may have other columns, and needs no label.
+    proba
+        Whether to give the probability of the head too.
+    """
+    values = read_table(path, label=None, columns=result.space.atoms).valuations
+    texts = [*map(str, result.program), ""]  # the last where no rule fires
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["prediction", *(["probability"] if proba else []), "rule"])
+    surest, probable = result.surest_rules(values), result.predict_proba(values)  # [N]
+    for rule, chance in zip(surest.tolist(), probable.tolist(), strict=True):
+        writer.writerow([int(rule >= 0), *([f"{chance:.6g}"] if proba else []), texts[rule]])
+    return buffer.getvalue()
+
+
+def chances(completion: Completion, rules: Program) -> Floats:
+    """The chance that what a rule derives is a fact, calibrated on validation facts, [rules]."""
+    counts = [rule.evidence[0] for rule in rules]
+    smoothing = completion.scorer.smoothing
+    return completion.reliability.chance(np.array([seen.n_r / (seen.n_b + smoothing) for seen in counts]))
+
+
+def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str = "4GB") -> Model:
+    """All that the rules of a run derive from new facts.
+
+    A definition reads no fact of its targets; all other rules read training
+    facts. Rules of a completion are applied once, never to what another rule
+    derives: so they were counted, and so the probability of an atom is the
+    chance, by its surest rule, that it is a fact.
+
+    Parameters
+    ----------
+    run
+        What was learned.
+    facts
+        What the rules are applied to.
+    engine, memory_limit
+        As for `andre.inference.infer`; completions need neither.
+
+    Examples
+    --------
+    >>> from andre.completion import complete
+    >>> rows = [f"p(x{i}, y{i})" for i in range(9)] + [f"q(y{i}, x{i})" for i in range(9)]
+    >>> done = complete(FactBase.from_facts(map(Atom.parse, rows)))
+    >>> print(*derive(done, FactBase.from_facts([Atom.parse("p(a, b)")])))
+    q(b, a)
+    """
+    if isinstance(run, Completion):
+        return _apply_once(_with_chances(run), facts.select("train"))
+    return infer(run.program, _evidence(run, facts), engine=engine, memory_limit=memory_limit)
+
+
+def explain_atom(run: Run, facts: FactBase, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
+    """Why a run derives an atom from new facts, or which of its rules comes nearest.
+
+    Parameters
+    ----------
+    run, facts
+        What was learned, and what is known.
+    atom, limit, depth
+        As for `andre.inference.explain`.
+    """
+    if not isinstance(run, Completion):
+        return explain(run.program, _evidence(run, facts), atom, limit=limit, depth=depth)
+    known = facts.select("train")
+    rules = Program(tuple(rule for rule in _with_chances(run) if rule.head.predicate == atom.predicate))
+    model = _apply_once(rules, known)
+    # Another derived atom is no premise.
+    asked = np.array([derived == atom for derived in model], dtype=np.bool_)
+    kept = {key: relation.take(asked) for key, relation in model.derived.relations.items()}
+    model = replace(model, derived=replace(model.derived, relations=kept))
+    return Explainer(rules, known, model).explain(atom, limit=limit, depth=depth)
+
+
+def _evidence(run: Result | Theory, facts: FactBase) -> FactBase:
+    return run.evidence(facts) if isinstance(run, Theory) else facts.select("train")
+
+
+def _with_chances(completion: Completion) -> Program:
+    """The rules, each with its chance as its probability."""
+    rules = program_of(completion)
+    likely = chances(completion, rules).round(6).tolist()
+    return Program(
+        tuple(replace(rule, probability=chance) for rule, chance in zip(rules, likely, strict=True))
+    )
+
+
+def _apply_once(rules: Program, known: FactBase) -> Model:
+    """What single rules derive from facts and no fact states, each atom as probable as its surest rule."""
+    found: dict[Key, list[tuple[Ints, float]]] = {}
+    for rule in rules:
+        key = rule.head.predicate, rule.head.arity
+        found.setdefault(key, []).append((covered_heads(rule, known), rule.probability))
+    relations = []
+    for key, parts in found.items():
+        if stated := known.relations.get(key):
+            parts.append((stated.codes.astype(np.int64), np.inf))
+        codes = np.concatenate([heads for heads, _ in parts])  # [P, arity]
+        chance = np.repeat([sure for _, sure in parts], [len(heads) for heads, _ in parts])  # [P]
+        order = np.argsort(-chance, kind="stable")
+        best = order[np.unique(codes[order], axis=0, return_index=True)[1]]  # of each atom the surest
+        new = best[np.isfinite(chance[best])]
+        new = new[np.argsort(-chance[new], kind="stable")]
+        relations.append(Relation(key[0], codes[new], chance[new]))
+    derived = {relation.key: relation for relation in relations if len(relation)}
+    return Model(known, FactBase(known.constants, derived), "one step")

@@ -1,0 +1,175 @@
+"""`andre predict`, `explain` and `eval`: results on stdout, the rest on stderr."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from andre.facts import read_facts
+from andre.logic import parse_program
+
+FACTS = "edge(a,b).\nedge(b,c).\nedge(c,'D d').\npath(a,c).#TEST\npath(c,a).#TEST\n"
+RULES = "path(X, Y) :- edge(X, Y).\npath(X, Y) :- edge(X, Z), path(Z, Y).\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    rules, facts = tmp_path / "rules.pl", tmp_path / "graph.nl"
+    rules.write_text(RULES)
+    facts.write_text(FACTS)
+    return str(rules), str(facts)
+
+
+def test_predict_prints_derived_facts_as_prolog(andre, files: tuple[str, str]) -> None:
+    done = andre("predict", *files)
+    assert done.status == 0, done.err
+    assert {str(rule) for rule in parse_program(done.out)} == {
+        f"path({pair})." for pair in ("a, b", "a, c", "a, 'D d'", "b, c", "b, 'D d'", "c, 'D d'")
+    }
+    assert done.err == "6 facts derived by clingo\n"
+
+
+def test_predict_as_json_and_to_a_file(andre, files: tuple[str, str], tmp_path: Path) -> None:
+    found = json.loads(andre("predict", *files, "--json", "--engine", "duckdb").out)
+    assert {"predicate": "path", "args": ["c", "D d"], "probability": 1.0} in found
+    out = tmp_path / "derived.pl"
+    done = andre("predict", *files, "--out", str(out))
+    assert done.out == ""
+    assert len(read_facts(out)) == 6
+
+
+def test_predict_prints_probabilities(andre, tmp_path: Path) -> None:
+    (tmp_path / "facts.pl").write_text("0.8::p(a). q(a).")
+    (tmp_path / "rules.pl").write_text("h(X) :- p(X), q(X).")
+    done = andre("predict", str(tmp_path / "rules.pl"), str(tmp_path / "facts.pl"))
+    assert done.out == "0.8::h(a).\n"
+
+
+def test_the_examples_of_a_popper_folder_are_not_evidence(andre, tmp_path: Path) -> None:
+    (tmp_path / "bk.pl").write_text("edge(a,b). edge(b,c).")
+    (tmp_path / "exs.pl").write_text("pos(path(a,b)).\npos(path(a,c)).\nneg(path(c,a)).\nneg(path(b,c)).\n")
+    (tmp_path / "bias.pl").write_text("head_pred(path,2).\nbody_pred(edge,2).\n")
+    rules = tmp_path.parent / "popper_rules.pl"
+    rules.write_text(RULES)
+    assert len(andre("predict", str(rules), str(tmp_path)).out.splitlines()) == 3
+    figures = json.loads(andre("eval", str(rules), str(tmp_path), "--json").out)
+    assert (figures["accuracy"], figures["precision"], figures["recall"]) == (0.75, 2 / 3, 1.0)
+
+
+def test_eval_judges_marked_atoms(andre, files: tuple[str, str]) -> None:
+    done = andre("eval", *files)
+    assert done.out.splitlines() == [
+        "head\taccuracy\tprecision\trecall\tTP\tFP\tFN\tTN",
+        "path/2\t0.5000\t0.1667\t0.5000\t1\t5\t1\t5",
+    ]
+    assert done.err.startswith("judged: atoms marked test")
+
+
+def test_explain_says_why_and_why_not(andre, files: tuple[str, str]) -> None:
+    why = andre("explain", *files, "path(a, c)").out
+    assert "by path(X, Y) :- edge(X, Z), path(Z, Y)." in why
+    assert "where X = a, Y = c, Z = b" in why
+    not_so = json.loads(andre("explain", *files, "path(c, a)", "--json").out)
+    assert not_so["holds"] is False
+    assert not_so["nearest"]["failing"] == "path('D d', a)"
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["predict", "missing.pl", "{facts}"], "missing.pl"),
+        (["predict", "{rules}", "missing.nl"], "missing.nl"),
+        (["predict", "{bad}", "{facts}"], "line 2: 'b.' cannot stand here"),
+        (["predict", "{unsafe}", "{facts}"], "Y is free"),
+        (["predict", "{paradox}", "{facts}"], "neither true nor false"),
+        (["predict", "{rules}", "{facts}", "--engine", "prolog"], "choose auto, clingo or duckdb"),
+        (["eval", "{other}", "{facts}"], "nothing to judge"),
+        (["eval", "{rules}", "{facts}", "--mark", "valid"], "no fact marked valid"),
+        (["explain", "{rules}", "{facts}", "path(X, b)"], "without variables"),
+        (["explain", "{rules}", "{facts}", "path(a"], "the atom"),
+    ],
+)
+def test_mistakes_end_in_one_sentence_and_status_2(
+    andre, args: list[str], says: str, files: tuple[str, str], tmp_path: Path
+) -> None:
+    texts = {"bad": "h :- a.\nh :- a b.", "unsafe": "h(X, Y) :- edge(X, Z).", "other": "h(X) :- edge(X, Y)."}
+    texts["paradox"] = "p(X) :- edge(X, Y), \\+ p(X)."
+    names = {"rules": files[0], "facts": files[1]}
+    for name, text in texts.items():
+        names[name] = str(tmp_path / f"{name}.pl")
+        Path(names[name]).write_text(text)
+    done = andre(*(arg.format(**names) for arg in args))
+    assert done.status == 2
+    assert done.out == ""
+    assert says in done.err
+    assert done.err.startswith("andre: ")
+    assert len(done.err.splitlines()) == 1
+
+
+def test_running_programs_needs_no_torch(files: tuple[str, str]) -> None:
+    code = (
+        "import sys; sys.argv = ['andre', 'predict', *sys.argv[1:]]\n"
+        "from andre.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_facts_may_be_named(andre, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.pl"
+    rules.write_text("first(X) :- zero(X).\n")
+    assert andre("predict", str(rules), "even").out == "first(0).\n"
+
+
+def test_explain_finds_numbers_that_are_names(andre, tmp_path: Path) -> None:
+    rules, facts = tmp_path / "rules.pl", tmp_path / "codes.tsv"
+    rules.write_text("before(X, Y) :- next(X, Y).\n")
+    facts.write_text("007\tnext\t12\n12\tnext\t13\n")
+    assert "before('12', '13') is derived" in andre("explain", str(rules), str(facts), "before(12, 13)").out
+
+
+def test_a_run_of_rank_predicts_what_is_missing_with_its_chance(andre, runs):
+    done = andre("predict", runs.rank, runs.likes)
+    assert done.status == 0, done.err
+    (line,) = [line for line in done.out.splitlines() if line.endswith("likes(x12, y12).")]
+    chance = float(line.partition("::")[0])
+    best = json.loads(andre("rank", runs.rank, "likes(x12, ?)", "--json").out)["predictions"][0]
+    assert best["atom"] == "likes(x12, y12)"
+    assert chance == pytest.approx(best["chance"], abs=1e-5)
+    assert "likes(x1, y1)" not in done.out  # a training fact is not new
+    assert "facts derived by one step" in done.err
+
+
+def test_a_run_of_rank_reads_other_facts(andre, runs, tmp_path):
+    Path(tmp_path, "new.pl").write_text("knows(ann, bob).\n")
+    (line,) = andre("predict", runs.rank, tmp_path / "new.pl").out.splitlines()
+    assert line.endswith("likes(bob, ann).")
+
+
+def test_a_run_of_rank_explains(andre, runs):
+    why = andre("explain", runs.rank, runs.likes, "likes(x12, y12)").out
+    assert "likes(x12, y12) is derived" in why
+    assert "knows(y12, x12)  (stated" in why
+    assert "likes(X, Y) :- knows(Y, X)" in why
+    not_so = json.loads(andre("explain", runs.rank, runs.likes, "likes(x12, y3)", "--json").out)
+    assert not not_so["holds"]
+
+
+def test_a_run_of_learn_predicts_and_explains(andre, runs, tmp_path):
+    Path(tmp_path, "new.pl").write_text("parent(x,y). parent(y,z). grand(z,x).\n")
+    assert andre("predict", runs.learn, tmp_path / "new.pl").out == "grand(x, z).\n"
+    assert "parent(x, y)" in andre("explain", runs.learn, tmp_path / "new.pl", "grand(x, z)").out
+
+
+def test_a_run_of_fit_predicts_for_facts_too(andre, runs, tmp_path):
+    Path(tmp_path, "facts.pl").write_text("b1. b2.\n")
+    assert andre("predict", runs.fit, tmp_path / "facts.pl").out == "h.\n"
+    assert "by h :- b1, \\+ b3." in andre("explain", runs.fit, tmp_path / "facts.pl", "h").out
+    done = andre("predict", runs.fit, tmp_path / "facts.pl", "--proba")
+    assert done.status == 2
+    assert "--proba" in done.err
