@@ -22,7 +22,7 @@ SMALL = Config.preset(restarts=2, rounds=1)
 
 class Rows(NamedTuple):
     train: Sample
-    table: Table
+    table: ExampleTable
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from andre.cli.printing import check_file, check_folder, say
 from andre.cli.show import print_run
 
 if TYPE_CHECKING:
-    from andre.facts import Table
+    from andre.facts import ExampleTable
     from andre.learning import Callback, Config, Result
     from andre.runs import TableSource
     from andre.samples import Sample
@@ -128,7 +128,7 @@ class Examples(NamedTuple):
 
     train: Sample
     held: Sample | None = None  #: to validate on
-    table: Table | None = None  #: all rows one by one, those held out among them
+    table: ExampleTable | None = None  #: all rows one by one, those held out among them
 
 
 def read_examples(source: TableSource, *, quiet: bool = True) -> Examples:
