@@ -22,9 +22,9 @@ def say(message: object) -> None:
     typer.echo(f"andre: {message}", err=True)
 
 
-def note(messages: Iterable[object]) -> None:
-    """Say what was noticed, on standard error."""
-    for message in messages:
+def note(messages: Iterable[object], quiet: bool = False) -> None:
+    """Say what was noticed, on standard error, unless asked to be quiet."""
+    for message in () if quiet else messages:
         typer.echo(f"note: {message}", err=True)
 
 

@@ -103,8 +103,7 @@ def rank(
     report = None
     if evaluate is not None:
         report = completion.evaluate(evaluate)
-        if not quiet:
-            note(completion.notes_on(evaluate))
+        note(completion.notes_on(evaluate), quiet)
     if as_json:
         print_json(_values(completion, found, report))
         return
@@ -146,8 +145,7 @@ def _read(source: str, format: str | None, evaluate: str | None, quiet: bool) ->
     from andre.facts import read_source
 
     base = read_source(source, format)
-    if not quiet:
-        note(replace(base.notes, overlaps=0))  # `complete` notes these itself
+    note(replace(base.notes, overlaps=0), quiet)  # `complete` notes these itself
     if evaluate == "test" and not len(base.select("test")):
         raise AndreError(f"no fact of {source} is marked test: mark some, or take --evaluate valid")
     return base
@@ -175,12 +173,10 @@ def _complete(base: FactBase, config: CompletionConfig, rules: _Rules, quiet: bo
                 status.update(f"learning: {stage}" + f", {part} of {total}" * (total > 1))
 
         made = complete(base, config, extra, [Shown()])
-    if quiet:
-        return made
-    note(made.notes)
+    note(made.notes, quiet)
     if not len(base.select("valid")) and len(with_validation(base, config).select("valid")):
         then = ", which then teach like all others" if config.give_back else ""
-        note([f"no fact is marked valid: seed {config.seed} splits some off{then}"])
+        note([f"no fact is marked valid: seed {config.seed} splits some off{then}"], quiet)
     return made
 
 
