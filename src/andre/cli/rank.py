@@ -208,12 +208,12 @@ def _noticing(quiet: bool) -> Iterator[None]:
 def _values(completion: Completion, found: list[Candidate], report: RankReport | None) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from andre.report import document
+    from andre.report import scoring_values
 
     return {
         "predictions": [_as_values(prediction) for prediction in found],
         "evaluation": report and asdict(report),
-        **{key: document(completion)[key] for key in ("chosen", "reliability", "seconds")},
+        **scoring_values(completion),
     }
 
 
