@@ -200,12 +200,12 @@ def _extra(base: FactBase, config: CompletionConfig, rules: _Rules) -> list[Rule
 def _values(completion: Completion, found: list[RankedAnswer], report: RankReport | None) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from andre.report import document
+    from andre.report import scoring_values
 
     return {
         "predictions": [_as_values(prediction) for prediction in found],
         "evaluation": report and asdict(report),
-        **{key: document(completion)[key] for key in ("chosen", "reliability", "seconds")},
+        **scoring_values(completion),
     }
 
 

@@ -15,6 +15,7 @@ from andre.report.summary import (
     rule_table,
     rules_by_target,
     run_table,
+    scoring_values,
     target_table,
     why_no_rule,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "rule_table",
     "rules_by_target",
     "run_table",
+    "scoring_values",
     "target_table",
     "why_no_rule",
     "write_report",

@@ -29,6 +29,7 @@ __all__ = [
     "rules_by_target",
     "run_table",
     "scoring",
+    "scoring_values",
     "size",
     "target_table",
     "title",
@@ -206,21 +207,26 @@ def _theory(theory: Theory) -> dict[str, Any]:
 
 
 def _completion(completion: Completion, target: str | None) -> dict[str, Any]:
+    by_target = rules_by_target(completion, target)
+    return {
+        "targets": [{"target": name, "rules": list(map(_rule, rules))} for name, rules in by_target.items()],
+        "choices": [asdict(choice) for choice in completion.choices],
+        "config": completion.config.model_dump(mode="json"),
+        **scoring_values(completion),
+    }
+
+
+def scoring_values(completion: Completion) -> dict[str, Any]:
+    """How a completion scores candidates as values that JSON can hold; no rule is counted for them."""
     scorer = completion.scorer
     return {
-        "targets": [
-            {"target": name, "rules": list(map(_rule, rules))}
-            for name, rules in rules_by_target(completion, target).items()
-        ],
         "chosen": {
             "aggregator": scorer.aggregator,
             "smoothing": scorer.smoothing,
             "penalty": scorer.penalty,
             "chained": completion.chained,
         },
-        "choices": [asdict(choice) for choice in completion.choices],
         "reliability": [asdict(bin) for bin in completion.reliability.bins],
-        "config": completion.config.model_dump(mode="json"),
         "seconds": completion.seconds,
     }
 
