@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from forms import GRADED, LARGE, build, forward_backward, random_weights, valuations
 
 from andre.evaluation import CrispSample
-from andre.learning import Config, SelectionConfig, fit
-from andre.learning import propose as short
+from andre.learning import Config, SelectionConfig, best_short_bodies, fit
 from andre.samples import SYNTHETIC_TASKS, Form, Membership, RuleSpace, Sample
+from benchmarks.speed.forms import GRADED, LARGE, build, forward_backward, random_weights, valuations
 
 _FORMS = Path(__file__).parent / "forms.py"
 
@@ -82,7 +81,7 @@ def test_many_runs(benchmark, ratios, best):
 
 
 _LEARN = """
-from andre.grounding.synthetic import SYNTHETIC_TASKS
+from andre.samples import SYNTHETIC_TASKS
 from andre.learning import fit
 task = SYNTHETIC_TASKS["four"]
 assert fit(task.sample(100, seed=1)).program == task.program
@@ -110,8 +109,8 @@ def test_short_bodies(benchmark, ratios, best):
 
     def count(first: bool):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(short, "_MANY", 0 if first else 10**9)
-            return short.best_short_bodies(sample, form, config)
+            patch.setattr(sys.modules[best_short_bodies.__module__], "_MANY", 0 if first else 10**9)
+            return best_short_bodies(sample, form, config)
 
     found = benchmark.pedantic(count, (True,), rounds=1, warmup_rounds=1)
     assert np.array_equal(found, count(False))

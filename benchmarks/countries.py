@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from andre.arrays import Bools
 from andre.completion import Completion, complete, relearn
 from andre.facts import FactBase
 from andre.facts.datasets import load
 from andre.learning import ProposalConfig, propose
 from andre.logic import Rule
-from benchmarks.output import Report, Table, share
-from benchmarks.ranking import KINDS
-from benchmarks.ranking_trial import POOLS, Pool, pool_config, scored_by
+from benchmarks import BENCHMARKS, Tick, silent
+from benchmarks.ranking import KINDS, POOLS, Pool, pool_config, scored_by
+from benchmarks.report import Report, Table, share
 
-__all__ = ["Map", "Regions", "bench_regions", "hide", "judge_regions"]
+__all__ = ["Map", "Regions", "bench_countries", "hide", "judge_regions"]
 
 
 _DATASETS = ("countries_s1", "countries_s2", "countries_s3")
@@ -31,8 +31,8 @@ _COUNTRIES = 24
 class Map:
     """The training facts of a task: what lies in what, and what is near what, [n, n] each."""
 
-    located: NDArray[np.bool_]
-    near: NDArray[np.bool_]  #: both ways
+    located: Bools
+    near: Bools  #: both ways
 
     @classmethod
     def of(cls, facts: FactBase) -> Map:
@@ -134,7 +134,7 @@ def _proposed(facts: FactBase, pool: Pool, seed: int) -> list[Rule]:
     return [] if pool == "short" else propose(facts, ProposalConfig(seed=seed, variables=4))
 
 
-def _ranked_first(done: Completion, mark: str, regions: list[int]) -> NDArray[np.bool_]:
+def _ranked_first(done: Completion, mark: str, regions: list[int]) -> Bools:
     """Whether the region of each fact of a mark scores above all other regions."""
     step = done.graph.relations.index("locatedIn")
     pairs = done.graph.pairs(step, mark)
@@ -143,10 +143,14 @@ def _ranked_first(done: Completion, mark: str, regions: list[int]) -> NDArray[np
     return np.asarray(np.where(is_own, -np.inf, scores).max(axis=1) < scores[is_own])
 
 
-def bench_regions(seed: int = 0, tasks: Iterable[str] = _DATASETS) -> Report:
-    """The three Countries tasks."""
+def bench_countries(seed: int = 0, tick: Tick = silent) -> Report:
+    """Rank the regions of all three Countries tasks by every pool of rules."""
     began = time.perf_counter()
-    found = [judge_regions(task, pool, seed) for task in tasks for pool in POOLS]
+    given = [(task, pool) for task in _DATASETS for pool in POOLS]
+    found = []
+    for done, (task, pool) in enumerate(given, 1):
+        found.append(judge_regions(task, pool, seed))
+        tick(done, len(given))
     lines = tuple(
         (
             one.dataset,
@@ -163,20 +167,12 @@ def bench_regions(seed: int = 0, tasks: Iterable[str] = _DATASETS) -> Report:
         for one in found
     )
     columns = (
-        "dataset",
-        "pool",
-        "paper",
-        "ours",
-        "first of the regions",
-        "missed",
-        "first of all",
-        "valid",
-        "scored by",
-        "s",
-    )
+        "dataset", "pool", "paper", "ours", "first of the regions", "missed", "first of all", "valid",
+        "scored by", "s",
+    )  # fmt: skip
     return Report(
         name="kb-countries",
-        title="Countries: the region of every held-out country",
+        title=BENCHMARKS["kb-countries"].title,
         protocol=_PROTOCOL,
         settings={"seed": seed},
         seconds=time.perf_counter() - began,
