@@ -287,17 +287,9 @@ _ROWS = (
     "ceiling of the held-out rows", "remark",
 )  # fmt: skip
 _HEADS = (
-    "dataset",
-    "target",
-    "rules from",
-    "held out",
-    "negatives",
-    "majority",
-    "accuracy",
-    "balanced",
-    "F1",
-)
-_HEADS += ("rules", "s")
+    "dataset", "target", "rules from", "held out", "negatives", "majority", "accuracy", "balanced", "F1",
+    "rules", "s",
+)  # fmt: skip
 _ACCURACY_PROTOCOL = (
     "*The paper's protocol*: every grounding of the variables is an example, as its table of datasets "
     "counts them; rows are split at random, and a program is right about a row where its body holds and "
