@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import datasets
 
 from benchmarks import BENCHMARKS
 from benchmarks.report import Report, Table, mark
 from benchmarks.speed import TIMED
+
+__all__ = ["datasets"]  # shared with the tests
 
 
 @dataclass(frozen=True)
