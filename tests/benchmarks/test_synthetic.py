@@ -155,7 +155,7 @@ def test_a_trial_judges_by_clean_rows():
 
 
 def test_processes_give_what_one_gives():
-    jobs = [job(Cell("R1", rows), seed, **_QUICK) for rows in (50, 100) for seed in (0, 1)]
+    jobs = [job(Cell("R1", rows), seed, **_QUICK) for rows, seed in ((50, 0), (50, 1), (100, 0))]
     ticks = []
 
     def outcome(trial: Trial) -> tuple:
@@ -164,5 +164,5 @@ def test_processes_give_what_one_gives():
     alone = run_all(attempt, jobs, workers=1)
     shared = run_all(attempt, jobs, workers=2, tick=lambda done, total: ticks.append((done, total)))
     assert list(map(outcome, alone)) == list(map(outcome, shared))
-    assert [(trial.rows, trial.seed) for trial in shared] == [(50, 0), (50, 1), (100, 0), (100, 1)]
-    assert ticks[-1] == (4, 4)
+    assert [(trial.rows, trial.seed) for trial in shared] == [(50, 0), (50, 1), (100, 0)]
+    assert ticks[-1] == (3, 3)
