@@ -15,6 +15,7 @@ import benchmarks.__main__ as command
 from andre.errors import ConfigError, DataError
 from benchmarks import BENCHMARKS, Benchmark, parse_names
 from benchmarks.report import Report, seed_range
+from benchmarks.speed import TIMED
 
 _DOCS = Path(__file__).parents[2] / "docs"
 
@@ -122,3 +123,11 @@ def test_help_lists_every_name_and_imports_no_torch(capsys):
     assert all(f" {name}" in printed for name in BENCHMARKS)
     code = "import sys; import benchmarks.__main__; assert 'torch' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_speed_benchmarks_can_still_be_run():
+    """They are measured by hand only: what they import and the program they start must not rot."""
+    paths = sorted((Path(__file__).parents[2] / "benchmarks" / "speed").glob("test_*.py"))
+    modules = {path.stem: import_module(f"benchmarks.speed.{path.stem}") for path in paths}
+    assert {f"test_{room}" for room in TIMED} < set(modules)
+    exec(modules["test_core"]._LEARN, {})
