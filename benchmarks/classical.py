@@ -29,8 +29,8 @@ __all__ = [
     "CONDITIONS",
     "NOISY_TASKS",
     "Condition",
-    "Lesson",
     "Outcome",
+    "Trial",
     "attempt",
     "bench_classical",
     "bench_noise",
@@ -65,7 +65,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Trial:
     """What to learn, from which facts, and how; the seed makes the facts and draws the first weights."""
 
     task: str
@@ -77,7 +77,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of a lesson."""
+    """What came out of a trial."""
 
     task: str
     seed: int
@@ -91,25 +91,25 @@ class Outcome:
     seconds: float
 
 
-def attempt(lesson: Lesson) -> Outcome:
+def attempt(trial: Trial) -> Outcome:
     """Learn once.
 
     Examples
     --------
-    >>> outcome = attempt(Lesson("predecessor", seed=1, options={"restarts": 1, "rounds": 1}))
+    >>> outcome = attempt(Trial("predecessor", seed=1, options={"restarts": 1, "rounds": 1}))
     >>> outcome.recovered, outcome.flaws, outcome.program
     (True, (), 'predecessor(X1, X2) :- successor(X2, X1).')
     """
-    task, seed = TASKS[lesson.task], lesson.seed
-    facts = lesson.condition.spoil(task.train(seed), task.target, seed)
+    task, seed = TASKS[trial.task], trial.seed
+    facts = trial.condition.spoil(task.train(seed), task.target, seed)
     began = time.perf_counter()
     (definition,) = learn(
         facts,
         task.target,
         variables=task.variables,
         seed=seed,
-        short_bodies=lesson.short_bodies,
-        **lesson.options,
+        short_bodies=trial.short_bodies,
+        **trial.options,
     )
     seconds = time.perf_counter() - began
     accuracy = judge(definition.program, task.test(seed), definition.key)
@@ -117,8 +117,8 @@ def attempt(lesson: Lesson) -> Outcome:
     return Outcome(
         task=task.name,
         seed=seed,
-        condition=str(lesson.condition),
-        short_bodies=lesson.short_bodies,
+        condition=str(trial.condition),
+        short_bodies=trial.short_bodies,
         recovered=accuracy == 1,
         accuracy=accuracy,
         flaws=tuple(flaws(definition.program, facts, definition.key)),
@@ -210,13 +210,13 @@ def bench_classical(
     """
     chosen = parse_names(tasks, tuple(TASKS), "task")
     began = time.perf_counter()
-    lessons = [
-        Lesson(task, seed, short_bodies=short)
+    trials = [
+        Trial(task, seed, short_bodies=short)
         for task in chosen
         for seed in range(seeds)
         for short in (True, False)
     ]
-    outcomes = run_all(attempt, lessons, workers, tick)
+    outcomes = run_all(attempt, trials, workers, tick)
     programs = tuple(
         (
             task,
@@ -331,10 +331,8 @@ def bench_noise(
     chosen = parse_names(tasks, NOISY_TASKS, "task")
     began = time.perf_counter()
     # The slow ones first: uncertain facts have as many distinct rows as there are groundings.
-    lessons = [
-        Lesson(task, seed, c) for c in reversed(CONDITIONS) for task in chosen for seed in range(seeds)
-    ]
-    outcomes = run_all(attempt, lessons, workers, tick)
+    trials = [Trial(task, seed, c) for c in reversed(CONDITIONS) for task in chosen for seed in range(seeds)]
+    outcomes = run_all(attempt, trials, workers, tick)
     cells: Cells = {task: {str(condition): [] for condition in CONDITIONS} for task in chosen}
     for outcome in outcomes:
         cells[outcome.task][outcome.condition].append(outcome)

@@ -18,7 +18,7 @@ from benchmarks.figures import Curves, plot_operators
 from benchmarks.paper import ABLATION, SYNTHETIC, Cell
 from benchmarks.processes import run_all
 from benchmarks.report import Figure, Report, Table, seed_range, share
-from benchmarks.synthetic import TEST_ROWS, Trial, attempt, job, parse_cells
+from benchmarks.synthetic import TEST_ROWS, Outcome, attempt, parse_cells, trial_of
 
 __all__ = [
     "CELLS",
@@ -147,15 +147,17 @@ def bench_ablation(
     chosen = CELLS if cells is None else parse_cells(cells)
     began = time.perf_counter()
     keys = [(pipeline, operator) for pipeline in _PIPELINES for operator in OPERATORS]
-    jobs = [
-        job(cell, seed, preset, operators=operator, combine=_PIPELINES[pipeline], refine=_PIPELINES[pipeline])
+    trials = [
+        trial_of(
+            cell, seed, preset, operators=operator, combine=_PIPELINES[pipeline], refine=_PIPELINES[pipeline]
+        )
         for pipeline, operator in keys
         for cell in chosen
         for seed in range(seeds)
     ]
-    trials = run_all(attempt, jobs, workers, tick)
+    outcomes = run_all(attempt, trials, workers, tick)
     size = len(chosen) * seeds
-    groups = {key: trials[place * size : (place + 1) * size] for place, key in enumerate(keys)}
+    groups = {key: outcomes[place * size : (place + 1) * size] for place, key in enumerate(keys)}
     return Report(
         name="ablation" if preset == "default" else f"ablation-{preset}",
         title=BENCHMARKS["ablation"].title + ("" if preset == "default" else f", preset {preset}"),
@@ -170,27 +172,27 @@ def bench_ablation(
         tables=(_overall(groups), *(_by_cell(pipeline, groups, chosen, seeds) for pipeline in _PIPELINES)),
         data={
             "trials": [
-                {"pipeline": pipeline, "operators": operator, **asdict(trial)}
+                {"pipeline": pipeline, "operators": operator, **asdict(outcome)}
                 for (pipeline, operator), group in groups.items()
-                for trial in group
+                for outcome in group
             ]
         },
     )
 
 
-def _overall(groups: dict[tuple[str, str], list[Trial]]) -> Table:
+def _overall(groups: dict[tuple[str, str], list[Outcome]]) -> Table:
     rows = []
-    for (pipeline, operator), trials in groups.items():
+    for (pipeline, operator), outcomes in groups.items():
         paper = ABLATION.get(operator)
         rows.append(
             (
                 operator,
                 pipeline,
                 "–" if paper is None else f"{paper:.2f}",
-                f"{fmean(trial.test for trial in trials):.3f}",
-                share(sum(trial.recovered for trial in trials), len(trials)),
-                f"{fmean(trial.alone for trial in trials):.0%}",
-                f"{fmean(trial.seconds for trial in trials):.2f}",
+                f"{fmean(outcome.test for outcome in outcomes):.3f}",
+                share(sum(outcome.recovered for outcome in outcomes), len(outcomes)),
+                f"{fmean(outcome.alone for outcome in outcomes):.0%}",
+                f"{fmean(outcome.seconds for outcome in outcomes):.2f}",
             )
         )
     columns = ("operators", "pipeline", "paper test", "test", "recovered", "runs at the target", "s")
@@ -198,15 +200,15 @@ def _overall(groups: dict[tuple[str, str], list[Trial]]) -> Table:
 
 
 def _by_cell(
-    pipeline: str, groups: dict[tuple[str, str], list[Trial]], cells: Sequence[Cell], seeds: int
+    pipeline: str, groups: dict[tuple[str, str], list[Outcome]], cells: Sequence[Cell], seeds: int
 ) -> Table:
     rows = []
     for place, cell in enumerate(cells):
         row = [cell.task, str(cell.rows)]
         for operator in OPERATORS:
-            trials = groups[pipeline, operator][place * seeds : (place + 1) * seeds]
-            found = share(sum(trial.recovered for trial in trials), seeds)
-            row.append(f"{fmean(trial.test for trial in trials):.3f} ({found})")
+            outcomes = groups[pipeline, operator][place * seeds : (place + 1) * seeds]
+            found = share(sum(outcome.recovered for outcome in outcomes), seeds)
+            row.append(f"{fmean(outcome.test for outcome in outcomes):.3f} ({found})")
         rows.append(tuple(row))
     return Table(f"Test accuracy (recovered), {pipeline}", ("task", "rows", *OPERATORS), tuple(rows))
 

@@ -36,10 +36,10 @@ __all__ = [
     "Pool",
     "Proposals",
     "Trial",
+    "attempt",
     "bench_ranking",
     "pool_config",
     "propose_rules",
-    "run",
     "scored_by",
 ]
 
@@ -64,7 +64,7 @@ class Proposals:
 
 @dataclass(frozen=True)
 class Trial:
-    """What is done."""
+    """A base, and the pool of rules that it is completed from."""
 
     base: str
     pool: Pool
@@ -74,7 +74,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out."""
+    """What came out of a trial."""
 
     base: str
     pool: Pool
@@ -101,7 +101,7 @@ def propose_rules(base: str, seed: int, workers: int) -> Proposals:
     return Proposals(tuple(train), tuple(with_valid), seconds, peak_bytes())
 
 
-def run(trial: Trial) -> Outcome:
+def attempt(trial: Trial) -> Outcome:
     """Complete a base from train facts, then from train and valid facts with the choices made."""
     given = trial.proposed or Proposals((), (), 0.0, 0)
     with warnings.catch_warnings():
@@ -196,7 +196,7 @@ def bench_ranking(
         proposed = run_apart(propose_rules, base, seed, workers) if set(own) - {"short"} else None
         for pool in own:
             trial = Trial(base, pool, seed, None if pool == "short" else proposed)
-            outcomes.append(run_apart(run, trial))
+            outcomes.append(run_apart(attempt, trial))
         tick(done, len(bases))
     curves = {f"{o.base}, {KINDS[o.pool]}": o.reliability for o in outcomes if o.pool != "gradient"}
     figure = Figure(

@@ -20,7 +20,7 @@ from benchmarks.report import Report, Table, mark, seed_range, share
 
 __all__ = [
     "TEST_ROWS",
-    "Job",
+    "Outcome",
     "Summary",
     "Trial",
     "attempt",
@@ -28,8 +28,8 @@ __all__ = [
     "bench_wide",
     "goal",
     "identifiable",
-    "job",
     "parse_cells",
+    "trial_of",
 ]
 
 
@@ -38,7 +38,7 @@ TEST_ROWS = 10_000
 
 
 @dataclass(frozen=True)
-class Job:
+class Trial:
     """What to learn, from how much, and how; the seed draws the rows and the first weights."""
 
     task: SyntheticTask
@@ -48,8 +48,8 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What came out of a job."""
+class Outcome:
+    """What came out of a trial."""
 
     task: str
     rows: int
@@ -65,28 +65,28 @@ class Trial:
     seconds: float
 
 
-def attempt(job: Job) -> Trial:
+def attempt(trial: Trial) -> Outcome:
     """Learn once.
 
     Examples
     --------
-    >>> trial = attempt(Job(SYNTHETIC_TASKS["four"], 100, 0.0, Config(seed=1)))
-    >>> trial.identifiable, trial.recovered, trial.test
+    >>> outcome = attempt(Trial(SYNTHETIC_TASKS["four"], 100, 0.0, Config(seed=1)))
+    >>> outcome.identifiable, outcome.recovered, outcome.test
     (True, True, 1.0)
     """
-    task, seed = job.task, job.config.seed
-    sample = task.sample(job.rows, seed, job.noise)
+    task, seed = trial.task, trial.config.seed
+    sample = task.sample(trial.rows, seed, trial.noise)
     crisp, truth = CrispSample.of(sample), task.space.encode(task.program)
     began = time.perf_counter()
     # A small sample may have drawn one class only: there is nothing to learn, and no rule is found.
-    result = fit(sample, job.config) if crisp.totals.all() else None
+    result = fit(sample, trial.config) if crisp.totals.all() else None
     seconds = time.perf_counter() - began
     program, runs = (result.program, result.runs) if result else (Program(), ())
     able = [run for run in runs if run.n_rules >= len(truth)]
-    return Trial(
+    return Outcome(
         task=task.name,
-        rows=job.rows,
-        noise=job.noise,
+        rows=trial.rows,
+        noise=trial.noise,
         seed=seed,
         identifiable=identifiable(crisp, truth),
         recovered=program == task.program,
@@ -129,25 +129,25 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Summary:
-    """The trials of one cell, counted."""
+    """The outcomes of one cell, counted."""
 
     cell: Cell
-    trials: tuple[Trial, ...]
+    outcomes: tuple[Outcome, ...]
 
     @property
     def recovered(self) -> int:
         """Seeds that gave the target program."""
-        return sum(trial.recovered for trial in self.trials)
+        return sum(outcome.recovered for outcome in self.outcomes)
 
     @property
     def identifiable(self) -> int:
         """Seeds whose sample tells the target from its neighbours."""
-        return sum(trial.identifiable for trial in self.trials)
+        return sum(outcome.identifiable for outcome in self.outcomes)
 
     @property
     def both(self) -> int:
         """Identifiable seeds that gave the target program."""
-        return sum(trial.identifiable and trial.recovered for trial in self.trials)
+        return sum(outcome.identifiable and outcome.recovered for outcome in self.outcomes)
 
     @property
     def met(self) -> bool | None:
@@ -156,7 +156,7 @@ class Summary:
 
     def line(self) -> tuple[str, ...]:
         """A line of the table."""
-        paper, trials, n = SYNTHETIC[self.cell], self.trials, len(self.trials)
+        paper, outcomes, n = SYNTHETIC[self.cell], self.outcomes, len(self.outcomes)
         return (
             self.cell.task,
             str(self.cell.rows),
@@ -169,9 +169,9 @@ class Summary:
             share(self.both, self.identifiable),
             f"{goal(self.cell):.0%}",
             mark(self.met),
-            f"{fmean(t.train for t in trials):.3f} / {fmean(t.test for t in trials):.3f}",
-            share(sum(t.alone > 0 for t in trials), n),
-            f"{fmean(t.seconds for t in trials):.2f}",
+            f"{fmean(t.train for t in outcomes):.3f} / {fmean(t.test for t in outcomes):.3f}",
+            share(sum(t.alone > 0 for t in outcomes), n),
+            f"{fmean(t.seconds for t in outcomes):.2f}",
         )
 
 
@@ -210,8 +210,8 @@ def parse_cells(text: str | None) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def job(cell: Cell, seed: int, preset: str = "default", **settings: Any) -> Job:
-    """A cell's job for one seed.
+def trial_of(cell: Cell, seed: int, preset: str = "default", **settings: Any) -> Trial:
+    """The trial of a cell and a seed.
 
     Under the paper's preset noisy cells get what its table of parameters says
     of them: certainty 0.8, and a lower threshold of accuracy, which is 0.95 of
@@ -220,7 +220,7 @@ def job(cell: Cell, seed: int, preset: str = "default", **settings: Any) -> Job:
     noise = cell.noise / 100
     if preset == "paper" and noise:
         settings = {"certainties": (0.8,), "accuracy": 0.95 * (1 - noise), **settings}
-    return Job(SYNTHETIC_TASKS[cell.task], cell.rows, noise, Config.preset(preset, seed=seed, **settings))
+    return Trial(SYNTHETIC_TASKS[cell.task], cell.rows, noise, Config.preset(preset, seed=seed, **settings))
 
 
 def bench_synthetic(
@@ -247,10 +247,11 @@ def bench_synthetic(
     """
     chosen = parse_cells(cells)
     began = time.perf_counter()
-    jobs = [job(cell, seed, preset) for cell in chosen for seed in range(seeds)]
-    trials = run_all(attempt, jobs, workers, tick)
+    trials = [trial_of(cell, seed, preset) for cell in chosen for seed in range(seeds)]
+    outcomes = run_all(attempt, trials, workers, tick)
     summaries = [
-        Summary(cell, tuple(trials[place * seeds : (place + 1) * seeds])) for place, cell in enumerate(chosen)
+        Summary(cell, tuple(outcomes[place * seeds : (place + 1) * seeds]))
+        for place, cell in enumerate(chosen)
     ]
     name = "synthetic" if preset == "default" else f"synthetic-{preset}"
     return Report(
@@ -265,7 +266,7 @@ def bench_synthetic(
             ),
         ),
         notes=_notes(summaries),
-        data={"trials": [asdict(trial) for trial in trials]},
+        data={"trials": [asdict(outcome) for outcome in outcomes]},
     )
 
 
@@ -285,8 +286,8 @@ def _notes(summaries: Sequence[Summary]) -> tuple[str, ...]:
     judged = [summary for summary in summaries if summary.met is not None]
     missed = [str(summary.cell) for summary in judged if not summary.met]
     paper = [SYNTHETIC[summary.cell] for summary in summaries]
-    trials = [trial for summary in summaries for trial in summary.trials]
-    lost = sum(t.identifiable and not t.recovered and t.excess > 1e-6 for t in trials)
+    outcomes = [outcome for summary in summaries for outcome in summary.outcomes]
+    lost = sum(t.identifiable and not t.recovered and t.excess > 1e-6 for t in outcomes)
     return (
         f"Goal met in {len(judged) - len(missed)} of {len(judged)} cells with an identifiable seed"
         + (f"; missed in {', '.join(missed)}." if missed else "."),
@@ -323,20 +324,22 @@ def bench_wide(
     """
     began = time.perf_counter()
     tasks = [random_task(m, 3, seed) for seed in range(seeds)]
-    jobs = [Job(task, rows, noise, Config.preset("default", seed=seed)) for seed, task in enumerate(tasks)]
-    trials = run_all(attempt, jobs, workers, tick)
+    trials = [
+        Trial(task, rows, noise, Config.preset("default", seed=seed)) for seed, task in enumerate(tasks)
+    ]
+    outcomes = run_all(attempt, trials, workers, tick)
     lines = tuple(
         (
-            str(trial.seed),
+            str(outcome.seed),
             "`" + " ".join(str(task.program).split("\n")) + "`",
-            mark(trial.recovered),
-            mark(trial.identifiable),
-            mark(trial.alone > 0),
-            f"{trial.excess:.1f}",
-            f"{trial.train:.3f} / {trial.test:.3f}",
-            f"{trial.seconds:.1f}",
+            mark(outcome.recovered),
+            mark(outcome.identifiable),
+            mark(outcome.alone > 0),
+            f"{outcome.excess:.1f}",
+            f"{outcome.train:.3f} / {outcome.test:.3f}",
+            f"{outcome.seconds:.1f}",
         )
-        for task, trial in zip(tasks, trials, strict=True)
+        for task, outcome in zip(tasks, outcomes, strict=True)
     )
     columns = (
         "seed",
@@ -356,10 +359,10 @@ def bench_wide(
         seconds=time.perf_counter() - began,
         tables=(Table(f"Three rules among {m} predicates", (*columns, "s"), lines),),
         notes=(
-            f"Recovered {share(sum(t.recovered for t in trials), len(trials))}, "
-            f"in {fmean(t.seconds for t in trials):.1f} s each on average.",
+            f"Recovered {share(sum(t.recovered for t in outcomes), len(outcomes))}, "
+            f"in {fmean(t.seconds for t in outcomes):.1f} s each on average.",
         ),
-        data={"trials": [asdict(trial) for trial in trials]},
+        data={"trials": [asdict(outcome) for outcome in outcomes]},
     )
 
 

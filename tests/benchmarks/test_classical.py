@@ -20,8 +20,8 @@ from benchmarks.classical import (
     CONDITIONS,
     NOISY_TASKS,
     Condition,
-    Lesson,
     Outcome,
+    Trial,
     attempt,
     bench_classical,
     bench_noise,
@@ -109,16 +109,16 @@ def test_conditions_make_worse_what_they_say() -> None:
     ]  # fmt: skip
 
 
-def test_a_lesson_is_the_same_in_any_process() -> None:
-    lessons = [
-        Lesson("directed_edge", 1, options=QUICK),
-        Lesson("lessThan", 0, Condition(0.1), options=QUICK),
+def test_a_trial_is_the_same_in_any_process() -> None:
+    trials = [
+        Trial("directed_edge", 1, options=QUICK),
+        Trial("lessThan", 0, Condition(0.1), options=QUICK),
     ]
 
     def outcome(found: Outcome) -> Outcome:
         return replace(found, seconds=0.0)
 
-    alone, shared = (list(map(outcome, run_all(attempt, lessons, workers))) for workers in (1, 2))
+    alone, shared = (list(map(outcome, run_all(attempt, trials, workers))) for workers in (1, 2))
     assert alone == shared
     assert [(o.task, o.seed, o.condition) for o in alone] == [
         ("directed_edge", 1, "0%"),
@@ -139,19 +139,19 @@ def test_the_paper_s_table_is_whole() -> None:
     assert {mark for line in marks for mark in line} == {"100%", "< 100%", "0%"}
 
 
-def made_up(lesson: Lesson) -> Outcome:
+def made_up(trial: Trial) -> Outcome:
     """An outcome without learning: connectedness fails under much noise, seed 1 is flawed."""
-    fails = lesson.task == "connectedness" and (lesson.condition.flipped > 0.2 or not lesson.short_bodies)
+    fails = trial.task == "connectedness" and (trial.condition.flipped > 0.2 or not trial.short_bodies)
     return Outcome(
-        lesson.task,
-        lesson.seed,
-        str(lesson.condition),
-        lesson.short_bodies,
+        trial.task,
+        trial.seed,
+        str(trial.condition),
+        trial.short_bodies,
         recovered=not fails,
         accuracy=0.75 if fails else 1.0,
-        flaws=("rule 1 is redundant",) if lesson.seed == 1 else (),
-        excess=2.0 if fails and lesson.seed == 0 else 0.0,
-        program=f"{lesson.task}(X1) :- a(X1).\n{lesson.task}(X1) :- b(X1).",
+        flaws=("rule 1 is redundant",) if trial.seed == 1 else (),
+        excess=2.0 if fails and trial.seed == 0 else 0.0,
+        program=f"{trial.task}(X1) :- a(X1).\n{trial.task}(X1) :- b(X1).",
         seconds=1.5,
     )
 

@@ -61,6 +61,6 @@ def test_every_pool_finds_an_inverse_and_the_page_says_so(tmp_path):
 @pytest.mark.usefixtures("small")
 def test_a_pool_of_gradient_alone_has_nothing_enumerated():
     proposals = ranking.propose_rules("nations", 0, 1)
-    outcome = ranking.run(Trial("nations", "gradient", 0, proposals))
+    outcome = ranking.attempt(Trial("nations", "gradient", 0, proposals))
     assert 0 < outcome.rules <= 2 * len(proposals.train)
-    assert ranking.run(Trial("nations", "gradient", 0)).rules == 0
+    assert ranking.attempt(Trial("nations", "gradient", 0)).rules == 0

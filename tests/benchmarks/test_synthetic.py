@@ -1,4 +1,4 @@
-"""The synthetic tables: figures beside the paper's, trials counted right, identifiability by brute force."""
+"""The synthetic tables: figures beside the paper's, seeds counted right, identifiability by brute force."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from andre.samples import SYNTHETIC_TASKS, random_task
 from benchmarks.paper import SYNTHETIC, Cell
 from benchmarks.processes import run_all
 from benchmarks.synthetic import (
-    Job,
+    Outcome,
     Summary,
     Trial,
     attempt,
@@ -25,12 +25,12 @@ from benchmarks.synthetic import (
     bench_wide,
     goal,
     identifiable,
-    job,
     parse_cells,
+    trial_of,
 )
 
 _QUICK = {"restarts": 1, "rounds": 1, "steps": 30}
-_TRIAL = Trial(
+_OUTCOME = Outcome(
     task="R2",
     rows=50,
     noise=0.0,
@@ -69,25 +69,25 @@ def test_cells_by_name():
 
 
 def test_a_summary_counts_identifiable_seeds():
-    lost = replace(_TRIAL, recovered=False, excess=3.0)
-    blurred = replace(_TRIAL, identifiable=False, recovered=False)
+    lost = replace(_OUTCOME, recovered=False, excess=3.0)
+    blurred = replace(_OUTCOME, identifiable=False, recovered=False)
     cell = Cell("R2", 50)
-    assert Summary(cell, (_TRIAL, blurred)).met is True
+    assert Summary(cell, (_OUTCOME, blurred)).met is True
     assert Summary(cell, (blurred,)).met is None
-    assert Summary(cell, (*[_TRIAL] * 18, lost)).met is False  # 18 of 19 is just below 95%
-    assert Summary(cell, (*[_TRIAL] * 19, lost)).met is True
-    assert Summary(Cell("R1", 20), (*[_TRIAL] * 9, lost)).met is True
-    line = Summary(cell, (_TRIAL, lost, blurred)).line()
+    assert Summary(cell, (*[_OUTCOME] * 18, lost)).met is False  # 18 of 19 is just below 95%
+    assert Summary(cell, (*[_OUTCOME] * 19, lost)).met is True
+    assert Summary(Cell("R1", 20), (*[_OUTCOME] * 9, lost)).met is True
+    line = Summary(cell, (_OUTCOME, lost, blurred)).line()
     assert line[6:10] == ("1/3", "2/3", "1/2", "95%")
     assert goal(Cell("R1", 20)) == 0.9
 
 
 def test_the_paper_s_preset_is_told_of_noise():
-    noisy = job(Cell("R5", 500, 25), 0, "paper").config.selection
-    clean = job(Cell("R2", 500), 0, "paper").config.selection
+    noisy = trial_of(Cell("R5", 500, 25), 0, "paper").config.selection
+    clean = trial_of(Cell("R2", 500), 0, "paper").config.selection
     assert (noisy.certainties, noisy.accuracy) == ((0.8,), pytest.approx(0.95 * 0.75))
     assert (clean.certainties, clean.accuracy) == ((0.4,), 0.95)
-    assert job(Cell("R5", 500, 25), 0).config.selection == job(Cell("R2", 500), 0).config.selection
+    assert trial_of(Cell("R5", 500, 25), 0).config.selection == trial_of(Cell("R2", 500), 0).config.selection
 
 
 def test_synthetic_prints_both_figures():
@@ -147,22 +147,19 @@ def test_a_clear_task_is_identifiable_and_an_empty_hint_is_not():
 
 
 def test_a_trial_judges_by_clean_rows():
-    trial = attempt(Job(SYNTHETIC_TASKS["R4"], 200, 0.1, Config(seed=3)))
-    assert trial.recovered
-    assert trial.test == 1.0
-    assert trial.train == pytest.approx(0.9, abs=0.01)
-    assert trial.excess == pytest.approx(0, abs=1e-6)
+    outcome = attempt(Trial(SYNTHETIC_TASKS["R4"], 200, 0.1, Config(seed=3)))
+    assert outcome.recovered
+    assert outcome.test == 1.0
+    assert outcome.train == pytest.approx(0.9, abs=0.01)
+    assert outcome.excess == pytest.approx(0, abs=1e-6)
 
 
 def test_processes_give_what_one_gives():
-    jobs = [job(Cell("R1", rows), seed, **_QUICK) for rows, seed in ((50, 0), (50, 1), (100, 0))]
+    trials = [trial_of(Cell("R1", rows), seed, **_QUICK) for rows, seed in ((50, 0), (50, 1), (100, 0))]
     ticks = []
 
-    def outcome(trial: Trial) -> tuple:
-        return tuple(value for name, value in vars(trial).items() if name != "seconds")
-
-    alone = run_all(attempt, jobs, workers=1)
-    shared = run_all(attempt, jobs, workers=2, tick=lambda done, total: ticks.append((done, total)))
-    assert list(map(outcome, alone)) == list(map(outcome, shared))
-    assert [(trial.rows, trial.seed) for trial in shared] == [(50, 0), (50, 1), (100, 0)]
+    alone = run_all(attempt, trials, workers=1)
+    shared = run_all(attempt, trials, workers=2, tick=lambda done, total: ticks.append((done, total)))
+    assert [replace(each, seconds=0) for each in alone] == [replace(each, seconds=0) for each in shared]
+    assert [(outcome.rows, outcome.seed) for outcome in shared] == [(50, 0), (50, 1), (100, 0)]
     assert ticks[-1] == (3, 3)
