@@ -30,7 +30,7 @@ def silent(done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One section of the page, and how it was measured for it.
+    """One section of the page: its title, the function that measures it, and the published settings.
 
     Examples
     --------

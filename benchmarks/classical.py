@@ -41,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Condition:
-    """How facts are made worse before anything is learned from them.
+    """The noise that is put on facts before anything is learned from them.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Condition:
         return f"{self.flipped:.0%}" if self.uncertain == "nothing" else f"uncertain {self.uncertain}"
 
     def spoil(self, facts: FactBase, target: str, seed: int) -> FactBase:
-        """The facts as they are learned from."""
+        """The facts with labels flipped, or with probabilities drawn for them."""
         if self.flipped:
             facts = noisy(facts, target, self.flipped, seed)
         if self.uncertain == "nothing":
@@ -92,7 +92,7 @@ class Outcome:
 
 
 def attempt(trial: Trial) -> Outcome:
-    """Learn once.
+    """Learn a task once, and judge its program on the held-out domain.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def attempt(trial: Trial) -> Outcome:
 
 
 def judge(program: Program, facts: FactBase, target: Key) -> float:
-    """The share of all atoms over the constants that a program decides rightly, 0 where one stays undecided.
+    """Accuracy of a program over all atoms of the target; 0 where its model leaves an atom undecided.
 
     The program runs alone, from the background to its fixpoint; it reads no
     fact of the target.
@@ -148,7 +148,7 @@ def judge(program: Program, facts: FactBase, target: Key) -> float:
 
 
 def flaws(program: Program, facts: FactBase, target: Key) -> Iterator[str]:
-    """What is wrong with a program beside its mistakes.
+    """What is wrong with a program's form: no support, redundancy, variables that are free or alone.
 
     Every rule must have support, change the model, bind the head's variables,
     and have every other variable twice.
@@ -183,7 +183,7 @@ def _model(program: Program, facts: FactBase, target: Key) -> tuple[torch.Tensor
 
 
 def _length(program: Program, facts: FactBase, definition: Definition) -> float:
-    """The description length of the labels learned from under another program."""
+    """The description length that another program would give the labels that were learned from."""
     model, _ = _model(program, facts, definition.key)
     name, arity = definition.key
     labels = labels_of(facts, Language(f"{name}/{arity}"))
@@ -367,7 +367,7 @@ def bench_noise(
 
 
 def _table(title: str, cells: Cells, say: Callable[[Sequence[Outcome]], str]) -> Table:
-    """What there is to say of every task under every condition."""
+    """A table with one line for each task and one column for each condition."""
     names = next(iter(cells.values()))
     return Table(
         title, ("task", *names), tuple((task, *map(say, line.values())) for task, line in cells.items())

@@ -29,14 +29,14 @@ _COUNTRIES = 24
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """The training facts of a task: what lies in what, and what is near what, [n, n] each."""
+    """The training facts of a task as matrices of its n constants: locatedIn and neighborOf, [n, n] each."""
 
     located: Bools
     near: Bools  #: both ways
 
     @classmethod
     def of(cls, facts: FactBase) -> Map:
-        """Take the training facts."""
+        """Read the training facts."""
         n = len(facts.constants)
         tables = []
         for name in ("locatedIn", "neighborOf"):
@@ -48,7 +48,7 @@ class Map:
 
     @property
     def regions(self) -> list[int]:
-        """What lies in nothing, and something in it."""
+        """The constants that contain others and lie in none: the five regions of the world."""
         return np.flatnonzero(self.located.any(axis=0) & ~self.located.any(axis=1)).tolist()
 
     def draw(self, seed: int) -> list[int]:
@@ -61,7 +61,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Regions:
-    """How one of the three tasks went."""
+    """How many countries of one task have their region ranked first, by one pool of rules."""
 
     dataset: str
     pool: Pool
@@ -76,7 +76,7 @@ class Regions:
 
 
 def hide(task: str, facts: FactBase, countries: Sequence[int]) -> FactBase:
-    """Hold countries out of the training facts as a task holds out its own; their regions become valid.
+    """Facts with more countries held out, the way a task holds out its own; their regions are marked valid.
 
     S1 takes the region of a country, S2 its subregion too, S3 also the regions
     of its neighbours.
@@ -135,7 +135,7 @@ def _proposed(facts: FactBase, pool: Pool, seed: int) -> list[Rule]:
 
 
 def _ranked_first(done: Completion, mark: str, regions: list[int]) -> Bools:
-    """Whether the region of each fact of a mark scores above all other regions."""
+    """Whether the region of each fact with this mark (valid, test) scores above all other regions."""
     step = done.graph.relations.index("locatedIn")
     pairs = done.graph.pairs(step, mark)
     scores = done.scorer.scores(done.features[step], pairs[:, 0])[:, regions]  # [Q, regions]

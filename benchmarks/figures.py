@@ -48,7 +48,7 @@ _DASHES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """What one panel shows."""
+    """One panel of `plot_operators`."""
 
     title: str
     x: Floats  #: [places]
@@ -247,7 +247,7 @@ def selection() -> Figure:
 
 
 def semantics() -> Figure:
-    """How many positive examples a true rule covers, by what an example is."""
+    """The share of positive examples that a true rule covers: groundings as examples, and head atoms."""
     sizes = (3, 5, 9, 15, 25)
     shares: dict[Semantics, list[float]] = {"rows": [], "exists": []}
     rule = parse_program("grand(X1,X2) :- parent(X1,X3), parent(X3,X2).")
@@ -300,7 +300,7 @@ def fixpoint() -> Figure:
 
 
 def _under(name: str, rule: Rule) -> Program:
-    """A rule under another head, so that it reads the facts of its own in one step."""
+    """A rule under another head name: it reads the facts of its old head, and is applied once."""
     return Program((Rule(Atom(name, rule.head.args), rule.body),))
 
 

@@ -149,7 +149,7 @@ def ceiling(census: Census) -> float:
 
 
 def remark(paper: Published, negatives: float, ceiling: float) -> str:
-    """What to know about published figures.
+    """What a reader should know about the published figures of a target.
 
     Examples
     --------
@@ -348,7 +348,7 @@ class RunTime:
 
 
 def time_all(dataset: str, workers: int, facts: FactBase | None = None, *, short: bool = True) -> RunTime:
-    """Learn every relation in mode complete."""
+    """Learn the rules of every relation of a knowledge base in mode complete, and take the time."""
     facts = load(dataset) if facts is None else facts
     targets, _ = learnable(facts)
     began = time.perf_counter()

@@ -40,7 +40,7 @@ MEMBERSHIPS = ("x", "1 - 0.8 x", "exp(-(x - 0.3)² / 0.045)", "0.9 exp(-(x - 0.7
 
 
 def memberships(x: Floats) -> Floats:
-    """The four membership functions at some places, [4, places].
+    """The four membership functions at the given x, [4, places].
 
     Examples
     --------
@@ -54,7 +54,7 @@ def memberships(x: Floats) -> Floats:
 
 
 def operator_curves(x: Floats, beta: float = _BETA) -> tuple[Curves, Curves]:
-    """The true minimum and maximum at some places with the operators' values, conjunctions first."""
+    """The minimum with all conjunctions, and the maximum with all disjunctions, at the given x."""
     values = memberships(x)  # [4, places]
 
     def curves(operators: dict[str, Operator], exact: Floats, title: str) -> Curves:
@@ -69,7 +69,7 @@ def operator_curves(x: Floats, beta: float = _BETA) -> tuple[Curves, Curves]:
 
 
 def bench_operators(tick: Tick = silent) -> Report:
-    """Measure the operators' errors, and draw both."""
+    """Measure how far operators are from the true minimum and maximum."""
     began = time.perf_counter()
     x = np.linspace(0, 1, _POINTS)
     both = operator_curves(x)

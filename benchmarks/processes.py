@@ -24,7 +24,7 @@ Made = TypeVar("Made")
 def run_all(
     work: Callable[[Given], Made], given: Sequence[Given], workers: int, tick: Tick = silent
 ) -> list[Made]:
-    """Do all the work, in so many processes of one thread each.
+    """Apply a function to many values, shared out among processes of one thread each.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def run_apart(work: Callable[..., Made], *given: object) -> Made:
 
 
 def worker_pool(workers: int) -> ProcessPoolExecutor:
-    """So many processes of one thread each.
+    """An executor with this many processes of one thread each.
 
     They are spawned: a forked process would inherit torch's threads in an unusable state.
     """
@@ -76,7 +76,7 @@ def worker_pool(workers: int) -> ProcessPoolExecutor:
 
 
 def peak_bytes() -> int:
-    """The most memory that this process or one that it started has had.
+    """Peak memory of this process or of the largest that it started.
 
     Examples
     --------

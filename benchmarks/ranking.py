@@ -91,7 +91,7 @@ class Outcome:
 
 
 def propose_rules(base: str, seed: int, workers: int) -> Proposals:
-    """Let runs propose from train facts, then from train and valid facts."""
+    """Rules that runs of gradient descent propose from train facts, and from train and valid facts."""
     facts = _facts(base, seed)
     config = ProposalConfig(seed=seed)
     began = time.perf_counter()
@@ -136,7 +136,7 @@ def _facts(base: str, seed: int) -> FactBase:
 
 
 def pool_config(pool: Pool, seed: int) -> CompletionConfig:
-    """What is enumerated for a pool: in that of gradient descent alone, nothing."""
+    """The settings of a pool: which bodies are enumerated; none where gradient descent alone proposes."""
     if pool == "gradient":
         return CompletionConfig(seed=seed, short=False, constants=0, chains=0)
     return CompletionConfig(seed=seed)
@@ -276,7 +276,7 @@ def _reliability(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _decimals(value: float) -> str:
-    """Four decimals, as figures of this kind are written.
+    """Four decimals without the leading zero.
 
     Examples
     --------

@@ -190,7 +190,7 @@ def rich_tables(report: Report) -> list[RichTable]:
 
 
 def share(part: int, whole: int) -> str:
-    """A count of so many.
+    """A count out of a total.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def seed_range(seeds: int) -> str:
 
 
 def mark(met: bool | None) -> str:
-    """Yes, no, or nothing to say.
+    """A table's mark for a condition that is met, not met, or does not apply.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class Outcome:
 
 
 def attempt(trial: Trial) -> Outcome:
-    """Learn once.
+    """Learn a task once, and judge its program.
 
     Examples
     --------
@@ -100,10 +100,9 @@ def attempt(trial: Trial) -> Outcome:
 
 
 def identifiable(sample: CrispSample, truth: Codes) -> bool:
-    """Whether the sample tells the true program from all its neighbours.
+    """Whether every single edit of the true program gives a longer description of the sample.
 
-    It does when no single edit (a literal dropped, added, flipped or replaced,
-    a rule dropped) gives an equal or shorter description.
+    Edits are a literal dropped, added, flipped or replaced, and a rule dropped.
     """
     length = program_length(sample, truth)
     return all(bool((edits.lengths > length + 1e-9).all()) for edits in neighbours(sample, truth))
