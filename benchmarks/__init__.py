@@ -1,1 +1,153 @@
-"""The paper's tables and figures, one module each, the paper's numbers beside ours; and speed ratios."""
+"""The paper's tables and figures, measured here and printed beside the paper's own, and speed ratios.
+
+`BENCHMARKS` lists them all. The command line, the page docs/benchmarks.md and
+`./dev bench all` read this list and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from andre.errors import ConfigError
+
+if TYPE_CHECKING:
+    from benchmarks.report import Report
+
+__all__ = ["BENCHMARKS", "Benchmark", "Tick", "parse_names", "silent"]
+
+
+#: Progress: told how many of how many pieces of work are done.
+Tick = Callable[[int, int], None]
+
+
+def silent(done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One section of the page: its title, the function that measures it, and the published settings.
+
+    Examples
+    --------
+    >>> BENCHMARKS["operators"].measure().title
+    'Operators against minimum and maximum'
+    """
+
+    title: str
+    function: str  #: `module:function`, imported when it is measured: listing the names loads no torch
+    settings: Mapping[str, Any]  #: the function's arguments for the published page; None takes everything
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The settings of the page, with no more processes than this machine has cores."""
+        cores = os.cpu_count() or 1
+        return {key: min(value, cores) if key == "workers" else value for key, value in self.settings.items()}
+
+    def measure(self, tick: Tick = silent, **changed: Any) -> Report:
+        """Measure with the settings of the page, but for those that are given."""
+        module, name = self.function.split(":")
+        function = getattr(import_module(f"{__name__}.{module}"), name)
+        report: Report = function(**{**self.defaults, **changed}, tick=tick)
+        return report
+
+
+#: Every benchmark by name, in the order of the page.
+BENCHMARKS: dict[str, Benchmark] = {
+    "classical": Benchmark(
+        "Ten classical tasks",
+        "classical:bench_classical",
+        {"tasks": None, "seeds": 20, "workers": 16},
+    ),
+    "noise": Benchmark(
+        "Classical tasks under noise",
+        "classical:bench_noise",
+        {"tasks": None, "seeds": 10, "workers": 16},
+    ),
+    "census": Benchmark(
+        "The census",
+        "census:bench_census",
+        {"facts": 10**7},
+    ),
+    "ranking": Benchmark(
+        "Knowledge bases: filtered ranks of missing facts",
+        "ranking:bench_ranking",
+        {"datasets": None, "pools": None, "seed": 0, "workers": 2},
+    ),
+    "synthetic": Benchmark(
+        "Synthetic programs R1-R6",
+        "synthetic:bench_synthetic",
+        {"cells": None, "preset": "default", "seeds": 20, "workers": 16},
+    ),
+    "synthetic-paper": Benchmark(
+        "Synthetic programs R1-R6, preset paper",
+        "synthetic:bench_synthetic",
+        {"cells": None, "preset": "paper", "seeds": 20, "workers": 16},
+    ),
+    "ablation": Benchmark(
+        "Ablation: attention against product operators",
+        "operators:bench_ablation",
+        {"cells": None, "preset": "default", "seeds": 20, "workers": 16},
+    ),
+    "operators": Benchmark(
+        "Operators against minimum and maximum",
+        "operators:bench_operators",
+        {},
+    ),
+    "visual": Benchmark(
+        "Visual examples",
+        "visual:bench_visual",
+        {"seed": 0},
+    ),
+    "wide": Benchmark(
+        "Wide rule spaces",
+        "synthetic:bench_wide",
+        {"m": 50, "rows": 5000, "noise": 0.1, "seeds": 10, "workers": 10},
+    ),
+    "kb-accuracy": Benchmark(
+        "Knowledge bases: accuracy",
+        "knowledge:bench_accuracy",
+        {"datasets": None, "seed": 1, "workers": 16},
+    ),
+    "kb-countries": Benchmark(
+        "Countries: the region of every held-out country",
+        "countries:bench_countries",
+        {"seed": 0},
+    ),
+    "kb-times": Benchmark(
+        "Knowledge bases: time for all programs",
+        "knowledge:bench_times",
+        {"datasets": None, "workers": 2},
+    ),
+    "speed": Benchmark(
+        "Speed",
+        "speed:bench_speed",
+        {},
+    ),
+    "times": Benchmark(
+        "Facts, inference and census",
+        "speed:bench_times",
+        {"long": True},
+    ),
+}
+
+
+def parse_names(text: str | None, known: Sequence[str], kind: str) -> tuple[str, ...]:
+    """Names with commas between them, each of which must be known; None is all.
+
+    Examples
+    --------
+    >>> parse_names("odd, son", ("even", "odd", "son"), "task")
+    ('odd', 'son')
+    """
+    if text is None:
+        return tuple(known)
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"there is no {kind} {name!r} here: choose among {', '.join(known)}")
+    return names

@@ -1,20 +1,24 @@
-"""Figures of the documentation's concept pages, drawn by the code that they explain."""
+"""Figures: of the tables, drawn from what they hold, and of the documentation's concept pages.
+
+The latter are drawn by the code that they explain.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
+from andre.arrays import Floats
 from andre.census import Semantics, take_census
+from andre.completion import ReliabilityBin
 from andre.evaluation import CrispSample, program_length
-from andre.facts import TASKS as CLASSICAL
-from andre.facts import FactBase
+from andre.facts import TASKS, FactBase
 from andre.inference import infer
 from andre.learning import Config, fit, plot_probabilities, save_figure
 from andre.logic import Atom, Constant, Program, Rule, parse_program
@@ -26,10 +30,136 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "draw_figures"]
+__all__ = [
+    "FIGURES",
+    "Curves",
+    "draw_figures",
+    "plot_operators",
+    "plot_recovery",
+    "plot_reliability",
+]
 
 
+# Colours that all eyes can tell apart (after Okabe and Ito); dashes and shapes say the same in print.
 _BLUE, _ORANGE, _GREEN, _PINK, _SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
+_COLOURS = (_BLUE, _ORANGE, _GREEN, _PINK, "#E69F00", _SKY, "#000000")
+_DASHES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """One panel of `plot_operators`."""
+
+    title: str
+    x: Floats  #: [places]
+    inputs: Floats  #: what the operators join, [functions, places]
+    exact: Floats  #: the true value, [places]
+    found: Mapping[str, Floats]  #: the operators' values by name, [places] each
+
+
+def plot_operators(panels: Sequence[Curves]) -> Figure:
+    """Draw one panel for every set of curves, side by side.
+
+    Examples
+    --------
+    >>> x = np.linspace(0, 1, 3)
+    >>> both = np.stack((x, 1 - x))
+    >>> panel = Curves("minimum", x, both, both.min(axis=0), {"product": both.prod(axis=0)})
+    >>> figure = plot_operators([panel])
+    >>> [axes.get_title() for axes in figure.axes]
+    ['minimum']
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5 * len(panels), 3.6), layout="constrained")
+    for place, panel in enumerate(panels):
+        axes = figure.add_subplot(1, len(panels), place + 1)
+        for line in panel.inputs:
+            axes.plot(panel.x, line, color="0.85", linewidth=1)
+        axes.plot(panel.x, panel.exact, color="black", linewidth=2.5, alpha=0.5, label="true value")
+        for (name, line), colour, (dashes, _) in zip(panel.found.items(), _COLOURS, cycle(_DASHES)):
+            axes.plot(panel.x, line, color=colour, linestyle=dashes, label=name)
+        axes.set(title=panel.title, xlabel="x", ylim=(-0.02, 1.02), xlim=(0, 1))
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def plot_recovery(shares: Mapping[str, Mapping[str, float]]) -> Figure:
+    """Draw a line for every task over the conditions that are percentages, and bars over the others.
+
+    Parameters
+    ----------
+    shares
+        From 0 to 1, by task and condition; all tasks have the same conditions.
+
+    Examples
+    --------
+    >>> figure = plot_recovery({"odd": {"0%": 1.0, "20%": 0.9, "uncertain target": 1.0}})
+    >>> [axes.get_xlabel() for axes in figure.axes]
+    ['labels turned over', '']
+    """
+    from matplotlib.figure import Figure
+
+    conditions = list(next(iter(shares.values())))
+    flipped = [name for name in conditions if name.endswith("%")]
+    others = [name for name in conditions if name not in flipped]
+    figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+    lines, bars = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    width = 0.8 / len(shares)
+    styles = zip(cycle(_COLOURS[:4]), cycle(_DASHES), strict=False)
+    for place, ((task, found), (colour, (dashes, shape))) in enumerate(
+        zip(shares.items(), styles, strict=False)
+    ):
+        x = [float(name.rstrip("%")) for name in flipped]
+        y = [100 * found[name] for name in flipped]
+        lines.plot(x, y, color=colour, linestyle=dashes, marker=shape, label=task, clip_on=False, zorder=3)
+        where = [at + (place - (len(shares) - 1) / 2) * width for at in range(len(others))]
+        bars.bar(where, [100 * found[name] for name in others], 0.9 * width, color=colour)
+    lines.set(xlabel="labels turned over", ylabel="seeds recovered", ylim=(0, 103))
+    lines.set_xticks(x, flipped)
+    lines.set_yticks(range(0, 101, 25), [f"{share}%" for share in range(0, 101, 25)])
+    bars.set_xticks(range(len(others)), others)
+    for axes in (lines, bars):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", color="0.9", linewidth=0.8)
+        axes.set_axisbelow(True)
+    figure.legend(*lines.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def plot_reliability(curves: Mapping[str, Sequence[ReliabilityBin]]) -> Figure:
+    """Draw the share of facts over the mean confidence of every bin, one line for each name.
+
+    Parameters
+    ----------
+    curves
+        The bins of a `Reliability` by name.
+
+    Examples
+    --------
+    >>> figure = plot_reliability({"nations": [ReliabilityBin(0.2, 0.1, 40), ReliabilityBin(0.8, 0.7, 9)]})
+    >>> figure.axes[0].get_xlabel()
+    'confidence of the best rule'
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6, 4.2), layout="constrained")
+    axes = figure.subplots()
+    axes.plot((0, 1), (0, 1), color="0.8", linewidth=0.8, zorder=1)
+    styles = zip(cycle(_COLOURS), cycle(_DASHES), strict=False)
+    for (name, bins), (colour, (dashes, shape)) in zip(curves.items(), styles, strict=False):
+        x, y = [part.confidence for part in bins], [part.share for part in bins]
+        axes.plot(x, y, color=colour, linestyle=dashes, marker=shape, label=name, clip_on=False, zorder=3)
+    axes.set(
+        xlabel="confidence of the best rule", ylabel="share of validation facts", xlim=(0, 1), ylim=(0, 1)
+    )
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    if curves:
+        figure.legend(loc="outside right upper", frameon=False)
+    return figure
 
 
 def draw_figures(folder: Path) -> list[Path]:
@@ -117,7 +247,7 @@ def selection() -> Figure:
 
 
 def semantics() -> Figure:
-    """How many positive examples a true rule covers, by what an example is."""
+    """The share of positive examples that a true rule covers: groundings as examples, and head atoms."""
     sizes = (3, 5, 9, 15, 25)
     shares: dict[Semantics, list[float]] = {"rows": [], "exists": []}
     rule = parse_program("grand(X1,X2) :- parent(X1,X3), parent(X3,X2).")
@@ -143,7 +273,7 @@ def semantics() -> Figure:
 
 def fixpoint() -> Figure:
     """What programs for a family's relatedness derive in one step from all facts, and from parents alone."""
-    task = CLASSICAL["relatedness"]
+    task = TASKS["relatedness"]
     facts, key = task.train(), ("related", 2)
     known = len(facts.relations[key])
     parents = replace(facts, relations={("parent", 2): facts.relations["parent", 2]})
@@ -170,12 +300,12 @@ def fixpoint() -> Figure:
 
 
 def _under(name: str, rule: Rule) -> Program:
-    """A rule under another head, so that it reads the facts of its own in one step."""
+    """A rule under another head name: it reads the facts of its old head, and is applied once."""
     return Program((Rule(Atom(name, rule.head.args), rule.body),))
 
 
 def _panels(count: int) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure  # an extra
+    from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3.4 * count if count > 1 else 6.4, 3.2), layout="constrained")
     panels = [figure.add_subplot(1, count, place + 1) for place in range(count)]

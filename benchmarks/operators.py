@@ -1,20 +1,34 @@
-"""The figure of the paper's appendix B: how closely operators follow the minimum and the maximum."""
+"""The paper's operators: how closely they follow minimum and maximum, and what attention is worth."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from statistics import fmean
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from andre.learning import save_figure
+from andre.arrays import Floats
 from andre.model import Operator, aggregate, conjunctions, disjunctions
-from benchmarks.output import Figure, Report, Table, figure_folder
-from benchmarks.plots import Curves, plot_operators
+from benchmarks import BENCHMARKS, Tick, silent
+from benchmarks.figures import Curves, plot_operators
+from benchmarks.paper import ABLATION, SYNTHETIC, Cell
+from benchmarks.processes import run_all
+from benchmarks.report import Figure, Report, Table, seed_range, share
+from benchmarks.synthetic import TEST_ROWS, Outcome, attempt, parse_cells, trial_of
 
-__all__ = ["MEMBERSHIPS", "bench_operators", "memberships", "operator_curves"]
+__all__ = [
+    "CELLS",
+    "MEMBERSHIPS",
+    "OPERATORS",
+    "bench_ablation",
+    "bench_operators",
+    "memberships",
+    "operator_curves",
+]
 
 
 _BETA = 20.0
@@ -25,8 +39,8 @@ _NAMES = {"attention": "attention", "product": "product", "geometric": "regulari
 MEMBERSHIPS = ("x", "1 - 0.8 x", "exp(-(x - 0.3)² / 0.045)", "0.9 exp(-(x - 0.7)² / 0.08)")
 
 
-def memberships(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The four membership functions at some places, [4, places].
+def memberships(x: Floats) -> Floats:
+    """The four membership functions at the given x, [4, places].
 
     Examples
     --------
@@ -39,11 +53,11 @@ def memberships(x: NDArray[np.float64]) -> NDArray[np.float64]:
     )
 
 
-def operator_curves(x: NDArray[np.float64], beta: float = _BETA) -> tuple[Curves, Curves]:
-    """The true minimum and maximum at some places with the operators' values, conjunctions first."""
+def operator_curves(x: Floats, beta: float = _BETA) -> tuple[Curves, Curves]:
+    """The minimum with all conjunctions, and the maximum with all disjunctions, at the given x."""
     values = memberships(x)  # [4, places]
 
-    def curves(operators: dict[str, Operator], exact: NDArray[np.float64], title: str) -> Curves:
+    def curves(operators: dict[str, Operator], exact: Floats, title: str) -> Curves:
         b = torch.as_tensor(values)
         found = {_NAMES[name]: aggregate(op, b, dim=0).numpy() for name, op in operators.items()}
         return Curves(title, x, values, exact, found)
@@ -54,8 +68,8 @@ def operator_curves(x: NDArray[np.float64], beta: float = _BETA) -> tuple[Curves
     )
 
 
-def bench_operators(out: Path | None = None) -> Report:
-    """Measure the operators' errors; with a folder, draw the figure too."""
+def bench_operators(tick: Tick = silent) -> Report:
+    """Measure how far operators are from the true minimum and maximum."""
     began = time.perf_counter()
     x = np.linspace(0, 1, _POINTS)
     both = operator_curves(x)
@@ -68,20 +82,22 @@ def bench_operators(out: Path | None = None) -> Report:
             data[f"{curves.title}, {name}"] = {"mean": float(error.mean()), "max": float(error.max())}
         lines.append(tuple(line))
     closest = [min(_NAMES.values(), key=lambda name: data[f"{c.title}, {name}"]["mean"]) for c in both]
-    figures: tuple[Figure, ...] = ()
-    if out is not None:
-        figure = Figure("operators.svg", "Operators against the true minimum and maximum")
-        save_figure(plot_operators(both), figure_folder(out) / figure.file)
-        figures = (figure,)
+    tick(1, 1)
     columns = ("operator", "min: mean error", "min: largest", "max: mean error", "max: largest")
     return Report(
         name="operators",
-        title="Operators against minimum and maximum",
-        protocol=_PROTOCOL,
+        title=BENCHMARKS["operators"].title,
+        protocol=_OPERATORS_PROTOCOL,
         settings={"beta": _BETA, "points": _POINTS, "seed": "none needed"},
         seconds=time.perf_counter() - began,
         tables=(Table("Absolute error", columns, tuple(lines)),),
-        figures=figures,
+        figures=(
+            Figure(
+                "operators.svg",
+                "Operators against the true minimum and maximum",
+                partial(plot_operators, both),
+            ),
+        ),
         notes=(
             "The paper's figure is a picture without numbers: attention is closest in both. "
             f"Measured closest: {closest[0]} to the minimum, {closest[1]} to the maximum.",
@@ -90,8 +106,118 @@ def bench_operators(out: Path | None = None) -> Report:
     )
 
 
-_PROTOCOL = (
+_OPERATORS_PROTOCOL = (
     "Four membership functions of x in [0, 1], two lines and two bells as in appendix B; the paper does "
     f"not print its functions, these are {', '.join(MEMBERSHIPS)}. Every operator joins all four at "
     f"{_POINTS:,} even places, and its error is the distance to the true minimum or maximum."
+)
+
+
+OPERATORS = ("attention", "product", "geometric")
+
+#: Whether the symbolic half of learning is on, by name.
+_PIPELINES = {"gradient only": False, "full": True}
+
+#: The noise-free cells, on which the paper's ablation was made.
+CELLS = tuple(cell for cell in SYNTHETIC if not cell.noise)
+
+
+def bench_ablation(
+    cells: str | None = None,
+    seeds: int = 2,
+    preset: str = "default",
+    workers: int = 1,
+    tick: Tick = silent,
+) -> Report:
+    """Learn every cell with every operator, by gradient alone and with the full pipeline.
+
+    Parameters
+    ----------
+    cells
+        Cells of the synthetic tables, see `parse_cells`; all without noise if not given.
+    seeds
+        How many samples a cell: seeds 0, 1, ...
+    preset
+        The settings that all share.
+    workers
+        Processes to share the work.
+    tick
+        Called whenever a trial is done.
+    """
+    chosen = CELLS if cells is None else parse_cells(cells)
+    began = time.perf_counter()
+    keys = [(pipeline, operator) for pipeline in _PIPELINES for operator in OPERATORS]
+    trials = [
+        trial_of(
+            cell, seed, preset, operators=operator, combine=_PIPELINES[pipeline], refine=_PIPELINES[pipeline]
+        )
+        for pipeline, operator in keys
+        for cell in chosen
+        for seed in range(seeds)
+    ]
+    outcomes = run_all(attempt, trials, workers, tick)
+    size = len(chosen) * seeds
+    groups = {key: outcomes[place * size : (place + 1) * size] for place, key in enumerate(keys)}
+    return Report(
+        name="ablation" if preset == "default" else f"ablation-{preset}",
+        title=BENCHMARKS["ablation"].title + ("" if preset == "default" else f", preset {preset}"),
+        protocol=_ABLATION_PROTOCOL,
+        settings={
+            "preset": preset,
+            "seeds": seed_range(seeds),
+            "cells": len(chosen),
+            "workers": workers,
+        },
+        seconds=time.perf_counter() - began,
+        tables=(_overall(groups), *(_by_cell(pipeline, groups, chosen, seeds) for pipeline in _PIPELINES)),
+        data={
+            "trials": [
+                {"pipeline": pipeline, "operators": operator, **asdict(outcome)}
+                for (pipeline, operator), group in groups.items()
+                for outcome in group
+            ]
+        },
+    )
+
+
+def _overall(groups: dict[tuple[str, str], list[Outcome]]) -> Table:
+    rows = []
+    for (pipeline, operator), outcomes in groups.items():
+        paper = ABLATION.get(operator)
+        rows.append(
+            (
+                operator,
+                pipeline,
+                "–" if paper is None else f"{paper:.2f}",
+                f"{fmean(outcome.test for outcome in outcomes):.3f}",
+                share(sum(outcome.recovered for outcome in outcomes), len(outcomes)),
+                f"{fmean(outcome.alone for outcome in outcomes):.0%}",
+                f"{fmean(outcome.seconds for outcome in outcomes):.2f}",
+            )
+        )
+    columns = ("operators", "pipeline", "paper test", "test", "recovered", "runs at the target", "s")
+    return Table("All cells", columns, tuple(rows))
+
+
+def _by_cell(
+    pipeline: str, groups: dict[tuple[str, str], list[Outcome]], cells: Sequence[Cell], seeds: int
+) -> Table:
+    rows = []
+    for place, cell in enumerate(cells):
+        row = [cell.task, str(cell.rows)]
+        for operator in OPERATORS:
+            outcomes = groups[pipeline, operator][place * seeds : (place + 1) * seeds]
+            found = share(sum(outcome.recovered for outcome in outcomes), seeds)
+            row.append(f"{fmean(outcome.test for outcome in outcomes):.3f} ({found})")
+        rows.append(tuple(row))
+    return Table(f"Test accuracy (recovered), {pipeline}", ("task", "rows", *OPERATORS), tuple(rows))
+
+
+_ABLATION_PROTOCOL = (
+    "Noise-free cells of the synthetic table, the same settings for all operators. *Gradient only* takes "
+    "the best single run by description length, without combining rules across runs and without "
+    "refinement; *full* is the whole pipeline. *Test* is the mean accuracy of the crisp program on "
+    f"{TEST_ROWS:,} clean rows. *Runs at the target* is the share of single runs with enough subrules "
+    "that end at the target program by themselves. The paper compares its network with and without "
+    "attention; its product variant is not specified further."
 )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from andre.evaluation import CrispSample
-from andre.learning import Config, Result, fit, plot_accuracy, plot_losses, plot_probabilities, save_figure
+from andre.learning import Config, Result, fit, plot_accuracy, plot_losses, plot_probabilities
 from andre.logic import Atom, Evidence, Literal, Program, Rule
 from andre.samples import SYNTHETIC_TASKS, Sample
-from benchmarks.output import Figure, Report, Table, figure_folder, mark
+from benchmarks import BENCHMARKS, Tick, silent
 from benchmarks.paper import FOUR_SECONDS, GRANDPARENT, Listed
+from benchmarks.report import Figure, Report, Table, mark
 
 __all__ = ["bench_visual", "learn_four", "learn_grandparent"]
 
@@ -44,25 +45,22 @@ def learn_four(seed: int = 0) -> Result:
     return fit(SYNTHETIC_TASKS["four"].sample(100, seed), Config.preset("default", seed=seed, **_LOOKS))
 
 
-def bench_visual(seed: int = 0, out: Path | None = None) -> Report:
-    """Learn both examples; with a folder, draw their figures too."""
+def bench_visual(seed: int = 0, tick: Tick = silent) -> Report:
+    """Learn both examples; figures show losses, accuracy and probabilities."""
     began = time.perf_counter()
     grandparent, samples = learn_grandparent(seed)
-    four = learn_four(seed)
-    results = {"grandparent": grandparent, "four": four}
-    figures: list[Figure] = []
-    if out is not None:
-        for name, result in results.items():
-            figures += _draw(name, result, figure_folder(out))
+    tick(1, 2)
+    results = {"grandparent": grandparent, "four": learn_four(seed)}
+    tick(2, 2)
     listing, lines = _listing(grandparent, samples)
     return Report(
         name="visual",
-        title="Visual examples",
+        title=BENCHMARKS["visual"].title,
         protocol=_PROTOCOL,
         settings={"preset": "default", "seed": seed},
         seconds=time.perf_counter() - began,
         tables=(_summary(results), listing),
-        figures=tuple(figures),
+        figures=tuple(figure for name, result in results.items() for figure in _figures(name, result)),
         data={
             "programs": {name: str(result.program).splitlines() for name, result in results.items()},
             "seconds": {name: result.seconds for name, result in results.items()},
@@ -134,19 +132,17 @@ def _counts(accuracy: float, evidence: Evidence) -> str:
     return f"{accuracy:.4f}; {evidence.n_b:g}, {evidence.n_r:g}, {evidence.confidence:.4f}"
 
 
-def _draw(name: str, result: Result, folder: Path) -> list[Figure]:
+def _figures(name: str, result: Result) -> list[Figure]:
     """Loss, accuracy and probabilities of one example."""
-    drawn = {
-        "loss": ("losses during training", plot_losses(result)),
-        "accuracy": ("accuracy during training", plot_accuracy(result)),
-        "probabilities": ("subpredicate probabilities per subrule", plot_probabilities(result)),
-    }
-    figures = []
-    for kind, (caption, axes) in drawn.items():
-        figure = Figure(f"{name}-{kind}.svg", f"{name}: {caption}")
-        save_figure(axes, folder / figure.file)
-        figures.append(figure)
-    return figures
+    drawn = (
+        ("loss", "losses during training", plot_losses),
+        ("accuracy", "accuracy during training", plot_accuracy),
+        ("probabilities", "subpredicate probabilities per subrule", plot_probabilities),
+    )
+    return [
+        Figure(f"{name}-{kind}.svg", f"{name}: {caption}", partial(plot, result))
+        for kind, caption, plot in drawn
+    ]
 
 
 _PROTOCOL = (

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the figures of the concept pages, drawn anew by the code they explain."""
-    from benchmarks.figures import draw_figures  # noqa: PLC0415
     from mkdocs.structure.files import File  # noqa: PLC0415
+
+    from benchmarks.figures import draw_figures  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         for path in draw_figures(Path(folder)):

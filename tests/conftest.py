@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures that several rooms' tests share."""
 
 from __future__ import annotations
 
@@ -7,15 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import torch
-from hypothesis import settings
-
-# Tests work on tiny tensors, which several threads only slow down.
-torch.set_num_threads(1)
-
-# The same examples every time, and no clock: a test fails for what it tests or not at all.
-settings.register_profile("andre", deadline=None, derandomize=True)
-settings.load_profile("andre")
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
+import andre
 from andre.cli.app import main
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -83,6 +84,11 @@ def run_bash(block: Block, monkeypatch) -> str:
 
 def test_there_are_pages():
     assert len(PAGES) > 15
+
+
+def test_every_public_name_is_in_the_reference():
+    pages = "".join(page.read_text() for page in (DOCS / "reference").glob("*.md"))
+    assert set(andre.__all__) <= set(re.findall(r"^::: andre\.(?:\w+\.)?(\w+)$", pages, re.MULTILINE))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(path.relative_to(DOCS)) for path in PAGES])

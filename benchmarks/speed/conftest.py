@@ -1,8 +1,7 @@
-"""Speed ratios: what is measured is printed as a table, and kept where `--out` says."""
+"""Collects what the speed benchmarks measure into reports, which `--out` keeps."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.output import Report, Table, mark
 from tests.conftest import datasets
 
-__all__ = ["datasets"]  # shared with the tests
+from benchmarks import BENCHMARKS
+from benchmarks.report import Report, Table, mark
+from benchmarks.speed import TIMED
 
-sys.path.insert(0, str(Path(__file__).parent))  # so that tests can import forms.py
+__all__ = ["datasets"]  # shared with the tests
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Ratios:
         )
         return Report(
             name="speed",
-            title="Speed",
+            title=BENCHMARKS["speed"].title,
             protocol=_PROTOCOL,
             settings={"seed": 0},
             seconds=time.perf_counter() - self.began,
@@ -84,8 +84,7 @@ _PROTOCOL = (
 _TIMES = (
     "Best of the rounds named, in one process. Graphs are random; datasets are the public files. "
     "*peak_bytes* is the process's high-water mark. The last closure is that of 20,000 random edges over "
-    "10,000 nodes, with DuckDB held to 4 GB. `./dev bench -m '' --out docs` measures all, "
-    "the long ones included."
+    "10,000 nodes, with DuckDB held to 4 GB. `./dev bench times --no-long` leaves out what takes minutes."
 )
 _KEY = pytest.StashKey[Ratios]()
 
@@ -123,14 +122,14 @@ def _times(config: pytest.Config) -> Report:
     session = getattr(config, "_benchmarksession", None)
     for bench in [] if session is None else session.benchmarks:
         room = Path(bench.fullname.split("::")[0]).stem.removeprefix("test_")
-        if room != "core":
+        if room in TIMED:
             what = bench.name.removeprefix("test_").replace("_", " ")
             notes = ", ".join(f"{key} {value:,}" for key, value in bench.extra_info.items())
             lines.append((room, what, f"{bench.stats.min:.3g}", str(bench.stats.rounds), notes))
     table = Table("Best times", ("room", "what", "s", "rounds", "notes"), tuple(lines))
     return Report(
         name="times",
-        title="Facts, inference and census",
+        title=BENCHMARKS["times"].title,
         protocol=_TIMES,
         settings={"seed": 0},
         seconds=sum(float(line[2]) for line in lines),

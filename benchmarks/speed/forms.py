@@ -2,7 +2,7 @@
 
 Run as a script with a form's name (plain, blocked, tabulated), it says how much memory one pass takes:
 
-    python benchmarks/forms.py tabulated
+    python benchmarks/speed/forms.py tabulated
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long a census takes; `andre bench census` shows how it grows with the facts."""
+"""How long a census takes; `./dev bench census` shows how it grows with the facts."""
 
 from __future__ import annotations
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from forms import GRADED, LARGE, build, forward_backward, random_weights, valuations
 
 from andre.evaluation import CrispSample
 from andre.learning import Config, Screening, SelectionConfig, best_short_bodies, fit
 from andre.samples import SYNTHETIC_TASKS, Form, Membership, RuleSpace, Sample
+from benchmarks.speed.forms import GRADED, LARGE, build, forward_backward, random_weights, valuations
 
 _FORMS = Path(__file__).parent / "forms.py"
 

@@ -53,11 +53,8 @@ def test_reading_ten_million_triples(tmp_path: Path, benchmark: BenchmarkFixture
     assert len(base) > 9_900_000
 
 
-def test_reading_wn18rr_with_the_start_of_python(benchmark: BenchmarkFixture) -> None:
-    folder = Path(os.environ.get("ANDRE_DATA", Path(__file__).parents[2] / "shared" / "datasets"))
-    path = folder / "wn18rr.nl"
-    if not path.is_file():
-        pytest.skip(f"no dataset at {path}: set ANDRE_DATA")
+def test_reading_wn18rr_with_the_start_of_python(datasets: Path, benchmark: BenchmarkFixture) -> None:
+    path = datasets / "wn18rr.nl"
     code = f"from andre.facts import read_facts; assert len(read_facts({str(path)!r})) == 93003"
     benchmark.pedantic(subprocess.run, ([sys.executable, "-c", code],), {"check": True}, rounds=3)
 

@@ -1,6 +1,5 @@
 """How fast programs run, and how DuckDB compares with clingo."""
 
-import os
 import resource
 from pathlib import Path
 from typing import Any
@@ -20,17 +19,9 @@ def random_graph(nodes: int, edges: int) -> FactBase:
     return FactBase.from_relations(range(nodes), [Relation("edge", np.unique(pairs, axis=0))])
 
 
-def data(name: str) -> Path:
-    folder = os.environ.get("ANDRE_DATA")
-    path = (Path(folder) if folder else Path(__file__).parents[2] / "shared" / "datasets") / name
-    if not path.exists():
-        pytest.skip(f"no {path}: set ANDRE_DATA to the folder of the datasets")
-    return path
-
-
 @pytest.mark.parametrize("engine", ["auto", "clingo", "duckdb"])
-def test_umls_closure(benchmark: Any, engine: str) -> None:
-    facts = read_facts(data("umls.nl")).select("train")
+def test_umls_closure(datasets: Path, benchmark: Any, engine: str) -> None:
+    facts = read_facts(datasets / "umls.nl").select("train")
     rules = parse_program("isa(X, Y) :- isa(X, Z), isa(Z, Y).")
     benchmark(infer, rules, facts, engine=engine)
 

@@ -6,18 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from benchmarks.kb import PARTS, KbOptions, parse_parts
-from benchmarks.knowledge import Heads, _asked, ceiling, judge_heads, judge_rows, parse_datasets, remark
-from benchmarks.paper import KNOWLEDGE, RUN_MINUTES, Published
-from benchmarks.regions import Map, hide, judge_regions
-from benchmarks.run_times import time_all
 
 from andre.census import take_census
-from andre.errors import ConfigError
 from andre.facts import TASKS, FactBase
 from andre.logic import parse_atom
 from andre.samples import Language
-from benchmarks import run_times
+from benchmarks import knowledge
+from benchmarks.countries import Map, hide, judge_regions
+from benchmarks.knowledge import Heads, _asked, ceiling, judge_heads, judge_rows, remark, time_all
+from benchmarks.paper import KNOWLEDGE, RUN_MINUTES, Published
 
 _SIDE = Published("family", "grandparent/2", 0.8, 3, None, None)
 
@@ -86,16 +83,7 @@ def test_remarks(paper, negatives, said):
     assert said in found if said else found == ""
 
 
-def test_names():
-    assert parse_datasets(None) == KNOWLEDGE
-    assert {line.dataset for line in parse_datasets("umls, nations")} == {"umls", "nations"}
-    with pytest.raises(ConfigError, match="there is no line for 'fb15k'"):
-        parse_datasets("fb15k")
-    assert parse_parts(None) == tuple(PARTS)
-    with pytest.raises(ConfigError, match="there is no part 'speed'"):
-        parse_parts("speed")
-    with pytest.raises(ConfigError, match="there is no 'uw_cse' to time"):
-        PARTS["time"](KbOptions("uw_cse"))
+def test_the_paper_times_what_it_judges():
     assert set(RUN_MINUTES) <= {line.dataset for line in KNOWLEDGE}
 
 
@@ -150,5 +138,5 @@ def test_times_of_all_relations():
     assert found.targets == 2
     assert 0 < found.slowest_seconds <= found.seconds
     assert found.megabytes > 1
-    assert len(found.line()) == len(run_times._COLUMNS)
+    assert len(found.line()) == len(knowledge._TIMES)
     assert found.line()[1] == "mixed pool"

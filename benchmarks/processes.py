@@ -1,7 +1,9 @@
-"""Many pieces of work, shared out among processes of one thread each."""
+"""Work in processes of one thread each: many pieces shared out, or one piece in a process of its own."""
 
 from __future__ import annotations
 
+import resource
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
@@ -10,20 +12,19 @@ from typing import TypeVar
 
 import torch
 
-__all__ = ["Tick", "run_all"]
+from benchmarks import Tick, silent
 
+__all__ = ["peak_bytes", "run_all", "run_apart", "worker_pool"]
 
-#: Told how many of how many pieces are done.
-Tick = Callable[[int, int], None]
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
 def run_all(
-    work: Callable[[Given], Made], given: Sequence[Given], workers: int, tick: Tick | None = None
+    work: Callable[[Given], Made], given: Sequence[Given], workers: int, tick: Tick = silent
 ) -> list[Made]:
-    """Do all the work, in so many processes of one thread each.
+    """Apply a function to many values, shared out among processes of one thread each.
 
     Parameters
     ----------
@@ -41,7 +42,6 @@ def run_all(
     >>> run_all(abs, [-1, 2, -3], workers=1)
     [1, 2, 3]
     """
-    tick = tick or (lambda done, total: None)
     if workers <= 1 or len(given) <= 1:
         made = []
         with _one_thread():
@@ -49,7 +49,7 @@ def run_all(
                 made.append(work(each))
                 tick(len(made), len(given))
         return made
-    pool = ProcessPoolExecutor(min(workers, len(given)), get_context("spawn"), torch.set_num_threads, (1,))
+    pool = worker_pool(min(workers, len(given)))
     try:
         futures = [pool.submit(work, each) for each in given]
         waiting = set(futures)
@@ -59,6 +59,33 @@ def run_all(
         return [future.result() for future in futures]
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def run_apart(work: Callable[..., Made], *given: object) -> Made:
+    """Do some work in a fresh process, so that its peak memory is its own."""
+    with worker_pool(1) as pool:
+        return pool.submit(work, *given).result()
+
+
+def worker_pool(workers: int) -> ProcessPoolExecutor:
+    """An executor with this many processes of one thread each.
+
+    They are spawned: a forked process would inherit torch's threads in an unusable state.
+    """
+    return ProcessPoolExecutor(workers, get_context("spawn"), torch.set_num_threads, (1,))
+
+
+def peak_bytes() -> int:
+    """Peak memory of this process or of the largest that it started.
+
+    Examples
+    --------
+    >>> peak_bytes() > 10**6
+    True
+    """
+    unit = 1 if sys.platform == "darwin" else 1024
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(each).ru_maxrss for each in who) * unit
 
 
 @contextmanager

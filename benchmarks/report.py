@@ -8,62 +8,37 @@ without the others.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from andre.errors import DataError
 from andre.files import write_whole
+from andre.learning import save_figure
 from andre.runs import versions
+from benchmarks import BENCHMARKS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
     from rich.table import Table as RichTable
 
-__all__ = [
-    "Figure",
-    "Report",
-    "Table",
-    "figure_folder",
-    "mark",
-    "rich_tables",
-    "seed_range",
-    "share",
-    "versions",
-    "write_page",
-]
+__all__ = ["Figure", "Report", "Table", "mark", "rich_tables", "seed_range", "share", "write_page"]
 
 
 _FOLDER = "benchmarks"
-#: The order of the page; reports of other names follow.
-_ORDER = (
-    "classical",
-    "noise",
-    "census",
-    "ranking",
-    "synthetic",
-    "synthetic-paper",
-    "ablation",
-    "ablation-paper",
-    "operators",
-    "visual",
-    "wide",
-    "kb-accuracy",
-    "kb-countries",
-    "kb-times",
-    "speed",
-)
 
 _PREFACE = """\
 # Benchmarks
 
 This page is written by the commands it describes; nothing on it is typed by hand.
 
-    ./dev run andre bench all --seeds 20 --speed benchmarks --out docs
+    ./dev bench all --out docs
 
-measures everything and writes it anew. `andre bench NAME --out docs` measures one section,
-`./dev bench --out docs` the speed ratios, and `andre bench page docs` puts the page together
-from the results in `docs/benchmarks/` without measuring.
+measures everything and writes it anew. `./dev bench NAME --out docs` measures one section with the settings
+below it, and `./dev bench page docs` puts the page together from the results in `docs/benchmarks/` without
+measuring. `./dev bench --help` lists the names.
 """
 
 
@@ -97,10 +72,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture beside a report's JSON."""
+    """A picture that is drawn when its report is written, into a file beside the report's JSON."""
 
     file: str
     caption: str
+    draw: Callable[[], Drawing | Axes] | None = field(default=None, compare=False, repr=False)
+    #: ^ None for a report that was read: its picture is there already
 
 
 @dataclass(frozen=True)
@@ -140,7 +117,9 @@ class Report:
 
     def json(self) -> str:
         """All of it, for machines."""
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+        values = asdict(self)
+        values["figures"] = [{"file": figure.file, "caption": figure.caption} for figure in self.figures]
+        return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
     def markdown(self) -> str:
         """A section of the page."""
@@ -157,9 +136,12 @@ class Report:
         return f"{chosen}; {self.seconds:.1f} s in all; {made}"
 
     def write(self, folder: Path) -> None:
-        """Keep the report in a folder, and make its page anew."""
+        """Keep the report in a folder, its pictures beside it, and make the folder's page anew."""
         home = folder / _FOLDER
         home.mkdir(parents=True, exist_ok=True)
+        for figure in self.figures:
+            if figure.draw is not None:
+                save_figure(figure.draw(), home / figure.file)
         write_whole(home / f"{self.name}.json", self.json())
         write_page(folder)
 
@@ -179,8 +161,9 @@ def write_page(folder: Path) -> Path:
         except (ValueError, KeyError, TypeError):
             raise DataError(f"{path} is no benchmark's report: delete it, or measure it anew") from None
     if not reports:
-        raise DataError(f"there are no reports in {folder / _FOLDER}: run `andre bench all --out {folder}`")
-    reports.sort(key=lambda report: (*(report.name == name for name in _ORDER), False), reverse=True)
+        raise DataError(f"there are no reports in {folder / _FOLDER}: run `./dev bench all --out {folder}`")
+    order = [*BENCHMARKS, *sorted({report.name for report in reports} - set(BENCHMARKS))]
+    reports.sort(key=lambda report: order.index(report.name))
     page = folder / f"{_FOLDER}.md"
     write_whole(page, "\n".join((_PREFACE, *(report.markdown() + "\n" for report in reports))))
     return page
@@ -206,15 +189,8 @@ def rich_tables(report: Report) -> list[RichTable]:
     return drawn
 
 
-def figure_folder(out: Path) -> Path:
-    """Where a report in this folder keeps its pictures; made if need be."""
-    home = out / _FOLDER
-    home.mkdir(parents=True, exist_ok=True)
-    return home
-
-
 def share(part: int, whole: int) -> str:
-    """A count of so many.
+    """A count out of a total.
 
     Examples
     --------
@@ -236,7 +212,7 @@ def seed_range(seeds: int) -> str:
 
 
 def mark(met: bool | None) -> str:
-    """Yes, no, or nothing to say.
+    """A table's mark for a condition that is met, not met, or does not apply.
 
     Examples
     --------

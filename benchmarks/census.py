@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +13,9 @@ from andre.facts import FactBase, Relation
 from andre.facts.datasets import load
 from andre.limits import peak_megabytes
 from andre.samples import Language
-from benchmarks.output import Report, Table, mark
+from benchmarks import BENCHMARKS, Tick, silent
+from benchmarks.processes import run_apart
+from benchmarks.report import Report, Table, mark
 
 __all__ = ["SIZES", "bench_census", "random_graph"]
 
@@ -68,37 +66,30 @@ def random_graph(n_facts: int, seed: int = 0) -> FactBase:
     return FactBase.from_relations(range(n), relations)
 
 
-def bench_census(sizes: Sequence[int] = SIZES) -> Report:
+def bench_census(facts: int = 10**7, tick: Tick = silent) -> Report:
     """Take the census of the paper's targets, and of random graphs of growing size.
 
     Parameters
     ----------
-    sizes
-        Facts of the random graphs.
+    facts
+        Of the largest random graph.
+    tick
+        Called whenever a census is taken.
     """
     began = time.perf_counter()
-    totals, known = [], []
-    for name, target, variables, rows in _TOTALS:
-        taken = _apart(_of_dataset, name, target, variables)
-        if taken is None:
-            totals.append((name, target, str(variables), "not at hand", *["–"] * 6))
-            continue
-        known.append(taken)
-        totals.append(
-            (
-                name,
-                target,
-                str(variables),
-                "–" if rows is None else f"{rows:,}",
-                f"{taken.rows:,}",
-                "–" if rows is None else mark(rows == taken.rows),
-                f"{taken.groundings:,}",
-                f"{taken.distinct:,}",
-                f"{taken.seconds:.2f}",
-                f"{taken.megabytes:,.0f}",
-            )
-        )
-    grown = [taken for size in sizes if (taken := _apart(_of_graph, size)) is not None]
+    sizes = [size for size in SIZES if size <= facts] or [facts]
+    work = len(_TOTALS) + len(sizes)
+    known: list[Taken] = []
+    totals = []
+    for done, (name, target, variables, rows) in enumerate(_TOTALS, 1):
+        taken = run_apart(_of_dataset, name, target, variables)
+        known += [taken] if taken else []
+        totals.append((name, target, str(variables), *_total(taken, rows)))
+        tick(done, work)
+    grown: list[Taken] = []
+    for size in sizes:
+        grown.append(run_apart(_of_graph, size))
+        tick(len(_TOTALS) + len(grown), work)
     lines = tuple(
         (f"{t.facts:,}", f"{t.groundings:.3g}", f"{t.distinct:,}", f"{t.seconds:.1f}", f"{t.megabytes:,.0f}")
         for t in grown
@@ -115,9 +106,9 @@ def bench_census(sizes: Sequence[int] = SIZES) -> Report:
     )
     return Report(
         name="census",
-        title="The census",
+        title=BENCHMARKS["census"].title,
         protocol=_PROTOCOL,
-        settings={"seed": 0, "sizes": list(sizes)},
+        settings={"seed": 0, "sizes": sizes},
         seconds=time.perf_counter() - began,
         tables=(
             Table("Row totals, preset paper", (*columns, "s", "MB"), tuple(totals)),
@@ -127,10 +118,19 @@ def bench_census(sizes: Sequence[int] = SIZES) -> Report:
     )
 
 
-def _apart(work: Callable[..., Taken | None], *arguments: Any) -> Taken | None:
-    """Measure in a fresh process, so that its memory is its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(work, *arguments).result()
+def _total(taken: Taken | None, rows: int | None) -> tuple[str, ...]:
+    """The paper's number of rows beside ours, and what ours took; a dataset may not be at hand."""
+    if taken is None:
+        return ("not at hand", *["–"] * 6)
+    return (
+        "–" if rows is None else f"{rows:,}",
+        f"{taken.rows:,}",
+        "–" if rows is None else mark(rows == taken.rows),
+        f"{taken.groundings:,}",
+        f"{taken.distinct:,}",
+        f"{taken.seconds:.2f}",
+        f"{taken.megabytes:,.0f}",
+    )
 
 
 def _of_dataset(name: str, target: str, variables: int) -> Taken | None:

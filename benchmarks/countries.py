@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from andre.arrays import Bools
 from andre.completion import Completion, complete, relearn
 from andre.facts import FactBase
 from andre.facts.datasets import load
 from andre.learning import ProposalConfig, propose
 from andre.logic import Rule
-from benchmarks.output import Report, Table, share
-from benchmarks.ranking import KINDS
-from benchmarks.ranking_trial import POOLS, Pool, pool_config, scored_by
+from benchmarks import BENCHMARKS, Tick, silent
+from benchmarks.ranking import KINDS, POOLS, Pool, pool_config, scored_by
+from benchmarks.report import Report, Table, share
 
-__all__ = ["Map", "Regions", "bench_regions", "hide", "judge_regions"]
+__all__ = ["Map", "Regions", "bench_countries", "hide", "judge_regions"]
 
 
 _DATASETS = ("countries_s1", "countries_s2", "countries_s3")
@@ -29,14 +29,14 @@ _COUNTRIES = 24
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """The training facts of a task: what lies in what, and what is near what, [n, n] each."""
+    """The training facts of a task as matrices of its n constants: locatedIn and neighborOf, [n, n] each."""
 
-    located: NDArray[np.bool_]
-    near: NDArray[np.bool_]  #: both ways
+    located: Bools
+    near: Bools  #: both ways
 
     @classmethod
     def of(cls, facts: FactBase) -> Map:
-        """Take the training facts."""
+        """Read the training facts."""
         n = len(facts.constants)
         tables = []
         for name in ("locatedIn", "neighborOf"):
@@ -48,7 +48,7 @@ class Map:
 
     @property
     def regions(self) -> list[int]:
-        """What lies in nothing, and something in it."""
+        """The constants that contain others and lie in none: the five regions of the world."""
         return np.flatnonzero(self.located.any(axis=0) & ~self.located.any(axis=1)).tolist()
 
     def draw(self, seed: int) -> list[int]:
@@ -61,7 +61,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Regions:
-    """How one of the three tasks went."""
+    """How many countries of one task have their region ranked first, by one pool of rules."""
 
     dataset: str
     pool: Pool
@@ -76,7 +76,7 @@ class Regions:
 
 
 def hide(task: str, facts: FactBase, countries: Sequence[int]) -> FactBase:
-    """Hold countries out of the training facts as a task holds out its own; their regions become valid.
+    """Facts with more countries held out, the way a task holds out its own; their regions are marked valid.
 
     S1 takes the region of a country, S2 its subregion too, S3 also the regions
     of its neighbours.
@@ -134,8 +134,8 @@ def _proposed(facts: FactBase, pool: Pool, seed: int) -> list[Rule]:
     return [] if pool == "short" else propose(facts, ProposalConfig(seed=seed, variables=4))
 
 
-def _ranked_first(done: Completion, mark: str, regions: list[int]) -> NDArray[np.bool_]:
-    """Whether the region of each fact of a mark scores above all other regions."""
+def _ranked_first(done: Completion, mark: str, regions: list[int]) -> Bools:
+    """Whether the region of each fact with this mark (valid, test) scores above all other regions."""
     step = done.graph.relations.index("locatedIn")
     pairs = done.graph.pairs(step, mark)
     scores = done.scorer.scores(done.features[step], pairs[:, 0])[:, regions]  # [Q, regions]
@@ -143,10 +143,14 @@ def _ranked_first(done: Completion, mark: str, regions: list[int]) -> NDArray[np
     return np.asarray(np.where(is_own, -np.inf, scores).max(axis=1) < scores[is_own])
 
 
-def bench_regions(seed: int = 0, tasks: Iterable[str] = _DATASETS) -> Report:
-    """The three Countries tasks."""
+def bench_countries(seed: int = 0, tick: Tick = silent) -> Report:
+    """Rank the regions of all three Countries tasks by every pool of rules."""
     began = time.perf_counter()
-    found = [judge_regions(task, pool, seed) for task in tasks for pool in POOLS]
+    given = [(task, pool) for task in _DATASETS for pool in POOLS]
+    found = []
+    for done, (task, pool) in enumerate(given, 1):
+        found.append(judge_regions(task, pool, seed))
+        tick(done, len(given))
     lines = tuple(
         (
             one.dataset,
@@ -163,20 +167,12 @@ def bench_regions(seed: int = 0, tasks: Iterable[str] = _DATASETS) -> Report:
         for one in found
     )
     columns = (
-        "dataset",
-        "pool",
-        "paper",
-        "ours",
-        "first of the regions",
-        "missed",
-        "first of all",
-        "valid",
-        "scored by",
-        "s",
-    )
+        "dataset", "pool", "paper", "ours", "first of the regions", "missed", "first of all", "valid",
+        "scored by", "s",
+    )  # fmt: skip
     return Report(
         name="kb-countries",
-        title="Countries: the region of every held-out country",
+        title=BENCHMARKS["kb-countries"].title,
         protocol=_PROTOCOL,
         settings={"seed": seed},
         seconds=time.perf_counter() - began,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from benchmarks.output import Figure, Report, Table, rich_tables, write_page
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andre.errors import DataError
+from benchmarks.report import Figure, Report, Table, rich_tables, write_page
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Zl", "Zp")), max_size=8)
 
