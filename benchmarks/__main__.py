@@ -15,8 +15,6 @@ from benchmarks import BENCHMARKS, Tick
 if TYPE_CHECKING:
     from benchmarks.report import Report
 
-__all__ = ["main"]
-
 #: What a setting is called on the command line, and what it does.
 _OPTIONS = {
     "seeds": ("--seeds", "how many seeds: 0, 1, ...; a few for a quick look"),

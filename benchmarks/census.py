@@ -17,9 +17,6 @@ from benchmarks import BENCHMARKS, Tick, silent
 from benchmarks.processes import run_apart
 from benchmarks.report import Report, Table, mark
 
-__all__ = ["SIZES", "bench_census", "random_graph"]
-
-
 #: Facts of the graphs by which growth is shown.
 SIZES = (10**4, 10**5, 10**6, 10**7)
 

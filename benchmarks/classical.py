@@ -25,19 +25,6 @@ from benchmarks.paper import CLASSICAL
 from benchmarks.processes import run_all
 from benchmarks.report import Figure, Report, Table, seed_range, share
 
-__all__ = [
-    "CONDITIONS",
-    "NOISY_TASKS",
-    "Condition",
-    "Outcome",
-    "Trial",
-    "attempt",
-    "bench_classical",
-    "bench_noise",
-    "flaws",
-    "judge",
-]
-
 
 @dataclass(frozen=True)
 class Condition:

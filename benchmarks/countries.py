@@ -19,9 +19,6 @@ from benchmarks import BENCHMARKS, Tick, silent
 from benchmarks.ranking import KINDS, POOLS, Pool, pool_config, scored_by
 from benchmarks.report import Report, Table, share
 
-__all__ = ["Map", "Regions", "bench_countries", "hide", "judge_regions"]
-
-
 _DATASETS = ("countries_s1", "countries_s2", "countries_s3")
 #: As many validation countries as the tasks have test countries.
 _COUNTRIES = 24

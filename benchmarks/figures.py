@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "FIGURES",
-    "Curves",
-    "draw_figures",
-    "plot_operators",
-    "plot_recovery",
-    "plot_reliability",
-]
-
-
 # Colours that all eyes can tell apart (after Okabe and Ito); dashes and shapes say the same in print.
 _BLUE, _ORANGE, _GREEN, _PINK, _SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
 _COLOURS = (_BLUE, _ORANGE, _GREEN, _PINK, "#E69F00", _SKY, "#000000")

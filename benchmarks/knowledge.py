@@ -35,21 +35,6 @@ from benchmarks.paper import KNOWLEDGE, RUN_MINUTES, Published
 from benchmarks.processes import peak_bytes, run_all, worker_pool
 from benchmarks.report import Report, Table
 
-__all__ = [
-    "TIMED",
-    "Heads",
-    "Rows",
-    "RunTime",
-    "bench_accuracy",
-    "bench_times",
-    "ceiling",
-    "judge_heads",
-    "judge_rows",
-    "remark",
-    "time_all",
-]
-
-
 Codes: TypeAlias = NDArray[np.int32]  #: of constants, [N, 2]
 
 #: Rows that the runs see: those that propose need not see all.

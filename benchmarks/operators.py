@@ -20,17 +20,6 @@ from benchmarks.processes import run_all
 from benchmarks.report import Figure, Report, Table, seed_range, share
 from benchmarks.synthetic import TEST_ROWS, Outcome, attempt, parse_cells, trial_of
 
-__all__ = [
-    "CELLS",
-    "MEMBERSHIPS",
-    "OPERATORS",
-    "bench_ablation",
-    "bench_operators",
-    "memberships",
-    "operator_curves",
-]
-
-
 _BETA = 20.0
 _POINTS = 1001
 _NAMES = {"attention": "attention", "product": "product", "geometric": "regularised geometric mean"}

@@ -5,20 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = [
-    "ABLATION",
-    "CLASSICAL",
-    "FOUR_SECONDS",
-    "GRANDPARENT",
-    "KNOWLEDGE",
-    "RUN_MINUTES",
-    "SYNTHETIC",
-    "Cell",
-    "Listed",
-    "Published",
-    "Reported",
-]
-
 
 class Cell(NamedTuple):
     """One line of the paper's synthetic tables."""

@@ -14,9 +14,6 @@ import torch
 
 from benchmarks import Tick, silent
 
-__all__ = ["peak_bytes", "run_all", "run_apart", "worker_pool"]
-
-
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 

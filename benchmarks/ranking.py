@@ -28,22 +28,6 @@ from benchmarks.figures import plot_reliability
 from benchmarks.processes import peak_bytes, run_apart, worker_pool
 from benchmarks.report import Figure, Report, Table
 
-__all__ = [
-    "DATASETS",
-    "KINDS",
-    "POOLS",
-    "Outcome",
-    "Pool",
-    "Proposals",
-    "Trial",
-    "attempt",
-    "bench_ranking",
-    "pool_config",
-    "propose_rules",
-    "scored_by",
-]
-
-
 Pool: TypeAlias = Literal["short", "gradient", "mixed"]
 
 DATASETS = ("nations", "umls", "kinship", "wn18rr")

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from rich.table import Table as RichTable
 
-__all__ = ["Figure", "Report", "Table", "mark", "rich_tables", "seed_range", "share", "write_page"]
-
-
 _FOLDER = "benchmarks"
 
 _PREFACE = """\

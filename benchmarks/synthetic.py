@@ -18,21 +18,6 @@ from benchmarks.paper import SYNTHETIC, Cell
 from benchmarks.processes import run_all
 from benchmarks.report import Report, Table, mark, seed_range, share
 
-__all__ = [
-    "TEST_ROWS",
-    "Outcome",
-    "Summary",
-    "Trial",
-    "attempt",
-    "bench_synthetic",
-    "bench_wide",
-    "goal",
-    "identifiable",
-    "parse_cells",
-    "trial_of",
-]
-
-
 #: Clean rows, drawn apart from the training rows, that judge a program.
 TEST_ROWS = 10_000
 

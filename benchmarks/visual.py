@@ -14,9 +14,6 @@ from benchmarks import BENCHMARKS, Tick, silent
 from benchmarks.paper import FOUR_SECONDS, GRANDPARENT, Listed
 from benchmarks.report import Figure, Report, Table, mark
 
-__all__ = ["bench_visual", "learn_four", "learn_grandparent"]
-
-
 _ROWS, _TRAIN = 1000, 800
 _SPLITS = ("train", "validation")
 #: Looks three times as often as usual, for smooth curves; a run converges after as many steps.

@@ -9,23 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Bools",
-    "Counts",
-    "Floats",
-    "Ints",
-    "blocks_of",
-    "csr_entries",
-    "csr_starts",
-    "distinct_keys",
-    "distinct_rows",
-    "number_keys",
-    "number_rows",
-    "number_sets",
-    "row_keys",
-]
-
-
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]

@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "AndreError",
-    "CheckpointError",
-    "ConfigError",
-    "DataError",
-    "LogicError",
-    "MemoryLimitError",
-    "shorten",
-]
-
 
 class AndreError(ValueError):
     """Something the user can mend: the message says what, where and what to do.

@@ -16,9 +16,6 @@ from andre.logic import Program
 from andre.report import LiveProgress
 from andre.samples import RuleSpace, Sample, Thresholds, check_weights
 
-__all__ = ["AndreClassifier"]
-
-
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils import check_random_state

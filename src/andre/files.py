@@ -7,8 +7,6 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["Saveable", "write_whole"]
-
 
 def write_whole(path: Path, data: bytes | str) -> None:
     """Put data in a file in one step: a crash leaves the old file, or the new one.

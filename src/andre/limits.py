@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-__all__ = ["Deadline", "Interrupt", "interruptible", "peak_megabytes", "sized_threads"]
-
 #: Numbers computed at a time from which several threads pay.
 _WORTH_SHARING = 1_000_000
 

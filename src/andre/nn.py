@@ -16,8 +16,6 @@ from andre.logic import Program
 from andre.model import Inputs, LossConfig, Network, NetworkConfig, Objective
 from andre.samples import Codes, RuleSpace, Sample
 
-__all__ = ["RuleLayer"]
-
 
 class RuleLayer(nn.Module):
     """A torch layer of rules over the truth values of atoms that another network may perceive.

@@ -13,8 +13,6 @@ from andre.errors import MemoryLimitError
 from andre.facts import FactBase
 from andre.samples import Membership, sums_of
 
-__all__ = ["BagCollector", "Bags", "Weigher", "informative_columns"]
-
 
 @dataclass(frozen=True, eq=False)
 class Weigher:

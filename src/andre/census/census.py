@@ -23,9 +23,6 @@ from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.samples import Language, Membership, RuleSpace, Sample, key_text
 
-__all__ = ["Census", "carry_out", "ground", "head_domains", "sample_census", "take_census"]
-
-
 #: Fewer head atoms cannot stand for all: half of them are not stated, and these are of four kinds.
 _FEWEST_DRAWN = 8
 

@@ -30,9 +30,6 @@ from andre.arrays import (
 from andre.census.graph import FactGraph, NeighbourTypes
 from andre.census.strata import Classes, Counted, Stratum
 
-__all__ = ["all_orders", "count_classes", "triangles"]
-
-
 #: How many joined rows are held at a time; a block takes some hundred megabytes.
 _BLOCK = 4_000_000
 #: Pairs of three blocks, in the order of their patterns.

@@ -23,9 +23,6 @@ from andre.census.bags import Weigher
 from andre.census.graph import FactGraph
 from andre.census.plan import Draw
 
-__all__ = ["DrawnHeads", "draw_cells", "draw_heads", "draw_marked"]
-
-
 #: NumPy's own hypergeometric draw takes no larger numbers.
 _NUMPY_LIMIT = 10**9
 #: From this standard deviation on the distribution is as good as normal: its skewness is below 1e-5.

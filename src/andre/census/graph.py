@@ -33,20 +33,6 @@ from andre.facts import FactBase, Relation
 from andre.logic import Atom, Constant, Variable
 from andre.samples import Key, RuleSpace, evidence_mask
 
-__all__ = [
-    "TRUE",
-    "UNKNOWN",
-    "Cells",
-    "FactGraph",
-    "NeighbourTypes",
-    "build_graph",
-    "constant_column",
-    "levels_of",
-    "seen_constants",
-    "value_of",
-]
-
-
 #: Truth values as a row keeps them: the number of a level, or UNKNOWN.
 Cells: TypeAlias = NDArray[np.uint8]
 #: How many evenly spaced levels probabilities are rounded to, as the network does.

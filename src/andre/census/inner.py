@@ -21,9 +21,6 @@ from andre.census.graph import FactGraph
 from andre.census.listing import check_memory, head_keys
 from andre.census.strata import Classes, Counted, Stratum
 
-__all__ = ["join_inner"]
-
-
 #: Entries looked at together; more would leave the cache.
 _BLOCK = 300_000
 #: A dense table of meetings pays up to this many cells for each entry that is looked at.

@@ -13,9 +13,6 @@ from andre.census.strata import Classes, Counted, Stratum
 from andre.errors import MemoryLimitError
 from andre.logic import Atom, Constant
 
-__all__ = ["check_memory", "head_keys", "list_classes"]
-
-
 #: A matrix of all pairs is quicker to look up than a sorted list; this many entries take 128 MB.
 _DENSE = 1 << 25
 #: From the constants of groundings, [G] for each block of a stratum, to a column, [G].

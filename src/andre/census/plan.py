@@ -22,19 +22,6 @@ from andre.census.graph import FactGraph
 from andre.census.strata import Stratum, strata
 from andre.errors import ConfigError, DataError
 
-__all__ = [
-    "CensusPlan",
-    "Draw",
-    "Method",
-    "Mode",
-    "Request",
-    "Semantics",
-    "Step",
-    "Strategy",
-    "plan_census",
-]
-
-
 #: What an example is: a grounding, or a head atom with the set of rows of its groundings.
 Semantics: TypeAlias = Literal["rows", "exists"]
 #: What is learned: a definition from the background, or rules that complete a knowledge base.

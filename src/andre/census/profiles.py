@@ -33,9 +33,6 @@ from andre.census.strata import Classes, Stratum
 from andre.errors import DataError, MemoryLimitError
 from andre.samples import sums_of
 
-__all__ = ["collect_bags"]
-
-
 #: Paths of two steps looked at together.
 _BLOCK = 2_000_000
 #: Cells of the tables that mark what is exhausted.

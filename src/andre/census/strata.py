@@ -13,8 +13,6 @@ from andre.arrays import Bools, Counts, Floats, Ints, number_rows
 from andre.census.graph import TRUE, UNKNOWN, Cells, FactGraph, constant_column
 from andre.logic import Atom, Constant, Variable
 
-__all__ = ["Classes", "Counted", "Stratum", "strata"]
-
 
 @dataclass(frozen=True)
 class Stratum:

@@ -13,9 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 import andre
 from andre.errors import AndreError
 
-__all__ = ["app", "command", "fail", "main", "run"]
-
-
 #: Name of a command -> the module of `andre.cli` that has it, and the first sentence of its help.
 _COMMANDS = {
     "demo": ("fit", "Learn a built-in task, from rows to rules."),

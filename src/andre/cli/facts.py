@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from andre.facts import Bias, FactBase, Task
     from andre.facts.datasets import Dataset
 
-__all__ = ["census", "convert", "datasets", "facts", "tasks"]
-
 
 @command("andre facts family.pl", "andre facts umls --json")
 def facts(source: options.Facts, *, format: options.Format = None, as_json: options.Json = False) -> None:

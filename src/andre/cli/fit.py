@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from andre.runs import TableSource
     from andre.samples import Sample
 
-__all__ = ["Examples", "demo", "fit", "read_examples"]
-
 
 @command(
     "andre fit birds.csv --label bird",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from andre.learning import Plan, Theory
     from andre.runs import RunFolder
 
-__all__ = ["learn", "note_lines"]
-
 
 @command(
     "andre learn family.pl --target grandparent/2",

@@ -17,33 +17,6 @@ from andre.errors import AndreError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = [
-    "Engine",
-    "Facts",
-    "Format",
-    "Heads",
-    "Jobs",
-    "Json",
-    "LanguageFile",
-    "MemoryLimit",
-    "Mode",
-    "OutFile",
-    "OutRun",
-    "Preset",
-    "Program",
-    "Quiet",
-    "Run",
-    "Seed",
-    "Semantics",
-    "Set",
-    "TimeLimit",
-    "To",
-    "Variables",
-    "memory_bytes",
-    "with_settings",
-]
-
-
 Facts = Annotated[
     str,
     typer.Argument(

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from andre.logic import Atom
     from andre.runs import Run
 
-__all__ = ["evaluate", "explain", "predict"]
-
 
 @command(
     "andre predict birds.run new.csv --proba > predictions.csv",

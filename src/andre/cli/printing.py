@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["check_file", "check_folder", "note", "print_json", "print_table", "say"]
-
 
 def say(message: object) -> None:
     """Say something on standard error."""

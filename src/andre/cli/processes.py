@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
-__all__ = ["processes"]
-
 
 @contextmanager
 def processes(jobs: int) -> Iterator[Executor | None]:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from andre.logic import Difference, Rule
     from andre.logic import Program as Rules
 
-__all__ = ["diff", "merge", "rescore"]
-
 
 @command("andre rescore run new_facts.pl --out rescored.pl")
 def rescore(

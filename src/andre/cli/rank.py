@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from andre.facts import FactBase
     from andre.logic import Atom, Literal, Rule
 
-__all__ = ["rank"]
-
-
 #: Settings of completion that are lists, even of one.
 _LISTS = ("aggregators", "smoothing", "penalties", "chained")
 

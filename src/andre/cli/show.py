@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from andre.runs import Origin
     from andre.runs import Run as Saved
 
-__all__ = ["print_run", "report", "show"]
-
 
 @command("andre show family.run", "andre show graph.run --target locatedIn/2 --to csv")
 def show(

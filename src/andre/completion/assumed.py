@@ -11,8 +11,6 @@ from andre.completion.features import Features
 from andre.completion.graph import Graph
 from andre.completion.scoring import Scorer
 
-__all__ = ["asked", "assume", "unanswered"]
-
 
 def unanswered(graph: Graph) -> dict[int, Ints]:
     """The constants without an answer by each step, where at least half of their kind have one.

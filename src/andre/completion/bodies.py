@@ -24,9 +24,6 @@ from andre.logic import Atom, Constant, Literal, Rule, Variable
 if TYPE_CHECKING:
     from andre.completion.config import CompletionPlan
 
-__all__ = ["Body", "Covered", "Shape", "chain_groundings", "long_bodies", "to_rule"]
-
-
 #: The pairs that a body covers, as ascending keys x * n + y, and in how many ways each.
 Covered: TypeAlias = tuple[Ints, NDArray[np.float32]]
 

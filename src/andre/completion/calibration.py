@@ -13,8 +13,6 @@ from andre.completion.features import Features, members
 from andre.completion.graph import Graph
 from andre.completion.scoring import best_confidences
 
-__all__ = ["Reliability", "ReliabilityBin", "measure_reliability"]
-
 
 @dataclass(frozen=True)
 class ReliabilityBin:

@@ -23,8 +23,6 @@ from andre.files import Saveable
 from andre.inference import FactIndex, Search, infer
 from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable
 
-__all__ = ["Choice", "Completion", "RankedAnswer"]
-
 
 @dataclass(frozen=True)
 class Choice:

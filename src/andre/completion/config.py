@@ -12,9 +12,6 @@ from andre.completion.graph import Graph
 from andre.completion.scoring import Aggregator
 from andre.model import NonNegative, Positive, Settings
 
-__all__ = ["CompletionConfig", "CompletionPlan", "SizeConfig"]
-
-
 Count = Annotated[int, Field(ge=1)]
 Whole = Annotated[int, Field(ge=0)]
 

@@ -17,18 +17,6 @@ from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.logic import Rule
 
-__all__ = [
-    "Cells",
-    "Features",
-    "LateFeatures",
-    "covered_pairs",
-    "distinct_pairs",
-    "features_of",
-    "members",
-    "smoothed_confidence",
-    "to_csr",
-]
-
 
 def smoothed_confidence(n_b: NDArray[Any], n_r: NDArray[Any], c: float = 5.0) -> NDArray[Any]:
     """The confidence N_r / (N_b + c) of rules: few groundings count as less certain.

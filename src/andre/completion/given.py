@@ -12,8 +12,6 @@ from andre.facts import FactBase
 from andre.inference import BodyEvaluator
 from andre.logic import Rule
 
-__all__ = ["GivenRules"]
-
 
 class GivenRules:
     """Given rules with the pairs that each covers, evaluated once for both sides.

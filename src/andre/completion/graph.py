@@ -20,8 +20,6 @@ from andre.facts import MARKS, FactBase, Relation
 if TYPE_CHECKING:
     from andre.completion.config import CompletionConfig
 
-__all__ = ["Graph", "believed", "taught", "with_validation"]
-
 
 def _none() -> Ints:
     return np.zeros((0, 3), dtype=np.int64)

@@ -25,8 +25,6 @@ from andre.learning import Callback
 from andre.limits import Deadline
 from andre.logic import Rule
 
-__all__ = ["complete", "relearn"]
-
 
 def complete(
     facts: FactBase,

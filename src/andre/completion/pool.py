@@ -35,8 +35,6 @@ from andre.logic import Rule
 if TYPE_CHECKING:
     from andre.completion.given import GivenRules
 
-__all__ = ["BodyCounts", "BodyPool", "ShortBodies", "as_rule", "constant_bodies", "significance"]
-
 
 @dataclass(frozen=True, eq=False)
 class BodyCounts:

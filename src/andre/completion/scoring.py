@@ -20,9 +20,6 @@ from andre.completion.graph import Graph
 from andre.evaluation import Ranks, filtered_ranks, lexicographic_keys
 from andre.facts import MARKS
 
-__all__ = ["AGGREGATIONS", "Aggregator", "Fired", "Scorer", "WeightInputs", "best_confidences", "rank_facts"]
-
-
 Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
 
 #: What weights are multiplied with, [P, K + 3], dense or sparse.

@@ -17,8 +17,6 @@ from andre.completion.graph import Graph
 from andre.completion.scoring import Fired, Scorer, WeightInputs, best_confidences
 from andre.logic import Rule
 
-__all__ = ["RankingLoss", "fit_weights", "learn_weights", "start_weights", "training_queries"]
-
 
 @dataclass(frozen=True, eq=False)
 class RankingLoss:

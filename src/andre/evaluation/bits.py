@@ -7,9 +7,6 @@ from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats
 
-__all__ = ["Words", "packed", "transposed", "unpacked", "weighed_sums"]
-
-
 Words = NDArray[np.uint64]
 
 #: The exchanges that transpose a square of 8 x 8 bits in one word, of single bits, then of squares of

@@ -13,9 +13,6 @@ from andre.evaluation.bits import Words, packed, transposed, unpacked, weighed_s
 from andre.logic import Evidence, Program
 from andre.samples import Codes, Membership, RuleSpace, Sample, sums_of
 
-__all__ = ["CrispSample", "covers", "literal_truth"]
-
-
 #: Numbers that one block of a table of coverage holds by default.
 _BLOCK = 1 << 24
 

@@ -18,9 +18,6 @@ from andre.arrays import Floats
 from andre.evaluation.crisp import CrispSample
 from andre.samples import Codes
 
-__all__ = ["description_length", "program_length", "subset_cost"]
-
-
 #: From here on Stirling's series is exact to the last digits.
 _SERIES = 16
 #: Whole numbers below this are looked up.

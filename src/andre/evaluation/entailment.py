@@ -14,8 +14,6 @@ from andre.facts import FactBase, Key, Relation
 from andre.inference import Engine, Model, infer, is_among
 from andre.logic import Program
 
-__all__ = ["Confusion", "Entailment", "Shares", "entailment"]
-
 
 class Shares:
     """Accuracy, precision and recall of anything that counts true and false positives and negatives."""

@@ -15,8 +15,6 @@ from andre.inference import alternating_fixpoint
 from andre.inference.truth_tables import Body, TruthTables
 from andre.logic import Rule
 
-__all__ = ["Labels", "RuleBase"]
-
 
 @dataclass(frozen=True, eq=False)
 class Labels:

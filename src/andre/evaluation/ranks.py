@@ -12,16 +12,6 @@ from numpy.typing import NDArray
 from andre.arrays import Bools, Floats, Ints
 from andre.errors import DataError
 
-__all__ = [
-    "POLICIES",
-    "Policy",
-    "RankReport",
-    "Ranks",
-    "filtered_ranks",
-    "lexicographic_keys",
-]
-
-
 Policy: TypeAlias = Literal["realistic", "optimistic", "pessimistic", "dense"]
 
 #: How candidates with equal scores are ranked; the first is the one to compare by.

@@ -10,9 +10,6 @@ from andre.facts import FactBase, Key, Relation
 from andre.inference import BodyEvaluator, Engine, infer, is_among
 from andre.logic import Evidence, Program, Rule
 
-__all__ = ["rank_by_rules", "rescore"]
-
-
 #: Scores of queries by candidates that are held at once.
 _BLOCK = 20_000_000
 #: The smoothing of confidences, N_r / (N_b + c).

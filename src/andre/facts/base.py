@@ -27,8 +27,6 @@ from andre.facts.relation import (
 )
 from andre.logic import Atom, Constant, Program, html_table
 
-__all__ = ["FEATURES", "FactBase", "Notes", "World"]
-
 #: What facts may have beside their arguments.
 FEATURES = (*COLUMNS, "rules", "bias")
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from andre.errors import DataError
 
-__all__ = ["Bias"]
-
 
 @dataclass(frozen=True)
 class Bias:

@@ -30,8 +30,6 @@ from andre.facts.relation import (
 from andre.facts.types import type_of_codes
 from andre.logic import Atom, Constant, Program, Rule, is_code, number_or_none
 
-__all__ = ["Builder", "Interpret", "Place", "as_names", "group_rows", "values_of_texts"]
-
 #: Gives the values of texts as they stood in a source; the relations say which of them go together.
 Interpret: TypeAlias = Callable[[Sequence[str], Iterable[Relation]], list[Value]]
 

@@ -14,8 +14,6 @@ from andre.facts.base import FactBase
 from andre.facts.files import read_facts
 from andre.facts.tasks import TASKS
 
-__all__ = ["DATASETS", "Dataset", "fetch", "find", "load", "read_source"]
-
 # One commit of the DFORL repository, so that the files never change.
 _COMMIT = "85eb4cd7914d9117e6f7eee010f24c8fc8f28057"
 _URL = f"https://raw.githubusercontent.com/gaokun12/DFORL/{_COMMIT}"

@@ -18,8 +18,6 @@ from andre.errors import DataError
 from andre.facts.formats.table_files import TableFile, open_table, read_cell
 from andre.logic import Atom
 
-__all__ = ["ExampleTable", "read_table"]
-
 _MOST_NAMES = 12  # of columns that an error lists; of more it says how many
 
 

@@ -16,8 +16,6 @@ from andre.facts.formats.format import Format
 from andre.facts.formats.text import opening
 from andre.facts.frames import from_frames, from_triples_factories, is_frame, is_triples_factory
 
-__all__ = ["read_facts", "write_facts"]
-
 _WORDS = {
     "probability": "probabilities",
     "mark": "train, valid and test marks",

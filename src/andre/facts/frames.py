@@ -16,8 +16,6 @@ from andre.facts.relation import COLUMNS, MARKS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["from_frames", "from_triples_factories", "is_frame", "is_triples_factory", "to_frames"]
-
 
 def is_frame(source: object) -> bool:
     """Whether this is a DataFrame, of pandas, Polars or the like."""

@@ -11,8 +11,6 @@ from andre.facts.base import FactBase
 from andre.facts.relation import Value
 from andre.logic import QUOTED, Atom, Constant, Term, Variable, number_or_none, parse_atom, unquote
 
-__all__ = ["as_stated", "read_query"]
-
 # With one place left open, whatever else stands between the brackets is the other: commas and all.
 _QUESTION = re.compile(
     rf"\s*(?P<name>{QUOTED}|[^('\s][^(]*?)\s*\(\s*"

@@ -15,21 +15,6 @@ from andre.arrays import Bools, Floats, distinct_keys, row_keys
 from andre.errors import DataError
 from andre.logic import BUILTINS
 
-__all__ = [
-    "COLUMNS",
-    "MARKS",
-    "Codes",
-    "Dictionary",
-    "Key",
-    "Merged",
-    "Relation",
-    "Value",
-    "check_name",
-    "check_value",
-    "key_of",
-    "merge_equal",
-]
-
 #: The parts of a dataset; the mark of a fact is a position here.
 MARKS = ("train", "valid", "test")
 

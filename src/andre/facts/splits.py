@@ -14,8 +14,6 @@ from andre.facts.base import FactBase
 from andre.facts.files import read_facts
 from andre.facts.relation import MARKS, Relation
 
-__all__ = ["PYKEEN_SPLITS", "hold_out", "pykeen_split"]
-
 #: The datasets that PyKEEN carries, and the folders it keeps them in.
 PYKEEN_SPLITS = {"nations": "nations", "umls": "umls", "kinship": "kinships"}
 

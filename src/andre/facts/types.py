@@ -12,8 +12,6 @@ from andre.arrays import Ints, distinct_keys
 from andre.facts.base import FactBase
 from andre.facts.relation import Key, Relation
 
-__all__ = ["ArgumentTypes", "argument_types", "type_of_codes"]
-
 
 def type_of_codes(relations: Iterable[Relation], n_values: int) -> tuple[list[list[int]], Ints]:
     """The type of every argument and of every code, as numbers.

@@ -34,9 +34,6 @@ from andre.logic import Rule
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["METHODS", "BodyEvaluator", "Choice", "Covered", "Limits", "Method", "covered_heads"]
-
-
 Method: TypeAlias = Literal["tables", "products", "joins"]
 
 #: From the one that is best where it can be used to the one that always can.

@@ -29,9 +29,6 @@ from andre.inference.engine import ROUNDING, Component, well_founded
 if TYPE_CHECKING:
     from clingo import Symbol
 
-__all__ = ["ClingoEngine"]
-
-
 _Row: TypeAlias = tuple[int, ...]
 _Table: TypeAlias = dict[_Row, float]  #: row -> probability
 _Estimate: TypeAlias = dict[int, _Table]

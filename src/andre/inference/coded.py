@@ -21,20 +21,6 @@ from andre.arrays import Floats, Ints
 from andre.facts import FactBase, Key, Relation, Value
 from andre.logic import Atom, Constant, Literal, Rule, Term, Variable, check_safe
 
-__all__ = [
-    "CodedAtom",
-    "CodedComparison",
-    "CodedProgram",
-    "CodedRule",
-    "Coder",
-    "Rows",
-    "compare",
-    "is_variable",
-    "number_ranks",
-    "scope_of",
-    "variable_number",
-]
-
 
 def is_variable(term: int) -> bool:
     """Whether a term of a coded atom is a variable."""

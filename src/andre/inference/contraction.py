@@ -14,9 +14,6 @@ from itertools import combinations
 from string import ascii_letters
 from typing import Any, TypeAlias
 
-__all__ = ["MOST_VARIABLES", "Contraction", "Factor", "axes_of"]
-
-
 #: `einsum` of numpy or torch.
 Einsum: TypeAlias = Callable[..., Any]
 

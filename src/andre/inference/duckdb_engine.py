@@ -25,9 +25,6 @@ from andre.inference.engine import ROUNDING, Component, well_founded
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["DuckDBEngine", "columns", "rule_query", "same_row"]
-
-
 _SIGNS = {"=": "=", "\\=": "<>", "<": "<", "=<": "<=", ">": ">", ">=": ">="}
 
 

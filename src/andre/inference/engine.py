@@ -17,9 +17,6 @@ from typing import Protocol, TypeVar
 from andre.errors import LogicError
 from andre.inference.coded import CodedProgram, CodedRule, Rows
 
-__all__ = ["ROUNDING", "Component", "Engine", "Session", "alternating_fixpoint", "components", "well_founded"]
-
-
 #: Two probabilities that differ by less have come by rounding from the same one.
 ROUNDING = 1e-9
 

@@ -21,19 +21,6 @@ from andre.inference.model import Model
 from andre.inference.run import infer
 from andre.logic import Atom, Constant, Literal, Program, Rule, Term, Variable, comparison_holds
 
-__all__ = [
-    "Bindings",
-    "Explainer",
-    "Explanation",
-    "FactIndex",
-    "Firing",
-    "Partial",
-    "Premise",
-    "Search",
-    "explain",
-]
-
-
 #: What the variables of a rule stand for.
 Bindings = dict[Variable, Constant]
 

@@ -18,8 +18,6 @@ from andre.inference.coded import (
 )
 from andre.logic import Rule, check_safe
 
-__all__ = ["Extensions", "term_grids"]
-
 
 class Extensions:
     """The rows of every relation: which atoms hold, and which must not stand negated in a body.

@@ -13,8 +13,6 @@ from andre.facts import row_keys
 from andre.inference.coded import CodedRule, is_variable, variable_number
 from andre.inference.extensions import Extensions
 
-__all__ = ["instances", "is_among", "join_heads"]
-
 
 def is_among(rows: NDArray[np.integer], known: NDArray[np.integer], n_codes: int) -> Bools:
     """Which rows of codes below `n_codes` are among the known ones.

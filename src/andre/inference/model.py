@@ -14,8 +14,6 @@ from andre.facts import FactBase, Key, Relation, row_keys
 from andre.inference.coded import CodedProgram, Rows
 from andre.logic import Atom, Constant
 
-__all__ = ["Model"]
-
 
 @dataclass(frozen=True, eq=False)
 class Model:

@@ -16,9 +16,6 @@ from andre.inference.engine import Engine, components
 from andre.inference.model import Model
 from andre.logic import Program
 
-__all__ = ["choose_engine", "estimate_size", "infer", "materialise"]
-
-
 #: Above this many atoms DuckDB's start costs less than clingo's symbols do.
 _CLINGO_MAX = 20_000
 

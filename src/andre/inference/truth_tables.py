@@ -18,8 +18,6 @@ from andre.inference.contraction import Contraction, Factor, axes_of
 from andre.inference.extensions import Extensions
 from andre.logic import Rule
 
-__all__ = ["Body", "TruthTables"]
-
 
 @dataclass(frozen=True, eq=False)
 class TruthTables:

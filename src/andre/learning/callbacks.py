@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from andre.learning.config import Config
     from andre.learning.trainer import Runs
 
-__all__ = ["Callback", "Finished", "Look", "ProgressKeeper", "State", "tell"]
-
-
 Floats32 = NDArray[np.float32]
 
 

@@ -14,9 +14,6 @@ from andre.errors import ConfigError
 from andre.model import LossConfig, NetworkConfig, NonNegative, Positive, Settings
 from andre.samples import Codes, Form
 
-__all__ = ["Config", "Floor", "Guide", "SelectionConfig", "TrainingConfig"]
-
-
 #: Probabilities may add up to a little less than they should.
 _SLACK = 1 - 1e-9
 

@@ -9,17 +9,6 @@ from torch import Tensor
 
 from andre.samples import Codes
 
-__all__ = [
-    "distinct_bodies",
-    "entropies",
-    "extract",
-    "literal_bodies",
-    "settled_weights",
-    "shorter_bodies",
-    "with_shorter",
-]
-
-
 #: How far the weight of a settled reading is above the others: it has all but e^-20 of the probability.
 _SETTLED = 20.0
 

@@ -19,9 +19,6 @@ from andre.learning.trainer import Trainer
 from andre.limits import Deadline, interruptible
 from andre.samples import Sample
 
-__all__ = ["fit"]
-
-
 #: The share of a time limit that training may take; the rest is for choosing the program.
 _TRAINING_SHARE = 0.85
 

@@ -37,17 +37,6 @@ from andre.limits import Deadline
 from andre.logic import Program
 from andre.samples import Codes, Language, RuleSpace, Sample, evidence_mask, key_text
 
-__all__ = [
-    "background_of",
-    "fit_screened",
-    "fits_tables",
-    "is_wide",
-    "labels_of",
-    "learn_definition",
-    "learn_from_examples",
-]
-
-
 #: Constants over which products of truth tables are still quick.
 _MOST_CONSTANTS = 512
 #: Runs for a definition. Certain facts have few rows; uncertain ones have as many as groundings.

@@ -16,9 +16,6 @@ from andre.learning.config import Config
 from andre.logic import Atom, Literal, Program, Rule
 from andre.samples import Codes, Language, RuleSpace, key_text
 
-__all__ = ["Plan", "encode_known", "known_about", "learnable", "with_background", "with_inequalities"]
-
-
 #: Formats in which knowledge bases come, to be completed rather than defined.
 _KNOWLEDGE_BASES = frozenset({"nl", "tsv", "tsv-splits"})
 

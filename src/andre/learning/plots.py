@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Curves",
-    "Which",
-    "best_run",
-    "plot_accuracy",
-    "plot_losses",
-    "plot_probabilities",
-    "read_curves",
-    "readings",
-    "save_figure",
-]
-
-
 #: The run whose own program is the best, or the mean of all runs.
 Which: TypeAlias = Literal["best", "mean"]
 

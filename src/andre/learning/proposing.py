@@ -31,15 +31,6 @@ from andre.logic import Rule
 from andre.model import Settings
 from andre.samples import Codes, Form, Language, RuleSpace, Sample
 
-__all__ = [
-    "Effort",
-    "ProposalConfig",
-    "informative_columns",
-    "promising_columns",
-    "propose",
-    "propose_bodies",
-]
-
 
 @dataclass(frozen=True)
 class Effort:

@@ -29,8 +29,6 @@ from andre.samples import Codes, RuleSpace, check_valuations
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Counts", "Definition", "Result", "RunSummary", "Score", "TargetStore", "Theory", "judge"]
-
 
 @dataclass(frozen=True)
 class Score:

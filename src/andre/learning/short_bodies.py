@@ -12,9 +12,6 @@ from andre.learning.config import Floor, SelectionConfig
 from andre.learning.extraction import literal_bodies
 from andre.samples import Codes, Form
 
-__all__ = ["Screening", "best_short_bodies"]
-
-
 _SLACK = 1 - 1e-9
 
 

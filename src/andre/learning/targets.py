@@ -19,8 +19,6 @@ from andre.learning.results import Definition, TargetStore, Theory
 from andre.limits import sized_threads
 from andre.samples import Language, key_text
 
-__all__ = ["learn"]
-
 
 def learn(
     facts: FactBase,

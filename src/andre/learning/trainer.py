@@ -20,9 +20,6 @@ from andre.limits import sized_threads
 from andre.model import LOSSES, Inputs, Network, Objective, Pooling, Terms, row_weights, subrule_mask
 from andre.samples import Membership, Sample
 
-__all__ = ["Runs", "Trainer"]
-
-
 _BETAS = (0.9, 0.999)  # Adam's usual decay rates
 
 

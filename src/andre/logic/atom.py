@@ -14,17 +14,6 @@ from typing import TypeAlias
 from andre.errors import LogicError
 from andre.logic.spelling import is_list, number_or_none, quote, read_number, spell_number
 
-__all__ = [
-    "BUILTINS",
-    "Atom",
-    "Constant",
-    "Literal",
-    "Term",
-    "Variable",
-    "comparison_holds",
-    "fresh_variables",
-]
-
 #: The comparisons: built-in predicates of two terms, written infix.
 BUILTINS = frozenset({"\\=", "=", "<", "=<", ">", ">="})
 

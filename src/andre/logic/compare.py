@@ -9,8 +9,6 @@ from andre.logic.atom import Atom, Literal, Term, Variable
 from andre.logic.program import Program
 from andre.logic.rule import Rule
 
-__all__ = ["Difference", "difference", "merge_programs", "subsumes", "subsumption"]
-
 _Bindings = dict[Variable, Term]
 
 

@@ -20,8 +20,6 @@ from andre.logic.spelling import QUOTED, read_number, unquote
 if TYPE_CHECKING:
     from lark import Lark, Token
 
-__all__ = ["RawAtom", "RawClause", "RawDirective", "RawLiteral", "RawTerm", "ReadError", "read_raw"]
-
 GRAMMAR = r"""
 program: (clause | directive)*
 directive: DIRECTIVE

@@ -20,8 +20,6 @@ from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
 from andre.logic.spelling import CODE, QUOTED, unquote
 
-__all__ = ["AS_PROBABILITY", "Clause", "parse_atom", "parse_clauses", "parse_program", "parse_rule"]
-
 _COUNTED_LINE = re.compile(r"\s*[0-9.eE+]+\s+[0-9.eE+]+\s+[0-9.eE+-]+\s+\S.*<=")
 _CODE_ARGUMENT = re.compile(rf"[(,]\s*{CODE}\s*[,)]")
 #: What a comment of the ProbLog writer adds where it wrote the confidence as the probability of the rule.

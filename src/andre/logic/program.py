@@ -11,8 +11,6 @@ from andre.logic.rule import Rule
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Program"]
-
 
 @dataclass(frozen=True, eq=False)
 class Program:

@@ -11,8 +11,6 @@ from andre.logic.atom import Atom, Literal, Term, Variable
 from andre.logic.spelling import spell_number
 from andre.logic.variants import Encoding, encode
 
-__all__ = ["Evidence", "Rule", "check_safe", "unsafe_variables"]
-
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

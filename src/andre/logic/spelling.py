@@ -7,18 +7,6 @@ import re
 
 from andre.errors import LogicError
 
-__all__ = [
-    "CODE",
-    "QUOTED",
-    "is_code",
-    "is_list",
-    "number_or_none",
-    "quote",
-    "read_number",
-    "spell_number",
-    "unquote",
-]
-
 #: A quoted name, as a regular expression; the escapes \\x41\\ and \\101\\ end in a backslash.
 QUOTED = r"'(?:[^'\\\n]|''|\\(?:x[0-9a-fA-F]+\\|[0-7]+\\|[^x0-7]))*+'"
 

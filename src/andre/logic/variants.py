@@ -16,8 +16,6 @@ from typing import Any, TypeAlias
 
 from andre.logic.atom import Atom, Literal, Term, Variable
 
-__all__ = ["Encoding", "encode"]
-
 _Token: TypeAlias = tuple[int, str]  # (kind, text): variables sort before constants
 _Code: TypeAlias = tuple[bool, str, tuple[_Token, ...]]
 _Names: TypeAlias = dict[Variable, int]

@@ -10,9 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from andre.errors import ConfigError
 
-__all__ = ["LossConfig", "NetworkConfig"]
-
-
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 

@@ -32,9 +32,6 @@ from torch.nn.functional import embedding_bag
 
 from andre.model.operators import Operator
 
-__all__ = ["BLOCK", "Bags", "Columns", "Dense", "Direct", "coefficients", "extremes", "features", "sum_terms"]
-
-
 #: Floats that one block of the direct form holds at the most: a few megabytes stay in the cache.
 BLOCK = 1 << 20
 

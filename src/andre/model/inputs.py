@@ -12,9 +12,6 @@ from torch import Tensor
 from andre.model.conjunction import BLOCK, Bags, Dense, Direct, coefficients, extremes, features, sum_terms
 from andre.model.operators import Operator
 
-__all__ = ["Inputs"]
-
-
 #: A table pays once there are this many rows per level.
 _ROWS_PER_LEVEL = 4
 #: Exact tables have at most so many levels, so that they do not grow with the rows.

@@ -18,20 +18,6 @@ from torch.nn.functional import softplus
 
 from andre.model.config import LossConfig
 
-__all__ = [
-    "LOSSES",
-    "Loss",
-    "Step",
-    "connected",
-    "cross_entropy",
-    "digitization",
-    "entropy",
-    "range_restricted",
-    "schedule",
-    "similarity",
-    "variable_usage",
-]
-
 
 def cross_entropy(logits: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
     """Binary cross-entropy, summed over rows with their weights.

@@ -12,8 +12,6 @@ from andre.model.inputs import Inputs
 from andre.model.operators import Operator, SoftmaxAttention, aggregate, conjunctions, disjunctions
 from andre.model.pooling import Pooling
 
-__all__ = ["Network", "subrule_mask"]
-
 
 def subrule_mask(n_rules: Tensor, most: int) -> Tensor:
     """1 for the subrules that a run has and 0 for padding, [K, n].

@@ -12,8 +12,6 @@ from andre.model.config import LossConfig
 from andre.model.losses import LOSSES, Loss, Step
 from andre.samples import RuleSpace, Sample
 
-__all__ = ["Objective", "Terms", "row_weights"]
-
 
 class Terms(dict[str, Tensor]):
     """The weighted losses of one step by name, [K] each, in the order of `LOSSES`."""

@@ -17,22 +17,6 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-__all__ = [
-    "SHARPEST",
-    "GeometricMean",
-    "GeometricMeanDual",
-    "Operator",
-    "ProductSNorm",
-    "ProductTNorm",
-    "SoftmaxAttention",
-    "SoftminAttention",
-    "aggregate",
-    "conjunctions",
-    "disjunctions",
-    "prob_sum",
-]
-
-
 #: Beyond this beta the terms of attention underflow in float32 unless they are shifted.
 SHARPEST = 80.0
 _TINY = 1e-6

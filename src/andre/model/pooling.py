@@ -12,8 +12,6 @@ from torch.nn.functional import embedding_bag
 from andre.model.operators import Operator
 from andre.samples import Membership
 
-__all__ = ["Pooling"]
-
 
 @dataclass(frozen=True, eq=False)
 class Pooling:

@@ -14,9 +14,6 @@ from andre.report.summary import rules_by_target, scoring, size, title
 from andre.report.theory import ranking
 from andre.runs import Origin
 
-__all__ = ["gather_completion"]
-
-
 #: Rules of a relation that are listed, and predictions of all rules together that are explained.
 _RULES, _EXPLAINED = 40, 2000
 

@@ -8,9 +8,6 @@ from html import escape
 
 from andre.report.page import Bars, CensusCounts, Chart
 
-__all__ = ["bars_svg", "census_svg", "chart_svg"]
-
-
 #: Pictures are as wide as a phone, so that their letters stay readable there.
 _WIDTH = 360
 _READINGS = ("included", "negated", "excluded")

@@ -31,9 +31,6 @@ from andre.report.summary import outcome, why_no_rule
 from andre.runs import Origin
 from andre.samples import Sample
 
-__all__ = ["gather", "provenance", "target_report"]
-
-
 #: Most atoms and predictions of a rule that are gathered; a page may list fewer.
 _ATOMS, _PREDICTIONS = 30, 200
 #: Points at which the schedule is drawn.

@@ -15,8 +15,6 @@ from andre.report.page import Bars, Prediction, ReportData, RuleRow, TargetRepor
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-__all__ = ["Limits", "as_values", "render", "trim", "write_report"]
-
 
 @dataclass(frozen=True)
 class Limits:

@@ -12,22 +12,6 @@ from typing import Any
 from andre.evaluation import Shares
 from andre.logic import Rule
 
-__all__ = [
-    "Bars",
-    "CensusCounts",
-    "Chart",
-    "ConfusionCounts",
-    "Prediction",
-    "Provenance",
-    "Ranking",
-    "Rejected",
-    "ReportData",
-    "RuleRow",
-    "RunRow",
-    "Scoring",
-    "TargetReport",
-]
-
 
 @dataclass(frozen=True)
 class Prediction:

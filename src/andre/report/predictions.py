@@ -17,8 +17,6 @@ from andre.learning import Result, Theory
 from andre.logic import Atom, Program
 from andre.runs import Run, program_of
 
-__all__ = ["chances", "derive", "explain_atom", "predict_table"]
-
 
 def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
     """Predictions for the rows of a table, as CSV.

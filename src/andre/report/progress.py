@@ -21,9 +21,6 @@ from andre.logic import Program
 from andre.model import LOSSES
 from andre.report.summary import rule_text
 
-__all__ = ["LiveProgress", "TargetLines"]
-
-
 #: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
 _PAUSE = 0.1
 #: Rules of the best program that are shown.

@@ -18,25 +18,6 @@ from andre.learning import Result, Theory
 from andre.logic import Program, Rule, to_prolog
 from andre.runs import Run, program_of, prolog
 
-__all__ = [
-    "document",
-    "listing",
-    "outcome",
-    "overview",
-    "row_table",
-    "rule_table",
-    "rule_text",
-    "rules_by_target",
-    "run_table",
-    "scoring",
-    "scoring_values",
-    "size",
-    "target_table",
-    "title",
-    "why_no_rule",
-]
-
-
 #: What terminals of any background and people of any colour sight can tell apart.
 _COMMENT, _NEGATION = "dim", "bold"
 

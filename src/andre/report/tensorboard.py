@@ -16,8 +16,6 @@ from andre.model import LOSSES
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
-__all__ = ["TensorBoard"]
-
 
 class TensorBoard(Callback):
     """Writes losses, accuracies and the best program so far at every look at the runs.

@@ -25,8 +25,6 @@ from andre.report.page import (
 from andre.report.summary import size, title
 from andre.runs import Origin
 
-__all__ = ["Judged", "gather_theory", "rank_test_facts", "ranking", "rule_rows", "to_prediction"]
-
 
 @dataclass(frozen=True)
 class Judged:

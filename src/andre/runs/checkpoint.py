@@ -15,8 +15,6 @@ from andre.runs.codec import fingerprint
 from andre.runs.folder import IndexedFolder
 from andre.samples import Codes, Sample
 
-__all__ = ["Checkpoint"]
-
 
 @dataclass(frozen=True)
 class _Progress:

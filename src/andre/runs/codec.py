@@ -21,8 +21,6 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from andre.model import Settings
 
-__all__ = ["Tensors", "decode", "encode", "fingerprint"]
-
 #: Arrays by name.
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 

@@ -22,9 +22,6 @@ from andre.errors import CheckpointError
 from andre.files import write_whole
 from andre.runs.codec import Tensors, decode, encode
 
-__all__ = ["IndexedFolder"]
-
-
 #: Raised whenever what is saved changes.
 _FORMAT = 1
 

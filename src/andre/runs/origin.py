@@ -14,8 +14,6 @@ from pathlib import Path
 
 import andre
 
-__all__ = ["FactSource", "Origin", "TableSource", "digest", "versions"]
-
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the libraries that learning depends on, and the processor.

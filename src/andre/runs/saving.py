@@ -27,9 +27,6 @@ from andre.runs.codec import decode, fingerprint
 from andre.runs.folder import IndexedFolder
 from andre.runs.origin import Origin
 
-__all__ = ["Run", "RunFolder", "is_run", "load", "load_origin", "program_of", "prolog", "save"]
-
-
 #: What a saved run may hold: rules learned from rows, from facts, or a completed knowledge base.
 Run: TypeAlias = Result | Theory | Completion
 

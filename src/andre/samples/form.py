@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from andre.arrays import Bools
 from andre.samples.space import Codes, RuleSpace
 
-__all__ = ["Form"]
-
 
 @dataclass(frozen=True)
 class Form:

@@ -23,9 +23,6 @@ from andre.logic import Atom, Constant, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
 
-__all__ = ["Key", "Language", "evidence_mask", "key_text"]
-
-
 #: Name and arity of a relation.
 Key: TypeAlias = tuple[str, int]
 

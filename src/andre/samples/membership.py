@@ -10,9 +10,6 @@ import numpy as np
 from andre.arrays import Bools, Ints, csr_entries, csr_starts, distinct_keys, number_sets
 from andre.errors import DataError
 
-__all__ = ["Membership"]
-
-
 #: Where fewer than one row in eight holds, visiting those is faster than visiting all.
 _SPARSE = 8
 

@@ -14,8 +14,6 @@ from andre.facts import ExampleTable
 from andre.samples.membership import Membership
 from andre.samples.space import RuleSpace
 
-__all__ = ["Sample", "check_labels", "check_valuations", "check_weights", "sums_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Sample:

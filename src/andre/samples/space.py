@@ -15,9 +15,6 @@ from andre.arrays import Bools
 from andre.errors import DataError, LogicError
 from andre.logic import Atom, Literal, Program, Rule, Variable
 
-__all__ = ["Codes", "RuleSpace"]
-
-
 #: Bodies as rows over m candidate atoms, [rules, m]: 1 for the atom, -1 for its negation, 0 for neither.
 Codes = NDArray[np.int8]
 

@@ -12,8 +12,6 @@ from andre.logic import Program
 from andre.samples.sample import Sample
 from andre.samples.space import Codes, RuleSpace
 
-__all__ = ["SYNTHETIC_TASKS", "SyntheticTask", "random_task"]
-
 
 @dataclass(frozen=True)
 class SyntheticTask:

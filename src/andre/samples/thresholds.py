@@ -10,8 +10,6 @@ import numpy as np
 from andre.arrays import Floats
 from andre.errors import DataError
 
-__all__ = ["Thresholds", "is_boolean", "is_valuation", "quantile_cuts"]
-
 
 @dataclass(frozen=True)
 class Thresholds:

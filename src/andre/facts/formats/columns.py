@@ -22,8 +22,6 @@ from andre.facts.build import Builder, Place
 from andre.facts.formats.format import refusal
 from andre.facts.relation import COLUMNS, MARKS, Codes, Dictionary, Relation, check_value
 
-__all__ = ["add_table", "check_cells", "is_triples", "table_columns"]
-
 _TRIPLE_COLUMNS = (("head", "relation", "tail"), ("subject", "predicate", "object"), ("h", "r", "t"))
 _TRUTH = {True: True, False: False, "true": True, "false": False, "1": True, "0": False}
 

@@ -26,8 +26,6 @@ from andre.facts.formats.format import (
 from andre.facts.formats.text import blocks, fail_at
 from andre.facts.relation import COLUMNS
 
-__all__ = ["CSV", "csv_records", "file_name", "files_in", "relation_name"]
-
 _BATCH = 1 << 16
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     import duckdb
 
-__all__ = ["DUCKDB", "PARQUET", "SQLITE", "duckdb_connection", "identifier"]
-
 _BATCH = 1 << 16
 
 

@@ -14,18 +14,6 @@ from andre.facts.build import values_of_texts
 from andre.facts.relation import Value, key_of
 from andre.logic import spell_number
 
-__all__ = [
-    "Check",
-    "Format",
-    "check_arities",
-    "check_names_apart",
-    "check_not_reflexive",
-    "check_plain_texts",
-    "check_same_kinds",
-    "refusal",
-    "text_of",
-]
-
 #: Refuses facts that a format cannot hold, naming the format by its title.
 Check: TypeAlias = Callable[[FactBase, str], None]
 

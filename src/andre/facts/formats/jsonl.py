@@ -18,8 +18,6 @@ from andre.facts.formats.text import blocks, fail_at
 from andre.facts.relation import COLUMNS, MARKS, Key, check_value
 from andre.logic import parse_rule
 
-__all__ = ["JSONL"]
-
 _FIELDS = {"relation", "args", *COLUMNS}
 
 #: Rows of a block by name and arity: codes, probability, mark, negative, line.

@@ -28,8 +28,6 @@ from andre.facts.formats.text import blocks, fail_at
 from andre.facts.relation import MARKS, Dictionary, Key, key_of
 from andre.logic import QUOTED, quote, unquote
 
-__all__ = ["NL"]
-
 _BARE = r"[^\s(),'\"#\ufeff]++"
 _NAME = rf"(?!%|[0-9.]+::){_BARE}"
 _LINE = re.compile(

@@ -25,8 +25,6 @@ from andre.facts.formats.text import fail_at
 from andre.facts.relation import Key
 from andre.logic import QUOTED, parse_atom, quote, unquote
 
-__all__ = ["POPPER"]
-
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
 
 _EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*+\((?P<atom>.*)\)\s*+\.\Z", re.DOTALL)

@@ -19,18 +19,6 @@ from andre.facts.formats.text import blocks, fail_at
 from andre.facts.relation import Key, Relation, Value
 from andre.logic import QUOTED, Atom, Constant, parse_clauses, read_number
 
-__all__ = [
-    "BLANK",
-    "PROBLOG",
-    "PROLOG",
-    "add_clauses",
-    "clauses",
-    "fact_texts",
-    "spell_all",
-    "values_of_prolog",
-    "write_clauses",
-]
-
 #: No clause is longer than this many characters: the grammar takes seconds for that many.
 MAX_CLAUSE = 1 << 20
 

@@ -28,8 +28,6 @@ from andre.facts.formats.databases import duckdb_connection, identifier
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["CsvFile", "ParquetFile", "TableFile", "open_table", "read_cell"]
-
 #: What a bulk read gives for a cell that is no number: a value that no column allows.
 _UNREADABLE = -1.0
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from andre.errors import DataError
 
-__all__ = ["MAX_LINE", "Block", "blocks", "fail_at", "opening", "sample"]
-
 #: No line of facts is longer than this many bytes.
 MAX_LINE = 1 << 24
 

@@ -24,8 +24,6 @@ from andre.facts.formats.format import (
 from andre.facts.formats.text import Block, blocks, fail_at
 from andre.facts.relation import MARKS, Codes, Dictionary
 
-__all__ = ["TSV", "TSV_SPLITS", "split_files"]
-
 _GOOD_LINES = re.compile(r"(?:[^\t\n]++\t[^\t\n]++\t[^\t\n]++\n)*+")
 _ENDINGS = (".txt", ".tsv")
 

@@ -11,8 +11,6 @@ from andre.facts.tasks.graphs import components
 from andre.facts.tasks.population import populate
 from andre.facts.tasks.task import Task, facts_of_rows
 
-__all__ = ["FATHER", "GRANDPARENT", "RELATEDNESS", "SON"]
-
 #: For each clan and generation, how many people are born into it and how many marry into it.
 Clans = tuple[tuple[tuple[int, int], ...], ...]
 

@@ -10,8 +10,6 @@ import numpy as np
 from andre.facts.base import FactBase
 from andre.facts.tasks.task import Task, facts_of_rows
 
-__all__ = ["CONNECTEDNESS", "DIRECTED_EDGE", "components", "random_edges"]
-
 
 def components(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
     """The weakly connected components of a graph, each as the list of its nodes.

@@ -13,8 +13,6 @@ from andre.facts.base import FactBase
 from andre.facts.relation import COLUMNS, Codes, Key, Relation
 from andre.facts.types import type_of_codes
 
-__all__ = ["atom_domain", "noisy", "probabilistic"]
-
 
 def atom_domain(facts: FactBase, key: Key) -> Codes:
     """All atoms that a relation may have over the constants of its arguments' types, as codes [N, arity].

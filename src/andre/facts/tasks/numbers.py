@@ -11,8 +11,6 @@ import numpy as np
 from andre.facts.base import FactBase
 from andre.facts.tasks.task import Domain, Task, facts_of_rows
 
-__all__ = ["EVEN", "LESS_THAN", "ODD", "PREDECESSOR"]
-
 _BACKGROUND = ("successor/2", "zero/1")
 
 # The last number has no successor. That of `odd` is odd and that of `even` is even: otherwise the

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Person", "Population", "populate"]
-
 
 @dataclass(frozen=True)
 class Person:

@@ -13,8 +13,6 @@ from andre.facts.base import FactBase
 from andre.facts.relation import Dictionary, Relation, Value, key_of
 from andre.logic import Program, parse_program
 
-__all__ = ["Domain", "Task", "facts_of_rows"]
-
 #: Draws the facts of a domain, target and background.
 Domain: TypeAlias = Callable[[np.random.Generator], FactBase]
 

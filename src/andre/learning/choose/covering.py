@@ -16,9 +16,6 @@ from andre.learning.extraction import literal_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
-__all__ = ["fewest_errors"]
-
-
 #: Literals that a rule may be grown to, where it is not grown around an example.
 _LONGEST = 12
 #: Examples that a rule is tried to be grown around.

@@ -21,9 +21,6 @@ from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
-__all__ = ["DefinitionChooser"]
-
-
 #: Numbers of rules in a `RuleBase`, in order.
 Numbers = tuple[int, ...]
 

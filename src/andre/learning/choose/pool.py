@@ -15,9 +15,6 @@ from andre.learning.plan import with_inequalities
 from andre.logic import Evidence, Program, Rule
 from andre.samples import Codes, Form, RuleSpace
 
-__all__ = ["KEPT", "RuleCoverage", "RulePool", "with_counts"]
-
-
 #: Rules of a target that are kept with it.
 KEPT = 500
 

@@ -22,9 +22,6 @@ from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form
 
-__all__ = ["Edits", "Refiner", "neighbours"]
-
-
 #: Products larger than this are not worth a split.
 _SPLIT_COST = 5e8
 #: Literals that a search for splits looks at in pairs.

@@ -22,9 +22,6 @@ from andre.samples import Codes
 if TYPE_CHECKING:
     from andre.learning.results import Result
 
-__all__ = ["Rejected", "Weighing", "rejected_rules"]
-
-
 #: Rejected rules of a target that are told.
 _TOLD = 20
 

@@ -17,19 +17,6 @@ from andre.learning.extraction import distinct_bodies
 from andre.limits import Deadline
 from andre.samples import Codes, Form, RuleSpace
 
-__all__ = [
-    "Candidate",
-    "Pruner",
-    "combine",
-    "form_of",
-    "most_accurate",
-    "nothing",
-    "pool_rules",
-    "prune",
-    "select",
-]
-
-
 #: How many of the best programs are refined, and how many where a sample has this many cells.
 _REFINED, _REFINED_LARGE, _LARGE = 6, 2, 5_000_000
 

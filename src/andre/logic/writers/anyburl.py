@@ -12,8 +12,6 @@ from andre.logic.rule import Rule
 from andre.logic.spelling import is_code, quote, read_number
 from andre.logic.writers.prolog import main_evidence, spell_count
 
-__all__ = ["to_anyburl"]
-
 _BARE_TERM = re.compile(r"(?:[^\s,()'%]|\([^\s()]*\))(?:[^\s,()]|\([^\s()]*\))*\Z")
 _BARE_NAME = re.compile(r"[^\s(),%][^\s(),]*\Z")
 _NAMES = "XY" + ascii_uppercase[:23] + "Z"

@@ -10,8 +10,6 @@ from andre.logic.atom import Atom, Constant, Literal, Term, Variable
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
 
-__all__ = ["from_json", "to_json"]
-
 _FORMAT = "andre program"
 _VERSION = 1
 

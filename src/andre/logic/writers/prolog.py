@@ -8,8 +8,6 @@ from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
 from andre.logic.spelling import quote, spell_number
 
-__all__ = ["main_evidence", "spell_count", "to_problog", "to_prolog"]
-
 _NOTICE = """\
 % ProbLog computes other probabilities than this program was learned with: it takes rules and facts
 % for independent and adds up their proofs (two proofs of 0.5 give 0.75), where ANDRE takes the

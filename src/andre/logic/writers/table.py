@@ -17,8 +17,6 @@ from andre.logic.writers.prolog import spell_count
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["from_csv", "html_table", "program_html", "to_csv", "to_frame"]
-
 _COLUMNS = ("rule", "support", "N_b", "N_r", "confidence", "split")
 
 
