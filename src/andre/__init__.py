@@ -38,7 +38,7 @@ __version__ = "0.1.0"
 
 # Rooms are loaded when one of their names is first used, so that `import andre` is instant.
 _ROOMS = {
-    "andre.api": ("fit", "learn"),
+    "andre.api": ("fit", "learn", "load"),
     "andre.completion": ("complete", "Completion"),
     "andre.datasets": ("datasets",),
     "andre.errors": ("AndreError",),
@@ -48,7 +48,6 @@ _ROOMS = {
     "andre.learning": ("Config", "Plan", "Result", "Theory"),
     "andre.logic": ("Atom", "Program", "Rule", "parse_program"),
     "andre.nn": ("RuleLayer",),
-    "andre.runs": ("load",),
     "andre.samples": ("Language", "Sample"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -61,6 +60,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from andre import datasets as datasets
     from andre.api import fit as fit
     from andre.api import learn as learn
+    from andre.api import load as load
     from andre.completion import Completion as Completion
     from andre.completion import complete as complete
     from andre.errors import AndreError as AndreError
@@ -79,7 +79,6 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from andre.logic import Rule as Rule
     from andre.logic import parse_program as parse_program
     from andre.nn import RuleLayer as RuleLayer
-    from andre.runs import load as load
     from andre.samples import Language as Language
     from andre.samples import Sample as Sample
 else:
