@@ -11,9 +11,10 @@ from andre.facts import FactBase
 from andre.learning import Callback, Config, Plan, Result, Theory
 from andre.learning import fit as fit_sample
 from andre.learning import learn as learn_targets
-from andre.runs import Checkpoint, RunFolder
-from andre.runs import load as load
+from andre.runs import Checkpoint, RunFolder, load
 from andre.samples import Sample
+
+__all__ = ["fit", "learn", "load"]
 
 
 def fit(
