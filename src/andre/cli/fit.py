@@ -10,7 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import with_settings
+from andre.cli.options import input_path, with_settings
 from andre.cli.printing import check_file, check_folder, say
 from andre.cli.show import print_run
 
@@ -68,7 +68,7 @@ def fit(
     check_file(report)
     chosen = with_settings(settings, seed=seed, time_limit=time_limit, device=device)
     config = Config.preset(preset, **chosen)
-    path = Path(_input(table))
+    path = Path(input_path(table))
     known = digest(path) if path.is_file() else ""  # a pipe cannot be read twice
     where = str(path.resolve()) if known else str(path)
     source = TableSource(where, known, label, weight, tuple(ignore or ()), validation, seed)
@@ -143,14 +143,10 @@ def read_examples(source: TableSource, *, quiet: bool = True) -> Examples:
     try:
         share = float(source.validation)
     except ValueError:  # no number, so a file
-        other = read_table(_input(source.validation), source.label, source.weight, columns=table.names)
+        other = read_table(input_path(source.validation), source.label, source.weight, columns=table.names)
         return Examples(Sample.from_table(table), Sample.from_table(other), table)
     train, held = table.split(share, source.seed)
     return Examples(Sample.from_table(train), Sample.from_table(held), table)
-
-
-def _input(path: str) -> str:
-    return "/dev/stdin" if path == "-" else path
 
 
 def _learn(

@@ -10,7 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes
+from andre.cli.options import input_path, memory_bytes
 from andre.cli.printing import check_file, note, print_json, print_table
 from andre.errors import AndreError
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from andre.learning import Result
     from andre.logic import Atom
     from andre.runs import Run
+
+
+#: Endings of files that hold facts and never a table of examples.
+_FACTS = (".pl", ".pro", ".prolog", ".problog", ".plp", ".nl", ".jsonl", ".ndjson", ".duckdb", ".db")
 
 
 @command(
@@ -170,16 +174,12 @@ def _is_table(source: str) -> bool:
     return not Path(source).is_dir() and Path(source).suffix.lower() not in _FACTS
 
 
-#: Endings of files that hold facts and never a table of examples.
-_FACTS = (".pl", ".pro", ".prolog", ".problog", ".plp", ".nl", ".jsonl", ".ndjson", ".duckdb", ".db")
-
-
 def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) -> None:
     from andre.files import write_whole
     from andre.report import predict_table
 
     check_file(out)
-    text = predict_table(result, "/dev/stdin" if table == "-" else table, proba)
+    text = predict_table(result, input_path(table), proba)
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -207,8 +207,7 @@ def _evidence(facts: FactBase) -> FactBase:
 def _facts(model: Model) -> Iterator[tuple[Atom, float]]:
     """The derived facts, each with its probability."""
     for key, relation in model.derived.relations.items():
-        values = [1.0] * len(relation) if relation.probability is None else relation.probability.tolist()
-        yield from zip(model.derived.atoms(*key), values, strict=True)
+        yield from zip(model.derived.atoms(*key), relation.column("probability").tolist(), strict=True)
 
 
 def _values(atom: Atom, probability: float) -> dict[str, Any]:

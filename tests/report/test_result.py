@@ -12,8 +12,8 @@ from andre.evaluation import CrispSample
 from andre.facts import ExampleTable
 from andre.learning import Config, Result, Score, fit, rejected_rules
 from andre.report import ReportData, gather
-from andre.report.gather import target_report
 from andre.report.html import Limits, trim
+from andre.report.result import target_report
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 TASK = SYNTHETIC_TASKS["R3"]
