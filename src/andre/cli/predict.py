@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from andre.runs import Run
 
 
-#: Endings of files that hold facts and never a table of examples.
-_FACTS = (".pl", ".pro", ".prolog", ".problog", ".plp", ".nl", ".jsonl", ".ndjson", ".duckdb", ".db")
+#: Endings that tables of examples have too; all others of a format of facts mean facts.
+_TABLES = frozenset({".csv", ".tsv", ".parquet"})
 
 
 @command(
@@ -170,8 +170,11 @@ def _open(path: Path) -> Run | None:
 
 
 def _is_table(source: str) -> bool:
-    """Whether a run of `andre fit` takes a source for a table: it has no ending of facts."""
-    return not Path(source).is_dir() and Path(source).suffix.lower() not in _FACTS
+    """Whether a run of `andre fit` takes a source for a table: it is no folder and has no ending of facts."""
+    from andre.facts import FORMATS
+
+    of_facts = {suffix for item in FORMATS.values() for suffix in item.suffixes} - _TABLES
+    return not Path(source).is_dir() and Path(source).suffix.lower() not in of_facts
 
 
 def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) -> None:
