@@ -1,6 +1,6 @@
 """What a report shows, as plain values: every section may be missing.
 
-`andre.report.result`, `theory` and `completion` fill these in, each from its kind of run, and
+`andre.report.run` fills these in, by a module for each kind of run, and
 `andre.report.html` draws them.
 """
 
