@@ -64,15 +64,7 @@ def random_graph(n_facts: int, seed: int = 0) -> FactBase:
 
 
 def bench_census(facts: int = 10**7, tick: Tick = silent) -> Report:
-    """Take the census of the paper's targets, and of random graphs of growing size.
-
-    Parameters
-    ----------
-    facts
-        Of the largest random graph.
-    tick
-        Called whenever a census is taken.
-    """
+    """Take the census of the paper's targets, and of random graphs of growing size."""
     began = time.perf_counter()
     sizes = [size for size in SIZES if size <= facts] or [facts]
     work = len(_TOTALS) + len(sizes)

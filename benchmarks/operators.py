@@ -119,21 +119,7 @@ def bench_ablation(
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
-    """Learn every cell with every operator, by gradient alone and with the full pipeline.
-
-    Parameters
-    ----------
-    cells
-        Cells of the synthetic tables, see `parse_cells`; all without noise if not given.
-    seeds
-        How many samples a cell: seeds 0, 1, ...
-    preset
-        The settings that all share.
-    workers
-        Processes to share the work.
-    tick
-        Called whenever a trial is done.
-    """
+    """Learn every cell with every operator, by gradient alone and with the full pipeline."""
     chosen = CELLS if cells is None else parse_cells(cells)
     began = time.perf_counter()
     keys = [(pipeline, operator) for pipeline in _PIPELINES for operator in OPERATORS]

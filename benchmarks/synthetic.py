@@ -202,21 +202,7 @@ def bench_synthetic(
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
-    """Learn every cell from every seed.
-
-    Parameters
-    ----------
-    cells
-        Which, see `parse_cells`.
-    seeds
-        How many samples a cell: seeds 0, 1, ...
-    preset
-        `default`, or `paper` for the paper's own settings.
-    workers
-        Processes to share the work.
-    tick
-        Called whenever a trial is done.
-    """
+    """Learn every cell from every seed."""
     chosen = parse_cells(cells)
     began = time.perf_counter()
     trials = [trial_of(cell, seed, preset) for cell in chosen for seed in range(seeds)]
@@ -277,23 +263,7 @@ def bench_wide(
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
-    """Recover a random program of three rules, another for every seed.
-
-    Parameters
-    ----------
-    m
-        Candidate predicates.
-    rows
-        Training rows.
-    noise
-        The share of flipped labels.
-    seeds
-        How many programs and samples: seeds 0, 1, ...
-    workers
-        Processes to share the work.
-    tick
-        Called whenever a trial is done.
-    """
+    """Recover a random program of three rules, another for every seed."""
     began = time.perf_counter()
     tasks = [random_task(m, 3, seed) for seed in range(seeds)]
     trials = [

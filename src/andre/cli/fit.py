@@ -79,11 +79,7 @@ def fit(
         say(f"left out, because the same on every row: {', '.join(examples.constant)}")
     with _watchers(quiet, tensorboard) as callbacks:
         result = learn(
-            examples.train,
-            config,
-            validation=examples.held,
-            callbacks=callbacks,
-            checkpoint=checkpoint,
+            examples.train, config, validation=examples.held, callbacks=callbacks, checkpoint=checkpoint
         )
     origin = Origin(command=("andre", *sys.argv[1:]), table=source if known else None)
     if out is not None:

@@ -25,14 +25,6 @@ def gather(run: Run, origin: Origin | None = None, data: Path | str | None = Non
     data
         Where the table or the facts are now. By default they are read where they were,
         if they are still there and unchanged; without them, sections are missing and the report says so.
-
-    Examples
-    --------
-    >>> from andre.learning import Config, fit
-    >>> from andre.samples import SYNTHETIC_TASKS
-    >>> result = fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(restarts=2, rounds=1))
-    >>> [str(row.rule) for row in gather(result).targets[0].rules]
-    ['h :- b1, \\\\+ b3.', 'h :- b4, \\\\+ b2.']
     """
     if isinstance(run, Result):
         table = None if origin is None else origin.table
