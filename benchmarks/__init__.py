@@ -32,6 +32,9 @@ def silent(done: int, total: int) -> None:
 class Benchmark:
     """One section of the page: its title, the function that measures it, and the published settings.
 
+    The command line says what each setting means; `workers` processes share the work,
+    and `tick` is told of every piece that is done.
+
     Examples
     --------
     >>> BENCHMARKS["operators"].measure().title

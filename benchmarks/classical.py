@@ -182,19 +182,7 @@ def _length(program: Program, facts: FactBase, definition: Definition) -> float:
 def bench_classical(
     tasks: str | None = None, seeds: int = 2, workers: int = 1, tick: Tick = silent
 ) -> Report:
-    """Learn every task from every seed, with all short bodies pooled and without.
-
-    Parameters
-    ----------
-    tasks
-        Names with commas; all ten if not given.
-    seeds
-        How many fact bases a task: seeds 0, 1, ...
-    workers
-        Processes to share the work.
-    tick
-        Called whenever a trial is done.
-    """
+    """Learn every task from every seed, with all short bodies pooled and without."""
     chosen = parse_names(tasks, tuple(TASKS), "task")
     began = time.perf_counter()
     trials = [
@@ -302,19 +290,7 @@ def bench_noise(
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
-    """Learn every task under every condition from every seed.
-
-    Parameters
-    ----------
-    tasks
-        Names with commas; all four if not given.
-    seeds
-        How many fact bases a task: seeds 0, 1, ...
-    workers
-        Processes to share the work.
-    tick
-        Called whenever a trial is done.
-    """
+    """Learn every task under every condition from every seed."""
     chosen = parse_names(tasks, NOISY_TASKS, "task")
     began = time.perf_counter()
     # The slow ones first: uncertain facts have as many distinct rows as there are groundings.

@@ -192,7 +192,7 @@ def schedule() -> Figure:
     weights = [losses.schedule(float(share), LossConfig()) for share in progress]
     figure, (axes,) = _panels(1)
     styles = ((_BLUE, "-"), (_ORANGE, "--"), (_GREEN, "-"), (_PINK, "--"), (_SKY, ":"))
-    for name, (colour, dashes) in zip(weights[0], styles, strict=True):
+    for name, (colour, dashes) in zip(weights[0], cycle(styles), strict=False):
         line = np.array([at[name] for at in weights])
         label = f"{name.replace('_', ' ')}, at most {line.max():g}"
         axes.plot(progress, line / line.max(), color=colour, linestyle=dashes, linewidth=2, label=label)

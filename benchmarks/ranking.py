@@ -161,16 +161,7 @@ def bench_ranking(
 ) -> Report:
     """Complete every base from every pool, twice: from train facts, and from train and valid facts.
 
-    Parameters
-    ----------
-    datasets, pools
-        Names with commas; all if not given.
-    seed
-        Of runs, samples and validation facts that are split off.
-    workers
-        Processes that runs share; trials follow one another, so that times are true.
-    tick
-        Called whenever a base is done.
+    Runs share the workers; trials follow one another, so that times are true.
     """
     bases, made_of = parse_names(datasets, DATASETS, "dataset"), parse_names(pools, POOLS, "pool")
     began = time.perf_counter()

@@ -57,6 +57,10 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError(f"a row of {self.title!r} has not {len(self.columns)} cells")
+
     def markdown(self) -> str:
         """The table as Markdown."""
         lines = [self.columns, ("---",) * len(self.columns), *self.rows]

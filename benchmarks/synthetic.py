@@ -94,21 +94,9 @@ def identifiable(sample: CrispSample, truth: Codes) -> bool:
 
 
 _COLUMNS = (
-    "task",
-    "rows",
-    "noise %",
-    "paper train / test",
-    "paper found",
-    "DFORL found",
-    "recovered",
-    "identifiable",
-    "of identifiable",
-    "goal",
-    "met",
-    "train / test",
-    "by one run",
-    "s",
-)
+    "task", "rows", "noise %", "paper train / test", "paper found", "DFORL found", "recovered",
+    "identifiable", "of identifiable", "goal", "met", "train / test", "by one run", "s",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -214,21 +202,7 @@ def bench_synthetic(
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
-    """Learn every cell from every seed.
-
-    Parameters
-    ----------
-    cells
-        Which, see `parse_cells`.
-    seeds
-        How many samples a cell: seeds 0, 1, ...
-    preset
-        `default`, or `paper` for the paper's own settings.
-    workers
-        Processes to share the work.
-    tick
-        Called whenever a trial is done.
-    """
+    """Learn every cell from every seed."""
     chosen = parse_cells(cells)
     began = time.perf_counter()
     trials = [trial_of(cell, seed, preset) for cell in chosen for seed in range(seeds)]
@@ -289,23 +263,7 @@ def bench_wide(
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
-    """Recover a random program of three rules, another for every seed.
-
-    Parameters
-    ----------
-    m
-        Candidate predicates.
-    rows
-        Training rows.
-    noise
-        The share of flipped labels.
-    seeds
-        How many programs and samples: seeds 0, 1, ...
-    workers
-        Processes to share the work.
-    tick
-        Called whenever a trial is done.
-    """
+    """Recover a random program of three rules, another for every seed."""
     began = time.perf_counter()
     tasks = [random_task(m, 3, seed) for seed in range(seeds)]
     trials = [
@@ -326,22 +284,15 @@ def bench_wide(
         for task, outcome in zip(tasks, outcomes, strict=True)
     )
     columns = (
-        "seed",
-        "target",
-        "recovered",
-        "identifiable",
-        "by one run",
-        "excess nats",
-        "train / test",
-        "s",
-    )
+        "seed", "target", "recovered", "identifiable", "by one run", "excess nats", "train / test", "s",
+    )  # fmt: skip
     return Report(
         name="wide",
         title=BENCHMARKS["wide"].title,
         protocol=_WIDE_PROTOCOL,
         settings={"m": m, "rows": rows, "noise": noise, "seeds": seed_range(seeds), "workers": workers},
         seconds=time.perf_counter() - began,
-        tables=(Table(f"Three rules among {m} predicates", (*columns, "s"), lines),),
+        tables=(Table(f"Three rules among {m} predicates", columns, lines),),
         notes=(
             f"Recovered {share(sum(t.recovered for t in outcomes), len(outcomes))}, "
             f"in {fmean(t.seconds for t in outcomes):.1f} s each on average.",

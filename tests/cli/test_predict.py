@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from andre.facts import read_facts
-from andre.logic import parse_program
+from andre.facts import FactBase, read_facts, write_facts
+from andre.logic import Atom, parse_program
 
 FACTS = "edge(a,b).\nedge(b,c).\nedge(c,'D d').\npath(a,c).#TEST\npath(c,a).#TEST\n"
 RULES = "path(X, Y) :- edge(X, Y).\npath(X, Y) :- edge(X, Z), path(Z, Y).\n"
@@ -164,6 +164,12 @@ def test_a_run_of_learn_predicts_and_explains(andre, runs, tmp_path):
     Path(tmp_path, "new.pl").write_text("parent(x,y). parent(y,z). grand(z,x).\n")
     assert andre("predict", runs.learn, tmp_path / "new.pl").out == "grand(x, z).\n"
     assert "parent(x, y)" in andre("explain", runs.learn, tmp_path / "new.pl", "grand(x, z)").out
+
+
+@pytest.mark.parametrize("ending", ["pl", "nl", "jsonl", "sqlite", "duckdb"])
+def test_what_holds_facts_is_no_table_to_a_run_of_fit(andre, runs, tmp_path, ending):
+    write_facts(FactBase.from_facts([Atom.parse("p(a, b)")]), tmp_path / f"facts.{ending}")
+    assert andre("predict", runs.fit, tmp_path / f"facts.{ending}").err.startswith("0 facts derived")
 
 
 def test_a_run_of_fit_predicts_for_facts_too(andre, runs, tmp_path):

@@ -9,7 +9,7 @@ from tests.report import pages
 
 from andre.facts import ExampleTable
 from andre.learning import Config, fit
-from andre.report import gather, gather_completion, write_report
+from andre.report import gather_completion, gather_result, write_report
 from andre.runs import load
 from andre.samples import SYNTHETIC_TASKS, Sample
 
@@ -56,7 +56,7 @@ def table_page(tmp_path_factory):
     valuations, labels = task.draw(300, seed=1)
     table = ExampleTable(task.space.names, valuations, "h", labels)
     sample = Sample.from_table(table)
-    data = gather(fit(sample, Config.preset(restarts=2, rounds=1)), None, sample, table)
+    data = gather_result(fit(sample, Config.preset(restarts=2, rounds=1)), None, sample, table)
     return data, write_report(data, tmp_path_factory.mktemp("page") / "table.html").as_uri()
 
 

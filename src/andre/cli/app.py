@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import andre
+from andre.cli.printing import say
 from andre.errors import AndreError
 
 #: Name of a command -> the module of `andre.cli` that has it, and the first sentence of its help.
@@ -142,32 +143,25 @@ def _root(
     """Options that come before a command."""
 
 
-def fail(message: str) -> None:
-    """Say on stderr, in one line, what went wrong and what to do."""
-    typer.echo(f"andre: {' '.join(message.split())}", err=True)
-
-
 def main() -> None:
-    """Run the command line."""
-    run(app)
-
-
-def run(application: Callable[[], Any]) -> None:
-    """Run an application; a user's mistake ends in one sentence and status 2."""
+    """Run the command line; a user's mistake ends in one sentence on stderr and status 2."""
     try:
-        application()
-    except AndreError as error:
-        fail(str(error))
-        sys.exit(2)
-    except FileNotFoundError as error:
-        fail(f"there is no file {error.filename}: check the path")
-        sys.exit(2)
+        app()
     except BrokenPipeError:  # the reader of a pipe has had enough
         sys.stderr.close()
         sys.exit(0)
-    except OSError as error:  # a folder in the place of a file, no permission, a full disk
-        if error.filename is None:
-            fail(f"the system says: {error.strerror or error}")
-        else:
-            fail(f"{error.filename} cannot be opened: {error.strerror}")
+    except (AndreError, OSError) as error:
+        say(" ".join(_sentence(error).split()))
         sys.exit(2)
+
+
+def _sentence(error: AndreError | OSError) -> str:
+    """What went wrong, and what to do."""
+    if isinstance(error, AndreError):
+        return str(error)
+    if isinstance(error, FileNotFoundError):
+        return f"there is no file {error.filename}: check the path"
+    if error.filename is None:
+        return f"the system says: {error.strerror or error}"
+    # A folder in the place of a file, no permission, a full disk.
+    return f"{error.filename} cannot be opened: {error.strerror}"

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import with_settings
+from andre.cli.options import input_path, with_settings
 from andre.cli.printing import check_file, check_folder, say
 from andre.cli.show import print_run
 
 if TYPE_CHECKING:
-    from andre.facts import ExampleTable
-    from andre.learning import Callback, Config, Result
-    from andre.runs import TableSource
-    from andre.samples import Sample
+    from collections.abc import Iterator
+
+    from andre.learning import Callback, Result
 
 
 @command(
@@ -61,6 +61,7 @@ def fit(
     is unknown. The program goes to standard output as Prolog, everything else
     to standard error. Ctrl-C stops learning and gives the best program so far.
     """
+    from andre.api import fit as learn
     from andre.learning import Config
     from andre.runs import Origin, TableSource, digest, save
 
@@ -68,19 +69,25 @@ def fit(
     check_file(report)
     chosen = with_settings(settings, seed=seed, time_limit=time_limit, device=device)
     config = Config.preset(preset, **chosen)
-    path = Path(_input(table))
+    path = Path(input_path(table))
     known = digest(path) if path.is_file() else ""  # a pipe cannot be read twice
     where = str(path.resolve()) if known else str(path)
-    source = TableSource(where, known, label, weight, tuple(ignore or ()), validation, seed)
-    examples = read_examples(source, quiet=quiet)
-    result = _learn(examples, config, checkpoint=checkpoint, tensorboard=tensorboard, quiet=quiet)
+    held = validation and input_path(validation)
+    source = TableSource(where, known, label, weight, tuple(ignore or ()), held, seed)
+    examples = source.read()
+    if examples.constant and not quiet:
+        say(f"left out, because the same on every row: {', '.join(examples.constant)}")
+    with _watchers(quiet, tensorboard) as callbacks:
+        result = learn(
+            examples.train, config, validation=examples.held, callbacks=callbacks, checkpoint=checkpoint
+        )
     origin = Origin(command=("andre", *sys.argv[1:]), table=source if known else None)
     if out is not None:
         save(result, out, origin)
     if report is not None:
-        from andre.report import gather, write_report
+        from andre.report import gather_result, write_report
 
-        write_report(gather(result, origin, examples.train, examples.table), report)
+        write_report(gather_result(result, origin, examples.train, examples.table), report)
     print_run(result, as_json=as_json)
     if not quiet:
         _say_how_it_went(result, out, report)
@@ -100,6 +107,7 @@ def demo(
 
     from andre.files import write_whole
     from andre.learning import Config
+    from andre.learning import fit as learn
     from andre.report import outcome, row_table, rule_table
     from andre.samples import SYNTHETIC_TASKS
 
@@ -113,7 +121,8 @@ def demo(
         for row, label in zip(rows.tolist(), labels.tolist(), strict=True):
             lines.append(",".join([*map(repr, row), str(int(label))]))
         write_whole(save, "\n".join(lines) + "\n")
-    result = _learn(Examples(task.sample(100, seed)), Config.preset(seed=seed), quiet=quiet)
+    with _watchers(quiet) as callbacks:
+        result = learn(task.sample(100, seed), Config.preset(seed=seed), callbacks=callbacks)
     console.print("\nLearned, with N_b rows where the body holds and N_r where the head holds too:")
     Console(highlight=False).print(rule_table(result.program))
     same = "the hidden program" if result.program == task.program else "not the hidden program"
@@ -121,51 +130,9 @@ def demo(
     console.print("Your own table: andre fit TABLE --label COLUMN", style="dim")
 
 
-class Examples(NamedTuple):
-    """What rules are learned from."""
-
-    train: Sample
-    held: Sample | None = None  #: to validate on
-    table: ExampleTable | None = None  #: all rows one by one, those held out among them
-
-
-def read_examples(source: TableSource, *, quiet: bool = True) -> Examples:
-    """Read a table as its options say: the rows to learn from, and those held out."""
-    from andre.facts import read_table
-    from andre.samples import Sample
-
-    table = read_table(source.path, source.label, source.weight, ignore=source.ignore).require_both_classes()
-    if (constant := table.constant) and not quiet:
-        say(f"left out, because the same on every row: {', '.join(constant)}")
-    table = table.without_constant()
-    if source.validation is None:
-        return Examples(Sample.from_table(table), table=table)
-    try:
-        share = float(source.validation)
-    except ValueError:  # no number, so a file
-        other = read_table(_input(source.validation), source.label, source.weight, columns=table.names)
-        return Examples(Sample.from_table(table), Sample.from_table(other), table)
-    train, held = table.split(share, source.seed)
-    return Examples(Sample.from_table(train), Sample.from_table(held), table)
-
-
-def _input(path: str) -> str:
-    return "/dev/stdin" if path == "-" else path
-
-
-def _learn(
-    examples: Examples,
-    config: Config,
-    *,
-    checkpoint: Path | None = None,
-    tensorboard: Path | None = None,
-    quiet: bool,
-) -> Result:
-    """Learn, with a live view on standard error where that is a terminal."""
-    from contextlib import ExitStack
-
-    from andre.api import fit as learn
-
+@contextmanager
+def _watchers(quiet: bool, tensorboard: Path | None = None) -> Iterator[list[Callback]]:
+    """A live view on standard error where that is a terminal, and curves for TensorBoard where asked for."""
     with ExitStack() as stack:
         watchers: list[Callback] = []
         if not quiet and sys.stderr.isatty():
@@ -176,9 +143,7 @@ def _learn(
             from andre.report import TensorBoard
 
             watchers.append(stack.enter_context(TensorBoard(tensorboard)))
-        return learn(
-            examples.train, config, validation=examples.held, callbacks=watchers, checkpoint=checkpoint
-        )
+        yield watchers
 
 
 def _say_how_it_went(result: Result, out: Path | None, report: Path | None) -> None:

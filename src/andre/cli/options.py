@@ -115,6 +115,11 @@ Heads = Annotated[
 ]
 
 
+def input_path(name: str) -> str:
+    """The path of a table; `-` is standard input."""
+    return "/dev/stdin" if name == "-" else name
+
+
 def memory_bytes(size: str) -> int:
     """Bytes of a size: a number of gigabytes, or a number with its unit.
 

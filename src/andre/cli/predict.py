@@ -10,7 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes
+from andre.cli.options import input_path, memory_bytes
 from andre.cli.printing import check_file, note, print_json, print_table
 from andre.errors import AndreError
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from andre.learning import Result
     from andre.logic import Atom
     from andre.runs import Run
+
+
+#: Endings that tables of examples have too; all others of a format of facts mean facts.
+_TABLES = frozenset({".csv", ".tsv", ".parquet"})
 
 
 @command(
@@ -166,12 +170,11 @@ def _open(path: Path) -> Run | None:
 
 
 def _is_table(source: str) -> bool:
-    """Whether a run of `andre fit` takes a source for a table: it has no ending of facts."""
-    return not Path(source).is_dir() and Path(source).suffix.lower() not in _FACTS
+    """Whether a run of `andre fit` takes a source for a table: it is no folder and has no ending of facts."""
+    from andre.facts import FORMATS
 
-
-#: Endings of files that hold facts and never a table of examples.
-_FACTS = (".pl", ".pro", ".prolog", ".problog", ".plp", ".nl", ".jsonl", ".ndjson", ".duckdb", ".db")
+    of_facts = {suffix for item in FORMATS.values() for suffix in item.suffixes} - _TABLES
+    return not Path(source).is_dir() and Path(source).suffix.lower() not in of_facts
 
 
 def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) -> None:
@@ -179,7 +182,7 @@ def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) 
     from andre.report import predict_table
 
     check_file(out)
-    text = predict_table(result, "/dev/stdin" if table == "-" else table, proba)
+    text = predict_table(result, input_path(table), proba)
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -207,8 +210,7 @@ def _evidence(facts: FactBase) -> FactBase:
 def _facts(model: Model) -> Iterator[tuple[Atom, float]]:
     """The derived facts, each with its probability."""
     for key, relation in model.derived.relations.items():
-        values = [1.0] * len(relation) if relation.probability is None else relation.probability.tolist()
-        yield from zip(model.derived.atoms(*key), values, strict=True)
+        yield from zip(model.derived.atoms(*key), relation.column("probability").tolist(), strict=True)
 
 
 def _values(atom: Atom, probability: float) -> dict[str, Any]:

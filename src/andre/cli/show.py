@@ -15,8 +15,6 @@ from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from andre.learning import Result
-    from andre.report import ReportData
-    from andre.runs import Origin
     from andre.runs import Run as Saved
 
 
@@ -94,13 +92,13 @@ def report(
     what was rejected and why; of a knowledge base that was completed, how its
     rules are scored and how test facts rank.
     """
-    from andre.report import as_values, write_report
+    from andre.report import as_values, gather, write_report
     from andre.runs import load, load_origin
 
     path = out or run / "report.html"
     if path.parent != run:
         check_file(path)
-    made = _gather(load(run), load_origin(run), data)
+    made = gather(load(run), load_origin(run), data)
     if as_json:
         print_json(as_values(made))
         return
@@ -145,32 +143,3 @@ def _draw(result: Result, folder: Path) -> None:
     save_figure(plot_losses(result), folder / "losses.svg")
     save_figure(plot_accuracy(result), folder / "accuracy.svg")
     save_figure(plot_probabilities(result), folder / "probabilities.svg")
-
-
-def _gather(run: Saved, origin: Origin | None, data: Path | None) -> ReportData:
-    """A report, with what was learned from: read where `data` says, or where it was if it is still there."""
-    from dataclasses import replace
-
-    from andre.cli.fit import read_examples
-    from andre.facts import read_source
-    from andre.learning import Result, Theory
-    from andre.report import gather, gather_completion, gather_theory
-    from andre.runs import FactSource, TableSource
-
-    if isinstance(run, Result):
-        table = None if origin is None else origin.table
-        if data is not None:
-            table = replace(table or TableSource("", "", label=str(run.space.head)), path=str(data))
-        elif table is None or not table.is_there:
-            return gather(run, origin)
-        examples = read_examples(table)
-        return gather(run, origin, examples.train, examples.table)
-    if isinstance(run, Theory):
-        source = None if origin is None else origin.facts
-        if data is not None:
-            source = FactSource(str(data), None if source is None else source.format)
-        elif source is not None and not source.is_there:
-            source = None
-        facts = None if source is None else read_source(source.name, source.format)
-        return gather_theory(run, origin, facts)
-    return gather_completion(run, origin)

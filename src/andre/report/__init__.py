@@ -1,11 +1,12 @@
 """Showing what was learned: in words, on a terminal, in figures, as a page."""
 
 from andre.report.completion import gather_completion
-from andre.report.gather import gather
 from andre.report.html import as_values, write_report
 from andre.report.page import ReportData
 from andre.report.predictions import derive, explain_atom, predict_table
 from andre.report.progress import LiveProgress, TargetLines
+from andre.report.result import gather_result
+from andre.report.run import gather
 from andre.report.summary import (
     document,
     listing,
@@ -33,6 +34,7 @@ __all__ = [
     "explain_atom",
     "gather",
     "gather_completion",
+    "gather_result",
     "gather_theory",
     "listing",
     "outcome",

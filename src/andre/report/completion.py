@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from andre.completion import Choice, Completion
 from andre.evaluation import RankReport, Ranks
-from andre.facts import MARKS, FactBase, Relation
+from andre.facts import MARKS, FactBase
 from andre.inference import covered_heads
 from andre.logic import Atom, Constant, Program, Rule, Variable
-from andre.report.gather import provenance
 from andre.report.page import Prediction, Ranking, ReportData, RuleRow, Scoring, TargetReport
 from andre.report.predictions import chances
+from andre.report.result import provenance
 from andre.report.summary import rules_by_target, scoring, size, title
-from andre.report.theory import ranking
 from andre.runs import Origin
 
 #: Rules of a relation that are listed, and predictions of all rules together that are explained.
@@ -21,12 +20,7 @@ _RULES, _EXPLAINED = 40, 2000
 def gather_completion(completion: Completion, origin: Origin | None = None) -> ReportData:
     """A report of a completed knowledge base, which has its facts with it.
 
-    Parameters
-    ----------
-    completion
-        What `complete` handed back.
-    origin
-        How it came to be, where that was kept.
+    The origin says how it came to be, where that was kept.
 
     Examples
     --------
@@ -73,7 +67,7 @@ def _target(
     relation = completion.facts.relations[head.predicate, head.arity]
     stated = {
         tuple(codes): MARKS[mark]
-        for codes, mark in zip(relation.codes.tolist(), _marks(relation), strict=True)
+        for codes, mark in zip(relation.codes.tolist(), relation.column("mark").tolist(), strict=True)
     }
     rows, shown = [], Program(rules.rules[:_RULES])
     for rule, chance in zip(shown, chances(completion, shown).tolist(), strict=True):
@@ -94,10 +88,6 @@ def _target(
         ranking=_ranking(ranks, relation.count("test")),
         notes=(f"{left:,} more rules are not listed.",) if left else (),
     )
-
-
-def _marks(relation: Relation) -> list[int]:
-    return [0] * len(relation) if relation.mark is None else relation.mark.tolist()
 
 
 def _prediction(
@@ -125,7 +115,7 @@ def _prediction(
 
 
 def _ranking(ranks: list[Ranks], facts: int) -> Ranking | None:
-    return ranking(RankReport.from_ranks(Ranks.concat(ranks)), facts) if ranks and facts else None
+    return Ranking.of(RankReport.from_ranks(Ranks.concat(ranks)), facts) if ranks and facts else None
 
 
 def _said(choice: Choice) -> str:

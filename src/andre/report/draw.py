@@ -65,26 +65,26 @@ def chart_svg(chart: Chart) -> str:
     low, high = min(low, ticks[0]), max(high, ticks[-1])
     span = (high - low) or 1.0
 
-    def place(x: float, y: float) -> str:
-        across = left + (x - first) / (last - first) * (right - left)
-        return f"{across:.1f},{bottom - (y - low) / span * (bottom - top):.1f}"
+    def across(x: float) -> str:
+        return f"{left + (x - first) / (last - first) * (right - left):.1f}"
+
+    def down(y: float, below: int = 0) -> str:
+        return f"{bottom - (y - low) / span * (bottom - top) + below:.1f}"
 
     parts = []
     for tick in ticks:
-        y = bottom - (tick - low) / span * (bottom - top)
-        parts.append(f'<line class="grid" x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text x="{left - 6}" y="{y + 4:.1f}" class="tick end">{tick:g}</text>')
+        parts.append(f'<line class="grid" x1="{left}" x2="{right}" y1="{down(tick)}" y2="{down(tick)}"/>')
+        parts.append(f'<text x="{left - 6}" y="{down(tick, below=4)}" class="tick end">{tick:g}</text>')
     for tick in _ticks(first, last):
         if first <= tick <= last:
-            across = left + (tick - first) / (last - first) * (right - left)
-            parts.append(f'<text x="{across:.1f}" y="{bottom + 15}" class="tick mid">{tick:g}</text>')
+            parts.append(f'<text x="{across(tick)}" y="{bottom + 15}" class="tick mid">{tick:g}</text>')
     for number, (name, line) in enumerate(chart.lines.items()):
         seen = [value for value in line if value is not None]
         if not seen:
             continue
         title = f"{escape(name)}: {seen[0]:.3g} to {seen[-1]:.3g}"
         for run in _unbroken(chart.x, line):
-            points = " ".join(place(x, y) for x, y in run)
+            points = " ".join(f"{across(x)},{down(y)}" for x, y in run)
             parts.append(
                 f'<polyline class="line l{number % 7}" points="{points}"><title>{title}</title></polyline>'
             )

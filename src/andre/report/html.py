@@ -42,7 +42,6 @@ def trim(data: ReportData, limits: Limits) -> ReportData:
     Examples
     --------
     >>> from andre.logic import parse_rule
-    >>> from andre.report.page import Prediction
     >>> row = RuleRow(parse_rule("h :- b."), predictions=(Prediction("row 1"), Prediction("row 2")))
     >>> data = ReportData("h", (TargetReport("h", rules=(row,)),))
     >>> trim(data, Limits(predictions=1)).targets[0].rules[0].left_out
@@ -92,7 +91,6 @@ def render(data: ReportData, room: int = 4_000_000) -> str:
     Examples
     --------
     >>> from andre.logic import parse_rule
-    >>> from andre.report.page import TargetReport
     >>> row = RuleRow(parse_rule("bird :- wings, \\\\+ motor."))
     >>> page = render(ReportData("birds", (TargetReport("bird", rules=(row,)),)))
     >>> page.startswith("<!doctype html>"), "bird :- wings" in page

@@ -1,6 +1,7 @@
 """What a report shows, as plain values: every section may be missing.
 
-`gather` fills these in from a run, and `andre.report.html` draws them.
+`andre.report.run` fills these in, by a module for each kind of run, and
+`andre.report.html` draws them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from andre.evaluation import Shares
+from andre.evaluation import RankReport, Shares
 from andre.logic import Rule
 
 
@@ -104,6 +105,15 @@ class Ranking:
     protocol: str
     columns: tuple[str, ...]  #: such as MRR, Hits@1
     rows: Mapping[str, tuple[float, ...]]  #: by tie policy
+
+    @classmethod
+    def of(cls, report: RankReport, facts: int) -> Ranking:
+        """The ranks of so many test facts."""
+        return cls(
+            f"{facts:,} test fact{'s' * (facts != 1)} among all constants, both sides, known facts left out",
+            ("MRR", *(f"Hits@{k}" for k in report.hits["realistic"])),
+            {policy: (mean, *report.hits[policy].values()) for policy, mean in report.mrr.items()},
+        )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -19,7 +18,7 @@ from andre.learning import Callback, State
 from andre.limits import peak_megabytes
 from andre.logic import Program
 from andre.model import LOSSES
-from andre.report.summary import rule_text
+from andre.report.summary import counted, rule_text
 
 #: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
 _PAUSE = 0.1
@@ -55,9 +54,7 @@ class LiveProgress(Callback):
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._live.stop()
 
     def on_step(self, state: State) -> None:
@@ -146,8 +143,6 @@ class TargetLines(Callback):
     def on_target(self, target: str, program: Program, seconds: float) -> None:
         """What became of it."""
         self._done += 1
-        rules = f"{len(program)} rule{'' if len(program) == 1 else 's'}"
-        self.console.print(
-            Text(f"andre: {self._done} of {self._targets}: {target}, {rules} in {seconds:.1f} s"),
-            soft_wrap=True,
-        )
+        rules = counted(len(program), "rule")
+        said = f"andre: {self._done} of {self._targets}: {target}, {rules} in {seconds:.1f} s"
+        self.console.print(Text(said), soft_wrap=True)

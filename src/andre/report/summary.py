@@ -22,10 +22,21 @@ from andre.runs import Run, program_of, prolog
 _COMMENT, _NEGATION = "dim", "bold"
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things, in words.
+
+    Examples
+    --------
+    >>> counted(1, "rule"), counted(2000, "rule")
+    ('1 rule', '2,000 rules')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def size(program: Program) -> str:
     """How many rules and literals there are, in words."""
     rules, literals = len(program), program.n_literals
-    return f"{_count(rules, 'rule')}, {_count(literals, 'literal')}" if rules else "no rule"
+    return f"{counted(rules, 'rule')}, {counted(literals, 'literal')}" if rules else "no rule"
 
 
 def title(targets: Sequence[str]) -> str:
@@ -112,11 +123,9 @@ def listing(run: Run, target: str | None = None) -> str:
     if isinstance(run, Completion):
         parts = [f"% {scoring(run)}\n"]
         for name, rules in rules_by_target(run, target).items():
-            parts.append(f"\n% {name}: {_count(len(rules), 'rule')}\n{to_prolog(rules)}")
+            parts.append(f"\n% {name}: {counted(len(rules), 'rule')}\n{to_prolog(rules)}")
         return "".join(parts)
-    if isinstance(run, Theory):
-        return to_prolog((run if target is None else run.only(target)).program)
-    return prolog(run)
+    return prolog(_only(run, target) if isinstance(run, Theory) else run)
 
 
 def overview(run: Run, target: str | None = None) -> list[RenderableType]:
@@ -124,29 +133,19 @@ def overview(run: Run, target: str | None = None) -> list[RenderableType]:
     if isinstance(run, Result):
         return [Text("\n").join(map(rule_text, listing(run).rstrip("\n").split("\n")))]
     if isinstance(run, Theory):
-        chosen = run if target is None else run.only(target)
-        tables = [rule_table(chosen.program)]
-        return [*tables, "", target_table(chosen)] if len(chosen.definitions) > 1 else [*tables]
+        chosen = _only(run, target)
+        table = rule_table(chosen.program)
+        return [table, "", target_table(chosen)] if len(chosen.definitions) > 1 else [table]
     lines: list[RenderableType] = [Text(scoring(run), style=_COMMENT)]
     for name, rules in rules_by_target(run, target).items():
-        lines += ["", Text(f"{name}: {_count(len(rules), 'rule')}"), rule_table(rules)]
+        lines += ["", Text(f"{name}: {counted(len(rules), 'rule')}"), rule_table(rules)]
     return lines
 
 
 def document(run: Run, target: str | None = None) -> dict[str, Any]:
-    """What was learned as values that JSON can hold.
-
-    Examples
-    --------
-    >>> from andre.learning import Config, fit
-    >>> from andre.samples import SYNTHETIC_TASKS
-    >>> quick = Config.preset(restarts=2, rounds=1)
-    >>> learned = document(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), quick))
-    >>> learned["rules"][0]["rule"], learned["accuracy"]
-    ('h :- b1, \\\\+ b3.', {'train': 1.0})
-    """
+    """What was learned as values that JSON can hold."""
     if isinstance(run, Theory):
-        return _theory(run if target is None else run.only(target))
+        return _theory(_only(run, target))
     if isinstance(run, Completion):
         return _completion(run, target)
     return {
@@ -163,6 +162,11 @@ def document(run: Run, target: str | None = None) -> dict[str, Any]:
         "why_no_rule": why_no_rule(run),
         "config": run.config.model_dump(mode="json"),
     }
+
+
+def _only(theory: Theory, target: str | None) -> Theory:
+    """A theory, or the part of it that one target has."""
+    return theory if target is None else theory.only(target)
 
 
 def _theory(theory: Theory) -> dict[str, Any]:
@@ -221,10 +225,6 @@ def _rule(rule: Rule) -> dict[str, Any]:
             for item in rule.evidence
         },
     }
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def rule_text(line: str) -> Text:

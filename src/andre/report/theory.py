@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
-from andre.evaluation import RankReport, rank_by_rules
+from andre.evaluation import rank_by_rules
 from andre.facts import MARKS, FactBase, Key
 from andre.inference import Explainer, Firing, Model, infer
 from andre.learning import Definition, Result, Theory
-from andre.logic import Atom, Literal, Rule
-from andre.report.gather import provenance, target_report
+from andre.logic import Atom, Rule
 from andre.report.page import (
     CensusCounts,
     ConfusionCounts,
@@ -22,8 +21,70 @@ from andre.report.page import (
     RuleRow,
     TargetReport,
 )
+from andre.report.result import provenance, target_report
 from andre.report.summary import size, title
 from andre.runs import Origin
+
+#: Atoms of a target that are explained: its facts, then what else is derived.
+_EXPLAINED = 2000
+#: Atoms up to which those left out are counted.
+_COUNTED = 1_000_000
+
+
+def gather_theory(theory: Theory, origin: Origin | None = None, facts: FactBase | None = None) -> ReportData:
+    """A report of everything that was learned from facts.
+
+    Parameters
+    ----------
+    theory
+        What was learned.
+    origin
+        How it came to be, where that was kept.
+    facts
+        What it was learned from; without them, sections that need facts are left out and say so.
+    """
+    plan, names = theory.plan, [definition.target for definition in theory]
+    settings = {
+        "mode": plan.mode,
+        "semantics": plan.semantics,
+        "identity": plan.identity,
+        "language": asdict(plan.language),
+        "config": plan.config.model_dump(mode="json"),
+    }
+    times = {"learning": sum(definition.seconds for definition in theory)}
+    derived = None if facts is None else _Derived(theory, facts)
+    targets = tuple(_target(theory, definition, derived) for definition in theory)
+    made = provenance(origin, plan.config.seed, times, settings)
+    return ReportData(title(names), targets, made)
+
+
+def _target(theory: Theory, definition: Definition, derived: _Derived | None) -> TargetReport:
+    """All sections that a definition can fill."""
+    base = target_report(definition.result)
+    rules = tuple(RuleRow(rule) for rule in definition.program)
+    notes = [] if definition.reason is None else [f"No rule, because {definition.reason}."]
+    confusions = [ConfusionCounts("train", **asdict(definition.confusion))]
+    if derived is None:
+        notes.append(
+            "The facts it was learned from were not at hand, so that predictions and what each rule alone "
+            "explains are missing: name them by --data."
+        )
+    else:
+        rules, left = derived.rules(definition)
+        confusions += derived.held_out(definition.key)
+        base = replace(base, ranking=derived.ranking(definition))
+        if left:
+            notes.append(f"{left:,} of the atoms that are derived were not explained.")
+    found = [_found_by(rule, definition.result) for rule in definition.program]
+    return replace(
+        base,
+        summary=_summary(definition),
+        rules=tuple(replace(row, found_by=runs) for row, runs in zip(rules, found, strict=True)),
+        census=_census(theory, definition),
+        confusions=tuple(confusions),
+        rejected=tuple(Rejected(item.rule, item.reason) for item in definition.rejected),
+        notes=tuple(notes),
+    )
 
 
 @dataclass(frozen=True)
@@ -38,16 +99,8 @@ class Judged:
 def to_prediction(judged: Judged, firing: Firing) -> Prediction:
     """An atom that a rule derives, with the constants its variables stand for.
 
-    Parameters
-    ----------
-    judged
-        What is derived.
-    firing
-        How, as an `Explanation` gives it.
-
     Examples
     --------
-    >>> from andre.facts import FactBase
     >>> from andre.inference import explain
     >>> from andre.logic import parse_program
     >>> facts = FactBase.from_facts([Atom.parse("p(a, b)"), Atom.parse("q(b)")])
@@ -89,7 +142,6 @@ def rule_rows(
 
     Examples
     --------
-    >>> from andre.facts import FactBase
     >>> from andre.logic import parse_program
     >>> facts = FactBase.from_facts([Atom.parse("p(a)"), Atom.parse("p(b)")])
     >>> rules = parse_program("h(X) :- p(X).")
@@ -124,91 +176,11 @@ def rule_rows(
 def rank_test_facts(definition: Definition, facts: FactBase) -> Ranking | None:
     """The ranks of a target's test facts as a report shows them; None where there is nothing to rank."""
     report = rank_by_rules(definition.program, facts, definition.key)
-    return None if report is None else ranking(report, facts.relations[definition.key].count("test"))
+    return None if report is None else Ranking.of(report, facts.relations[definition.key].count("test"))
 
 
-def ranking(report: RankReport, facts: int) -> Ranking:
-    """The ranks of so many test facts as a table, a row for every policy of ties."""
-    return Ranking(
-        f"{facts:,} test fact{'s' * (facts != 1)} among all constants, both sides, known facts left out",
-        ("MRR", *(f"Hits@{k}" for k in report.hits["realistic"])),
-        {policy: (mean, *report.hits[policy].values()) for policy, mean in report.mrr.items()},
-    )
-
-
-#: Atoms of a target that are explained: its facts, then what else is derived.
-_EXPLAINED = 2000
-#: Atoms up to which those left out are counted.
-_COUNTED = 1_000_000
-
-
-def gather_theory(theory: Theory, origin: Origin | None = None, facts: FactBase | None = None) -> ReportData:
-    """A report of everything that was learned from facts.
-
-    Parameters
-    ----------
-    theory
-        What was learned.
-    origin
-        How it came to be, where that was kept.
-    facts
-        What it was learned from; without them, sections that need facts are left out and say so.
-
-    Examples
-    --------
-    >>> from andre.facts import TASKS
-    >>> from andre.learning import learn
-    >>> facts = TASKS["predecessor"].train()
-    >>> theory = learn(facts, "predecessor/2", variables=2, restarts=2, rounds=1)
-    >>> [len(row.predictions) for row in gather_theory(theory, facts=facts).targets[0].rules]
-    [...]
-    """
-    plan, names = theory.plan, [definition.target for definition in theory]
-    settings = {
-        "mode": plan.mode,
-        "semantics": plan.semantics,
-        "identity": plan.identity,
-        "language": asdict(plan.language),
-        "config": plan.config.model_dump(mode="json"),
-    }
-    times = {"learning": sum(definition.seconds for definition in theory)}
-    witness = None if facts is None else _Witness(theory, facts)
-    targets = tuple(_target(theory, definition, witness) for definition in theory)
-    made = provenance(origin, plan.config.seed, times, settings)
-    return ReportData(title(names), targets, made)
-
-
-def _target(theory: Theory, definition: Definition, witness: _Witness | None) -> TargetReport:
-    """All sections that a definition can fill."""
-    base = target_report(definition.result)
-    rules = tuple(RuleRow(rule) for rule in definition.program)
-    notes = [] if definition.reason is None else [f"No rule, because {definition.reason}."]
-    confusions = [ConfusionCounts("train", **asdict(definition.confusion))]
-    if witness is None:
-        notes.append(
-            "The facts it was learned from were not at hand, so that predictions and what each rule alone "
-            "explains are missing: name them by --data."
-        )
-    else:
-        rules, left = witness.rules(definition)
-        confusions += witness.held_out(definition.key)
-        base = replace(base, ranking=witness.ranking(definition))
-        if left:
-            notes.append(f"{left:,} of the atoms that are derived were not explained.")
-    found = [_found_by(rule, definition.result) for rule in definition.program]
-    return replace(
-        base,
-        summary=_summary(definition),
-        rules=tuple(replace(row, found_by=runs) for row, runs in zip(rules, found, strict=True)),
-        census=_census(theory, definition),
-        confusions=tuple(confusions),
-        rejected=tuple(Rejected(item.rule, item.reason) for item in definition.rejected),
-        notes=tuple(notes),
-    )
-
-
-class _Witness:
-    """Says what a theory derives from its facts, and by which rules."""
+class _Derived:
+    """What a theory derives from its facts, by which rules, and how that agrees with the facts."""
 
     def __init__(self, theory: Theory, facts: FactBase) -> None:
         self._theory, self._facts = theory, facts
@@ -238,11 +210,10 @@ class _Witness:
         relation = self._facts.relations.get(key)
         seen: set[Atom] = set()
         if relation is not None:
+            marks, denied = relation.column("mark").tolist(), relation.column("negative").tolist()
             for place, atom in enumerate(self._facts.atoms(*key)):
                 seen.add(atom)
-                split = MARKS[0] if relation.mark is None else MARKS[relation.mark[place]]
-                denied = relation.negative is not None and bool(relation.negative[place])
-                yield Judged(atom, not denied, split)
+                yield Judged(atom, not denied[place], MARKS[marks[place]])
         # A knowledge base that is to be completed does not say that anything is false.
         unknown = None if self._theory.plan.mode == "complete" else False
         for atom in self._model.derived.atoms(*key):
@@ -279,5 +250,4 @@ def _found_by(rule: Rule, result: Result) -> int:
 
 
 def _plain(rule: Rule) -> Rule:
-    body: tuple[Literal, ...] = tuple(literal for literal in rule.body if not literal.is_builtin)
-    return Rule(rule.head, body)
+    return Rule(rule.head, tuple(literal for literal in rule.body if not literal.is_builtin))

@@ -89,7 +89,7 @@ class Checkpoint(ProgressKeeper):
                 f"the checkpoint in {self.folder} was made with other {changed[0]}: "
                 "take another folder, or delete this one to start anew"
             )
-        progress: _Progress = self._store.content(index, _Progress)
+        progress = self._store.content(index, _Progress)
         if progress.runs is not None:
             tensors = {name: part for name, part in vars(progress.runs).items() if name != "step"}
             moved = {name: tensor.to(device) for name, tensor in tensors.items()}

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from safetensors.numpy import load, save
 
@@ -21,6 +21,8 @@ import andre
 from andre.errors import CheckpointError
 from andre.files import write_whole
 from andre.runs.codec import Tensors, decode, encode
+
+ValueT = TypeVar("ValueT")
 
 #: Raised whenever what is saved changes.
 _FORMAT = 1
@@ -94,13 +96,14 @@ class IndexedFolder:
                 )
         return index
 
-    def content(self, index: Mapping[str, Any], kind: Any) -> Any:
+    def content(self, index: Mapping[str, Any], kind: type[ValueT]) -> ValueT:
         """The content that an index describes; any change to the tensors is damage."""
         with self.decoding():
             data = self._file(index["tensors"]).read_bytes()
             if hashlib.sha256(data).hexdigest() != index["tensors"]:
                 raise ValueError(f"{self._file(index['tensors']).name} has changed")
-            return decode(kind, index["content"], load(data))
+            value: ValueT = decode(kind, index["content"], load(data))
+        return value
 
     @contextmanager
     def decoding(self) -> Iterator[None]:

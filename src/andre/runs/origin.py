@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import andre
+from andre.facts import ExampleTable, FactBase, read_source, read_table
+from andre.samples import Sample
 
 
 def versions() -> dict[str, str]:
@@ -32,6 +35,15 @@ def versions() -> dict[str, str]:
     }
 
 
+class Examples(NamedTuple):
+    """What rules are learned from."""
+
+    train: Sample
+    held: Sample | None  #: to validate on
+    table: ExampleTable  #: all rows one by one, those held out among them
+    constant: tuple[str, ...]  #: columns that were left out, because they are the same on every row
+
+
 @dataclass(frozen=True)
 class TableSource:
     """A table of examples, and how its columns were read."""
@@ -49,6 +61,23 @@ class TableSource:
         """Whether the table is still at its path, unchanged."""
         path = Path(self.path)
         return path.is_file() and digest(path) == self.sha256
+
+    def read(self) -> Examples:
+        """The rows to learn from, and those held out."""
+        whole = read_table(self.path, self.label, self.weight, ignore=self.ignore).require_both_classes()
+        table = whole.without_constant()
+        train, held = self._split(table)
+        validation = None if held is None else Sample.from_table(held)
+        return Examples(Sample.from_table(train), validation, table, whole.constant)
+
+    def _split(self, table: ExampleTable) -> tuple[ExampleTable, ExampleTable | None]:
+        if self.validation is None:
+            return table, None
+        try:
+            share = float(self.validation)
+        except ValueError:  # no number, so a file
+            return table, read_table(self.validation, self.label, self.weight, columns=table.names)
+        return table.split(share, self.seed)
 
 
 @dataclass(frozen=True)
@@ -80,6 +109,10 @@ class FactSource:
         if self.sha256:
             return path.is_file() and digest(path) == self.sha256
         return path.exists() or not path.is_absolute()
+
+    def read(self) -> FactBase:
+        """The facts."""
+        return read_source(self.name, self.format)
 
 
 @dataclass(frozen=True)

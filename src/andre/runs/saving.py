@@ -85,15 +85,13 @@ def load(path: Path | str) -> Run:
     kind = index.get("kind")
     with folder.decoding():
         if kind == "result":
-            result: Result = folder.content(index, Result)
-            return result
+            return folder.content(index, Result)
         if kind == "theory":
-            found: _Learned = folder.content(index, _Learned)
+            found = folder.content(index, _Learned)
             definitions = [_read_target(folder.path, target).definition for target in found.targets]
             return Theory(tuple(definitions), found.plan, found.skipped)
         if kind == "completion":
-            completed: _Completed = folder.content(index, _Completed)
-            return completed.completion()
+            return folder.content(index, _Completed).completion()
         if kind == "target":
             whole = folder.path.parent.parent
             raise CheckpointError(f"{folder.path} holds one target of the run in {whole}: open that")
@@ -255,5 +253,4 @@ def _target_folder(folder: Path, target: str) -> IndexedFolder:
 
 def _read_target(folder: Path, target: str) -> _Target:
     place = _target_folder(folder, target)
-    found: _Target = place.content(_index(place), _Target)
-    return found
+    return place.content(_index(place), _Target)

@@ -37,7 +37,7 @@ _ATOMS, _PREDICTIONS = 30, 200
 _POINTS = 21
 
 
-def gather(
+def gather_result(
     result: Result,
     origin: Origin | None = None,
     train: Sample | None = None,
@@ -61,7 +61,7 @@ def gather(
     >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
     >>> sample = SYNTHETIC_TASKS["four"].sample(100, seed=0)
-    >>> data = gather(fit(sample, Config.preset(restarts=2, rounds=1)), train=sample)
+    >>> data = gather_result(fit(sample, Config.preset(restarts=2, rounds=1)), train=sample)
     >>> [round(row.alone, 2) for row in data.targets[0].rules]
     [0.47, 0.4]
     """

@@ -11,9 +11,9 @@ from andre.errors import DataError
 from andre.evaluation import CrispSample
 from andre.facts import ExampleTable
 from andre.learning import Config, Result, Score, fit, rejected_rules
-from andre.report import ReportData, gather
-from andre.report.gather import target_report
+from andre.report import ReportData, gather_result
 from andre.report.html import Limits, trim
+from andre.report.result import target_report
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 TASK = SYNTHETIC_TASKS["R3"]
@@ -151,7 +151,7 @@ def test_without_rows_the_report_says_what_is_missing(result):
 def test_a_table_of_other_columns_is_refused(result, rows):
     other = ExampleTable(("x", "y"), rows.table.valuations[:, :2], "h", rows.table.labels)
     with pytest.raises(DataError, match="has no column b1"):
-        gather(result, None, rows.train, other)
+        gather_result(result, None, rows.train, other)
 
 
 def test_the_census_counts_rows_and_what_is_left_of_them(rows, target):
