@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
-from tests.completion.bases import FAST
+from tests.completion.bases import FAST, small_bases
 
-from andre.completion import Body, Scorer, SizeConfig, complete
-from andre.completion.features import Features
+from andre.completion import Body, Graph, Scorer, SizeConfig, complete
+from andre.completion.features import Features, features_of
 from andre.completion.scoring import best_confidences
-from andre.completion.weights import RankingLoss, fit_weights, training_queries
+from andre.completion.weights import RankingLoss, fit_weights, learn_weights, training_queries
 from andre.facts import FactBase, Relation
 from andre.logic import parse_atom, parse_rule
 
@@ -58,6 +58,38 @@ def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoo
         right, all_ = covered[:, others & true].sum(axis=1), covered[:, others].sum(axis=1)
         expected = np.where(covered[:, cell] > 0, right / (all_ + smoothing), 0)
         assert found == pytest.approx(np.sort(expected)[::-1])
+
+
+@settings(max_examples=25, deadline=None)
+@given(small_bases, st.booleans())
+def test_no_fact_speaks_for_itself_while_weights_are_learned(facts, dense):
+    graph, depth = Graph.of(facts), 3
+    features = features_of([Body("path", (step,)) for step in range(graph.n_steps)], graph, 0, facts)
+    scorer, losses = Scorer("weights", 5.0, depth, table=10**9 if dense else 0), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("andre.completion.weights.fit_weights", lambda loss, *_: losses.append(loss))
+        learn_weights(graph, features, scorer, FAST)
+    stated = set(map(tuple, graph.pairs(0, "train").tolist()))
+    covered = {key: features.groundings[:, at].toarray()[:, 0] > 0 for at, key in enumerate(features.keys)}
+    expected = []
+    for query, x in enumerate(sorted({x for x, _ in stated})):
+        for y in range(graph.n):
+            own = int((x, y) in stated)
+            fires = covered.get(x * graph.n + y, np.zeros(graph.n_steps, dtype=bool))
+            if dense or own or fires.any():
+                sure = ((features.n_r - own).clip(0) / (features.n_b - own + 5.0))[fires]
+                best = sum(
+                    1e-3**place * value for place, value in enumerate(np.sort(sure)[: -depth - 1 : -1])
+                )
+                popularity = features.answers[y] - own if dense or fires.any() else 0
+                expected.append((query, own, np.log1p(best / 0.01), np.log1p(popularity)))
+    inputs = losses[0].inputs if dense else losses[0].inputs.toarray()
+    found = np.column_stack([losses[0].query, losses[0].true, inputs[:, -2:]])
+    for column in (2, 3):
+        one, two = (
+            np.array(sorted(rows[:, [0, 1, column]].tolist())) for rows in (found, np.array(expected))
+        )
+        assert one == pytest.approx(two, abs=1e-4)
 
 
 def test_weights_may_be_bound_to_speak_for_their_head():

@@ -251,8 +251,9 @@ def test_names_say_what_the_predicates_mean(column):
         assert thresholds.atoms == ("x",)
         np.testing.assert_array_equal(thresholds.valuate(table), table)
         return
-    for name, valuation in zip(thresholds.atoms, thresholds.valuate(table).T, strict=True):
-        cut = float(name.removeprefix("x > "))  # the name holds the exact cut
+    cuts = [float(name.removeprefix("x > ")) for name in thresholds.atoms]  # names hold the exact cuts
+    column = np.append(column, cuts)  # new rows may lie on a cut
+    for cut, valuation in zip(cuts, thresholds.valuate(column[:, None]).T, strict=True):
         np.testing.assert_array_equal(np.isnan(valuation), np.isnan(column))
         known = ~np.isnan(column)
         np.testing.assert_array_equal(valuation[known] == 1, column[known] > cut)

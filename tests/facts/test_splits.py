@@ -13,7 +13,7 @@ from tests.facts.strategies import bases
 
 from andre.errors import DataError
 from andre.facts import PYKEEN_SPLITS, TASKS, FactBase, hold_out, pykeen_split, read_facts
-from andre.logic import Atom
+from andre.logic import Atom, Constant
 
 
 def atoms(facts: FactBase, *marks: str) -> set[Atom]:
@@ -38,6 +38,14 @@ def test_a_share_of_each_relation_is_held_out(facts: FactBase, share: float, see
             assert str(before) in split.notes.remarks[-1]
         else:
             assert moved.sum() == min(max(round(share * free.sum()), 1), free.sum() - 1)
+
+
+@pytest.mark.parametrize("count", [2, 3, 9])
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
+def test_one_fact_at_least_is_held_out_and_one_stays(count: int, share: float) -> None:
+    facts = FactBase.from_facts(Atom("p", (Constant(value),)) for value in range(count))
+    moved = hold_out(facts, share).relations["p", 1].count("valid")
+    assert moved == min(max(round(share * count), 1), count - 1)
 
 
 def test_seeds_hold_out_different_facts() -> None:

@@ -188,6 +188,18 @@ def test_hubs_are_left_to_joins_and_few_constants_to_tables() -> None:
     assert np.array_equal(bodies.cover(rule).heads, covered_heads(rule, facts))
 
 
+@pytest.mark.parametrize("method", ["tables", "products", "joins"])
+@pytest.mark.parametrize(
+    ("chance", "held"), [(0.7, (True, False)), (0.5, (False, False)), (0.2, (False, True))]
+)
+def test_at_one_half_neither_an_atom_nor_its_negation_is_likely(method, chance, held) -> None:
+    atoms = [parse_atom("p(a, b)"), parse_atom("q(a, b)")]
+    bodies = BodyEvaluator(FactBase.from_facts(atoms, probabilities=[1.0, chance]), likely=True)
+    for literal, holds in zip(("q(X, Y)", "\\+ q(X, Y)"), held, strict=True):
+        rule = parse_rule(f"h(X, Y) :- p(X, Y), {literal}, X \\= Y.")
+        assert bodies.cover(rule, (method,)).heads.tolist() == [[0, 1]] * holds
+
+
 def test_a_head_is_no_evidence_for_itself() -> None:
     facts = FactBase.from_facts([parse_atom("h(a, b)"), parse_atom("h(b, b)")])
     assert not len(covered_heads(parse_rule("h(X, Y) :- h(X, Y)."), facts))

@@ -47,3 +47,14 @@ def test_bounds_are_kept(sample, seed):
     taken = fewest_errors(sample, pool, form, grow=False)
     assert set(map(bytes, taken)) <= set(map(bytes, pool))
     assert np.array_equal(fewest_errors(sample, pool, form, deadline=Deadline.after(1e-9)), taken)
+
+
+@settings(max_examples=60)
+@given(_samples(), st.integers(0, 99))
+def test_of_the_pool_all_is_taken_that_covers_no_example_that_is_mostly_false(sample, seed):
+    pool, surplus = _pool(sample, seed), sample.positives - sample.negatives
+    form = Form(sample.space, safe=False, singletons=True)
+    pure = pool[~sample.covers(pool)[:, surplus < 0].any(axis=1)]
+    taken = fewest_errors(sample, pool, form, grow=False)
+    assert not sample.predicts(taken)[surplus < 0].any()
+    assert np.array_equal(sample.predicts(taken)[surplus > 0], sample.predicts(pure)[surplus > 0])

@@ -107,6 +107,25 @@ def test_two_cycles_are_not_one_long_cycle() -> None:
     assert Rule(HEAD, tuple(two)) != Rule(HEAD, tuple(one))
 
 
+PLACES = range(4)
+shuffles = st.sampled_from([image for image in permutations(PLACES) if all(map(int.__ne__, image, PLACES))])
+
+
+@given(st.tuples(shuffles, shuffles), st.tuples(shuffles, shuffles))
+def test_variables_of_one_colour_need_not_be_symmetric(one, other) -> None:
+    """Where every variable has one p and one q out and in, no colour splits: which comes first matters."""
+    made = [
+        Rule(
+            HEAD,
+            tuple(
+                link(name, f"Y{i}", f"Y{to[i]}") for name, to in zip("pq", pair, strict=True) for i in PLACES
+            ),
+        )
+        for pair in (one, other)
+    ]
+    assert (made[0] == made[1]) == is_variant(*made)
+
+
 def test_a_repeated_literal_counts_once_and_a_repeated_argument_counts() -> None:
     twice = Rule(HEAD, (link("p", "X", "Y"), link("p", "X", "Y")))
     assert twice == Rule(HEAD, (link("p", "X", "Z"),))
