@@ -160,9 +160,9 @@ def _open(path: Path) -> Run | None:
     """The saved run in a folder, or None for rules in a file, which are read without loading torch."""
     if not path.is_dir():
         return None
-    from andre.runs import is_run, load
+    from andre.runs import load
 
-    return load(path) if is_run(path) else None
+    return load(path)
 
 
 def _is_table(source: str) -> bool:

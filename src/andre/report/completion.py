@@ -9,7 +9,6 @@ from andre.inference import covered_heads
 from andre.logic import Atom, Constant, Program, Rule, Variable
 from andre.report.gather import provenance
 from andre.report.page import Prediction, Ranking, ReportData, RuleRow, Scoring, TargetReport
-from andre.report.predictions import chances
 from andre.report.summary import rules_by_target, scoring, size, title
 from andre.report.theory import ranking
 from andre.runs import Origin
@@ -76,7 +75,7 @@ def _target(
         for codes, mark in zip(relation.codes.tolist(), _marks(relation), strict=True)
     }
     rows, shown = [], Program(rules.rules[:_RULES])
-    for rule, chance in zip(shown, chances(completion, shown).tolist(), strict=True):
+    for rule, chance in zip(shown, completion.chances(shown).tolist(), strict=True):
         # What no training fact states; test and validation facts come first.
         found = [tuple(codes) for codes in covered_heads(rule, train).tolist()]
         new = sorted(

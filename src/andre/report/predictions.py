@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from andre.arrays import Floats, Ints
+from andre.arrays import Ints
 from andre.completion import Completion
 from andre.facts import FactBase, Key, Relation, read_table
 from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer
@@ -39,13 +39,6 @@ def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
     for rule, chance in zip(surest.tolist(), probable.tolist(), strict=True):
         writer.writerow([int(rule >= 0), *([f"{chance:.6g}"] if proba else []), texts[rule]])
     return buffer.getvalue()
-
-
-def chances(completion: Completion, rules: Program) -> Floats:
-    """The chance that what a rule derives is a fact, calibrated on validation facts, [rules]."""
-    counts = [rule.evidence[0] for rule in rules]
-    smoothing = completion.scorer.smoothing
-    return completion.reliability.chance(np.array([seen.n_r / (seen.n_b + smoothing) for seen in counts]))
 
 
 def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str = "4GB") -> Model:
@@ -107,7 +100,7 @@ def _evidence(run: Result | Theory, facts: FactBase) -> FactBase:
 def _with_chances(completion: Completion) -> Program:
     """The rules, each with its chance as its probability."""
     rules = program_of(completion)
-    likely = chances(completion, rules).round(6).tolist()
+    likely = completion.chances(rules).round(6).tolist()
     return Program(
         tuple(replace(rule, probability=chance) for rule, chance in zip(rules, likely, strict=True))
     )
