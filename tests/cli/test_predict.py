@@ -173,6 +173,9 @@ def test_a_run_of_fit_predicts_for_facts_too(andre, runs, tmp_path):
     done = andre("predict", runs.fit, tmp_path / "facts.pl", "--proba")
     assert done.status == 2
     assert "--proba" in done.err
+    done = andre("explain", runs.fit, runs.table, "h")
+    assert (done.status, done.out) == (2, "")
+    assert "give facts to explain an atom" in done.err
 
 
 def test_a_folder_that_is_no_run_of_this_version_is_refused(andre, runs, tmp_path):

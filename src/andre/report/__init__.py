@@ -4,7 +4,7 @@ from andre.report.completion import gather_completion
 from andre.report.gather import gather
 from andre.report.html import as_values, write_report
 from andre.report.page import ReportData
-from andre.report.predictions import derive, explain_atom, predict_table
+from andre.report.predictions import count_rows, derive, explain_atom, predict_table
 from andre.report.progress import LiveProgress, TargetLines
 from andre.report.summary import (
     document,
@@ -28,6 +28,7 @@ __all__ = [
     "TargetLines",
     "TensorBoard",
     "as_values",
+    "count_rows",
     "derive",
     "document",
     "explain_atom",
