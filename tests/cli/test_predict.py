@@ -179,3 +179,18 @@ def test_a_run_of_fit_predicts_for_facts_too(andre, runs, tmp_path):
     done = andre("predict", runs.fit, tmp_path / "facts.pl", "--proba")
     assert done.status == 2
     assert "--proba" in done.err
+    done = andre("explain", runs.fit, runs.table, "h")
+    assert (done.status, done.out) == (2, "")
+    assert "give facts to explain an atom" in done.err
+
+
+def test_a_folder_that_is_no_run_of_this_version_is_refused(andre, runs, tmp_path):
+    for command in (["predict"], ["explain"]):
+        done = andre(*command, tmp_path, runs.table, *(["h"] if command == ["explain"] else []))
+        assert (done.status, done.out) == (2, "")
+        assert "there is no saved run in" in done.err
+    (tmp_path / "result.json").write_text("{}")
+    (tmp_path / "program.pl").write_text("h :- b1.\n")
+    done = andre("predict", tmp_path, runs.table)
+    assert (done.status, done.out) == (2, "")
+    assert "as earlier versions saved a run" in done.err

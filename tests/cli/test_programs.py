@@ -46,6 +46,29 @@ def test_rescore_reads_marked_facts_when_asked(andre):
     assert "test: N_b=2, N_r=2" in test[1]
 
 
+def test_a_run_of_fit_is_counted_on_rows(andre, runs):
+    learned = andre("show", runs.fit, "--to", "csv").out
+    assert andre("rescore", runs.fit, runs.table, "--to", "csv").out == learned
+    Path("new.csv").write_text("b4,b1,h,b2,b3\n0,1,1,0,0\n0,1,0,0,0.2\n0,1,1,0,\n0,0,1,0,0\n")
+    done = andre("rescore", runs.fit, "new.csv", "--mark", "test")
+    assert done.status == 0, done.err
+    counted = {rule.body[0].atom.predicate: rule for rule in parse_program(done.out)}
+    assert str(counted["b1"].on("test")).startswith("test: N_b=2, N_r=1")
+    assert str(counted["b4"].on("test")).startswith("test: N_b=0, N_r=0")
+    assert counted["b1"].on("train") is not None
+    Path("unlabelled.csv").write_text("b1,b2,b3,b4\n0,1,1,0\n")
+    done = andre("rescore", runs.fit, "unlabelled.csv")
+    assert (done.status, done.out) == (2, "")
+    assert "no label column 'h'" in done.err
+
+
+def test_a_folder_without_rules_is_said_to_be_one(andre):
+    Path("empty").mkdir()
+    done = andre("diff", "empty", "old.pl")
+    assert (done.status, done.out) == (2, "")
+    assert "empty is a folder without rules" in done.err
+
+
 def test_diff_tells_what_changed_and_its_status_too(andre):
     status, out, err = andre("diff", "old.pl", "new.pl")
     assert (status, err) == (1, "")

@@ -119,6 +119,7 @@ def test_a_completion_says_how_its_rules_score_and_what_they_are_about(andre, ru
         ("fit", ["--pool"], "has no pool of rules"),
         ("rank", ["--target", "hates/2"], "hates/2 was not learned: there is"),
         ("learn", ["--target", "hates/2"], "hates/2 was not learned: there is grand/2"),
+        ("fit", ["--target", "hates/2"], "hates/2 was not learned: there is h/0"),
         ("learn", ["--to", "latex"], "there is no program format 'latex'"),
     ],
 )

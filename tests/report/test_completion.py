@@ -8,7 +8,6 @@ from andre.inference import covered_heads
 from andre.logic import parse_atom
 from andre.report import derive, explain_atom, gather_completion
 from andre.report.html import render
-from andre.report.predictions import chances
 from andre.runs import load, program_of
 
 
@@ -21,7 +20,7 @@ def test_an_atom_is_as_probable_as_the_surest_rule_that_covers_it(completion, ru
     facts = read_facts(runs.likes)
     known, rules = facts.select("train"), program_of(completion)
     wanted = {}
-    for rule, chance in zip(rules, chances(completion, rules), strict=True):
+    for rule, chance in zip(rules, completion.chances(rules), strict=True):
         for codes in covered_heads(rule, known).tolist():
             args = ", ".join(str(known.constants[code]) for code in codes)
             atom = parse_atom(f"{rule.head.predicate}({args})")
@@ -30,6 +29,22 @@ def test_an_atom_is_as_probable_as_the_surest_rule_that_covers_it(completion, ru
     model = derive(completion, facts)
     assert {atom: model.probability(atom) for atom in model} == pytest.approx(wanted, abs=1e-6)
     assert wanted
+
+
+def test_an_atom_is_as_probable_as_its_rank_says_where_half_of_the_answers_are_missing():
+    rows = [f"seated(f{i}, c{i % 4})" for i in range(8)]
+    rows += [f"employed(p{i}, f{i % 8})" for i in range(60)]
+    rows += [f"works(p{i}, c{i % 4})" for i in range(30)]  # of the others nothing is known
+    facts = FactBase.from_facts(map(parse_atom, rows))
+    done = complete(facts)
+    model = derive(done, facts)
+    for place in range(30, 60, 5):
+        atom = parse_atom(f"works(p{place}, c{place % 4})")
+        asked = (f"works(p{place}, Y)", f"works(X, c{place % 4})")
+        found = [answer for text in asked for answer in done.rank(parse_atom(text), 60)]
+        wanted = max(answer.chance for answer in found if answer.atom == atom)
+        assert model.probability(atom) == pytest.approx(wanted, abs=1e-6)
+        assert explain_atom(done, facts, atom).probability == pytest.approx(wanted, abs=1e-6)
 
 
 def test_rules_are_not_applied_to_what_they_derive():

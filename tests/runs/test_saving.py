@@ -213,6 +213,15 @@ def test_what_is_no_run_is_said_to_be_none(folders: dict[str, Path], tmp_path: P
         load(tmp_path)
 
 
+def test_a_run_of_an_earlier_layout_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text('{"format": 3}')
+    with pytest.raises(CheckpointError, match=r"there is no saved run in"):
+        load(tmp_path)
+    (tmp_path / "program.pl").write_text("h :- a.\n")
+    with pytest.raises(CheckpointError, match=r"earlier versions saved a run: learn .* give .*program\.pl"):
+        load(tmp_path)
+
+
 def test_an_open_world_stays_open(tmp_path: Path) -> None:
     from dataclasses import replace
 

@@ -64,7 +64,7 @@ def predict(
     from andre.logic import Rule, read_program
 
     run = _open(program)
-    if run is not None and format is None and _is_table(source):
+    if run is not None and format is None and is_table(source):
         from andre.learning import Result
 
         if isinstance(run, Result):
@@ -113,7 +113,16 @@ def explain(
     from andre.logic import parse_atom, read_program
 
     asked = parse_atom(atom, source="the atom")
-    run, facts = _open(program), _read(source, format)
+    run = _open(program)
+    if run is not None and format is None and is_table(source):
+        from andre.learning import Result
+
+        if isinstance(run, Result):
+            raise AndreError(
+                f"{source} is read as a table, whose rows are explained by andre predict {program} {source}: "
+                "give facts to explain an atom"
+            )
+    facts = _read(source, format)
     asked, how = as_stated(asked, facts), {"limit": limit, "depth": depth}
     if run is None:
         explanation = why(read_program(program), _evidence(facts), asked, **how)
@@ -164,12 +173,12 @@ def _open(path: Path) -> Run | None:
     """The saved run in a folder, or None for rules in a file, which are read without loading torch."""
     if not path.is_dir():
         return None
-    from andre.runs import is_run, load
+    from andre.runs import load
 
-    return load(path) if is_run(path) else None
+    return load(path)
 
 
-def _is_table(source: str) -> bool:
+def is_table(source: str) -> bool:
     """Whether a run of `andre fit` takes a source for a table: it is no folder and has no ending of facts."""
     from andre.facts import FORMATS
 

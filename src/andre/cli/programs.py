@@ -14,14 +14,20 @@ from andre.cli.printing import print_json
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
+    from andre.learning import Result
     from andre.logic import Difference, Rule
     from andre.logic import Program as Rules
 
 
-@command("andre rescore run new_facts.pl --out rescored.pl")
+@command("andre rescore run new_facts.pl --out rescored.pl", "andre rescore birds.run new.csv")
 def rescore(
     program: options.Program,
-    source: options.Facts,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE|FACTS", help="Rows for a run of `andre fit`, else facts.", show_default=False
+        ),
+    ],
     *,
     mark: Annotated[
         str, typer.Option(help="Which facts the rules are counted on: train, valid or test as well as train.")
@@ -33,7 +39,8 @@ def rescore(
 ) -> None:
     """Count N_b and N_r of old rules on new facts.
 
-    N_b counts the head atoms for which a rule's body holds, N_r those of them that are facts.
+    N_b counts the head atoms for which a rule's body holds, N_r those of them
+    that are facts; on a table, which needs its label, rows are counted.
     """
     from andre.evaluation import rescore as count
     from andre.facts import MARKS, read_source
@@ -41,6 +48,13 @@ def rescore(
 
     if mark not in MARKS:
         raise AndreError(f"there is no mark {mark!r}: choose from {', '.join(MARKS)}")
+    if format is None and (result := _of_rows(program, source)) is not None:
+        from andre.report import count_rows
+        from andre.runs import load_origin
+
+        origin = load_origin(program)
+        _write(count_rows(result, source, mark, None if origin is None else origin.table), to, out)
+        return
     facts = read_source(source, format)
     chosen = facts.select("train") if mark == "train" else facts
     _write(count(read_program(program), chosen, mark, engine=engine), to, out)
@@ -82,6 +96,19 @@ def merge(
     from andre.logic import merge_programs, read_program
 
     _write(merge_programs(map(read_program, programs), subsumed=keep_subsumed), to, out)
+
+
+def _of_rows(program: Path, source: str) -> Result | None:
+    """The run of `andre fit` in a folder, if it is to be counted on a table."""
+    from andre.cli.predict import is_table
+
+    if not (program.is_dir() and is_table(source)):
+        return None
+    from andre.learning import Result
+    from andre.runs import is_run, load
+
+    run = load(program) if is_run(program) else None
+    return run if isinstance(run, Result) else None
 
 
 def _write(program: Rules, to: str | None, out: Path | None) -> None:

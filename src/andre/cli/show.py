@@ -42,10 +42,11 @@ def show(
     """
     from andre.completion import Completion
     from andre.learning import Result, Theory
-    from andre.report import run_table, target_table
+    from andre.report import rules_by_target, run_table, target_table
     from andre.runs import load
 
     loaded = load(run)
+    rules_by_target(loaded, target)  # says which targets there are
     if pool and not isinstance(loaded, Theory):
         raise AndreError(f"{run} has no pool of rules: andre learn keeps one for every target")
     if (runs or plots) and isinstance(loaded, Completion):

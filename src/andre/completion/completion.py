@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 
+from andre.arrays import Floats
 from andre.completion.bodies import Body
 from andre.completion.calibration import Reliability
 from andre.completion.config import CompletionConfig
@@ -141,6 +142,14 @@ class Completion(Saveable):
         order = np.argsort(-smoothed_confidence(*counts.T), kind="stable")
         return Program(tuple(rules[at] for at in order.tolist()))
 
+    def chances(self, rules: Program) -> Floats:
+        """The chance that what a rule derives is a fact, calibrated on validation facts, [rules].
+
+        It goes by the confidence that ranks answers; of the two sides that a
+        relation is asked from, the surer one counts.
+        """
+        return self.reliability.chance(np.array([self._confidences[rule] for rule in rules]))
+
     def rank(
         self, pattern: Atom, limit: int = 10, *, known: bool = False, rules: int = 3
     ) -> list[RankedAnswer]:
@@ -209,6 +218,17 @@ class Completion(Saveable):
         bodies = {step: features.bodies for step, features in self.features.items()}
         plain = replace(self.graph, assumed=self.graph.assumed[:0])
         return LateFeatures(bodies, plain, self.facts.select("train"))
+
+    @cached_property
+    def _confidences(self) -> dict[Rule, float]:
+        """The confidence that each rule ranks answers by, the higher of both sides."""
+        best: dict[Rule, float] = {}
+        for step, features in self.features.items():
+            confidence = features.confidence(self.scorer.smoothing).tolist()
+            for body, sure in zip(features.bodies, confidence, strict=True):
+                rule = as_rule(body, self.graph, step, self.facts)
+                best[rule] = max(best.get(rule, 0.0), sure)
+        return best
 
     def _with_counts(self, step: int, body: Body | Rule) -> Rule:
         stated = self._stated[step]

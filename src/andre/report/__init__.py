@@ -3,7 +3,7 @@
 from andre.report.completion import gather_completion
 from andre.report.html import as_values, write_report
 from andre.report.page import ReportData
-from andre.report.predictions import derive, explain_atom, predict_table
+from andre.report.predictions import count_rows, derive, explain_atom, predict_table
 from andre.report.progress import LiveProgress, TargetLines
 from andre.report.result import gather_result
 from andre.report.run import gather
@@ -29,6 +29,7 @@ __all__ = [
     "TargetLines",
     "TensorBoard",
     "as_values",
+    "count_rows",
     "derive",
     "document",
     "explain_atom",

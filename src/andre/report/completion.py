@@ -8,7 +8,6 @@ from andre.facts import MARKS, FactBase
 from andre.inference import covered_heads
 from andre.logic import Atom, Constant, Program, Rule, Variable
 from andre.report.page import Prediction, Ranking, ReportData, RuleRow, Scoring, TargetReport
-from andre.report.predictions import chances
 from andre.report.result import provenance
 from andre.report.summary import rules_by_target, scoring, size, title
 from andre.runs import Origin
@@ -70,7 +69,7 @@ def _target(
         for codes, mark in zip(relation.codes.tolist(), relation.column("mark").tolist(), strict=True)
     }
     rows, shown = [], Program(rules.rules[:_RULES])
-    for rule, chance in zip(shown, chances(completion, shown).tolist(), strict=True):
+    for rule, chance in zip(shown, completion.chances(shown).tolist(), strict=True):
         # What no training fact states; test and validation facts come first.
         found = [tuple(codes) for codes in covered_heads(rule, train).tolist()]
         new = sorted(

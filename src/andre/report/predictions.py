@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from andre.arrays import Floats, Ints
+from andre.arrays import Ints
 from andre.completion import Completion
+from andre.evaluation import covers, literal_truth
 from andre.facts import FactBase, Key, Relation, read_table
 from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer
 from andre.learning import Result, Theory
-from andre.logic import Atom, Program
-from andre.runs import Run, program_of
+from andre.logic import Atom, Evidence, Program
+from andre.runs import Run, TableSource, program_of
 
 
 def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
@@ -41,11 +42,32 @@ def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
     return buffer.getvalue()
 
 
-def chances(completion: Completion, rules: Program) -> Floats:
-    """The chance that what a rule derives is a fact, calibrated on validation facts, [rules]."""
-    counts = [rule.evidence[0] for rule in rules]
-    smoothing = completion.scorer.smoothing
-    return completion.reliability.chance(np.array([seen.n_r / (seen.n_b + smoothing) for seen in counts]))
+def count_rows(result: Result, path: Path | str, split: str, source: TableSource | None = None) -> Program:
+    """The rules of a result with N_b and N_r counted on the rows of a table.
+
+    Parameters
+    ----------
+    result
+        A learned model.
+    path
+        The table, with a column of labels.
+    split
+        What the counts are called; counts of other splits stay.
+    source
+        The table that was learned from, whose columns of labels and weights have
+        the same names; without it, the head names the labels.
+    """
+    label = str(result.space.head) if source is None else source.label
+    weight = None if source is None else source.weight
+    table = read_table(path, label, weight, columns=result.space.atoms)
+    fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
+    weights = np.ones(len(table)) if table.weights is None else table.weights  # [N]
+    counts = zip(fires @ weights, fires @ (weights * table.known_labels()), strict=True)
+    rules = []
+    for rule, (n_b, n_r) in zip(result.program, counts, strict=True):
+        others = (item for item in rule.evidence if item.split != split)
+        rules.append(rule.with_evidence(Evidence(split, float(n_b), float(n_r)), *others))
+    return Program(tuple(rules))
 
 
 def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str = "4GB") -> Model:
@@ -107,7 +129,7 @@ def _evidence(run: Result | Theory, facts: FactBase) -> FactBase:
 def _with_chances(completion: Completion) -> Program:
     """The rules, each with its chance as its probability."""
     rules = program_of(completion)
-    likely = chances(completion, rules).round(6).tolist()
+    likely = completion.chances(rules).round(6).tolist()
     return Program(
         tuple(replace(rule, probability=chance) for rule, chance in zip(rules, likely, strict=True))
     )

@@ -112,6 +112,8 @@ def rules_by_target(run: Run, target: str | None = None) -> dict[str, Program]:
     for rule in program_of(run):
         found.setdefault((rule.head.predicate, rule.head.arity), []).append(rule)
     known = {f"{name}/{arity}": Program(tuple(rules)) for (name, arity), rules in found.items() if rules}
+    if isinstance(run, Theory):  # a target without a rule was learned too
+        known = {definition.target: definition.program for definition in run}
     chosen = {name: rules for name, rules in known.items() if target in (None, name, name.rpartition("/")[0])}
     if target is not None and not chosen:
         raise DataError(f"{target} was not learned: there is {', '.join(known) or 'no rule'}")

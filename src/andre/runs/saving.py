@@ -235,6 +235,12 @@ def _index(folder: IndexedFolder) -> dict[str, Any]:
             f"{folder.path} is of a run that was ended before all targets were learned: "
             "the call of andre learn that began it goes on"
         )
+    program = folder.path / "program.pl"
+    if program.is_file():
+        raise CheckpointError(
+            f"{folder.path} has {program.name} and no {folder.index.name}, as earlier versions saved a run: "
+            f"{folder.advice}, or give {program}"
+        )
     raise CheckpointError(f"there is no saved run in {folder.path}: it has no {folder.index.name}")
 
 

@@ -90,7 +90,7 @@ def read_program(path: str | Path, format: str | None = None) -> Program:
     Parameters
     ----------
     path
-        The file, in UTF-8; or a folder that `andre learn` or `andre fit` wrote.
+        The file, in UTF-8; or the folder of a run, which has it as program.pl.
     format
         As for `write_program`; an ending that is not known is read as Prolog,
         ProbLog or AnyBURL, whichever it looks like.
@@ -103,6 +103,8 @@ def read_program(path: str | Path, format: str | None = None) -> Program:
     path = Path(path)
     if (path / "program.pl").is_file():
         path = path / "program.pl"
+    elif path.is_dir():
+        raise LogicError(f"{path} is a folder without rules, which would be in program.pl: name another")
     data = path.read_bytes()
     try:
         text = data.decode("utf-8-sig")
