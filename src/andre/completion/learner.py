@@ -14,7 +14,6 @@ from andre.completion.calibration import measure_reliability
 from andre.completion.completion import Choice, Completion
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.features import Features
-from andre.completion.given import GivenRules
 from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.pool import BodyPool
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
@@ -157,7 +156,7 @@ class _Learner:
     def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> _Learned:
         """The features of every direction that has training facts, and the scorer chosen for them."""
         known, missing = believed(facts, graph), list[str]()
-        pool = BodyPool(graph, known, plan, GivenRules(self.extra, graph, known, is_small=plan.is_small))
+        pool = BodyPool(graph, known, plan, self.extra)
         targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
         features: dict[int, Features] = {}
         self._tell("short bodies")
