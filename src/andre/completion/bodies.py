@@ -31,6 +31,8 @@ Covered: TypeAlias = tuple[Ints, NDArray[np.float32]]
 Shape: TypeAlias = OneOf["path", "both", "to", "from"]
 
 _X, _Y, _Z, _W, _V = map(Variable, ("X", "Y", "Z", "W", "V"))
+#: Starts from which it is estimated how many pairs a chain covers.
+_PROBED = 50
 _ROUTES = {1: (_X, _Y), 2: (_X, _Z, _Y), 3: (_X, _Z, _W, _Y), 4: (_X, _Z, _W, _V, _Y)}
 
 
@@ -100,9 +102,6 @@ def _literal(graph: Graph, step: int, start: Variable, end: Variable | Constant)
     return Literal(Atom(graph.relations[step % count], args))
 
 
-_PROBED = 50  # starts from which it is estimated how many pairs a chain covers
-
-
 def long_bodies(graph: Graph, step: int, plan: CompletionPlan, least: float = 0.0) -> list[Body]:
     """The chains that connect most of some sampled facts of a target, for each length of the plan.
 
@@ -112,12 +111,8 @@ def long_bodies(graph: Graph, step: int, plan: CompletionPlan, least: float = 0.
 
     Parameters
     ----------
-    graph
-        The training facts.
     step
         The target.
-    plan
-        How many chains, of which lengths, and from how many facts.
     least
         Chains whose confidence is estimated at much less than this are left out.
     """

@@ -10,10 +10,7 @@ from pydantic import Field
 
 from andre.completion.graph import Graph
 from andre.completion.scoring import Aggregator
-from andre.model import NonNegative, Positive, Settings
-
-Count = Annotated[int, Field(ge=1)]
-Whole = Annotated[int, Field(ge=0)]
+from andre.model import Count, NonNegative, Positive, Settings, Whole
 
 
 class SizeConfig(Settings):

@@ -16,6 +16,9 @@ from andre.facts import FactBase
 from andre.inference import BodyEvaluator
 from andre.logic import Rule
 
+#: Entries of a table that looks up the columns of keys, at the most.
+_MOST_KEYS = 10_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -114,9 +117,6 @@ def to_csr(covered: Sequence[Covered], keys: Ints) -> csr_matrix:
     else:
         columns = np.searchsorted(keys, columns)
     return csr_matrix((values, columns, ends), shape=(len(covered), len(keys)))
-
-
-_MOST_KEYS = 10_000_000  # entries of a table that looks up the columns of keys
 
 
 class RuleCover:

@@ -24,6 +24,9 @@ from andre.learning import Callback
 from andre.limits import Deadline
 from andre.logic import Rule
 
+#: The share of validation facts about what is unanswered from which on facts are assumed.
+_ASKED = 0.05
+
 
 def complete(
     facts: FactBase,
@@ -86,7 +89,7 @@ def relearn(
     """Learn again from train and valid facts alike, scored in the way that was chosen.
 
     The calibration stays that of the first time, when validation facts were not
-    yet known.
+    yet known. `extra` and `callbacks` are those of `complete`.
 
     Parameters
     ----------
@@ -94,10 +97,6 @@ def relearn(
         The completion whose choices are kept.
     facts
         What to learn from; the facts of `done` by default.
-    extra
-        More rules for the pool, as for `complete`.
-    callbacks
-        As for `complete`.
     """
     learner = _Learner(_settled(done), extra, callbacks, Deadline.after(done.config.time_limit))
     known = taught(done.facts if facts is None else facts)
@@ -251,9 +250,6 @@ class _Learner:
 
         is_kept = is_settled or mrr(built) >= mrr(stated)
         return replace(built if is_kept else stated, choices=(*stated.choices, *built.choices))
-
-
-_ASKED = 0.05  # share of validation facts about what is unanswered, from which assuming is tried
 
 
 def _settled(done: Completion) -> CompletionConfig:

@@ -36,7 +36,7 @@ class Rejected:
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """Rules that were weighed, and what a rule must reach: says why each was left out.
+    """Says why the rules of a pool were left out, by what each covers and the floor that it must reach.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Weighing:
 
 @dataclass(frozen=True, eq=False)
 class _RunWeighing(Weighing):
-    """The rules that runs on a table came to, weighed against the program that was chosen."""
+    """The same for the rules that runs on a table came to, beside the program that was chosen."""
 
     result: Result
     sample: CrispSample
@@ -153,24 +153,9 @@ class _RunWeighing(Weighing):
 def rejected_rules(result: Result, sample: CrispSample) -> tuple[Rejected, ...]:
     """All rules that runs proposed and the program lacks, and why, those of most runs first.
 
-    Proposed are the rules of all runs' own programs, and the subrules that
-    the best run's weights hold, of which some never got into its program.
-
-    Parameters
-    ----------
-    result
-        What was learned.
-    sample
-        The rows it was learned from.
-
-    Examples
-    --------
-    >>> from andre.learning import Config, fit
-    >>> from andre.samples import SYNTHETIC_TASKS
-    >>> rows = SYNTHETIC_TASKS["R3"].sample(300, noise=0.1, seed=1)
-    >>> result = fit(rows, Config.preset(restarts=1, rounds=1))
-    >>> any(item.rule in result.program.rules for item in rejected_rules(result, CrispSample.of(rows)))
-    False
+    Proposed are the rules of all runs' own programs, and the subrules that the
+    best run's weights hold, of which some never got into its program. The sample
+    is the one that was learned from.
     """
     space = result.space
     times = Counter(code.tobytes() for run in result.runs for code in space.encode(run.program))
