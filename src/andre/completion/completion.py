@@ -14,7 +14,7 @@ from andre.arrays import Ints
 from andre.completion.bodies import Body
 from andre.completion.calibration import Reliability
 from andre.completion.config import CompletionConfig, CompletionPlan
-from andre.completion.features import Features, LateFeatures, RuleCover, members
+from andre.completion.features import Features, LazyFeatures, RuleCover, members
 from andre.completion.graph import Graph, believed
 from andre.completion.pool import as_rule
 from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_facts
@@ -82,7 +82,7 @@ class Completion(Saveable):
         The features of a step are computed when it is first asked about.
         """
         graph = replace(Graph.of(facts), assumed=assumed)
-        return cls(facts, graph, _late_features(bodies, graph, facts, rest["config"]), **rest)
+        return cls(facts, graph, _lazy_features(bodies, graph, facts, rest["config"]), **rest)
 
     def __repr__(self) -> str:
         n, chained = len(self.graph.relations), ", chained" if self.chained else ""
@@ -221,7 +221,7 @@ class Completion(Saveable):
             return self.features
         bodies = {step: features.bodies for step, features in self.features.items()}
         plain = replace(self.graph, assumed=self.graph.assumed[:0])
-        return _late_features(bodies, plain, self.facts, self.config)
+        return _lazy_features(bodies, plain, self.facts, self.config)
 
     def _with_counts(self, step: int, body: Body | Rule) -> Rule:
         stated = self._stated[step]
@@ -246,8 +246,8 @@ class Completion(Saveable):
         return (relation if places[0] == 1 else relation + len(self.graph.relations)), code
 
 
-def _late_features(
+def _lazy_features(
     bodies: Mapping[int, Sequence[Body | Rule]], graph: Graph, facts: FactBase, config: CompletionConfig
-) -> LateFeatures:
+) -> LazyFeatures:
     is_small = CompletionPlan.of(graph, config).is_small
-    return LateFeatures(bodies, graph, RuleCover(graph, believed(facts, graph), is_small=is_small))
+    return LazyFeatures(bodies, graph, RuleCover(graph, believed(facts, graph), is_small=is_small))

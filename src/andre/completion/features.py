@@ -74,7 +74,7 @@ class Features:
         return smoothed_confidence(self.n_b, self.n_r, smoothing)
 
     def confidence_apart(self, smoothing: float) -> Floats:
-        """The same without one fact that the body is right about, as for that fact itself: [K]."""
+        """The same with one fact left out that the body is right about, as that fact must be scored: [K]."""
         return smoothed_confidence(self.n_b - 1, np.maximum(self.n_r - 1, 0), smoothing)
 
 
@@ -204,7 +204,7 @@ def features_of(
     )
 
 
-class LateFeatures(Mapping[int, Features]):
+class LazyFeatures(Mapping[int, Features]):
     """The features of every step, computed when a step is first asked about: a query needs one step only.
 
     Parameters

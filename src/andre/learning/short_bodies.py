@@ -18,8 +18,8 @@ from andre.samples import Codes, Form
 class Screening:
     """When pairs of literals are tried on a few examples before all are counted."""
 
-    rows: int = 50_000  #: of a sample, bags counted with all theirs, from which on that pays
-    every: int = 16  #: of the examples without positives one in so many is tried
+    rows: int = 50_000  #: rows of a sample, those of all its bags, from which on that pays
+    every: int = 16  #: one in so many of the examples without positives is tried
 
     def parts(self, sample: CrispSample) -> list[CrispSample]:
         """The few examples that rule out most pairs: those with positives, then a share of the others."""
