@@ -250,9 +250,7 @@ def labels_of(facts: FactBase, language: Language) -> Labels:
     positive, negative = (np.zeros(shape, dtype=np.bool_) for _ in range(2))
     if train.negative is None and facts.world == "closed":
         negative[np.ix_(*head_domains(facts, language))] = True
-    value = np.ones(len(train)) if train.probability is None else np.array(train.probability)
-    if train.negative is not None:
-        value[train.negative] = 0.0
+    value = np.where(train.column("negative"), 0.0, train.column("probability"))
     places = tuple(train.codes.T)
     negative[places] = value < 0.5
     positive[places] = value > 0.5

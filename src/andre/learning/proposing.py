@@ -196,7 +196,7 @@ def propose(
     --------
     >>> from andre.logic import parse_atom
     >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(9)]
-    >>> found = propose(FactBase.from_facts(map(parse_atom, rows)))
+    >>> found = propose(FactBase.from_facts(map(parse_atom, rows)), ProposalConfig(steps=20, restarts=1))
     >>> print(next(rule for rule in found if rule.head.predicate == "likes"))
     likes(X1, X2) :- knows(X2, X1), X1 \\= X2.
     """
