@@ -124,20 +124,16 @@ class Trainer:
         The rows to learn from.
     config
         All settings.
-    validation
-        Rows on which accuracy is watched, never learned from.
     guide
         What must not be negated, and known rules: subrules that every run has and no run changes.
+    validation
+        Rows on which accuracy is watched, never learned from.
     """
 
     def __init__(
-        self,
-        sample: Sample,
-        config: Config,
-        validation: Sample | None = None,
-        guide: Guide | None = None,
+        self, sample: Sample, config: Config, guide: Guide, validation: Sample | None = None
     ) -> None:
-        fixed, form = (None, None) if guide is None else (guide.fixed, guide.form)
+        fixed, form = guide.fixed, guide.form
         self.config = config
         self.device = _device(config.device)
         crisp = CrispSample.of(sample)
