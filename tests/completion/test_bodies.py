@@ -11,7 +11,7 @@ from tests.completion.bases import FAST, family, ladders, large, small_bases
 from andre.completion import CompletionConfig, Graph, SizeConfig, complete
 from andre.completion.bodies import chain_groundings, long_bodies
 from andre.completion.config import CompletionPlan
-from andre.completion.given import GivenRules
+from andre.completion.features import RuleCover
 from andre.completion.pool import ShortBodies, constant_bodies
 from andre.facts import FactBase
 from andre.inference import covered_heads
@@ -124,12 +124,12 @@ def test_given_rules_are_counted_as_by_joins(facts, skeleton, more, small):
     literals = [each for each in literals if not each.negated or known >= set(each.atom.variables)]
     rule = with_inequalities(Rule(base.head, tuple(dict.fromkeys((*base.body, *literals)))))
     graph = Graph.of(facts)
-    given_rules, step = GivenRules([rule], graph, facts, is_small=small), graph.relations.index("p")
-    ((_, (keys, values)),) = given_rules.about(step)
+    rules, step = RuleCover(graph, facts, is_small=small), graph.relations.index("p")
+    keys, values = rules.pairs(rule, step)
     heads = covered_heads(rule, facts)
     assert keys.tolist() == np.sort(heads @ [graph.n, 1]).tolist()
     assert (values >= 1).all()
-    ((_, (turned, _)),) = given_rules.about(graph.inverse(step))
+    turned, _ = rules.pairs(rule, graph.inverse(step))
     assert turned.tolist() == np.sort(heads @ [1, graph.n]).tolist()
 
 

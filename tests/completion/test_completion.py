@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.completion.bases import FAST, family
+from tests.completion.bases import FAST, family, large
 
 from andre.completion import CompletionConfig, Reliability, complete, relearn
 from andre.completion.scoring import AGGREGATIONS, Aggregator
@@ -105,6 +105,28 @@ def test_a_pool_may_hold_given_rules_only():
     done = complete(family(), config, extra=[rule])
     assert done.rules.rules == (rule,)
     assert done.rank(parse_atom("parent(c7, X)"), limit=1)[0].atom == parse_atom("parent(c7, c15)")
+
+
+@pytest.mark.parametrize("config", [FAST, large()])
+def test_a_loaded_run_counts_the_ways_of_given_rules(config, tmp_path):
+    """Two people are siblings by both of their parents: one pair, two groundings."""
+    rows = [f"parent({p}{i}, {c}{i})" for i in range(9) for p in "mf" for c in "ab"]
+    rows += [f"sibling({one}{i}, {two}{i})" for i in range(9) for one, two in ("ab", "ba")]
+    body = "parent(Z, X), parent(Z, Y), \\+ parent(X, Y), X \\= Y, X \\= Z, Y \\= Z"
+    rule = parse_rule(f"sibling(X, Y) :- {body}.")
+    done = complete(FactBase.from_facts(map(parse_atom, rows)), config, extra=[rule])
+    done.save(tmp_path)
+    loaded = load(tmp_path)
+    most = 0
+    for step, features in done.features.items():
+        again, everyone = loaded.features[step], np.arange(features.n)
+        assert features.bodies == again.bodies
+        ways = features.cells(everyone).groundings.toarray()  # [cells, bodies]
+        assert np.array_equal(ways, again.cells(everyone).groundings.toarray())
+        most = max(
+            most, *(ways[:, place].max() for place, body in enumerate(features.bodies) if body == rule), 0
+        )
+    assert most == 2
 
 
 def test_facts_that_were_split_off_are_given_back():

@@ -26,8 +26,8 @@ def test_a_rule_of_three_literals_is_found_among_many_candidates():
     crisp, form = CrispSample.of(sample), Form(sample.space)
     config = Config.preset("default", steps=60)
     extra = best_short_bodies(crisp, form, config.selection)
-    for guide in (Guide(form, extra), Guide(form)):
-        result = fit_screened(sample, crisp, config, guide)
+    for bodies in (extra, extra[:0]):
+        result = fit_screened(sample, crisp, config, form, bodies)
         assert [str(rule) for rule in result.program] == ["h :- b4, b41, \\+ b71."]
         assert result.space == sample.space
         assert result.proposed.shape[1] == result.weights.shape[1] == sample.space.m

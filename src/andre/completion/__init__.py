@@ -4,7 +4,6 @@ from andre.completion.bodies import Body
 from andre.completion.calibration import Reliability, ReliabilityBin
 from andre.completion.completion import Choice, Completion, RankedAnswer
 from andre.completion.config import CompletionConfig, SizeConfig
-from andre.completion.features import LateFeatures
 from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.learner import complete, relearn
 from andre.completion.scoring import Scorer
@@ -15,7 +14,6 @@ __all__ = [
     "Completion",
     "CompletionConfig",
     "Graph",
-    "LateFeatures",
     "RankedAnswer",
     "Reliability",
     "ReliabilityBin",

@@ -55,10 +55,6 @@ def assume(graph: Graph, features: Mapping[int, Features], scorer: Scorer, block
 
     Parameters
     ----------
-    graph
-        What is known.
-    features, scorer
-        What candidates are scored by.
     block
         Scores (queries x candidates) that are held at a time.
     """

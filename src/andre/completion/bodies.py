@@ -1,4 +1,4 @@
-"""Rule bodies as a few numbers each, the rules that they stand for, and the search for long ones.
+"""Rule bodies as a few numbers each: the rules they stand for, what they cover, the search for long ones.
 
 Chains are relational paths of three and four literals. They are found by walks
 between the two ends of sampled facts.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
-from andre.arrays import Floats, Ints
+from andre.arrays import Floats, Ints, csr_entries
 from andre.completion.graph import Graph
 from andre.facts import FactBase
 from andre.logic import Atom, Constant, Literal, Rule, Variable
@@ -31,6 +31,8 @@ Covered: TypeAlias = tuple[Ints, NDArray[np.float32]]
 Shape: TypeAlias = OneOf["path", "both", "to", "from"]
 
 _X, _Y, _Z, _W, _V = map(Variable, ("X", "Y", "Z", "W", "V"))
+#: Starts from which it is estimated how many pairs a chain covers.
+_PROBED = 50
 _ROUTES = {1: (_X, _Y), 2: (_X, _Z, _Y), 3: (_X, _Z, _W, _Y), 4: (_X, _Z, _W, _V, _Y)}
 
 
@@ -100,9 +102,6 @@ def _literal(graph: Graph, step: int, start: Variable, end: Variable | Constant)
     return Literal(Atom(graph.relations[step % count], args))
 
 
-_PROBED = 50  # starts from which it is estimated how many pairs a chain covers
-
-
 def long_bodies(graph: Graph, step: int, plan: CompletionPlan, least: float = 0.0) -> list[Body]:
     """The chains that connect most of some sampled facts of a target, for each length of the plan.
 
@@ -112,12 +111,8 @@ def long_bodies(graph: Graph, step: int, plan: CompletionPlan, least: float = 0.
 
     Parameters
     ----------
-    graph
-        The training facts.
     step
         The target.
-    plan
-        How many chains, of which lengths, and from how many facts.
     least
         Chains whose confidence is estimated at much less than this are left out.
     """
@@ -173,12 +168,9 @@ def _reached(graph: Graph, x: int, y: int) -> tuple[csr_matrix, csr_matrix]:
 
 
 def _row_entries(matrix: csr_matrix, rows: Ints) -> tuple[Ints, Ints]:
-    """The entries of some CSR rows, one after the other: for each its place in `rows`, and its column."""
-    sizes = np.diff(matrix.indptr)[rows]
-    owner = np.repeat(np.arange(len(rows)), sizes)
-    before = np.cumsum(sizes) - sizes
-    place = matrix.indptr[rows][owner] + np.arange(len(owner)) - before[owner]
-    return owner, matrix.indices[place].astype(np.int64)
+    """The entries of some rows, one after the other: for each its place in `rows`, and its column."""
+    which, entry = csr_entries(matrix.indptr, rows)
+    return which, matrix.indices[entry].astype(np.int64)
 
 
 def _per_constant(reached: csr_matrix) -> Ints:
@@ -208,6 +200,34 @@ def _most_common(
         if length < 4 or _onward(graph, steps)[0].sum() <= plan.config.sizes.walks:
             chosen.append((Body("path", steps), found))
     return chosen
+
+
+def covered_pairs(body: Body, graph: Graph) -> Covered:
+    """The pairs of distinct constants that a body covers.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom
+    >>> graph = Graph.of(FactBase.from_facts([parse_atom("p(a, b)"), parse_atom("p(b, c)")]))
+    >>> covered_pairs(Body("path", (0, 0)), graph)[0].tolist()  # a and c, numbers 0 and 2 of 3
+    [2]
+    """
+    if body.shape in {"to", "from"}:
+        step, end, c = body.steps
+        other = graph.steps[graph.inverse(step)][end].indices.astype(np.int64)
+        other = other[other != c]
+        keys = np.sort(other * graph.n + c if body.shape == "to" else c * graph.n + other)
+        return keys, np.ones(len(keys), dtype=np.float32)
+    if body.shape == "both":
+        one, two = (graph.steps[step] for step in body.steps)
+        matrix = one.multiply(two).tocsr()
+    else:
+        matrix = chain_groundings(graph, body.steps)
+    matrix.sort_indices()
+    entries = matrix.tocoo()
+    apart = entries.row != entries.col
+    keys = entries.row[apart].astype(np.int64) * graph.n + entries.col[apart]
+    return keys, entries.data[apart].astype(np.float32)
 
 
 def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:

@@ -73,8 +73,6 @@ def measure_reliability(graph: Graph, features: Mapping[int, Features], smoothin
 
     Parameters
     ----------
-    graph, features
-        What is known, and the bodies of each step.
     smoothing
         The c of confidences N_r / (N_b + c).
     """

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
-from andre.arrays import Floats
+from andre.arrays import Floats, Ints
 from andre.completion.bodies import Body
 from andre.completion.calibration import Reliability
-from andre.completion.config import CompletionConfig
-from andre.completion.features import Features, LateFeatures, members, smoothed_confidence
+from andre.completion.config import CompletionConfig, CompletionPlan
+from andre.completion.features import Features, LazyFeatures, RuleCover, members
 from andre.completion.graph import Graph, believed
 from andre.completion.pool import as_rule
 from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_facts
 from andre.errors import DataError
-from andre.evaluation import RankReport, Ranks
+from andre.evaluation import RankReport, Ranks, smoothed_confidence
 from andre.facts import FactBase
 from andre.files import Saveable
 from andre.inference import FactIndex, Search, infer
@@ -71,6 +72,17 @@ class Completion(Saveable):
     config: CompletionConfig
     seconds: float
     notes: tuple[str, ...] = ()  #: what is odd about the facts or was left out, a sentence each
+
+    @classmethod
+    def restored(
+        cls, facts: FactBase, assumed: Ints, bodies: Mapping[int, Sequence[Body | Rule]], **rest: Any
+    ) -> Completion:
+        """A completion from its facts, assumed ones apart, its bodies by step and its other fields.
+
+        The features of a step are computed when it is first asked about.
+        """
+        graph = replace(Graph.of(facts), assumed=assumed)
+        return cls(facts, graph, _lazy_features(bodies, graph, facts, rest["config"]), **rest)
 
     def __repr__(self) -> str:
         n, chained = len(self.graph.relations), ", chained" if self.chained else ""
@@ -217,7 +229,7 @@ class Completion(Saveable):
             return self.features
         bodies = {step: features.bodies for step, features in self.features.items()}
         plain = replace(self.graph, assumed=self.graph.assumed[:0])
-        return LateFeatures(bodies, plain, self.facts.select("train"))
+        return _lazy_features(bodies, plain, self.facts, self.config)
 
     @cached_property
     def _confidences(self) -> dict[Rule, float]:
@@ -251,3 +263,10 @@ class Completion(Saveable):
             raise DataError(f"no fact mentions {constant}: check its spelling")
         relation = self.graph.relations.index(pattern.predicate)
         return (relation if places[0] == 1 else relation + len(self.graph.relations)), code
+
+
+def _lazy_features(
+    bodies: Mapping[int, Sequence[Body | Rule]], graph: Graph, facts: FactBase, config: CompletionConfig
+) -> LazyFeatures:
+    is_small = CompletionPlan.of(graph, config).is_small
+    return LazyFeatures(bodies, graph, RuleCover(graph, believed(facts, graph), is_small=is_small))

@@ -10,10 +10,7 @@ from pydantic import Field
 
 from andre.completion.graph import Graph
 from andre.completion.scoring import Aggregator
-from andre.model import NonNegative, Positive, Settings
-
-Count = Annotated[int, Field(ge=1)]
-Whole = Annotated[int, Field(ge=0)]
+from andre.model import Count, NonNegative, Positive, Settings, Whole
 
 
 class SizeConfig(Settings):
@@ -23,10 +20,12 @@ class SizeConfig(Settings):
     small: Whole = 10_000_000
     #: Entries (queries x candidates x rules) up to which weights score every candidate, fired for or not.
     table: Whole = 40_000_000
-    cells: Count = 400_000  #: cells that weights are learned from, about, where not every candidate has one
+    #: Pairs of a query and a candidate that weights are learned from, about, in bases above `table`.
+    cells: Count = 400_000
     block: Count = 20_000_000  #: scores (queries x candidates) that are ranked at a time
-    walks: Whole = 500_000  #: of a chain of four: one with more says little about any of its pairs
-    meetings: Whole = 1_000_000  #: of the walks of a fact: between hubs nearly every chain is found
+    walks: Whole = 500_000  #: along a chain of four: one with more says little about any of its pairs
+    #: Ways in which walks from both ends of a fact meet; between hubs nearly every chain would be found.
+    meetings: Whole = 1_000_000
 
 
 class CompletionConfig(Settings):
@@ -49,7 +48,7 @@ class CompletionConfig(Settings):
     penalties: Annotated[tuple[Positive, ...], Field(min_length=1)] = (30.0, 10.0)
     short: bool = True  #: whether all bodies of one and two literals are enumerated
     bodies: Count = 100  #: bodies per relation and side, by significance
-    confident: Whole = 100  #: and by confidence
+    confident: Whole = 100  #: further bodies per relation and side, by confidence
     #: Rules with constants per relation and side; None takes 300 in large bases and 30 in small ones.
     constants: Whole | None = None
     #: Chains of three literals per relation and side, and in large bases as many of four; None takes 40 in

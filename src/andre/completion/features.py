@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from andre.arrays import Bools, Floats, Ints, distinct_keys
-from andre.completion.bodies import Body, Covered, chain_groundings
+from andre.completion.bodies import Body, Covered, covered_pairs
 from andre.completion.graph import Graph
+from andre.evaluation import smoothed_confidence
 from andre.facts import FactBase
-from andre.inference import covered_heads
+from andre.inference import BodyEvaluator
 from andre.logic import Rule
 
-
-def smoothed_confidence(n_b: NDArray[Any], n_r: NDArray[Any], c: float = 5.0) -> NDArray[Any]:
-    """The confidence N_r / (N_b + c) of rules: few groundings count as less certain.
-
-    Examples
-    --------
-    >>> smoothed_confidence(np.array([5.0, 95.0]), np.array([5.0, 95.0]))
-    array([0.5 , 0.95])
-    """
-    return np.asarray(n_r / np.maximum(n_b + c, 1e-9))
+#: Entries of a table that looks up the columns of keys, at the most.
+_MOST_KEYS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +74,7 @@ class Features:
         return smoothed_confidence(self.n_b, self.n_r, smoothing)
 
     def confidence_apart(self, smoothing: float) -> Floats:
-        """The same without one fact that the body is right about, as for that fact itself: [K]."""
+        """The same with one fact left out that the body is right about, as that fact must be scored: [K]."""
         return smoothed_confidence(self.n_b - 1, np.maximum(self.n_r - 1, 0), smoothing)
 
 
@@ -128,72 +119,74 @@ def to_csr(covered: Sequence[Covered], keys: Ints) -> csr_matrix:
     return csr_matrix((values, columns, ends), shape=(len(covered), len(keys)))
 
 
-_MOST_KEYS = 10_000_000  # entries of a table that looks up the columns of keys
-
-
-def covered_pairs(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -> Covered:
-    """What a body covers, seen from the side that a step asks from.
+class RuleCover:
+    """The pairs that rules from elsewhere (a file, a learner) cover, each rule evaluated once for both sides.
 
     Parameters
     ----------
-    body
-        Seen from that side already; a rule is turned to it.
     graph, facts
         The same training facts, as steps and as relations.
-    step
-        The target.
+    is_small
+        Whether relations are multiplied as dense matrices.
     """
-    n = graph.n
-    if isinstance(body, Rule):
-        heads = covered_heads(body, facts)
-        one, two = heads[(heads < n).all(axis=1)].T  # a constant that no fact has is no candidate
-        keys = one * n + two if step < len(graph.relations) else two * n + one
-        return np.sort(keys), np.ones(len(keys), dtype=np.float32)
-    if body.shape in {"to", "from"}:
-        by, end, c = body.steps
-        other = graph.steps[graph.inverse(by)][end].indices.astype(np.int64)
-        other = other[other != c]
-        keys = np.sort(other * n + c if body.shape == "to" else c * n + other)
-        return keys, np.ones(len(keys), dtype=np.float32)
-    if body.shape == "both":
-        one, two = (graph.steps[by] for by in body.steps)
-        matrix = one.multiply(two)
-    else:
-        matrix = chain_groundings(graph, body.steps)
-    matrix = matrix.tocsr()
-    matrix.sort_indices()
-    row = np.repeat(np.arange(n), np.diff(matrix.indptr))
-    apart = row != matrix.indices
-    return row[apart] * n + matrix.indices[apart], matrix.data[apart].astype(np.float32)
+
+    def __init__(self, graph: Graph, facts: FactBase, *, is_small: bool) -> None:
+        self._graph, self._bodies, self._is_small = graph, BodyEvaluator(facts), is_small
+        self._found: dict[Rule, Covered] = {}
+
+    def pairs(self, rule: Rule, step: int) -> Covered:
+        """What a rule covers, seen from the side that a step asks from."""
+        if rule not in self._found:
+            self._found[rule] = self._evaluate(rule)
+        keys, ways = self._found[rule]
+        if step < len(self._graph.relations):
+            return keys, ways
+        turned = keys % self._graph.n * self._graph.n + keys // self._graph.n
+        order = np.argsort(turned)
+        return turned[order], ways[order]
+
+    def _evaluate(self, rule: Rule) -> Covered:
+        """The pairs, and in how many ways the rule holds of each.
+
+        Ways are counted where the body consists of known binary relations
+        between distinct constants; any other rule counts once for a pair.
+        """
+        relations = set(self._graph.relations)
+        known = all(item.is_builtin or item.atom.predicate in relations for item in rule.body)
+        if known and self._bodies.is_product(rule):
+            found = self._bodies.cover(rule, ("tables",) if self._is_small else ("products", "joins"))
+        else:
+            found = self._bodies.cover(rule, ("joins",))
+        n = self._graph.n
+        inside = (found.heads < n).all(axis=1)  # a constant that no fact has is no candidate
+        keys = found.heads[inside] @ np.array([n, 1])
+        ways = np.ones(len(keys)) if found.groundings is None else found.groundings[inside]
+        return keys, ways.astype(np.float32)
 
 
 def features_of(
     bodies: Sequence[Body | Rule],
+    covered: Sequence[Covered],
     graph: Graph,
     step: int,
-    facts: FactBase,
-    covered: Sequence[Covered] | None = None,
     keys: Ints | None = None,
 ) -> Features:
     """Count bodies for a target and put the most confident first.
 
     Parameters
     ----------
-    bodies
-        Seen from the side that the step asks from.
-    graph, facts
-        The same training facts, as steps and as relations.
+    bodies, covered
+        Bodies and what each covers, both seen from the side that the step asks from.
+    graph
+        The training facts.
     step
         The target.
-    covered
-        What each body covers, where that is known.
     keys
-        All pairs that they cover, and perhaps others, where that is known.
+        All pairs that the bodies cover, and perhaps others, where that is known.
     """
-    found = [covered_pairs(body, graph, step, facts) for body in bodies] if covered is None else covered
     if keys is None:
-        keys = distinct_pairs([pairs for pairs, _ in found])
-    groundings = to_csr(found, keys)
+        keys = distinct_pairs([pairs for pairs, _ in covered])
+    groundings = to_csr(covered, keys)
     ones = groundings.copy()
     ones.data = np.ones(len(ones.data))
     n_b = ones @ graph.has_answer(step)[keys // graph.n].astype(np.float64)
@@ -211,24 +204,31 @@ def features_of(
     )
 
 
-class LateFeatures(Mapping[int, Features]):
+class LazyFeatures(Mapping[int, Features]):
     """The features of every step, computed when a step is first asked about: a query needs one step only.
 
     Parameters
     ----------
     bodies
         By step.
-    graph, facts
-        The same facts, as steps and as relations.
+    graph
+        What they are counted on.
+    rules
+        Evaluates those bodies that are given rules, on the same facts.
     """
 
-    def __init__(self, bodies: Mapping[int, Sequence[Body | Rule]], graph: Graph, facts: FactBase) -> None:
-        self._bodies, self._graph, self._facts = bodies, graph, facts
+    def __init__(self, bodies: Mapping[int, Sequence[Body | Rule]], graph: Graph, rules: RuleCover) -> None:
+        self._bodies, self._graph, self._rules = bodies, graph, rules
         self._found: dict[int, Features] = {}
 
     def __getitem__(self, step: int) -> Features:
         if step not in self._found:
-            self._found[step] = features_of(self._bodies[step], self._graph, step, self._facts)
+            bodies, graph = self._bodies[step], self._graph
+            covered = [
+                self._rules.pairs(body, step) if isinstance(body, Rule) else covered_pairs(body, graph)
+                for body in bodies
+            ]
+            self._found[step] = features_of(bodies, covered, graph, step)
         return self._found[step]
 
     def __iter__(self) -> Iterator[int]:

@@ -58,7 +58,7 @@ class Graph:
         rows: dict[str, list[Ints]] = {part: [_none()] for part in (*MARKS, "denied")}
         for place, relation in enumerate(binary):
             codes = np.insert(relation.codes.astype(np.int64), 0, place, axis=1)
-            false = np.zeros(len(codes), dtype=np.bool_) if relation.negative is None else relation.negative
+            false = relation.column("negative")
             rows["denied"].append(codes[relation.marked("train") & false])
             for mark in MARKS:
                 rows[mark].append(codes[relation.marked(mark) & ~false])
@@ -156,7 +156,7 @@ def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
     for relation in binary:
         train = np.flatnonzero(relation.marked("train"))
         chosen = rng.choice(train, round(len(train) * share), replace=False)
-        mark = np.zeros(len(relation), dtype=np.uint8) if relation.mark is None else relation.mark.copy()
+        mark = relation.column("mark").copy()
         mark[chosen] = 1
         relations[relation.key] = replace(relation, mark=mark)
     return replace(facts, relations=relations)

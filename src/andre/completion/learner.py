@@ -14,7 +14,6 @@ from andre.completion.calibration import measure_reliability
 from andre.completion.completion import Choice, Completion
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.features import Features
-from andre.completion.given import GivenRules
 from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.pool import BodyPool
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
@@ -24,6 +23,9 @@ from andre.facts import FactBase
 from andre.learning import Callback
 from andre.limits import Deadline
 from andre.logic import Rule
+
+#: The share of validation facts about what is unanswered from which on facts are assumed.
+_ASKED = 0.05
 
 
 def complete(
@@ -87,7 +89,7 @@ def relearn(
     """Learn again from train and valid facts alike, scored in the way that was chosen.
 
     The calibration stays that of the first time, when validation facts were not
-    yet known.
+    yet known. `extra` and `callbacks` are those of `complete`.
 
     Parameters
     ----------
@@ -95,10 +97,6 @@ def relearn(
         The completion whose choices are kept.
     facts
         What to learn from; the facts of `done` by default.
-    extra
-        More rules for the pool, as for `complete`.
-    callbacks
-        As for `complete`.
     """
     learner = _Learner(_settled(done), extra, callbacks, Deadline.after(done.config.time_limit))
     known = taught(done.facts if facts is None else facts)
@@ -157,7 +155,7 @@ class _Learner:
     def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> _Learned:
         """The features of every direction that has training facts, and the scorer chosen for them."""
         known, missing = believed(facts, graph), list[str]()
-        pool = BodyPool(graph, known, plan, GivenRules(self.extra, graph, known, is_small=plan.is_small))
+        pool = BodyPool(graph, known, plan, self.extra)
         targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
         features: dict[int, Features] = {}
         self._tell("short bodies")
@@ -252,9 +250,6 @@ class _Learner:
 
         is_kept = is_settled or mrr(built) >= mrr(stated)
         return replace(built if is_kept else stated, choices=(*stated.choices, *built.choices))
-
-
-_ASKED = 0.05  # share of validation facts about what is unanswered, from which assuming is tried
 
 
 def _settled(done: Completion) -> CompletionConfig:

@@ -10,30 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from andre.arrays import Bools, Floats, Ints
-from andre.completion.bodies import Body, Covered, Shape, long_bodies, to_rule
+from andre.completion.bodies import Body, Covered, Shape, covered_pairs, long_bodies, to_rule
 from andre.completion.config import CompletionPlan
-from andre.completion.features import (
-    Features,
-    covered_pairs,
-    distinct_pairs,
-    features_of,
-    members,
-    smoothed_confidence,
-    to_csr,
-)
+from andre.completion.features import Features, RuleCover, distinct_pairs, features_of, members, to_csr
 from andre.completion.graph import Graph
+from andre.evaluation import smoothed_confidence
 from andre.facts import FactBase
 from andre.logic import Rule
-
-if TYPE_CHECKING:
-    from andre.completion.given import GivenRules
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +107,26 @@ class BodyPool:
     graph: Graph
     facts: FactBase  #: what the graph follows, as relations
     plan: CompletionPlan
-    given: GivenRules
+    extra: Sequence[Rule] = ()  #: given rules; those whose head is no binary relation of the graph stay out
     constants: dict[int, list[Body]] = field(default_factory=dict)  #: bodies with constants found so far
 
     @cached_property
     def short(self) -> ShortBodies:
         """All short bodies."""
         return ShortBodies.enumerate(self.graph, self.plan)
+
+    @cached_property
+    def _rules(self) -> RuleCover:
+        return RuleCover(self.graph, self.facts, is_small=self.plan.is_small)
+
+    @cached_property
+    def _given(self) -> dict[str, list[Rule]]:
+        """The given rules of each relation."""
+        found: dict[str, list[Rule]] = {name: [] for name in self.graph.relations}
+        for rule in dict.fromkeys(self.extra):
+            if rule.head.predicate in found and rule.head.arity == 2:
+                found[rule.head.predicate].append(rule)
+        return found
 
     def features(self, step: int) -> Features:
         """The bodies that say most about one direction, with what they cover.
@@ -140,21 +142,22 @@ class BodyPool:
         here, there = (self._with_constants(side) for side in (step, graph.inverse(step)))
         seen_from_there = [Body("from", body.steps) for body in there]
         for body in (*here, *seen_from_there, *long_bodies(graph, step, plan, least)):
-            found = covered_pairs(body, graph, step, self.facts)
+            found = covered_pairs(body, graph)
             is_exempt = body.shape != "path" or not least
             if len(found[0]) and (is_exempt or _confidence(found, graph, step) >= least):
                 bodies.append(body)
                 covered.append(found)
-        if given := self.given.about(step):
+        if given := self._given[graph.relations[step % len(graph.relations)]]:
             known = {as_rule(body, graph, step, self.facts) for body in bodies}
-            for rule, found in given:
+            for rule in given:
+                found = self._rules.pairs(rule, step)
                 if len(found[0]) and rule not in known:
                     bodies.append(rule)
                     covered.append(found)
         # In a small base every pair is as good as covered; in a large one a target sees few of the pool's.
         added = (pairs for pairs, _ in covered[len(chosen) :])
         keys = distinct_pairs([self.short.pairs, *added]) if plan.is_small else None
-        return features_of(bodies, graph, step, self.facts, covered, keys)
+        return features_of(bodies, covered, graph, step, keys)
 
     def _with_constants(self, step: int) -> list[Body]:
         if step not in self.constants:
@@ -250,18 +253,10 @@ def _dense_bodies(graph: Graph) -> Iterator[tuple[Body, Covered]]:
 def _sparse_bodies(graph: Graph, cells: int) -> Iterator[tuple[Body, Covered | None]]:
     """Short bodies by products of sparse matrices, the cheapest first; None for those without room."""
     steps = graph.steps
-
-    def covered(matrix: csr_matrix) -> Covered:
-        matrix.sort_indices()
-        coo = matrix.tocoo()
-        apart = coo.row != coo.col
-        keys = coo.row[apart].astype(np.int64) * graph.n + coo.col[apart]
-        return keys, coo.data[apart].astype(np.float32)
-
-    for step, matrix in enumerate(steps):
-        yield Body("path", (step,)), covered(matrix)
-    for one, two in combinations(range(graph.n_steps), 2):
-        yield Body("both", (one, two)), covered(steps[one].multiply(steps[two]).tocsr())
+    for step in range(graph.n_steps):
+        yield (body := Body("path", (step,))), covered_pairs(body, graph)
+    for both in combinations(range(graph.n_steps), 2):
+        yield (body := Body("both", both)), covered_pairs(body, graph)
     into = np.stack([np.asarray(step.sum(axis=0)).ravel() for step in steps])  # [S, n]
     out = np.stack([np.asarray(step.sum(axis=1)).ravel() for step in steps])  # [S, n]
     walks = into @ out.T  # [S, S]
@@ -271,9 +266,10 @@ def _sparse_bodies(graph: Graph, cells: int) -> Iterator[tuple[Body, Covered | N
         if walks[first, second] > room:
             yield Body("path", (first, second)), None
         elif walks[first, second]:
-            found = covered(steps[first] @ steps[second])
+            body = Body("path", (first, second))
+            found = covered_pairs(body, graph)
             room -= len(found[0])
-            yield Body("path", (first, second)), found
+            yield body, found
 
 
 def constant_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]:

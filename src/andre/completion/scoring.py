@@ -184,14 +184,10 @@ def rank_facts(
 ) -> dict[int, Ranks]:
     """Filtered ranks of the facts of one mark, by step, in the order of `Graph.pairs`.
 
-    Test facts are filtered from test queries only.
+    Test facts are filtered from test queries only: others must not read them.
 
     Parameters
     ----------
-    graph, features, scorer
-        What is known, the rules of each step, and how they score.
-    mark
-        Of the facts to rank.
     levels
         Whether distinct scores are counted, as for `filtered_ranks`.
     block

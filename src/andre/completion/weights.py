@@ -122,10 +122,6 @@ def training_queries(graph: Graph, features: Features, config: CompletionConfig,
 
     Parameters
     ----------
-    graph, features
-        The training facts, and the bodies of the step that is asked.
-    config
-        How many queries and cells, and the seed of the sample.
     dense
         Whether every candidate has a cell; then queries alone are counted.
     """

@@ -8,7 +8,7 @@ from andre.evaluation.crisp import CrispSample, covers, literal_truth
 from andre.evaluation.description import description_length, program_length
 from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
 from andre.evaluation.ranks import POLICIES, RankReport, Ranks, filtered_ranks, lexicographic_keys
-from andre.evaluation.rules import rank_by_rules, rescore
+from andre.evaluation.rules import rank_by_rules, rescore, smoothed_confidence
 
 __all__ = [
     "POLICIES",
@@ -27,4 +27,5 @@ __all__ = [
     "program_length",
     "rank_by_rules",
     "rescore",
+    "smoothed_confidence",
 ]

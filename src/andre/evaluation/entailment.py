@@ -167,9 +167,7 @@ def entailment(
 def _judge(model: Model, judged: Relation) -> Confusion:
     """Stated and denied atoms against what is derived."""
     derived = model.probabilities(judged.key, judged.codes) > 0.5
-    true = np.ones(len(judged), dtype=bool) if judged.probability is None else judged.probability > 0.5
-    if judged.negative is not None:
-        true &= ~judged.negative
+    true = (judged.column("probability") > 0.5) & ~judged.column("negative")
     cases = (derived & true, derived & ~true, ~derived & true, ~derived & ~true)
     return Confusion(*(int(case.sum()) for case in cases))
 
@@ -179,7 +177,7 @@ def _unstated(model: Model, known: Relation) -> Confusion:
     derived = model.derived.relations.get(known.key)
     new = known.codes[:0]
     if derived is not None:
-        likely = derived.codes if derived.probability is None else derived.codes[derived.probability > 0.5]
+        likely = derived.codes[derived.column("probability") > 0.5]
         new = likely[~is_among(likely, known.codes, len(model.facts.constants))]
     places = [np.union1d(known.codes[:, place], new[:, place]) for place in range(known.arity)]
     others = prod(map(len, places)) - len(known)

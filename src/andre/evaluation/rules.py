@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from andre.arrays import Ints
 from andre.evaluation.ranks import RankReport, Ranks, filtered_ranks
 from andre.facts import FactBase, Key, Relation
 from andre.inference import BodyEvaluator, Engine, infer, is_among
-from andre.logic import Evidence, Program, Rule
+from andre.logic import Evidence, Program
 
 #: Scores of queries by candidates that are held at once.
 _BLOCK = 20_000_000
-#: The smoothing of confidences, N_r / (N_b + c).
-_SMOOTHING = 5.0
+
+
+def smoothed_confidence(n_b: ArrayLike, n_r: ArrayLike, c: float = 5.0) -> NDArray[Any]:
+    """The confidence N_r / (N_b + c) of rules: few groundings count as less certain.
+
+    Examples
+    --------
+    >>> smoothed_confidence(np.array([5.0, 95.0]), np.array([5.0, 95.0]))
+    array([0.5 , 0.95])
+    """
+    return np.asarray(n_r) / np.maximum(np.asarray(n_b) + c, 1e-9)
 
 
 def rescore(
@@ -84,17 +96,16 @@ def rank_by_rules(rules: Program, facts: FactBase, key: Key) -> RankReport | Non
     if relation is None or relation.arity != 2 or not relation.count("test") or not len(rules):
         return None
     bodies = BodyEvaluator(facts.select("train"))
-    covered = [(_confidence(rule), bodies.cover(rule).heads) for rule in rules]
+    counts = [rule.on("train") or Evidence("train", 0, 0) for rule in rules]
+    covered = [
+        (float(smoothed_confidence(seen.n_b, seen.n_r)), bodies.cover(rule).heads)
+        for seen, rule in zip(counts, rules, strict=True)
+    ]
     parts = [
         _side([(sure, pairs[:, order]) for sure, pairs in covered], relation, order, len(facts.constants))
         for order in ([0, 1], [1, 0])
     ]
     return RankReport.from_ranks(Ranks.concat(parts))
-
-
-def _confidence(rule: Rule) -> float:
-    evidence = rule.on("train")
-    return 0.0 if evidence is None else evidence.n_r / (evidence.n_b + _SMOOTHING)
 
 
 def _side(covered: list[tuple[float, Ints]], relation: Relation, order: list[int], n: int) -> Ranks:

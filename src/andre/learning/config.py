@@ -1,4 +1,4 @@
-"""Settings of training and selection with their two presets, and what is said beforehand of a rule."""
+"""Settings of training and selection with their two presets, and what rules must look like and reach."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pydantic import Field
 
 from andre.arrays import Bools, Floats
 from andre.errors import ConfigError
-from andre.model import LossConfig, NetworkConfig, NonNegative, Positive, Settings
+from andre.model import Count, LossConfig, NetworkConfig, NonNegative, Positive, Settings, Whole
 from andre.samples import Codes, Form
 
-#: Probabilities may add up to a little less than they should.
-_SLACK = 1 - 1e-9
+#: Weights that are not whole may add up to a little less than they should.
+SLACK = 1 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Floor:
 
     def supported(self, counts: Floats) -> Bools:
         """Which rules have the least support, however often they are wrong, [..., 2]."""
-        return np.asarray(counts[..., 0] >= self.support * _SLACK)
+        return np.asarray(counts[..., 0] >= self.support * SLACK)
 
     def shortfall(self, counts: Floats) -> str | None:
         """Why a rule that covers so many positives and negatives, [2], does not reach it; None if it does.
@@ -70,7 +70,7 @@ class Floor:
 
 @dataclass(frozen=True, eq=False)
 class Guide:
-    """What `fit` is told beforehand of the bodies to find, all over one rule space.
+    """Limits on the bodies that `fit` looks for, and bodies to add to its own; all over one rule space.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Guide:
     >>> rows = np.random.default_rng(0).random((60, 3))
     >>> sample = Sample.from_arrays(rows, (rows[:, 0] > 0.5) | (rows[:, 2] < 0.5))
     >>> known = np.array([[1, 0, 0]], dtype=np.int8)
-    >>> print(fit(sample, Config.preset(restarts=1, rounds=1), guide=Guide(fixed=known)).program)
+    >>> print(fit(sample, Config.preset(restarts=1, rounds=1, steps=45), guide=Guide(fixed=known)).program)
     h :- b1.
     h :- \\+ b3.
     """
@@ -92,7 +92,6 @@ class Guide:
     fixed: Codes | None = None
 
 
-Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 #: The least support of a rule, and the positive examples of a target from which on it holds by default.
@@ -194,7 +193,7 @@ class Config(Settings):
     loss: LossConfig = LossConfig()
     training: TrainingConfig = TrainingConfig()
     selection: SelectionConfig = SelectionConfig()
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Whole = 0
     device: str = "cpu"
     time_limit: Positive | None = None  #: seconds
 
@@ -212,25 +211,17 @@ class Config(Settings):
         if name not in _PRESETS:
             raise ConfigError(f"there is no preset {name!r}: choose one of {', '.join(_PRESETS)}")
         nested: dict[str, Any] = {part: dict(values) for part, values in _PRESETS[name].items()}
+        owners = {name: part for part, kind in _PARTS.items() for name in kind.model_fields}
+        own = cls.model_fields.keys() - _PARTS.keys()
         for key, value in settings.items():
-            part = cls._part_of(key)
-            if part is None:
+            if key in own:
                 nested[key] = value
+            elif key in owners:
+                nested.setdefault(owners[key], {})[key] = value
             else:
-                nested.setdefault(part, {})[key] = value
+                known = ", ".join(sorted({*own, *owners}))
+                raise ConfigError(f"there is no setting {key!r}: the settings are {known}")
         return cls.read(nested)
-
-    @classmethod
-    def _part_of(cls, key: str) -> str | None:
-        if key in cls.model_fields and key not in _PARTS:
-            return None
-        owners = [part for part, kind in _PARTS.items() if key in kind.model_fields]
-        if not owners:
-            known = sorted(
-                {name for kind in (cls, *_PARTS.values()) for name in kind.model_fields} - {*_PARTS}
-            )
-            raise ConfigError(f"there is no setting {key!r}: the settings are {', '.join(known)}")
-        return owners[0]
 
 
 _PARTS: dict[str, type[Settings]] = {

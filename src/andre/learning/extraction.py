@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from andre.arrays import distinct_rows
 from andre.samples import Codes
 
 #: How far the weight of a settled reading is above the others: it has all but e^-20 of the probability.
@@ -76,11 +77,7 @@ def distinct_bodies(subrules: Codes) -> Codes:
     """
     flat = subrules.reshape(-1, subrules.shape[-1])
     flat = flat[flat.any(axis=1)]
-    if len(flat) < 2:
-        return flat
-    # One opaque key per body sorts far faster than np.unique(axis=0); bytes compare as 0, 1, 2.
-    keys = np.ascontiguousarray(flat + 1).view(np.dtype((np.void, flat.shape[1]))).ravel()
-    return flat[np.unique(keys, return_index=True)[1]]
+    return flat[distinct_rows(flat + 1)[0]]  # bytes from 0 sort as numbers do
 
 
 def shorter_bodies(bodies: Codes) -> Codes:

@@ -63,7 +63,7 @@ def fit(
     limit = config.time_limit
     deadline = Deadline.after(limit)
     pause = Deadline.after(None if limit is None else limit * _TRAINING_SHARE)
-    trainer = Trainer(sample, config, validation, guide)
+    trainer = Trainer(sample, config, guide, validation)
     state = State(trainer.crisp, config.training.rounds, trainer.steps, best=nothing(trainer.crisp))
     if checkpoint:
         checkpoint.begin(sample, config, guide.fixed)

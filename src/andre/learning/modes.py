@@ -12,10 +12,11 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
-from andre.arrays import Floats
+from andre.arrays import Bools, Floats
 from andre.census import Census, head_domains
 from andre.errors import ConfigError, DataError
 from andre.evaluation import Confusion, CrispSample, description_length
@@ -26,7 +27,7 @@ from andre.learning.callbacks import Callback
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
-from andre.learning.choose.selection import form_of, nothing, select
+from andre.learning.choose.selection import nothing, select
 from andre.learning.config import Config, Guide
 from andre.learning.fitting import fit
 from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
@@ -35,7 +36,7 @@ from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.limits import Deadline
 from andre.logic import Program
-from andre.samples import Codes, Language, RuleSpace, Sample, evidence_mask, key_text
+from andre.samples import Codes, Form, Language, RuleSpace, Sample, evidence_mask, key_text
 
 #: Constants over which products of truth tables are still quick.
 _MOST_CONSTANTS = 512
@@ -60,14 +61,8 @@ def learn_definition(
     ----------
     facts
         What is known; background rules have been run.
-    language
-        The target, and what its rules may look like.
     census
         Of the target, where examples are head atoms.
-    plan
-        How to learn, and rules of the target to keep.
-    callbacks
-        Watchers of the runs.
     """
     key, config = language.key(facts), plan.config
     labels = labels_of(facts, language)
@@ -78,7 +73,7 @@ def learn_definition(
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
-    result, pool = _proposed(sample, Guide(form, fixed=_sayable(known, space)), plan, callbacks)
+    result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks)
     rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
     fixed = tuple(map(rules.add, known))
     # What known rules derive by themselves is settled: what is added is judged on the rest.
@@ -118,20 +113,15 @@ def _confusion(covered: Floats, totals: Floats) -> Confusion:
 
 
 def _proposed(
-    sample: Sample, guide: Guide, plan: Plan, callbacks: tuple[Callback, ...]
+    sample: Sample, form: Form, fixed: Codes | None, plan: Plan, callbacks: tuple[Callback, ...]
 ) -> tuple[Result, RulePool]:
     """The result of runs with recursion, and the bodies of runs with and without, and of enumeration."""
-    space, form = sample.space, guide.form or form_of(sample.space, plan.config.selection)
-    result = propose_bodies(sample, plan.config, _FOR_DEFINITIONS, guide, callbacks=callbacks)
-    bodies = [result.proposed]
-    stated = np.array([not atom.is_builtin for atom in space.atoms])
-    plain = ~space.recursive
-    if not plain.all() and (stated & plain).any() and result.stopped != "interrupted":
+    runs = partial(propose_bodies, sample, plan.config, _FOR_DEFINITIONS, callbacks=callbacks)
+    result = runs(Guide(form, fixed=fixed))
+    bodies, plain = [result.proposed], ~sample.space.recursive
+    if not plain.all() and (_stated(sample.space) & plain).any() and result.stopped != "interrupted":
         # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
-        free = Guide(replace(form, require=()), fixed=guide.fixed)
-        bases = propose_bodies(
-            sample, plan.config, _FOR_DEFINITIONS, free, columns=plain, callbacks=callbacks
-        )
+        bases = runs(Guide(replace(form, require=()), fixed=fixed), columns=plain)
         bodies.append(bases.proposed)
         result = replace(result, stopped=bases.stopped or result.stopped)
     if plan.short_bodies:
@@ -140,8 +130,13 @@ def _proposed(
     return result, RulePool.of(crisp, np.concatenate(bodies), form).by_length(crisp.totals)
 
 
-def _sayable(known: Program, space: RuleSpace) -> Codes | None:
-    """The known rules that the candidates can say, [rules, m]; others count at the fixpoint only."""
+def _stated(space: RuleSpace) -> Bools:
+    """Which candidates are read off facts, [m]; the others are comparisons."""
+    return np.array([not atom.is_builtin for atom in space.atoms])
+
+
+def _expressible(known: Program, space: RuleSpace) -> Codes | None:
+    """The known rules that consist of candidate atoms, [rules, m]; others count at the fixpoint only."""
     found = []
     for rule in known:
         with suppress(ConfigError):
@@ -166,17 +161,18 @@ def learn_from_examples(
         # What is not known yet may be what the program derives: to deny it could undo itself.
         form = replace(form, unnegated=tuple(np.flatnonzero(space.recursive).tolist()))
     crisp, selection = CrispSample.of(sample), plan.config.selection
-    extra = best_short_bodies(crisp, form, selection) if plan.short_bodies else None
+    extra = np.zeros((0, space.m), dtype=np.int8)
+    if plan.short_bodies:
+        extra = best_short_bodies(crisp, form, selection)
     known = known_about(plan.known, (head.predicate, head.arity))
     fixed = encode_known(known, space, identity=plan.identity) if len(known) else None
-    guide = Guide(form, extra, fixed)
     if fixed is None and selection.criterion == "description" and is_wide(sample):
-        result = fit_screened(sample, crisp, plan.config, guide, callbacks)
+        result = fit_screened(sample, crisp, plan.config, form, extra, callbacks)
     else:
-        result = fit(sample, plan.config, callbacks=callbacks, guide=guide)
+        result = fit(sample, plan.config, callbacks=callbacks, guide=Guide(form, extra, fixed))
     covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
-    bodies = [result.proposed, result.codes, *([] if extra is None else [extra])]
-    pool = RulePool.of(crisp, np.concatenate(bodies), form, identity=plan.identity)
+    bodies = np.concatenate([result.proposed, result.codes, extra])
+    pool = RulePool.of(crisp, bodies, form, identity=plan.identity)
     weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
     rules = (with_inequalities(rule) if plan.identity else rule for rule in result.program)
     return Definition(
@@ -200,7 +196,12 @@ def is_wide(sample: Sample) -> bool:
 
 
 def fit_screened(
-    sample: Sample, crisp: CrispSample, config: Config, guide: Guide, callbacks: tuple[Callback, ...] = ()
+    sample: Sample,
+    crisp: CrispSample,
+    config: Config,
+    form: Form,
+    extra: Codes,
+    callbacks: tuple[Callback, ...] = (),
 ) -> Result:
     """Learn a program from a wide sample: runs propose from a part of it, the choice is made on all.
 
@@ -208,20 +209,12 @@ def fit_screened(
     ----------
     sample, crisp
         The examples, and the same cut at one half.
-    config
-        All settings.
-    guide
-        Its extra bodies say which candidates are promising; without any all are.
-    callbacks
-        Watchers of the runs.
+    extra
+        Bodies to pool, [bodies, m], which also say what candidates are promising; without any all are.
     """
-    space = sample.space
-    form = guide.form or form_of(space, config.selection)
-    extra = np.zeros((0, space.m), dtype=np.int8) if guide.extra is None else guide.extra
-    deadline = Deadline.after(config.time_limit)
+    space, deadline = sample.space, Deadline.after(config.time_limit)
     shown = promising_columns(extra, form)
-    stated = np.array([not atom.is_builtin for atom in space.atoms])
-    if not (shown & stated).any():  # no short body is any good: there is nothing to go by
+    if not (shown & _stated(space)).any():  # no short body is any good: there is nothing to go by
         shown[:] = True
     found = propose_bodies(sample, config, _FOR_WIDE_SAMPLES, Guide(form), columns=shown, callbacks=callbacks)
     programs = [space.encode(run.program) for run in found.runs]
@@ -257,9 +250,7 @@ def labels_of(facts: FactBase, language: Language) -> Labels:
     positive, negative = (np.zeros(shape, dtype=np.bool_) for _ in range(2))
     if train.negative is None and facts.world == "closed":
         negative[np.ix_(*head_domains(facts, language))] = True
-    value = np.ones(len(train)) if train.probability is None else np.array(train.probability)
-    if train.negative is not None:
-        value[train.negative] = 0.0
+    value = np.where(train.column("negative"), 0.0, train.column("probability"))
     places = tuple(train.codes.T)
     negative[places] = value < 0.5
     positive[places] = value > 0.5

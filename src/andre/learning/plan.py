@@ -122,8 +122,7 @@ def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
     """
     good, bad = [], []
     for key, relation in facts.relations.items():
-        denied = relation.negative if relation.negative is not None else np.zeros(len(relation), dtype=bool)
-        count = int((relation.marked("train") & ~denied).sum())
+        count = int((relation.marked("train") & ~relation.column("negative")).sum())
         if not relation.arity:
             bad.append(f"{key_text(key)} has no arguments")
         elif not relation.marked("train").any():

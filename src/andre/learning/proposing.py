@@ -28,7 +28,7 @@ from andre.learning.fitting import fit
 from andre.learning.plan import learnable, with_inequalities
 from andre.learning.results import Result
 from andre.logic import Rule
-from andre.model import Settings
+from andre.model import Count, Settings, Whole
 from andre.samples import Codes, Form, Language, RuleSpace, Sample
 
 
@@ -36,7 +36,7 @@ from andre.samples import Codes, Form, Language, RuleSpace, Sample
 class Effort:
     """How much of a sample and of the usual training runs take that only propose bodies.
 
-    Nobody reads their own programs, which are therefore neither combined nor
+    Only their bodies are used, so their own programs are neither combined nor
     refined; and a rule's support in a part of the examples says little of its
     support in all, so that none is asked for.
     """
@@ -86,16 +86,10 @@ def propose_bodies(
     ----------
     sample
         The examples, of which a random part is shown.
-    config
-        The usual settings of training.
     effort
         How many rows are shown, and how much less is done than usual.
-    guide
-        What bodies must look like, and known rules to be added to.
     columns
         The candidates that are shown, [m]; all by default.
-    callbacks
-        Watchers of the runs.
     """
     part, guide = sample.thinned(effort.rows, config.seed), guide or Guide()
     if columns is None:
@@ -145,9 +139,6 @@ def promising_columns(bodies: Codes, form: Form, most: int = 64) -> Bools:
     return kept
 
 
-Count = Annotated[int, Field(ge=1)]
-
-
 class ProposalConfig(Settings):
     """How many runs `propose` lets propose, and what they see.
 
@@ -169,7 +160,7 @@ class ProposalConfig(Settings):
     literals: Count = 4  #: most literals of a body
     rules: Count = 150  #: rules of a relation that are kept, the most significant first
     support: Count = 2  #: facts that a rule is right about
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Whole = 0
 
     def training(self) -> Config:
         """The settings of the runs."""
@@ -205,7 +196,7 @@ def propose(
     --------
     >>> from andre.logic import parse_atom
     >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(9)]
-    >>> found = propose(FactBase.from_facts(map(parse_atom, rows)))
+    >>> found = propose(FactBase.from_facts(map(parse_atom, rows)), ProposalConfig(steps=20, restarts=1))
     >>> print(next(rule for rule in found if rule.head.predicate == "likes"))
     likes(X1, X2) :- knows(X2, X1), X1 \\= X2.
     """

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from andre.arrays import Bools, Floats, Ints
 from andre.evaluation import CrispSample, description_length
-from andre.learning.config import Floor, SelectionConfig
+from andre.learning.config import SLACK, Floor, SelectionConfig
 from andre.learning.extraction import literal_bodies
 from andre.samples import Codes, Form
-
-_SLACK = 1 - 1e-9
 
 
 @dataclass(frozen=True)
 class Screening:
     """When pairs of literals are tried on a few examples before all are counted."""
 
-    rows: int = 50_000  #: of a sample, bags counted with all theirs, from which on that pays
-    every: int = 16  #: of the examples without positives one in so many is tried
+    rows: int = 50_000  #: rows of a sample, those of all its bags, from which on that pays
+    every: int = 16  #: one in so many of the examples without positives is tried
 
     def parts(self, sample: CrispSample) -> list[CrispSample]:
         """The few examples that rule out most pairs: those with positives, then a share of the others."""
@@ -41,12 +40,6 @@ def best_short_bodies(
 
     Parameters
     ----------
-    sample
-        The examples to cover.
-    form
-        What bodies must look like.
-    config
-        The least support and confidence, and how many bodies are kept.
     screening
         Which samples are screened; the bodies found are the same.
 
@@ -74,8 +67,7 @@ def _counted(sample: CrispSample, form: Form, floor: Floor, parts: list[CrispSam
     """Pairs of literals that reach the floor, and what they cover, [R, 2] each."""
     m = sample.space.m
     kinds, both, alone = _well_formed(form)
-    # Weights that are not whole may add up to a little less in another order.
-    nearly = Floor(floor.support * _SLACK, floor.confidence * _SLACK)
+    nearly = Floor(floor.support * SLACK, floor.confidence * SLACK)  # parts add up in another order
     pairs, counts = [np.zeros((0, 2), dtype=np.int64)], [np.zeros((0, 2))]
     every = np.arange(2 * m)
     for literal in every:
@@ -121,28 +113,21 @@ def _well_formed(form: Form) -> tuple[Ints, Bools, Bools]:
     m = form.space.m
     numbers: dict[object, int] = {}
     kinds = np.empty(2 * m, dtype=np.int64)
-    members: list[list[int]] = []
     for literal in range(2 * m):
         column = literal % m
         atom = form.space.atoms[column]
         traits = (atom.args, atom.is_builtin, literal < m, column in form.unnegated)
-        kind = numbers.setdefault((*traits, *(column in some for some in form.require)), len(numbers))
-        kinds[literal] = kind
-        if kind == len(members):
-            members.append([])
-        members[kind].append(column)
-    signs = np.array([1 if kinds[columns[0]] == kind else -1 for kind, columns in enumerate(members)])
+        kinds[literal] = numbers.setdefault(
+            (*traits, *(column in some for some in form.require)), len(numbers)
+        )
+    members = [np.flatnonzero(kinds == kind)[:2].tolist() for kind in range(len(numbers))]
     first, second = np.triu_indices(len(members))
-    bodies = np.zeros((len(first), m), dtype=np.int8)
-    possible = np.ones(len(first), dtype=np.bool_)
-    for row, (one, two) in enumerate(zip(first, second, strict=True)):
-        column = members[one][0]
-        other = next((c for c in members[two] if c != column), None)
-        if other is None:  # the same column twice: try another for the first
-            column, other = next((c for c in members[one] if c != column), column), members[two][0]
-        possible[row] = column != other
-        bodies[row, column], bodies[row, other] = signs[one], signs[two]
+    # Two literals of each two kinds, of different columns; where there are none, the same one twice.
+    apart = [
+        next((two for two in product(members[i], members[j]) if (two[0] - two[1]) % m), (0, 0))
+        for i, j in zip(first, second, strict=True)
+    ]
+    pairs = np.array(apart, dtype=np.int64).reshape(-1, 2)
     both = np.zeros((len(members), len(members)), dtype=np.bool_)
-    both[first, second] = possible & form.admits(bodies)
-    single = np.vstack((np.eye(m, dtype=np.int8), -np.eye(m, dtype=np.int8)))
-    return kinds, both | both.T, form.admits(single)
+    both[first, second] = (pairs[:, 0] != pairs[:, 1]) & form.admits(literal_bodies(pairs, m))
+    return kinds, both | both.T, form.admits(literal_bodies(np.arange(2 * m)[:, None], m))

@@ -114,7 +114,7 @@ def _with_languages(
 
 
 def _refuse_nothing(definitions: Mapping[str, Definition], skipped: Mapping[str, str]) -> None:
-    """Where no target could be learned, that is an error."""
+    """Raise an error where no target could be learned."""
     if definitions or not skipped:
         return
     name, reason = next(iter(skipped.items()))

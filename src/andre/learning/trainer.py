@@ -21,6 +21,8 @@ from andre.model import LOSSES, Inputs, Network, Objective, Pooling, Terms, row_
 from andre.samples import Membership, Sample
 
 _BETAS = (0.9, 0.999)  # Adam's usual decay rates
+#: The weight of a reading that must not be.
+_NEVER = -20.0
 
 
 @dataclass(eq=False)
@@ -113,10 +115,6 @@ class Runs:
                 self.mean, self.square = self.mean[stay], self.square[stay]
 
 
-#: The weight of a reading that must not be.
-_NEVER = -20.0
-
-
 class Trainer:
     """Trains rounds of runs on a sample.
 
@@ -126,20 +124,16 @@ class Trainer:
         The rows to learn from.
     config
         All settings.
-    validation
-        Rows on which accuracy is watched, never learned from.
     guide
         What must not be negated, and known rules: subrules that every run has and no run changes.
+    validation
+        Rows on which accuracy is watched, never learned from.
     """
 
     def __init__(
-        self,
-        sample: Sample,
-        config: Config,
-        validation: Sample | None = None,
-        guide: Guide | None = None,
+        self, sample: Sample, config: Config, guide: Guide, validation: Sample | None = None
     ) -> None:
-        fixed, form = (None, None) if guide is None else (guide.fixed, guide.form)
+        fixed, form = guide.fixed, guide.form
         self.config = config
         self.device = _device(config.device)
         crisp = CrispSample.of(sample)
@@ -215,10 +209,8 @@ class Trainer:
         losses = np.full((len(LOSSES), everyone), np.nan, dtype=np.float32)
         losses[:, moving] = terms.stacked.detach().cpu().numpy()
         train, validation = (np.full(everyone, np.nan, dtype=np.float32) for _ in range(2))
-        if self._train.whole:
-            train[moving] = self._train.accuracy(logits)
-        else:
-            train[moving] = self._train.accuracy(self._soft(runs, self._train))
+        whole = logits if self._train.size is None else self._soft(runs, self._train)
+        train[moving] = self._train.accuracy(whole)
         if self._validation is not None:
             validation[moving] = self._validation.accuracy(self._soft(runs, self._validation))
         state.history.append(Look(state.round, runs.step, losses, train, validation))
@@ -248,6 +240,7 @@ class _Examples:
 
     def __init__(self, sample: Sample, config: Config, device: torch.device) -> None:
         batch = config.training.batch
+        #: Examples of a batch; None: every step sees all.
         self.size = None if batch is None or batch >= sample.n_examples else batch
         self._members = sample.members
         self._n = sample.n_examples
@@ -262,13 +255,7 @@ class _Examples:
         self._draw = balanced.sum(0)  # [B]
         # A batch weighs as much as it has examples, or 1 in all where losses are means.
         share = balanced / self._draw * (1 if config.loss.reduction == "sum" else 1 / (self.size or 1))
-        whole = self.size is None
-        self._labels = (balanced if whole else share).float().to(device)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every step sees all examples."""
-        return self.size is None
+        self._labels = (balanced if self.size is None else share).float().to(device)
 
     @property
     def n_batches(self) -> int:

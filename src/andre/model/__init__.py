@@ -1,6 +1,6 @@
 """The differentiable rule space: operators, network, losses, objective."""
 
-from andre.model.config import LossConfig, NetworkConfig, NonNegative, Positive, Settings
+from andre.model.config import Count, LossConfig, NetworkConfig, NonNegative, Positive, Settings, Whole
 from andre.model.inputs import Inputs
 from andre.model.losses import LOSSES, Loss, schedule
 from andre.model.network import Network, subrule_mask
@@ -10,6 +10,7 @@ from andre.model.pooling import Pooling
 
 __all__ = [
     "LOSSES",
+    "Count",
     "Inputs",
     "Loss",
     "LossConfig",
@@ -22,6 +23,7 @@ __all__ = [
     "Positive",
     "Settings",
     "Terms",
+    "Whole",
     "aggregate",
     "conjunctions",
     "disjunctions",

@@ -206,13 +206,12 @@ def aggregate(operator: Operator, b: Tensor, dim: int, mask: Tensor | None = Non
     mask
         1 where a value counts and 0 where it is padding; broadcast to `b`, so `dim` counts from the end.
     """
+    if mask is not None:
+        b = b * mask  # padding is false, so it never is the extreme value of an or
+    terms = operator.terms(b, operator.origin(b, dim) if operator.needs_origin else None)
     if mask is None:
-        origin = operator.origin(b, dim) if operator.needs_origin else None
-        return operator.finish(tuple(t.sum(dim) for t in operator.terms(b, origin)), b.shape[dim])
-    b = b * mask  # padding is false, so it never is the extreme value of an or
-    origin = operator.origin(b, dim) if operator.needs_origin else None
-    sums = tuple((t * mask).sum(dim) for t in operator.terms(b, origin))
-    return operator.finish(sums, mask.sum(dim))
+        return operator.finish(tuple(term.sum(dim) for term in terms), b.shape[dim])
+    return operator.finish(tuple((term * mask).sum(dim) for term in terms), mask.sum(dim))
 
 
 def conjunctions(beta: float) -> dict[str, Operator]:

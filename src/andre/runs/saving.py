@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, get_type_hints
 
 import andre
 from andre.arrays import Ints
-from andre.completion import Body, Completion, Graph, LateFeatures, believed
+from andre.completion import Body, Completion
 from andre.errors import CheckpointError
 from andre.facts import FactBase, Relation, World
 from andre.learning import Definition, Plan, Result, Theory
@@ -219,11 +219,9 @@ class _Completed:
 
     def completion(self) -> Completion:
         facts = FactBase.from_relations(self.constants, self.relations, world=self.world)
-        graph = replace(Graph.of(facts), assumed=self.assumed)
-        features = LateFeatures(self.bodies, graph, believed(facts, graph))
         hints = get_type_hints(Completion)
         rest = {name: decode(hints[name], part, {}) for name, part in self.rest.items()}
-        return Completion(facts, graph, features, **rest)
+        return Completion.restored(facts, self.assumed, self.bodies, **rest)
 
 
 def _index(folder: IndexedFolder) -> dict[str, Any]:

@@ -7,20 +7,16 @@ fixpoint, and `fewest_errors` counts wrong labels alone.
 
 from andre.learning.choose.covering import fewest_errors
 from andre.learning.choose.definition import DefinitionChooser
-from andre.learning.choose.pool import RuleCoverage, RulePool
-from andre.learning.choose.refinement import Refiner, neighbours
-from andre.learning.choose.rejection import Rejected, Weighing, rejected_rules
-from andre.learning.choose.selection import Candidate, Pruner, prune, select
+from andre.learning.choose.pool import RulePool
+from andre.learning.choose.refinement import neighbours
+from andre.learning.choose.rejection import Rejected, rejected_rules
+from andre.learning.choose.selection import Candidate, prune, select
 
 __all__ = [
     "Candidate",
     "DefinitionChooser",
-    "Pruner",
-    "Refiner",
     "Rejected",
-    "RuleCoverage",
     "RulePool",
-    "Weighing",
     "fewest_errors",
     "neighbours",
     "prune",

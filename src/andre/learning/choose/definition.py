@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from torch import Tensor
@@ -44,6 +44,7 @@ class DefinitionChooser:
     config: SelectionConfig
     deadline: Deadline | None = None
     fixed: Numbers = ()  #: known rules, which every program has
+    _bodies: dict[int, Codes] = field(default_factory=dict, init=False)  #: by number
 
     def choose(self, pool: Codes) -> tuple[Codes, float]:
         """The bodies of the best program found, [rules, m], and its description length.
@@ -53,15 +54,14 @@ class DefinitionChooser:
         pool
             Well-formed bodies to choose from, the most promising first, [rules, m].
         """
-        codes = {self._number(body): body for body in pool}
-        numbers = list(codes)
+        numbers = list(dict.fromkeys(map(self._number, pool)))
         bases = [number for number in numbers if not self.rules.is_recursive(number)]
         n_bases, n_steps = self._affordable()
         steps = [number for number in numbers if self.rules.is_recursive(number)][:n_steps]
-        ranked = self._ranked([(), *((number,) for number in (*bases, *steps))], codes)
+        ranked = self._ranked([(), *((number,) for number in (*bases, *steps))])
         first = [program[0] for _, program in ranked if program and program[0] in set(bases)][:n_bases]
         pairs = [_sorted((base, step)) for step in steps for base in first if self.config.max_rules > 1]
-        ranked = _best((*ranked, *self._ranked(pairs, codes)), self.config.beam)
+        ranked = _best((*ranked, *self._ranked(pairs)), self.config.beam)
         best = ranked[0]
         grown = ranked
         for _ in range(self.config.max_rules - 2):
@@ -70,16 +70,16 @@ class DefinitionChooser:
             tried = {
                 _sorted((*program, rule)) for _, program in grown for rule in self._adding(program, numbers)
             }
-            grown = _best(self._ranked(sorted(tried), codes), self.config.beam)
+            grown = _best(self._ranked(sorted(tried)), self.config.beam)
             if not grown or grown[0][0] >= best[0] - 1e-9:
                 break
             best = grown[0]
             ranked = _best((*ranked, *grown), self.config.beam)
-        refined = [self._refine(*start, codes) for start in ranked[:3]]
+        refined = [self._refine(*start) for start in ranked[:3]]
         length, program = min(refined)
         order = self._by_support(program)
         empty = np.zeros((0, self.form.space.m), dtype=np.int8)
-        return np.vstack([empty, *(codes[rule][None] for rule in order)]), length
+        return np.vstack([empty, *(self._bodies[rule] for rule in order)]), length
 
     def _affordable(self) -> tuple[int, int]:
         """How many base cases and recursive rules are tried in pairs."""
@@ -88,7 +88,10 @@ class DefinitionChooser:
         return n_bases, int(min(_STEPS, max(8.0, affordable / n_bases)))
 
     def _number(self, body: Codes) -> int:
-        return self.rules.add(self.form.space.rule(body))
+        """The number of the rule with this body."""
+        number = self.rules.add(self.form.space.rule(body))
+        self._bodies[number] = body
+        return number
 
     @property
     def _late(self) -> bool:
@@ -101,11 +104,13 @@ class DefinitionChooser:
         counts[~total] = math.nan
         return models, counts
 
-    def _lengths(self, programs: Sequence[Numbers], codes: dict[int, Codes]) -> Floats:
+    def _lengths(self, programs: Sequence[Numbers]) -> Floats:
         """Description lengths, [P]; infinite below the floor and where an atom is left undefined."""
         models, counts = self._counts(programs)
         floor = self.config.floor()
-        sizes = np.array([sum(np.count_nonzero(codes[rule]) for rule in program) for program in programs])
+        sizes = np.array(
+            [sum(np.count_nonzero(self._bodies[rule]) for rule in program) for program in programs]
+        )
         n_rules = np.array([len(program) for program in programs])
         sure = floor.passes(counts)
         if floor.support:  # a program may hide a rule that derives next to nothing
@@ -119,8 +124,8 @@ class DefinitionChooser:
         )
         return lengths
 
-    def _ranked(self, programs: Sequence[Numbers], codes: dict[int, Codes]) -> list[tuple[float, Numbers]]:
-        lengths = self._lengths(programs, codes)
+    def _ranked(self, programs: Sequence[Numbers]) -> list[tuple[float, Numbers]]:
+        lengths = self._lengths(programs)
         ranked = sorted(zip(np.round(lengths, 9).tolist(), programs, strict=True))
         return [entry for entry in ranked if math.isfinite(entry[0])]
 
@@ -139,7 +144,7 @@ class DefinitionChooser:
         promising = np.lexsort((-counts[:, 0], -gain))
         yield from (others[place] for place in promising[:_TRIED] if counts[place, 0] > 0)
 
-    def _refine(self, length: float, program: Numbers, codes: dict[int, Codes]) -> tuple[float, Numbers]:
+    def _refine(self, length: float, program: Numbers) -> tuple[float, Numbers]:
         """Take the best edit again and again, while the description gets shorter."""
         while not self._late:
             edits: set[Numbers] = set()
@@ -147,27 +152,13 @@ class DefinitionChooser:
             for rule in program:
                 rest = tuple(other for other in program if other != rule)
                 edits.add(rest)
-                bodies = self._edited(codes[rule], grow=not flawless)
-                for body in bodies[self.form.admits(bodies)]:
-                    number = self._number(body)
-                    codes.setdefault(number, body)
-                    edits.add(_sorted((*rest, number)))
-            ranked = self._ranked(sorted(edits - {program}), codes)
+                bodies = _edited(self._bodies[rule], grow=not flawless)
+                edits |= {_sorted((*rest, self._number(body))) for body in bodies[self.form.admits(bodies)]}
+            ranked = self._ranked(sorted(edits - {program}))
             if not ranked or ranked[0][0] >= length - 1e-9:
                 break
             length, program = ranked[0]
         return length, program
-
-    def _edited(self, body: Codes, *, grow: bool) -> Codes:
-        """Bodies with a literal dropped and, to `grow`, added, flipped or replaced, [edits, m]."""
-        shorter = shorter_bodies(body[None])
-        if not grow:
-            return shorter[shorter.any(axis=1)]
-        starts = np.vstack((body, shorter))
-        literals = literal_bodies(np.arange(2 * len(body))[:, None], len(body))  # [2m, m]
-        longer = (starts[:, None] + literals)[np.tile(starts == 0, 2)]
-        bodies = np.unique(np.concatenate((shorter, longer)), axis=0)
-        return np.asarray(bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)])
 
     def _by_support(self, program: Numbers) -> list[int]:
         """The rules of a program, those that derive most of the true atoms first."""
@@ -182,3 +173,15 @@ def _sorted(program: Iterable[int]) -> Numbers:
 
 def _best(ranked: Iterable[tuple[float, Numbers]], count: int) -> list[tuple[float, Numbers]]:
     return sorted(set(ranked))[:count]
+
+
+def _edited(body: Codes, *, grow: bool) -> Codes:
+    """Bodies with a literal dropped and, to `grow`, added, flipped or replaced, [edits, m]."""
+    shorter = shorter_bodies(body[None])
+    if not grow:
+        return shorter[shorter.any(axis=1)]
+    starts = np.vstack((body, shorter))
+    literals = literal_bodies(np.arange(2 * len(body))[:, None], len(body))  # [2m, m]
+    longer = (starts[:, None] + literals)[np.tile(starts == 0, 2)]
+    bodies = np.unique(np.concatenate((shorter, longer)), axis=0)
+    return np.asarray(bodies[bodies.any(axis=1) & (bodies != body).any(axis=1)])

@@ -58,7 +58,7 @@ class RuleCoverage:
         return self.sample.counts(self.covers)
 
     def beside(self, rest: Bools) -> Floats:
-        """Positives and negatives of each rule and the examples covered before, [B], together: [rules, 2]."""
+        """Positives and negatives that each rule covers together with examples `rest`, [B]: [rules, 2]."""
         labels, reached = self.sample.labels, self._reached
         fresh = labels[:, reached] * ~rest[reached]  # [2, reached]
         return np.asarray(labels @ rest + self._weighed @ fresh.T)
@@ -86,8 +86,6 @@ class RulePool:
     ...     print(rule, rule.evidence[0].n_r, "of", rule.evidence[0].n_b)
     h :- p. 5.0 of 5.0
     h :- \\+ q. 4.0 of 6.0
-    >>> pool.numbers()
-    [[1], [-2]]
     """
 
     space: RuleSpace
@@ -129,18 +127,3 @@ class RulePool:
     def first(self, most: int) -> RulePool:
         """The best rules, so many at the most."""
         return replace(self, bodies=self.bodies[:most], counts=self.counts[:most])
-
-    def numbers(self) -> list[list[int]]:
-        """The bodies as lists of column numbers from 1, negated literals below 0: short to write down."""
-        return [[int(body[at]) * (at + 1) for at in np.flatnonzero(body).tolist()] for body in self.bodies]
-
-    @classmethod
-    def from_numbers(
-        cls, space: RuleSpace, numbers: list[list[int]], counts: list[list[float]], identity: bool
-    ) -> RulePool:
-        """Read back what `numbers` wrote."""
-        bodies = np.zeros((len(numbers), space.m), dtype=np.int8)
-        for body, literals in zip(bodies, numbers, strict=True):
-            for literal in literals:
-                body[abs(literal) - 1] = np.sign(literal)
-        return cls(space, bodies, np.array(counts, dtype=np.float64).reshape(-1, 2), identity)

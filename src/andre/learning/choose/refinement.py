@@ -56,7 +56,7 @@ class Edits:
 class Refiner:
     """Takes the best edit of a program again and again, while its description gets shorter.
 
-    Good starts often meet soon: what programs on the way came to is remembered.
+    Different starts often lead to the same program: what each program on the way came to is kept.
 
     Examples
     --------

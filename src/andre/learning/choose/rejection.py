@@ -36,7 +36,7 @@ class Rejected:
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """Rules that were weighed, and what a rule must reach: says why each was left out.
+    """Says why the rules of a pool were left out, by what each covers and the floor that it must reach.
 
     Examples
     --------
@@ -61,7 +61,13 @@ class Weighing:
             if rule in seen:  # or its like with other names for variables
                 continue
             seen.add(rule)
-            yield self._left_out(rule, place)
+            counts = self.pool.counts[place]
+            reason = "it explains no example"
+            if counts[0]:
+                reason = (
+                    self.floor.shortfall(counts) or "beside the chosen rules it costs more than it explains"
+                )
+            yield Rejected(with_counts(rule, counts), reason)
             if len(seen) - n_chosen == _TOLD:
                 return
 
@@ -90,99 +96,53 @@ class Weighing:
     def _order(self) -> NDArray[np.intp]:
         return self.pool.order(self.totals)
 
-    def _left_out(self, rule: Rule, place: int) -> Rejected:
-        return Rejected(with_counts(rule, self.pool.counts[place]), self._reason(place))
-
-    def _reason(self, place: int) -> str:
-        counts = self.pool.counts[place]
-        if not counts[0]:
-            return "it explains no example"
-        return self.floor.shortfall(counts) or "beside the chosen rules it costs more than it explains"
-
-
-@dataclass(frozen=True, eq=False)
-class _RunWeighing(Weighing):
-    """The rules that runs on a table came to, weighed against the program that was chosen."""
-
-    result: Result
-    sample: CrispSample
-    runs: tuple[int, ...]  #: how many runs came to each rule
-
-    def every(self) -> Iterator[Rejected]:
-        """All of the rules, in the order of the pool."""
-        for place, body in enumerate(self.pool.bodies):
-            yield self._left_out(self.pool.space.rule(body), place)
-
-    def _reason(self, place: int) -> str:
-        runs = self.runs[place]
-        return f"{self._flaw(place)} (proposed by {runs} run{'' if runs == 1 else 's'})"
-
-    def _flaw(self, place: int) -> str:
-        body, counts = self.pool.bodies[place], self.pool.counts[place]
-        if self.result.config.selection.safe and not self.sample.space.safe(body[None])[0]:
-            return "it leaves a variable unbound"
-        if not counts.any():
-            return "its body never holds"
-        return self.floor.shortfall(counts) or self._redundancy(place)
-
-    def _redundancy(self, place: int) -> str:
-        """What the program has in place of a rule that reaches the floor."""
-        body, (right, wrong) = self.pool.bodies[place], self._fresh[place]
-        for number, other in enumerate(self._chosen, 1):
-            if np.all((other == 0) | (other == body)):
-                return f"rule {number} is its body with fewer literals"
-        if not right:
-            return "every positive it covers is covered already"
-        longer = program_length(self.sample, np.vstack((self._chosen, body))) - self.result.length
-        gain = f"it would add {right:g} right and {wrong:g} wrong"
-        if longer >= 0:
-            return f"{gain}, and make the description {longer:.1f} nats longer"
-        return f"{gain}; the criterion was {self.result.config.selection.criterion}"
-
-    @cached_property
-    def _chosen(self) -> Codes:
-        return self.result.codes
-
-    @cached_property
-    def _fresh(self) -> Floats:
-        """Positives and negatives that each rule covers and the program does not, [rules, 2]."""
-        covered = self.sample.predicts(self._chosen)
-        return self.sample.counts(self.sample.covers(self.pool.bodies) & ~covered)
-
 
 def rejected_rules(result: Result, sample: CrispSample) -> tuple[Rejected, ...]:
     """All rules that runs proposed and the program lacks, and why, those of most runs first.
 
-    Proposed are the rules of all runs' own programs, and the subrules that
-    the best run's weights hold, of which some never got into its program.
-
-    Parameters
-    ----------
-    result
-        What was learned.
-    sample
-        The rows it was learned from.
-
-    Examples
-    --------
-    >>> from andre.learning import Config, fit
-    >>> from andre.samples import SYNTHETIC_TASKS
-    >>> rows = SYNTHETIC_TASKS["R3"].sample(300, noise=0.1, seed=1)
-    >>> result = fit(rows, Config.preset(restarts=1, rounds=1))
-    >>> any(item.rule in result.program.rules for item in rejected_rules(result, CrispSample.of(rows)))
-    False
+    Proposed are the rules of all runs' own programs, and the subrules that the
+    best run's weights hold, of which some never got into its program. The sample
+    is the one that was learned from.
     """
-    space = result.space
+    space, program = result.space, result.codes
     times = Counter(code.tobytes() for run in result.runs for code in space.encode(run.program))
     reading = np.array([1, -1, 0], dtype=np.int8)[result.weights.argmax(axis=2)]  # [n, m]
     for code in distinct_bodies(reading):
         times.setdefault(code.tobytes(), 1)
-    for code in result.codes:
+    for code in program:
         times.pop(code.tobytes(), None)
     ranked = times.most_common()
     bodies = np.array([np.frombuffer(key, dtype=np.int8) for key, _ in ranked], dtype=np.int8)
     bodies = bodies.reshape(-1, space.m)  # [rules, m]
-    pool = RulePool(space, bodies, sample.body_counts(bodies))
-    floor = result.config.selection.floor(sample.totals[0])
-    runs = tuple(count for _, count in ranked)
-    return tuple(_RunWeighing(pool, sample.totals, floor, result, sample, runs).every())
+    beyond = sample.counts(sample.covers(bodies) & ~sample.predicts(program))  # [rules, 2]
+    found = []
+    for (_, runs), body, counts, new in zip(ranked, bodies, sample.body_counts(bodies), beyond, strict=True):
+        flaw = _flaw(result, sample, body, counts) or _redundancy(result, sample, program, body, new)
+        reason = f"{flaw} (proposed by {runs} run{'' if runs == 1 else 's'})"
+        found.append(Rejected(with_counts(space.rule(body), counts), reason))
+    return tuple(found)
+
+
+def _flaw(result: Result, sample: CrispSample, body: Codes, counts: Floats) -> str | None:
+    """Why a body that covers so many positives and negatives, [2], could be in no program."""
+    selection = result.config.selection
+    if selection.safe and not sample.space.safe(body[None])[0]:
+        return "it leaves a variable unbound"
+    if not counts.any():
+        return "its body never holds"
+    return selection.floor(sample.totals[0]).shortfall(counts)
+
+
+def _redundancy(result: Result, sample: CrispSample, program: Codes, body: Codes, new: Floats) -> str:
+    """Why a body is not in the program, though it covers further positives and negatives, [2]."""
+    for number, other in enumerate(program, 1):
+        if np.all((other == 0) | (other == body)):
+            return f"rule {number} is its body with fewer literals"
+    right, wrong = new
+    if not right:
+        return "every positive it covers is covered already"
+    longer = program_length(sample, np.vstack((program, body))) - result.length
+    gain = f"it would add {right:g} right and {wrong:g} wrong"
+    if longer >= 0:
+        return f"{gain}, and make the description {longer:.1f} nats longer"
+    return f"{gain}; the criterion was {result.config.selection.criterion}"

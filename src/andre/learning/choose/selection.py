@@ -70,17 +70,11 @@ def select(
 
     Parameters
     ----------
-    sample
-        The rows to describe.
     programs
         What the runs have come to, [subrules, m] each.
-    config
-        Whether rules are combined across runs and the program is refined.
     guide
         What bodies must look like, by default what `config` says of safety, and bodies to
         pool beside those of the programs.
-    deadline
-        When to be content with what was found.
     pruner
         What was pruned of these programs before.
     """
@@ -122,14 +116,10 @@ def most_accurate(
 
     Parameters
     ----------
-    sample
-        The rows to be right on.
     programs
         What the runs have come to, [subrules, m] each.
     n_rules
         How many subrules each run was given.
-    config
-        The accuracy that is enough.
     """
     ranked, floor = [], config.floor(sample.totals[0])
     for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
