@@ -29,9 +29,9 @@ from andre.arrays import (
     number_sets,
 )
 from andre.errors import DataError
-from andre.facts import FactBase, Relation
+from andre.facts import FactBase, Key, Relation
 from andre.logic import Atom, Constant, Variable
-from andre.samples import Key, RuleSpace, evidence_mask
+from andre.samples import RuleSpace, evidence_mask
 
 #: Truth values as a row keeps them: the number of a level, or UNKNOWN.
 Cells: TypeAlias = NDArray[np.uint8]

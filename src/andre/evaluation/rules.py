@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from andre.arrays import Ints
+from andre.arrays import Ints, is_among
 from andre.evaluation.ranks import RankReport, Ranks, filtered_ranks
 from andre.facts import FactBase, Key, Relation
-from andre.inference import BodyEvaluator, Engine, infer, is_among
+from andre.inference import BodyEvaluator, Engine, infer
 from andre.logic import Evidence, Program, Rule
 
 #: Scores of queries by candidates that are held at once.

@@ -139,10 +139,6 @@ class CodedComparison:
         """Whether it compares by size, not for equality."""
         return self.sign in _ORDERS
 
-    def holds(self, left: Any, right: Any, ranks: Any) -> Any:
-        """Whether it holds where its terms are these constants: see `compare`."""
-        return compare(self.sign, left, right, ranks) != self.negated
-
 
 @dataclass(frozen=True, slots=True)
 class CodedRule:

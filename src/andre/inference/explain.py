@@ -8,7 +8,7 @@ literal by literal, depth first; all heads of a rule at once are for `bodies`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -82,6 +82,20 @@ class Partial:
     held: tuple[Literal, ...]  #: literals that hold, with the bindings put in
     failing: Literal  #: the literal that does not, with the bindings put in
     remaining: int  #: literals that are left, the failing one included
+
+    def lines(self) -> Iterator[str]:
+        """The grounding for a person to read."""
+        yield f"nearest is {self.rule}"
+        yield from _where(self.bindings.items())
+        for literal in self.held:
+            yield f"    {literal}  holds"
+        if self.failing.is_builtin:
+            why = "it is not so"
+        elif self.failing.negated:
+            why = "it does hold"
+        else:
+            why = "no fact states it and no rule derives it"
+        yield f"    {self.failing}  fails: {why}"
 
 
 class Search:
@@ -180,9 +194,7 @@ class Firing:
     def lines(self) -> Iterator[str]:
         """The firing for a person to read."""
         yield f"by {self.rule}"
-        if self.bindings:
-            values = ", ".join(f"{variable} = {constant}" for variable, constant in self.bindings)
-            yield f"  where {values}"
+        yield from _where(self.bindings)
         for premise in self.premises:
             for line in premise.lines():
                 yield f"    {line}"
@@ -226,7 +238,8 @@ class Explanation:
             for line in firing.lines():
                 yield f"  {line}"
         if self.nearest is not None:
-            yield from _partial_lines(self.nearest)
+            for line in self.nearest.lines():
+                yield f"  {line}"
         if self.remark:
             yield f"  {self.remark}"
 
@@ -355,8 +368,7 @@ class Explainer:
             return Premise(literal, probability, "stated")
         inner = self._explain(literal.atom, 1, depth - 1, above) if depth > 1 else None
         # One firing is enough below the top.
-        shown = inner and Explanation(inner.atom, inner.probability, inner.is_stated, inner.firings[:1])
-        return Premise(literal, probability, "derived", shown)
+        return Premise(literal, probability, "derived", inner and replace(inner, firings=inner.firings[:1]))
 
     def _remark(self, atom: Atom) -> str:
         defined = {(rule.head.predicate, rule.head.arity) for rule in self._rules}
@@ -366,20 +378,10 @@ class Explainer:
         return f"no fact mentions {', '.join(unknown)}" if unknown else ""
 
 
-def _partial_lines(partial: Partial) -> Iterator[str]:
-    yield f"  nearest is {partial.rule}"
-    if partial.bindings:
-        values = ", ".join(f"{variable} = {constant}" for variable, constant in partial.bindings.items())
-        yield f"    where {values}"
-    for literal in partial.held:
-        yield f"      {literal}  holds"
-    if partial.failing.is_builtin:
-        why = "it is not so"
-    elif partial.failing.negated:
-        why = "it does hold"
-    else:
-        why = "no fact states it and no rule derives it"
-    yield f"      {partial.failing}  fails: {why}"
+def _where(bindings: Iterable[tuple[Variable, Constant]]) -> Iterator[str]:
+    """The line that says what variables stand for, if there are any."""
+    if values := ", ".join(f"{variable} = {constant}" for variable, constant in bindings):
+        yield f"  where {values}"
 
 
 def _chance(probability: float) -> str:

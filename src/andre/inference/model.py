@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.facts import FactBase, Key, Relation, row_keys
+from andre.arrays import is_among, row_keys
+from andre.facts import FactBase, Key, Relation
 from andre.inference.coded import CodedProgram, Rows
 from andre.logic import Atom, Constant
 
@@ -51,9 +52,8 @@ class Model:
         for key, added in self.derived.relations.items():
             relations[key] = added
             if known := self.stated.relations.get(key):
-                keys = row_keys(np.concatenate([known.codes, added.codes]), len(self.stated.constants))
-                untouched = known.take(~np.isin(keys[: len(known)], keys[len(known) :]))
-                relations[key] = Relation.concat([untouched, added])
+                raised = is_among(known.codes, added.codes, len(self.stated.constants))
+                relations[key] = Relation.concat([known.take(~raised), added])
         return replace(self.stated, relations=relations)
 
     def probability(self, atom: Atom) -> float:

@@ -12,19 +12,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import combinations, permutations, product
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from andre.arrays import Bools
 from andre.errors import ConfigError, DataError
-from andre.facts import Bias, FactBase, Relation, argument_types
+from andre.facts import Bias, FactBase, Key, Relation, argument_types
 from andre.logic import Atom, Constant, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
-
-#: Name and arity of a relation.
-Key: TypeAlias = tuple[str, int]
 
 _PLACE = re.compile(r"(?P<name>.+)/(?P<arity>\d+):(?P<position>\d+)\Z", re.DOTALL)
 
