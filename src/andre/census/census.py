@@ -101,7 +101,7 @@ class Census:
         for weight, kind in ((self.positive, "positive"), (self.negative, "negative")):
             if not weight > 0:
                 raise DataError(
-                    f"{key_text((self.space.head.predicate, self.space.head.arity))} has no {kind} examples "
+                    f"{key_text(self.space.head.key)} has no {kind} examples "
                     f"in {self.semantics}: add facts of both kinds, or use the other semantics"
                 )
         return self

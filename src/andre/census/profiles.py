@@ -241,9 +241,8 @@ class _ProfileBags:
             which, kind = profiles.neighbours.at(example)
             labels = [label[which], profiles.neighbours.label[kind]]
             self.into.put(bags[which], Classes(stratum, labels, [profiles.neighbours.pattern[kind]]))
-            left = np.tile(
-                graph.label_counts > 0, (len(shown), 1)
-            )  # [H, L], whether an unattached one is left
+            # Whether of each label a constant is left that is not attached, [H, L].
+            left = np.tile(graph.label_counts > 0, (len(shown), 1))
             left[:, profiles.scarce] &= ~gone[shown]
             which, free = np.nonzero(left)
             self.into.put(bags[which], Classes(stratum, [label[which], free], [np.zeros_like(free)]))

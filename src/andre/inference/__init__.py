@@ -9,6 +9,7 @@
 """
 
 from andre.inference.bodies import BodyEvaluator, Covered, covered_heads
+from andre.inference.coded import number_ranks
 from andre.inference.engine import Engine, alternating_fixpoint
 from andre.inference.explain import Explainer, Explanation, FactIndex, Firing, Search, explain
 from andre.inference.model import Model
@@ -29,4 +30,5 @@ __all__ = [
     "explain",
     "infer",
     "materialise",
+    "number_ranks",
 ]

@@ -294,7 +294,7 @@ class Coder:
         return self._relations[key]
 
     def _atom(self, atom: Atom, numbers: Mapping[Variable, int]) -> CodedAtom:
-        relation = self.relation((atom.predicate, atom.arity))
+        relation = self.relation(atom.key)
         return CodedAtom(relation, tuple(self._term(arg, numbers) for arg in atom.args))
 
     def _comparison(self, literal: Literal, numbers: Mapping[Variable, int]) -> CodedComparison:
@@ -312,9 +312,7 @@ class Coder:
 
 def _rows(relation: Relation) -> Rows:
     """The facts of a relation that are not denied and not impossible."""
-    keep = np.ones(len(relation), dtype=bool) if relation.negative is None else ~relation.negative
-    if relation.probability is not None:
-        keep &= relation.probability > 0
+    keep = ~relation.column("negative") & (relation.column("probability") > 0)
     if not keep.all():
         relation = relation.take(keep)
     return Rows(relation.codes, relation.probability)

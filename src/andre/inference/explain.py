@@ -34,14 +34,13 @@ class FactIndex:
 
     def matches(self, atom: Atom) -> Iterator[Bindings]:
         """What the variables of an atom stand for in the facts that match it."""
-        key = (atom.predicate, atom.arity)
-        relation = self.facts.relations.get(key)
+        relation = self.facts.relations.get(atom.key)
         if relation is None:
             return
         rows: NDArray[np.intp] | None = None
         for place, arg in enumerate(atom.args):
             if isinstance(arg, Constant):
-                found = self._rows(key, place, arg)
+                found = self._rows(atom.key, place, arg)
                 rows = found if rows is None or len(found) < len(rows) else rows
         for row in range(len(relation)) if rows is None else rows.tolist():
             if relation.negative is None or not relation.negative[row]:
@@ -333,8 +332,7 @@ class Explainer:
         partials: list[Partial] = []
         firings: list[Firing] = []
         for rule in self._rules:
-            same = (rule.head.predicate, rule.head.arity) == (atom.predicate, atom.arity)
-            bindings = _bind(rule.head, atom.args) if same else None
+            bindings = _bind(rule.head, atom.args) if rule.head.key == atom.key else None
             if bindings is not None:
                 found = self._search.groundings(rule, bindings, partials)
                 firings += islice(self._fire(rule, found, depth, above), limit)
@@ -371,8 +369,7 @@ class Explainer:
         return Premise(literal, probability, "derived", inner and replace(inner, firings=inner.firings[:1]))
 
     def _remark(self, atom: Atom) -> str:
-        defined = {(rule.head.predicate, rule.head.arity) for rule in self._rules}
-        if (atom.predicate, atom.arity) not in defined:
+        if all(rule.head.key != atom.key for rule in self._rules):
             return f"no rule defines {atom.predicate}/{atom.arity}, and no fact states the atom"
         unknown = [str(c) for c in atom.args if isinstance(c, Constant) and self._facts.code(c.value) is None]
         return f"no fact mentions {', '.join(unknown)}" if unknown else ""

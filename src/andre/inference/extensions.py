@@ -77,7 +77,7 @@ class Extensions:
         found = self.facts.relations.get((name, arity))
         if found is None:
             return np.zeros((0, arity), dtype=np.int64)
-        keep = np.ones(len(found), dtype=np.bool_) if found.negative is None else ~found.negative
+        keep: Bools = ~found.column("negative")
         if self.likely and found.probability is not None:
             keep &= found.probability >= 0.5 if negated else found.probability > 0.5
         return found.codes[keep].astype(np.int64)

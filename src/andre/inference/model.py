@@ -65,7 +65,7 @@ class Model:
                 return 0.0
             codes.append(code)
         row = np.array([codes], dtype=np.int32).reshape(1, atom.arity)
-        return float(self.probabilities((atom.predicate, atom.arity), row)[0])
+        return float(self.probabilities(atom.key, row)[0])
 
     def probabilities(self, key: Key, rows: NDArray[Any]) -> NDArray[np.float64]:
         """How probable the atoms of one relation are, given as rows of codes."""
@@ -78,8 +78,7 @@ class Model:
         hit = known[place] == asked
         if relation.negative is not None:
             hit &= ~relation.negative[place]
-        values = np.ones(len(relation)) if relation.probability is None else relation.probability
-        result[hit] = values[place[hit]]
+        result[hit] = 1.0 if relation.probability is None else relation.probability[place[hit]]
         return result
 
     def _lookup(

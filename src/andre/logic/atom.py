@@ -159,6 +159,11 @@ class Atom:
         return len(self.args)
 
     @property
+    def key(self) -> tuple[str, int]:
+        """Predicate and arity: what makes two atoms be of one relation."""
+        return self.predicate, len(self.args)
+
+    @property
     def is_builtin(self) -> bool:
         """Whether this is a comparison, which facts never state."""
         return self.predicate in BUILTINS

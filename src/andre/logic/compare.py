@@ -72,7 +72,7 @@ def _images(literal: Literal, targets: frozenset[Literal], bindings: _Bindings) 
 
 
 def _match(pattern: Atom, target: Atom, bindings: _Bindings) -> _Bindings | None:
-    if (pattern.predicate, pattern.arity) != (target.predicate, target.arity):
+    if pattern.key != target.key:
         return None
     extended = dict(bindings)
     for arg, term in zip(pattern.args, target.args, strict=True):

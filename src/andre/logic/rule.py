@@ -83,8 +83,7 @@ class Rule:
     @property
     def is_recursive(self) -> bool:
         """Whether the head's predicate stands in the body too."""
-        key = (self.head.predicate, self.head.arity)
-        return any((lit.atom.predicate, lit.atom.arity) == key for lit in self.body)
+        return any(literal.atom.key == self.head.key for literal in self.body)
 
     def on(self, split: str) -> Evidence | None:
         """The evidence on one split, or None where it was not counted."""

@@ -301,7 +301,7 @@ class Language:
         keys = set(facts.relations)
         if self.relations is not None:
             keys = set()
-            derived = {(rule.head.predicate, rule.head.arity) for rule in facts.rules}
+            derived = {rule.head.key for rule in facts.rules}
             for name in self.relations:
                 found = _relations_named(facts, name)
                 if not found and not any(name in {key[0], key_text(key)} for key in derived):
@@ -311,10 +311,9 @@ class Language:
 
     def _atoms(self, facts: FactBase, head: Atom, variables: tuple[Variable, ...]) -> Iterator[Atom]:
         types = self.types_of(facts) if self.types else None
-        target = head.predicate, head.arity
-        head_types = dict(zip(head.args, types[target], strict=True)) if types else {}
+        head_types = dict(zip(head.args, types[head.key], strict=True)) if types else {}
         positions = _positions(facts, self.constants)
-        for key in self._keys(facts, target):
+        for key in self._keys(facts, head.key):
             for args in _arguments(key[1], variables, self.repeated):
                 kinds = zip(args, types[key], strict=True) if types else ()
                 # A variable that the head lacks may be of any type; the head's have theirs.
@@ -322,7 +321,7 @@ class Language:
                     yield Atom(key[0], args)
             relation = facts.relations[key]
             for position in positions.get(key, ()):
-                codes = np.unique(relation.codes[evidence_mask(relation, target), position])
+                codes = np.unique(relation.codes[evidence_mask(relation, head.key), position])
                 for value, args in product(codes, _arguments(key[1] - 1, variables, self.repeated)):
                     if args:  # an atom without variables is the same everywhere
                         constant = Constant(facts.constants[value])
@@ -351,4 +350,4 @@ def _plain(text: str) -> str:
 
 def _names_of(atom: Atom) -> set[str]:
     """The names by which a setting may refer to an atom: itself, its predicate, predicate and arity."""
-    return {_plain(str(atom)), atom.predicate, f"{atom.predicate}/{atom.arity}"}
+    return {_plain(str(atom)), atom.predicate, key_text(atom.key)}
