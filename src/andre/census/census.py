@@ -91,13 +91,7 @@ class Census:
         return Sample(self.space, self.valuations, positives, negatives, self.members, heads)
 
     def require_both_classes(self) -> Census:
-        """Return the census itself if it has positive and negative examples.
-
-        Raises
-        ------
-        DataError
-            Where there is no positive or no negative example.
-        """
+        """The census itself; refused where there is no positive or no negative example."""
         for weight, kind in ((self.positive, "positive"), (self.negative, "negative")):
             if not weight > 0:
                 raise DataError(

@@ -244,10 +244,6 @@ class FactBase:
             return absent
         return relation.negative is None or not relation.negative[hits[0]]
 
-    def contains(self, atom: Atom) -> bool:
-        """Whether a ground atom is stated."""
-        return self.truth(atom) is True
-
     def select(self, mark: str) -> FactBase:
         """The facts with one mark; relations without any are left out.
 
@@ -344,7 +340,8 @@ class FactBase:
         return sum(map(len, self.relations.values()))
 
     def __contains__(self, atom: Atom) -> bool:
-        return self.contains(atom)
+        """Whether a ground atom is stated."""
+        return self.truth(atom) is True
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FactBase):

@@ -287,10 +287,6 @@ def explain(program: Program, facts: FactBase, atom: Atom, *, limit: int = 3, de
 
     Parameters
     ----------
-    program, facts
-        The rules, and what is known.
-    atom
-        The atom; it has no variables.
     limit
         How many groundings of each rule to show.
     depth
@@ -309,8 +305,6 @@ class Explainer:
 
     Parameters
     ----------
-    program, facts
-        The rules, and what is known.
     model
         What holds, where it is known already.
     """
@@ -339,7 +333,7 @@ class Explainer:
         firings.sort(key=lambda firing: -firing.probability)
         probability = self._model.probability(atom)
         if probability > 0:
-            return Explanation(atom, probability, self._facts.contains(atom), tuple(firings))
+            return Explanation(atom, probability, atom in self._facts, tuple(firings))
         nearest = partials[0] if partials else None
         return Explanation(atom, 0.0, is_stated=False, nearest=nearest, remark=self._remark(atom))
 
@@ -362,7 +356,7 @@ class Explainer:
         probability = self._model.probability(literal.atom)
         if literal.negated:
             return Premise(literal, 1 - probability, "not known" if probability == 0 else "less than certain")
-        if self._facts.contains(literal.atom):
+        if literal.atom in self._facts:
             return Premise(literal, probability, "stated")
         inner = self._explain(literal.atom, 1, depth - 1, above) if depth > 1 else None
         # One firing is enough below the top.

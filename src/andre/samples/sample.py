@@ -155,13 +155,7 @@ class Sample:
         return Sample(self.space, self.valuations[rows], *weights, kept, heads)
 
     def require_both_classes(self) -> Sample:
-        """Return the sample itself if it has positive and negative examples.
-
-        Raises
-        ------
-        DataError
-            Where all labels are the same.
-        """
+        """The sample itself; refused where all labels are the same."""
         for weight, other in ((self.positives, "0"), (self.negatives, "1")):
             if not weight.sum() > 0:
                 raise DataError(
@@ -173,7 +167,7 @@ class Sample:
 
 def sums_of(group: Ints, weight: Floats, n_groups: int) -> Floats:
     """Group-by with sum: the total weight of each group, [n_groups]."""
-    return np.bincount(group, weight, n_groups).astype(np.float64)
+    return np.bincount(group, weight, n_groups).astype(np.float64)  # of nothing, NumPy gives integers
 
 
 def check_valuations(valuations: ArrayLike) -> Floats:

@@ -51,8 +51,6 @@ def noisy(facts: FactBase, target: str, share: float, seed: int = 0) -> FactBase
         The relation, as p/2.
     share
         From 0 to 1; its product with the number of atoms is rounded.
-    seed
-        Decides which labels.
 
     Examples
     --------

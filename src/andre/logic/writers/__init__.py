@@ -62,8 +62,6 @@ def write_program(program: Program, path: str | Path, format: str | None = None)
 
     Parameters
     ----------
-    program
-        The program.
     path
         The file; one that is there is replaced once the new one is complete.
     format
