@@ -43,7 +43,7 @@ class Census:
 
     space: RuleSpace  #: over the candidates that can tell rows apart
     plan: CensusPlan  #: how it was taken, and why so
-    cells: Cells  #: [U, m], the valuations of the distinct rows as levels, an eighth of their size
+    cells: Cells  #: [U, m], the distinct rows: truth values as levels, a byte each
     positives: Floats | Ints  #: [U] in rows, [B] in exists; integers unless labels are probabilities
     negatives: Floats | Ints  #: the same
     groundings: int

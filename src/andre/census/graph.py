@@ -179,6 +179,30 @@ class FactGraph:
             paths = paths + np.bincount(self.firsts, paths[self.others], self.n).astype(np.int64)
         return [starts[begin:end] for begin, end in blocks_of(paths[starts], limit)]
 
+    def connections(self, block: Ints, *, inner: bool) -> tuple[Ints, tuple[Ints, Ints]]:
+        """How facts lead from these constants to constants that may stand second in the head.
+
+        Returns
+        -------
+        tuple
+            The pairs that do so in one step, and, if `inner`, the first and the
+            second pairs of the paths that do so in two.
+        """
+        is_end = self.domains[self.labels, 1]
+        _, step = csr_entries(self.starts, block)
+        direct = step[is_end[self.others[step]]]
+        if not inner:
+            return direct, (direct[:0], direct[:0])
+        again, last = csr_entries(self.starts, self.others[step])
+        step = step[again]
+        kept = (self.firsts[step] != self.others[last]) & is_end[self.others[last]]
+        return direct, (step[kept], last[kept])
+
+    def connected_keys(self, direct: Ints, path: tuple[Ints, Ints]) -> Ints:
+        """The key of the head atom, first * n + second, at the ends of each of these `connections`."""
+        step, last = path
+        return np.concatenate([self.pair_keys[direct], self.firsts[step] * self.n + self.others[last]])
+
     def domain(self, place: int) -> Ints:
         """The constants that may stand in a place of the head."""
         return np.flatnonzero(self.domains[self.labels, place])

@@ -106,11 +106,10 @@ class BodyEvaluator:
         Whether a fact holds where its probability is above one half, and its
         negation where it is below; otherwise every stated fact holds.
     own_denial
-        Whether a grounding counts in which the negation of the very atom it
-        derives is read: for ranking what is not known it does, as evidence it
-        does not.
+        Whether a grounding counts whose body negates the very atom it derives:
+        yes for ranking atoms that are not known, no for evidence of a rule.
     limits
-        How much work each method may take on.
+        How much work each method may take on for one rule.
 
     Examples
     --------
