@@ -160,7 +160,7 @@ def _rule_text(rule: CodedRule) -> str:
     body = [_atom_text("r", atom) for atom in rule.positive]
     body += [f"not {_atom_text('n', atom)}" for atom in rule.negative]
     for item in rule.comparisons:
-        left, right = _term_text(item.left), _term_text(item.right)
+        left, right = map(_term_text, item.terms)
         if item.sign in ("=", "\\="):
             body.append(f"{left} {'=' if (item.sign == '=') != item.negated else '!='} {right}")
         else:

@@ -95,7 +95,7 @@ class Extensions:
     def table(self, item: CodedAtom | CodedComparison, *, negated: bool = False) -> Floats:
         """1 where a literal or comparison holds, else 0; one axis of n constants per variable, ascending."""
         if isinstance(item, CodedComparison):
-            return self.holds(item, *term_grids((item.left, item.right), item.scope, self.n)).astype(float)
+            return self.holds(item, *term_grids(item.terms, item.scope, self.n)).astype(float)
         rows = self.matches(item, negated=negated)[:, np.argsort(item.variables)]
         table = np.full((self.n,) * rows.shape[1], float(negated))
         table[tuple(rows.T)] = float(negated != (len(rows) > 0))

@@ -97,8 +97,7 @@ def _extend(steps: Sequence[_Step], bindings: Ints, block: int) -> Iterator[Ints
 def _tested(rule: CodedRule, known: Extensions, order: list[int], bindings: Ints, denied: bool) -> Ints:
     """The bindings that pass comparisons and negated literals and do not support themselves."""
     for item in rule.comparisons:
-        left, right = instances((item.left, item.right), order, bindings).T
-        bindings = bindings[known.holds(item, left, right)]
+        bindings = bindings[known.holds(item, *instances(item.terms, order, bindings).T)]
     for atom in rule.negative:
         stated = known.rows(atom.relation, negated=True)
         bindings = bindings[~is_among(instances(atom.terms, order, bindings), stated, known.n_codes)]

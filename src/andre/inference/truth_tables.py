@@ -6,7 +6,7 @@ at each evaluation, one for each of several programs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -74,7 +74,8 @@ class TruthTables:
         return Body(rule.head.arity, tuple(fixed), open_)
 
     def _table(self, item: CodedAtom | CodedComparison, negated: bool) -> Tensor:
-        key = item.renumbered(), negated
+        numbers = {-1 - variable: -1 - place for place, variable in enumerate(item.scope)}
+        key = replace(item, terms=tuple(numbers.get(term, term) for term in item.terms)), negated
         if key not in self._made:
             self._made[key] = torch.as_tensor(self.known.table(item, negated=negated)).float()
         return self._made[key]
