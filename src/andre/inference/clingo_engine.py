@@ -37,16 +37,7 @@ _ORDER_NAMES = {"<": "less", "=<": "most", ">": "more", ">=": "least"}
 
 
 class ClingoEngine:
-    """Runs programs by clingo, in memory.
-
-    Examples
-    --------
-    >>> from andre.facts import FactBase
-    >>> from andre.logic import parse_program
-    >>> coded = CodedProgram.of(parse_program("p(a). q(X) :- p(X), \\\\+ r(X)."), FactBase.from_facts([]))
-    >>> {coded.keys[number][0]: rows.codes.tolist() for number, rows in ClingoEngine().run(coded).items()}
-    {'p': [[0]], 'q': [[0]]}
-    """
+    """Runs programs by clingo, in memory."""
 
     name = "clingo"
 

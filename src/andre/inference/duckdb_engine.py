@@ -135,14 +135,6 @@ class DuckDBEngine:
         How much memory DuckDB may take, such as "4GB".
     temp_directory
         Where it puts what does not fit; a temporary folder by default.
-
-    Examples
-    --------
-    >>> from andre.facts import FactBase
-    >>> from andre.logic import parse_program
-    >>> coded = CodedProgram.of(parse_program("p(a). q(X) :- p(X), \\\\+ r(X)."), FactBase.from_facts([]))
-    >>> {coded.keys[number][0]: rows.codes.tolist() for number, rows in DuckDBEngine().run(coded).items()}
-    {'p': [[0]], 'q': [[0]]}
     """
 
     name = "duckdb"

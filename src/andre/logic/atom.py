@@ -26,13 +26,7 @@ _KEYWORDS = frozenset({"not", "true"})  # Prolog reads these as negation and as 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Variable:
-    """A logical variable.
-
-    Examples
-    --------
-    >>> str(Variable("X1"))
-    'X1'
-    """
+    """A logical variable."""
 
     name: str
 

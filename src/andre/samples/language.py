@@ -27,13 +27,7 @@ _PLACE = re.compile(r"(?P<name>.+)/(?P<arity>\d+):(?P<position>\d+)\Z", re.DOTAL
 
 
 def key_text(key: Key) -> str:
-    """A relation as text: name and arity.
-
-    Examples
-    --------
-    >>> key_text(("parent", 2))
-    'parent/2'
-    """
+    """A relation as text: name and arity."""
     return f"{key[0]}/{key[1]}"
 
 
@@ -265,14 +259,7 @@ class Language:
         return RuleSpace(head, kept)
 
     def form(self, space: RuleSpace) -> Form:
-        """What this language asks of whole bodies, as a check over the columns of a rule space.
-
-        Examples
-        --------
-        >>> space = RuleSpace.from_names(["q(X,Y)", "q(X,Z)"], "p(X,Y)")
-        >>> Language("p/2", max_body=1).form(space).max_body
-        1
-        """
+        """What this language asks of whole bodies, as a check over the columns of a rule space."""
         named: dict[str, list[int]] = {_plain(wanted): [] for wanted in self.require}
         for column, atom in enumerate(space.atoms):
             for wanted in named.keys() & _names_of(atom):

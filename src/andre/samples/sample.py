@@ -81,14 +81,7 @@ class Sample:
 
     @classmethod
     def from_table(cls, table: ExampleTable) -> Sample:
-        """The rows of a table as examples; its columns are the candidate atoms.
-
-        Examples
-        --------
-        >>> table = ExampleTable(("b1",), np.array([[1.0], [0.0]]), "h", np.array([True, False]))
-        >>> print(Sample.from_table(table).space.head)
-        h
-        """
+        """The rows of a table as examples; its columns are the candidate atoms."""
         space = RuleSpace.from_names(table.names, table.head)
         return cls.from_arrays(table.valuations, table.known_labels(), table.weights, space=space)
 
