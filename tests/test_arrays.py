@@ -14,6 +14,7 @@ from andre.arrays import (
     csr_starts,
     distinct_keys,
     distinct_rows,
+    is_among,
     number_keys,
     number_rows,
     number_sets,
@@ -41,6 +42,13 @@ def test_equal_rows_get_equal_numbers_in_their_order(table: np.ndarray) -> None:
     by_bytes, same = distinct_rows(table)
     assert sorted(by_bytes.tolist()) == sorted(first.tolist())
     assert [rows[by_bytes[place]] for place in same] == rows
+
+
+@given(tables(), st.data())
+def test_rows_are_found_among_others(table: np.ndarray, data: st.DataObject) -> None:
+    known = table[data.draw(st.lists(st.integers(0, len(table) - 1))) if len(table) else []]
+    found = is_among(table, known, 2**40 + 4)
+    assert found.tolist() == [row in known.tolist() for row in table.tolist()]
 
 
 def test_rows_without_columns_are_all_equal() -> None:

@@ -89,6 +89,18 @@ def row_keys(rows: NDArray[Any], n_values: int) -> Ints:
     return _pack(np.zeros(len(rows), dtype=np.int64), rows.T, repeat(n_values))[0]
 
 
+def is_among(rows: NDArray[Any], known: NDArray[Any], n_values: int) -> Bools:
+    """Which rows of numbers below `n_values` are among the known ones.
+
+    Examples
+    --------
+    >>> is_among(np.array([[0, 1], [1, 1]]), np.array([[1, 1], [2, 0]]), 3)
+    array([False,  True])
+    """
+    keys = row_keys(np.concatenate([known, rows]), n_values)
+    return np.isin(keys[len(known) :], keys[: len(known)])
+
+
 def _pack(keys: Ints, columns: Iterable[NDArray[Any]], widths: Iterable[int]) -> tuple[Ints, int]:
     """Keys whose digits are the columns (to the bases `widths`), and a number above all keys.
 
@@ -198,10 +210,26 @@ def csr_entries(starts: Ints, rows: NDArray[Any]) -> tuple[Ints, Ints]:
     >>> which.tolist(), entry.tolist()
     ([0, 0, 0, 1, 1], [2, 3, 4, 0, 1])
     """
-    sizes = starts[rows + 1] - starts[rows]
-    which = np.repeat(np.arange(len(rows)), sizes)
-    before = np.cumsum(sizes) - sizes
-    return which, np.arange(len(which)) - before[which] + starts[rows][which]
+    return ranges(starts[rows], starts[rows + 1])
+
+
+def ranges(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """The numbers of several ranges, one range after another.
+
+    Returns
+    -------
+    tuple
+        For each number, the index of the range it is in, and the number itself.
+
+    Examples
+    --------
+    >>> which, number = ranges(np.array([7, 0]), np.array([9, 1]))
+    >>> which.tolist(), number.tolist()
+    ([0, 0, 1], [7, 8, 0])
+    """
+    sizes = ends - begins
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    return which, np.arange(len(which)) + (begins - np.cumsum(sizes) + sizes)[which]
 
 
 def blocks_of(sizes: Ints, limit: int) -> Iterator[tuple[int, int]]:

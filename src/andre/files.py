@@ -9,15 +9,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes | str) -> None:
-    """Put data in a file in one step: a crash leaves the old file, or the new one.
-
-    Examples
-    --------
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> write_whole(folder / "program.pl", "h :- b1.")
-    >>> (folder / "program.pl").read_text()
-    'h :- b1.'
-    """
+    """Put data in a file in one step: a crash leaves the old file, or the new one."""
     blob = data.encode() if isinstance(data, str) else data
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

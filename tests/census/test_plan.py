@@ -91,7 +91,7 @@ def test_what_cannot_be_done_is_refused_by_the_plan() -> None:
 
 def test_a_draw_is_planned_where_there_are_more_head_atoms() -> None:
     graph = ground(SPARSE, Language("p/2"), "exists", "define")
-    drawn = plan_census(graph, 3, Request(), Draw(9, why="the census of all outgrew the memory limit"))
-    assert "draw 9 of 160,000 head atoms: the census of all outgrew the memory limit" in str(drawn)
-    assert drawn.to_dict()["draw"]["most"] == 9
+    drawn = plan_census(graph, 3, Request(), Draw(9))
+    assert "draw 9 of 160,000 head atoms, which stand for all" in str(drawn)
+    assert drawn.to_dict()["draw"] == {"most": 9, "of": 400**2, "seed": 0}
     assert plan_census(graph, 3, Request(), Draw(400**2)).draw is None

@@ -34,9 +34,20 @@ def test_text_has_the_counts_time_and_memory(mode, census):
     assert lines["time"].endswith(" s")
 
 
+def test_the_plan_is_told(census):
+    options = ["--target", "p/2", "--semantics", "rows", "--preset", "paper"]
+    steps = json.loads(census(*options, "--json").out)["plan"]["steps"]
+    assert {step["strategy"] for step in steps} == {"list"}
+    assert len(steps) == 5  # the partitions of three variables
+    lines = [line for line in census(*options).out.splitlines() if line.startswith("plan ")]
+    assert lines == [f"plan         list {step['strata'][0]}: {step['why']}" for step in steps]
+    assert "groundings are quicker to list than" in lines[0]
+
+
 def test_head_atoms_are_drawn(census):
     told = json.loads(census("--target", "p", "--heads", "9", "--seed", "1", "--json").out)
     assert (told["sampled"], told["rows"], told["positive"]) == (9, 16, 2)
+    assert told["plan"]["draw"] == {"most": 9, "of": 16, "seed": 1}
     done = census("--target", "p", "--heads", "9", "--semantics", "rows")
     assert done.status == 2
     assert "in exists only" in done.err

@@ -214,6 +214,9 @@ def test_keys_of_many_columns_do_not_overflow() -> None:
     facts = FactBase.from_relations(range(40_000), [Relation("p", rows), Relation("q", others)])
     rule = parse_rule("h(A) :- p(A, B, C, D, E), q(A, B, C, D, E), \\+ r(A, B, C, D, E).")
     assert covered_heads(rule, facts).tolist() == [[code] for code in np.unique(rows[:50, 0]).tolist()]
+    wide = parse_rule("h(A, B, C, D, E) :- p(A, B, C, D, E), q(A, F, G, H, I).")
+    wanted = sorted(row for row in rows.tolist() if row[0] in others[:, 0])
+    assert covered_heads(wide, facts).tolist() == wanted
 
 
 def test_a_rule_that_is_not_safe_is_refused() -> None:

@@ -64,7 +64,7 @@ def test_any_column_name_becomes_an_atom(name: str) -> None:
 
 names = st.from_regex(r"[a-z][A-Za-z0-9_]{0,5}", fullmatch=True)
 arguments = st.one_of(
-    st.from_regex(r"[A-Z_][A-Za-z0-9_]{0,3}", fullmatch=True).map(Variable),
+    st.from_regex(r"[A-Z][A-Za-z0-9_]{0,3}|_[A-Za-z0-9_]{1,3}", fullmatch=True).map(Variable),
     names.map(Constant),
     st.integers(-999, 999).map(Constant),
     st.integers(-99, 99).map(lambda n: Constant(n / 4)),

@@ -1,7 +1,13 @@
 """From facts to a sample without listing groundings: weighted distinct rows, or bags of rows.
 
 `take_census` counts all examples of a target, `sample_census` those of head
-atoms that stand for all. `CensusPlan` says by which strategies, and why.
+atoms that stand for all.
+
+- `census`: both functions, and what they give
+- `plan`: by which strategies groundings are counted, and why
+- `graph`, `strata`: facts as a labelled graph, groundings by which variables are equal
+- `counting`, `listing`, `inner`, `profiles`: the four strategies
+- `bags`, `draw`: examples as sets of rows, random draws of examples
 """
 
 from andre.census.census import Census, head_domains, sample_census, take_census

@@ -31,7 +31,7 @@ class Weigher:
     @classmethod
     def of(cls, facts: FactBase, graph: FactGraph, *, corrupting: bool = False) -> Weigher:
         """The weights for the graph's target; `corrupting` weighs binary atoms by the facts they corrupt."""
-        relation = facts.relations[graph.target]
+        relation = facts.relations[graph.space.head.key]
         train = relation.take(relation.marked("train"))
         if train.negative is not None or facts.world == "open":
             return cls(stated_only=True)

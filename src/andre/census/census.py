@@ -43,7 +43,7 @@ class Census:
 
     space: RuleSpace  #: over the candidates that can tell rows apart
     plan: CensusPlan  #: how it was taken, and why so
-    cells: Cells  #: [U, m], the valuations of the distinct rows as levels, an eighth of their size
+    cells: Cells  #: [U, m], the distinct rows: truth values as levels, a byte each
     positives: Floats | Ints  #: [U] in rows, [B] in exists; integers unless labels are probabilities
     negatives: Floats | Ints  #: the same
     groundings: int
@@ -91,17 +91,11 @@ class Census:
         return Sample(self.space, self.valuations, positives, negatives, self.members, heads)
 
     def require_both_classes(self) -> Census:
-        """Return the census itself if it has positive and negative examples.
-
-        Raises
-        ------
-        DataError
-            Where there is no positive or no negative example.
-        """
+        """The census itself; refused where there is no positive or no negative example."""
         for weight, kind in ((self.positive, "positive"), (self.negative, "negative")):
             if not weight > 0:
                 raise DataError(
-                    f"{key_text((self.space.head.predicate, self.space.head.arity))} has no {kind} examples "
+                    f"{key_text(self.space.head.key)} has no {kind} examples "
                     f"in {self.semantics}: add facts of both kinds, or use the other semantics"
                 )
         return self

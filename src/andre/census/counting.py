@@ -26,6 +26,7 @@ from andre.arrays import (
     csr_starts,
     number_rows,
     number_sets,
+    ranges,
 )
 from andre.census.graph import FactGraph, NeighbourTypes
 from andre.census.strata import Classes, Counted, Stratum
@@ -197,9 +198,9 @@ def triangles(graph: FactGraph, *, memory: int, duckdb: bool) -> Counted:
     later = starts[first + 1] - np.arange(len(first)) - 1  # pairs that come after one at the same constant
     parts = []
     for begin, end in blocks_of(later, _BLOCK):
-        one = np.repeat(np.arange(begin, end), later[begin:end])
-        before = np.cumsum(later[begin:end]) - later[begin:end]
-        two = one + 1 + np.arange(len(one)) - np.repeat(before, later[begin:end])
+        pair = np.arange(begin, end)
+        which, two = ranges(pair + 1, pair + 1 + later[begin:end])
+        one = pair[which]
         between = graph.pattern_of(second[one], second[two])
         closed = between > 0
         one, two, between = one[closed], two[closed], between[closed]

@@ -1,12 +1,12 @@
 """Random draws: a share of counted examples, and a stratified sample of head atoms.
 
-A large base has more head atoms than bags of theirs fit into memory, and a
-learner needs to see a few thousand. Facts are few among head atoms, and so are
-atoms that are no facts but whose arguments something connects: a uniform
-sample would hold hardly any of these, though all that a body can tell apart is
-there. Hence five kinds, each sampled on its own (a stratified sample): stated
-atoms; connected atoms that are not stated, with and without weight as
-examples; unconnected atoms, with and without weight.
+The bags of all head atoms of a large base do not fit into memory, and a learner
+needs to see a few thousand. Few head atoms are facts, and few others have
+arguments that something connects: a uniform sample would hold hardly any of
+these, though most bodies differ in them alone. Hence five kinds, each sampled
+on its own (a stratified sample): stated atoms; connected atoms that are not
+stated, with and without weight as examples; unconnected atoms, with and
+without weight.
 """
 
 from __future__ import annotations
@@ -221,14 +221,7 @@ class _Kinds:
         if unary:
             return
         for block in graph.path_blocks(graph.domain(0), self.draw.block, inner=self.inner):
-            which, step = csr_entries(graph.starts, block)
-            found = [block[which] * graph.n + graph.others[step]]
-            if self.inner:
-                again, last = csr_entries(graph.starts, graph.others[step])
-                found.append(block[which[again]] * graph.n + graph.others[last])
-            first, second = np.divmod(distinct_keys(np.concatenate(found)), graph.n)
-            kept = (first != second) & graph.domains[graph.labels[second], 1]
-            yield first[kept] * graph.n + second[kept]
+            yield distinct_keys(graph.connected_keys(*graph.connections(block, inner=self.inner)))
 
     def of(self, keys: Ints) -> Ints:
         """0 for stated atoms, 1 for others that weigh as examples, 2 for those that do not."""

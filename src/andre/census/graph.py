@@ -8,10 +8,10 @@ constants have equal labels and whose pairs have equal patterns are equal.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, compress
+from itertools import compress
 from typing import TypeAlias
 
 import numpy as np
@@ -29,9 +29,10 @@ from andre.arrays import (
     number_sets,
 )
 from andre.errors import DataError
-from andre.facts import FactBase, Relation
+from andre.facts import FactBase, Key, Relation
+from andre.inference import number_ranks
 from andre.logic import Atom, Constant, Variable
-from andre.samples import Key, RuleSpace, evidence_mask
+from andre.samples import RuleSpace, evidence_mask
 
 #: Truth values as a row keeps them: the number of a level, or UNKNOWN.
 Cells: TypeAlias = NDArray[np.uint8]
@@ -110,11 +111,6 @@ class FactGraph:
     constant_codes: Mapping[Constant, int]  #: the numbers of constants that candidates hold
 
     @property
-    def target(self) -> Key:
-        """Name and arity of the head."""
-        return self.space.head.predicate, self.space.head.arity
-
-    @property
     def n_labels(self) -> int:
         """How many labels there are, L."""
         return len(self.label_cells)
@@ -183,6 +179,30 @@ class FactGraph:
             paths = paths + np.bincount(self.firsts, paths[self.others], self.n).astype(np.int64)
         return [starts[begin:end] for begin, end in blocks_of(paths[starts], limit)]
 
+    def connections(self, block: Ints, *, inner: bool) -> tuple[Ints, tuple[Ints, Ints]]:
+        """How facts lead from these constants to constants that may stand second in the head.
+
+        Returns
+        -------
+        tuple
+            The pairs that do so in one step, and, if `inner`, the first and the
+            second pairs of the paths that do so in two.
+        """
+        is_end = self.domains[self.labels, 1]
+        _, step = csr_entries(self.starts, block)
+        direct = step[is_end[self.others[step]]]
+        if not inner:
+            return direct, (direct[:0], direct[:0])
+        again, last = csr_entries(self.starts, self.others[step])
+        step = step[again]
+        kept = (self.firsts[step] != self.others[last]) & is_end[self.others[last]]
+        return direct, (step[kept], last[kept])
+
+    def connected_keys(self, direct: Ints, path: tuple[Ints, Ints]) -> Ints:
+        """The key of the head atom, first * n + second, at the ends of each of these `connections`."""
+        step, last = path
+        return np.concatenate([self.pair_keys[direct], self.firsts[step] * self.n + self.others[last]])
+
     def domain(self, place: int) -> Ints:
         """The constants that may stand in a place of the head."""
         return np.flatnonzero(self.domains[self.labels, place])
@@ -241,7 +261,7 @@ def build_graph(facts: FactBase, space: RuleSpace, codes: Ints, domains: list[In
     domains
         For each argument of the head, the constants it ranges over.
     """
-    target, n = (space.head.predicate, space.head.arity), len(codes)
+    target, n = space.head.key, len(codes)
     renumber = np.full(len(facts.constants), -1, dtype=np.int64)
     renumber[codes] = np.arange(n)
     truths = np.unique(_truth(facts.relations[target]))
@@ -249,7 +269,7 @@ def build_graph(facts: FactBase, space: RuleSpace, codes: Ints, domains: list[In
     wide: dict[Key, WideFacts] = {}
     held = _constants(space.atoms)
     known = {c: int(renumber[code]) for c in held if (code := facts.code(c.value)) is not None}
-    read = {target, *((atom.predicate, atom.arity) for atom in space.atoms)}
+    read = {target, *(atom.key for atom in space.atoms)}
     for key, relation in facts.relations.items():
         if key in read:
             evidence = _Evidence.of(facts, relation, target, renumber, truths)
@@ -418,8 +438,7 @@ class _Evidence:
 
 def _truth(relation: Relation) -> Floats:
     """The stated truth of each fact: its probability, or 0 where it is denied."""
-    truth = np.ones(len(relation)) if relation.probability is None else relation.probability
-    return truth if relation.negative is None else np.where(relation.negative, 0.0, truth)
+    return np.where(relation.column("negative"), 0.0, relation.column("probability"))
 
 
 def _constants(atoms: Iterable[Atom]) -> dict[Constant, None]:
@@ -427,29 +446,28 @@ def _constants(atoms: Iterable[Atom]) -> dict[Constant, None]:
     return {arg: None for atom in atoms for arg in atom.args if isinstance(arg, Constant)}
 
 
-def _constants_in(space: RuleSpace, key: Key) -> Iterator[tuple[int, Constant]]:
+def _constants_in(space: RuleSpace, key: Key) -> Iterable[tuple[int, Constant]]:
     """Places and values of the constants in binary candidates of a relation that have one variable."""
-    found = {
+    return {
         (place, arg): None
         for atom in space.atoms
-        if (atom.predicate, atom.arity) == key and key[1] == 2
+        if atom.key == key and key[1] == 2
         for place, arg in enumerate(atom.args)
         if isinstance(arg, Constant) and isinstance(atom.args[1 - place], Variable)
     }
-    yield from found
 
 
 def _add_order(facts: FactBase, codes: Ints, of_pairs: _SparseTable) -> None:
     """Add `<` between all numbers: as many facts as there are pairs of them."""
-    values = [(facts.constants[code], place) for place, code in enumerate(codes.tolist())]
-    numbers = sorted((value, place) for value, place in values if not isinstance(value, str))
+    ranks = number_ranks(facts.constants[code] for code in codes.tolist())
+    numbers = np.flatnonzero(ranks >= 0)
     if len(numbers) > _MOST_NUMBERS:
         raise DataError(
             f"{len(numbers):,} numbers have {len(numbers) ** 2:,} ordered pairs, too many to compare: "
             "leave order out, or group the numbers first"
         )
-    pairs = [(a, b) for (v, a), (w, b) in combinations(numbers, 2) if v < w]
-    small, large = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    below = ranks[numbers][:, None] < ranks[numbers]
+    small, large = (numbers[places] for places in np.nonzero(below))
     true = np.full(len(small), TRUE)
     of_pairs.add((("<", 2), True), small * len(codes) + large, true)
     of_pairs.add((("<", 2), False), large * len(codes) + small, true)

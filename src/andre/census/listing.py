@@ -87,7 +87,7 @@ def _wide_readers(graph: FactGraph, stratum: Stratum) -> list[_Reader]:
 
 def _reader(graph: FactGraph, stratum: Stratum, atom: Atom) -> _Reader:
     """Reads the cells of a candidate; of the head, 1 + the index of the fact that states it, or 0."""
-    facts = graph.wide[atom.predicate, atom.arity]
+    facts = graph.wide[atom.key]
 
     def read(codes: list[Ints]) -> Ints:
         keys = np.zeros(len(codes[0]), dtype=np.int64)

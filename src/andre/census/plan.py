@@ -13,7 +13,7 @@ The other modules carry out what the plan says; all strategies give the same cen
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -85,7 +85,6 @@ class Draw:
 
     most: int  #: how many head atoms are drawn
     seed: int = 0
-    why: str = "a sample was asked for"
     block: int = 2_000_000  #: head atoms or paths looked at together
     #: Where fewer than one in `rare` pairs is unconnected, listing all pairs beats rejection sampling.
     rare: int = 8
@@ -116,7 +115,7 @@ class CensusPlan:
     def __str__(self) -> str:
         lines = list(map(str, self.steps))
         if self.draw is not None:
-            lines.append(f"draw {self.draw.most:,} of {self.n_heads:,} head atoms: {self.draw.why}")
+            lines.append(f"draw {self.draw.most:,} of {self.n_heads:,} head atoms, which stand for all")
         return "\n".join(lines)
 
     @property
@@ -131,6 +130,7 @@ class CensusPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON takes it."""
+        draw = self.draw
         return {
             "semantics": self.request.semantics,
             "identity": self.request.distinct,
@@ -138,7 +138,7 @@ class CensusPlan:
                 {"strategy": step.strategy, "strata": list(map(str, step.strata)), "why": step.why}
                 for step in self.steps
             ],
-            "draw": None if self.draw is None else asdict(self.draw),
+            "draw": draw and {"most": draw.most, "of": self.n_heads, "seed": draw.seed},
         }
 
 

@@ -241,9 +241,8 @@ class _ProfileBags:
             which, kind = profiles.neighbours.at(example)
             labels = [label[which], profiles.neighbours.label[kind]]
             self.into.put(bags[which], Classes(stratum, labels, [profiles.neighbours.pattern[kind]]))
-            left = np.tile(
-                graph.label_counts > 0, (len(shown), 1)
-            )  # [H, L], whether an unattached one is left
+            # Whether of each label a constant is left that is not attached, [H, L].
+            left = np.tile(graph.label_counts > 0, (len(shown), 1))
             left[:, profiles.scarce] &= ~gone[shown]
             which, free = np.nonzero(left)
             self.into.put(bags[which], Classes(stratum, [label[which], free], [np.zeros_like(free)]))
@@ -268,21 +267,12 @@ class _ProfileBags:
     def _connected(self, block: Ints) -> tuple[_Ends, _Paths]:
         """The head atoms that begin with these constants and that a fact or a third constant connects."""
         graph = self.graph
-        is_end = graph.domains[graph.labels, 1]
-        which, step = csr_entries(graph.starts, block)
-        direct = step[is_end[graph.others[step]]]
-        keys, steps = graph.pair_keys[direct], (direct[:0], direct[:0])
-        path_keys = keys[:0]
-        if self.inner:
-            again, last = csr_entries(graph.starts, graph.others[step])
-            first, second = block[which[again]], graph.others[last]
-            kept = (first != second) & is_end[second]
-            path_keys, steps = first[kept] * graph.n + second[kept], (step[again[kept]], last[kept])
-        heads, number = number_keys(np.concatenate([keys, path_keys]), graph.n**2)
+        direct, path = graph.connections(block, inner=self.inner)
+        heads, number = number_keys(graph.connected_keys(direct, path), graph.n**2)
         pattern = np.zeros(len(heads), dtype=np.int64)
-        pattern[number[: len(keys)]] = graph.patterns[direct]
+        pattern[number[: len(direct)]] = graph.patterns[direct]
         first, second = np.divmod(heads, graph.n)
-        return _Ends(first, second, pattern), self._paths(number[len(keys) :], *steps)
+        return _Ends(first, second, pattern), self._paths(number[len(direct) :], *path)
 
     def _paths_between(self, heads: _Ends) -> _Paths:
         """The third constants attached to both arguments of any head atoms."""

@@ -152,7 +152,7 @@ class Classes:
     def truth(self, graph: FactGraph) -> Floats:
         """The stated truth of the head atom of each class, [U]; NaN where it is not stated."""
         if graph.space.head.arity > 2:
-            truths = np.append(np.nan, graph.wide[graph.target].truths)
+            truths = np.append(np.nan, graph.wide[graph.space.head.key].truths)
             return truths[self.wide[-1]]
         first, *rest = self.stratum.block[: graph.space.head.arity]
         if not rest or rest[0] == first:
@@ -183,7 +183,7 @@ class Classes:
 
     def _column(self, graph: FactGraph, atom: Atom, block: dict[Variable, int]) -> Cells | int:
         """The cells of a candidate of one or two arguments."""
-        key = atom.predicate, atom.arity
+        key = atom.key
         blocks = [block[arg] for arg in atom.args if isinstance(arg, Variable)]
         if atom.arity == 1:
             return self._labelled(graph, ("unary", key), blocks[0])

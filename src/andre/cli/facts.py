@@ -110,7 +110,7 @@ def census(
 ) -> None:
     """Count the examples of a target, and its distinct rows.
 
-    The groundings are counted without being listed.
+    The groundings are counted without being listed; the plan says how, and why so.
     """
     from andre.census import sample_census, take_census
     from andre.facts import read_source
@@ -132,9 +132,11 @@ def census(
         raise AndreError(f"head atoms are drawn in exists only: leave out --heads or --semantics {semantics}")
     summary = _census_summary(found.require_both_classes())
     if as_json:
-        print_json({"source": source, "target": chosen.target, **summary})
+        print_json({"source": source, "target": chosen.target, **summary, "plan": found.plan.to_dict()})
         return
     _print_pairs(summary, 12)
+    for step in str(found.plan).splitlines():
+        typer.echo(f"{'plan':<12} {step}")
     typer.echo(f"{'time':<12} {time.perf_counter() - began:.2f} s")
     if (peak := peak_megabytes()) is not None:
         typer.echo(f"{'peak memory':<12} {peak:,.0f} MB")

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from andre.arrays import is_among
 from andre.errors import DataError
 from andre.facts import FactBase, Key, Relation
-from andre.inference import Engine, Model, infer, is_among
+from andre.inference import Engine, Model, infer
 from andre.logic import Program
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from andre.arrays import Ints
+from andre.arrays import Ints, is_among
 from andre.evaluation.ranks import RankReport, Ranks, filtered_ranks
 from andre.facts import FactBase, Key, Relation
-from andre.inference import BodyEvaluator, Engine, infer, is_among
+from andre.inference import BodyEvaluator, Engine, infer
 from andre.logic import Evidence, Program
 
 #: Scores of queries by candidates that are held at once.

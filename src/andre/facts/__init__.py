@@ -7,7 +7,6 @@
 - `types`, `query`, `bias`: argument types, questions to the facts, Popper's language bias
 """
 
-from andre.arrays import row_keys
 from andre.facts.base import FEATURES, FactBase, Notes, World
 from andre.facts.bias import Bias
 from andre.facts.datasets import read_source
@@ -49,7 +48,6 @@ __all__ = [
     "read_query",
     "read_source",
     "read_table",
-    "row_keys",
     "to_frames",
     "write_facts",
 ]

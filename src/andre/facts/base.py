@@ -163,7 +163,7 @@ class FactBase:
             is_denied = position >= len(stated)
             chance, part = (1.0, "train") if is_denied else (chances[position], parts[position])
             row = (tuple(codes), chance, MARKS.index(part), is_denied)
-            rows.setdefault((atom.predicate, atom.arity), []).append(row)
+            rows.setdefault(atom.key, []).append(row)
         relations = []
         for (name, arity), found in rows.items():
             columns = list(zip(*found, strict=True))
@@ -234,7 +234,7 @@ class FactBase:
 
     def truth(self, atom: Atom) -> bool | None:
         """Whether a ground atom is stated (True), denied or absent (False), or unknown (None)."""
-        relation = self.relations.get((atom.predicate, atom.arity))
+        relation = self.relations.get(atom.key)
         codes = [self.code(value) for value in _ground(atom)]
         absent = False if self.world == "closed" else None
         if relation is None or None in codes:
@@ -243,10 +243,6 @@ class FactBase:
         if not hits.size:
             return absent
         return relation.negative is None or not relation.negative[hits[0]]
-
-    def contains(self, atom: Atom) -> bool:
-        """Whether a ground atom is stated."""
-        return self.truth(atom) is True
 
     def select(self, mark: str) -> FactBase:
         """The facts with one mark; relations without any are left out.
@@ -344,7 +340,8 @@ class FactBase:
         return sum(map(len, self.relations.values()))
 
     def __contains__(self, atom: Atom) -> bool:
-        return self.contains(atom)
+        """Whether a ground atom is stated."""
+        return self.truth(atom) is True
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FactBase):

@@ -10,13 +10,7 @@ from andre.errors import DataError
 
 @dataclass(frozen=True)
 class Bias:
-    """The settings of `bias.pl`; None, or an empty tuple, where it leaves something open.
-
-    Examples
-    --------
-    >>> Bias(head=(("grandparent", 2),), body=(("parent", 2),), max_vars=3).max_vars
-    3
-    """
+    """The settings of `bias.pl`; None, or an empty tuple, where it leaves something open."""
 
     head: tuple[tuple[str, int], ...] = ()  #: head_pred(Name, Arity)
     body: tuple[tuple[str, int], ...] = ()  #: body_pred(Name, Arity)

@@ -116,18 +116,9 @@ DATASETS: Mapping[str, Dataset] = MappingProxyType(
 
 
 def load(name: str) -> FactBase:
-    """Read a knowledge base; its file is downloaded if it is not on this machine.
+    """Read one of `DATASETS`; its file is downloaded if it is not on this machine.
 
-    Parameters
-    ----------
-    name
-        One of `DATASETS`.
-
-    Returns
-    -------
-    FactBase
-        With train and test marks as the file has them, and notes on what is
-        odd: facts stated twice, facts in both train and test, and so on.
+    Facts are marked train and test as in the file; notes say what is odd about it.
 
     Raises
     ------
@@ -141,15 +132,15 @@ def load(name: str) -> FactBase:
     ...
     andre.errors.DataError: there is no dataset nation: choose from countries_s1, ...
     """
-    path = fetch(name)
-    facts = read_facts(path, "nl")
-    note = DATASETS[name].note
+    facts, note = read_facts(fetch(name), "nl"), DATASETS[name].note
     return facts if note is None else replace(facts, notes=replace(facts.notes, remarks=(f"{name}: {note}",)))
 
 
 def find(name: str) -> Path | None:
     """The file of a dataset on this machine: in the folder `ANDRE_DATA`, else in the user's cache."""
-    dataset = _dataset(name)
+    if name not in DATASETS:
+        raise DataError(f"there is no dataset {name}: choose from {', '.join(DATASETS)}")
+    dataset = DATASETS[name]
     if given := os.environ.get("ANDRE_DATA"):
         path = Path(given, dataset.file)
         if path.is_file():
@@ -167,14 +158,7 @@ def find(name: str) -> Path | None:
 
 def fetch(name: str) -> Path:
     """The file of a dataset, downloaded into the user's cache if need be."""
-    dataset = _dataset(name)
-    return find(name) or _download(dataset)
-
-
-def _dataset(name: str) -> Dataset:
-    if name not in DATASETS:
-        raise DataError(f"there is no dataset {name}: choose from {', '.join(DATASETS)}")
-    return DATASETS[name]
+    return find(name) or _download(DATASETS[name])
 
 
 def _is_whole(path: Path, dataset: Dataset) -> bool:

@@ -57,13 +57,7 @@ class ExampleTable:
         return replace(self, names=tuple(names), valuations=self.valuations[:, places])
 
     def without_constant(self) -> ExampleTable:
-        """The same rows without the constant columns.
-
-        Raises
-        ------
-        DataError
-            Where no column is left.
-        """
+        """The same rows without the constant columns; refused where no column is left."""
         idle = set(self.constant)
         if len(idle) == len(self.names):
             raise DataError(
@@ -73,13 +67,7 @@ class ExampleTable:
         return self.select([name for name in self.names if name not in idle]) if idle else self
 
     def require_both_classes(self) -> ExampleTable:
-        """The table itself; refused where its labels are all equal, so that nothing can be learned.
-
-        Raises
-        ------
-        DataError
-            Where all labels are equal.
-        """
+        """The table itself; refused where its labels are all equal, so that nothing can be learned."""
         labels = self.known_labels()
         seen = labels if self.weights is None else labels[self.weights > 0]
         if len(set(seen.tolist())) == 1:
@@ -92,15 +80,8 @@ class ExampleTable:
     def split(self, share: float, seed: int = 0) -> tuple[ExampleTable, ExampleTable]:
         """A stratified random split: the rows to learn from, and those held out to validate on.
 
-        The same share of both classes is held out, and at least one row of
-        each stays to learn from.
-
-        Parameters
-        ----------
-        share
-            The share of the rows to hold out, between 0 and 1.
-        seed
-            The same seed holds out the same rows.
+        The same share of both classes, between 0 and 1, is held out, and at
+        least one row of each stays to learn from.
         """
         if not 0 < share < 1:
             raise DataError(f"the share {share:g} of rows to hold out must lie between 0 and 1")

@@ -88,10 +88,6 @@ def write_facts(base: FactBase, path: str | Path, format: str | None = None) -> 
 
     Parameters
     ----------
-    base
-        The facts.
-    path
-        Where to write them.
     format
         The name of the format, where the ending of the path does not say it.
 

@@ -24,16 +24,12 @@ def hold_out(
     """Mark a random share of the training facts of each relation as validation facts.
 
     At least one fact of a relation is marked, and at least one stays. Denied
-    facts stay as they are.
+    facts and marks that are there stay as they are.
 
     Parameters
     ----------
-    facts
-        What is known; marks that are there stay.
     share
         Between 0 and 1; its product with the number of facts is rounded.
-    seed
-        Decides which facts.
     targets
         Relations, as p/2; all of them if None. A relation that is named must
         have two training facts; of the others those with fewer are left as
@@ -81,15 +77,10 @@ def _marked(relation: Relation, share: float, rng: np.random.Generator) -> Relat
 
 
 def pykeen_split(name: str) -> FactBase:
-    """Read Nations, UMLS or Kinship with the train, valid and test facts of PyKEEN.
+    """Read nations, umls or kinship with the train, valid and test facts of PyKEEN.
 
     Its files are read where they are installed, without importing it.
     Relations are spelled as in the dataset of that name.
-
-    Parameters
-    ----------
-    name
-        One of nations, umls, kinship.
 
     Examples
     --------

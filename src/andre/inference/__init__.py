@@ -1,15 +1,17 @@
 """Programs run over facts to their fixpoint, single rules evaluated on facts, and explanations.
 
-`infer` runs a whole program by an engine; `BodyEvaluator` says which head
-atoms one rule derives in one step; `explain` shows why an atom holds.
-`andre.inference.truth_tables`, for many programs at once, needs torch and is
-imported by its own path.
+- `run`, `engine`, `clingo_engine`, `duckdb_engine`, `model`: `infer` runs a whole program by an engine
+- `bodies`: `BodyEvaluator` says which head atoms one rule derives in one step, by one of three methods:
+  products of tables (`contraction`), products of sparse matrices, or joins of rows (`joins`)
+- `coded`, `extensions`: what these read: rules as integers, facts as rows of codes and as tables
+- `truth_tables`: the same for many programs at once; it needs torch, so import it by its own path
+- `explain`: why an atom holds
 """
 
 from andre.inference.bodies import BodyEvaluator, Covered, covered_heads
+from andre.inference.coded import number_ranks
 from andre.inference.engine import Engine, alternating_fixpoint
 from andre.inference.explain import Explainer, Explanation, FactIndex, Firing, Search, explain
-from andre.inference.joins import is_among
 from andre.inference.model import Model
 from andre.inference.run import infer, materialise
 
@@ -27,6 +29,6 @@ __all__ = [
     "covered_heads",
     "explain",
     "infer",
-    "is_among",
     "materialise",
+    "number_ranks",
 ]

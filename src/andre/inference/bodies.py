@@ -26,7 +26,7 @@ import numpy as np
 from andre.arrays import Floats, Ints
 from andre.facts import FactBase, Key
 from andre.inference.coded import CodedRule, scope_of
-from andre.inference.contraction import MOST_VARIABLES, Contraction, Factor
+from andre.inference.contraction import MOST_VARIABLES, Contraction
 from andre.inference.extensions import Extensions, term_grids
 from andre.inference.joins import instances, join_heads
 from andre.logic import Rule
@@ -106,11 +106,10 @@ class BodyEvaluator:
         Whether a fact holds where its probability is above one half, and its
         negation where it is below; otherwise every stated fact holds.
     own_denial
-        Whether a grounding counts in which the negation of the very atom it
-        derives is read: for ranking what is not known it does, as evidence it
-        does not.
+        Whether a grounding counts whose body negates the very atom it derives:
+        yes for ranking atoms that are not known, no for evidence of a rule.
     limits
-        How much work each method may take on.
+        How much work each method may take on for one rule.
 
     Examples
     --------
@@ -270,10 +269,9 @@ def _no_product(rule: CodedRule) -> str | None:
 
 
 def _by_tables(rule: CodedRule, known: Extensions, denied: bool) -> tuple[Ints, Floats]:
-    scopes = _scopes(rule, denied)
-    factors = map(Factor, scopes, _tables(rule, known, denied))
-    contraction = Contraction.of(scopes, rule.head.variables)
-    counts = np.asarray(contraction.run(list(factors), partial(np.einsum, optimize=True)))
+    contraction = Contraction.of(_scopes(rule, denied), rule.head.variables)
+    tables = list(_tables(rule, known, denied))
+    counts = np.asarray(contraction.run(tables, partial(np.einsum, optimize=True)))
     held = np.argwhere(counts > 0)  # [P, variables of the head]
     return instances(rule.head.terms, rule.head.variables, held), counts[counts > 0]
 

@@ -37,16 +37,7 @@ _ORDER_NAMES = {"<": "less", "=<": "most", ">": "more", ">=": "least"}
 
 
 class ClingoEngine:
-    """Runs programs by clingo, in memory.
-
-    Examples
-    --------
-    >>> from andre.facts import FactBase
-    >>> from andre.logic import parse_program
-    >>> coded = CodedProgram.of(parse_program("p(a). q(X) :- p(X), \\\\+ r(X)."), FactBase.from_facts([]))
-    >>> {coded.keys[number][0]: rows.codes.tolist() for number, rows in ClingoEngine().run(coded).items()}
-    {'p': [[0]], 'q': [[0]]}
-    """
+    """Runs programs by clingo, in memory."""
 
     name = "clingo"
 
@@ -160,7 +151,7 @@ def _rule_text(rule: CodedRule) -> str:
     body = [_atom_text("r", atom) for atom in rule.positive]
     body += [f"not {_atom_text('n', atom)}" for atom in rule.negative]
     for item in rule.comparisons:
-        left, right = _term_text(item.left), _term_text(item.right)
+        left, right = map(_term_text, item.terms)
         if item.sign in ("=", "\\="):
             body.append(f"{left} {'=' if (item.sign == '=') != item.negated else '!='} {right}")
         else:

@@ -8,9 +8,8 @@ is less.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats, Ints
 from andre.facts import FactBase, Key, Relation, Value
-from andre.logic import Atom, Constant, Literal, Rule, Term, Variable, check_safe
+from andre.logic import ORDERS, Atom, Constant, Literal, Rule, Term, Variable, check_safe
 
 
 def is_variable(term: int) -> bool:
@@ -41,15 +40,6 @@ def scope_of(terms: Iterable[int]) -> tuple[int, ...]:
     (0, 2)
     """
     return tuple(sorted({variable_number(term) for term in terms if is_variable(term)}))
-
-
-def _renumbered(terms: tuple[int, ...]) -> tuple[int, ...]:
-    number = {-1 - variable: -1 - place for place, variable in enumerate(scope_of(terms))}
-    return tuple(number.get(term, term) for term in terms)
-
-
-_ORDERS: dict[str, Callable[[Any, Any], Any]]
-_ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def number_ranks(constants: Iterable[Value]) -> Ints:
@@ -90,7 +80,7 @@ def compare(sign: str, left: Any, right: Any, ranks: Any) -> Any:
     if sign in ("=", "\\="):
         return (left == right) == (sign == "=")
     one, other = ranks[left], ranks[right]
-    return (one >= 0) & (other >= 0) & _ORDERS[sign](one, other)
+    return (one >= 0) & (other >= 0) & ORDERS[sign](one, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,38 +100,24 @@ class CodedAtom:
         """The numbers of its distinct variables, ascending."""
         return scope_of(self.terms)
 
-    def renumbered(self) -> CodedAtom:
-        """The same atom with the variables of its scope numbered from 0."""
-        return replace(self, terms=_renumbered(self.terms))
-
 
 @dataclass(frozen=True, slots=True)
 class CodedComparison:
     """A comparison of two terms, or its negation."""
 
     sign: str
-    left: int
-    right: int
+    terms: tuple[int, ...]  #: left and right
     negated: bool
 
     @property
     def scope(self) -> tuple[int, ...]:
         """The numbers of its distinct variables, ascending."""
-        return scope_of((self.left, self.right))
-
-    def renumbered(self) -> CodedComparison:
-        """The same comparison with the variables of its scope numbered from 0."""
-        left, right = _renumbered((self.left, self.right))
-        return replace(self, left=left, right=right)
+        return scope_of(self.terms)
 
     @property
     def is_order(self) -> bool:
         """Whether it compares by size, not for equality."""
-        return self.sign in _ORDERS
-
-    def holds(self, left: Any, right: Any, ranks: Any) -> Any:
-        """Whether it holds where its terms are these constants: see `compare`."""
-        return compare(self.sign, left, right, ranks) != self.negated
+        return self.sign in ORDERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +181,7 @@ class CodedProgram:
     >>> coded.keys, coded.constants
     ((('h', 1), ('p', 2), ('q', 1)), ('a', 'b', 'c'))
     >>> coded.rules[0].comparisons
-    (CodedComparison(sign='\\\\=', left=-2, right=2, negated=False),)
+    (CodedComparison(sign='\\\\=', terms=(-2, 2), negated=False),)
     """
 
     rules: tuple[CodedRule, ...]
@@ -298,12 +274,12 @@ class Coder:
         return self._relations[key]
 
     def _atom(self, atom: Atom, numbers: Mapping[Variable, int]) -> CodedAtom:
-        relation = self.relation((atom.predicate, atom.arity))
+        relation = self.relation(atom.key)
         return CodedAtom(relation, tuple(self._term(arg, numbers) for arg in atom.args))
 
     def _comparison(self, literal: Literal, numbers: Mapping[Variable, int]) -> CodedComparison:
-        left, right = (self._term(arg, numbers) for arg in literal.atom.args)
-        return CodedComparison(literal.atom.predicate, left, right, literal.negated)
+        terms = tuple(self._term(arg, numbers) for arg in literal.atom.args)
+        return CodedComparison(literal.atom.predicate, terms, literal.negated)
 
     def _term(self, term: Term, numbers: Mapping[Variable, int]) -> int:
         if isinstance(term, Variable):
@@ -316,9 +292,7 @@ class Coder:
 
 def _rows(relation: Relation) -> Rows:
     """The facts of a relation that are not denied and not impossible."""
-    keep = np.ones(len(relation), dtype=bool) if relation.negative is None else ~relation.negative
-    if relation.probability is not None:
-        keep &= relation.probability > 0
+    keep = ~relation.column("negative") & (relation.column("probability") > 0)
     if not keep.all():
         relation = relation.take(keep)
     return Rows(relation.codes, relation.probability)

@@ -104,9 +104,10 @@ def _matches(atom: CodedAtom, alias: str, places: dict[int, str]) -> str:
 def _condition(item: CodedComparison, places: dict[int, str], ranks: Sequence[int], parts: list[str]) -> str:
     sign = _SIGNS[item.sign]
     if item.sign in ("=", "\\="):
-        test = f"{places.get(item.left, item.left)} {sign} {places.get(item.right, item.right)}"
+        left, right = (places.get(term, str(term)) for term in item.terms)
+        test = f"{left} {sign} {right}"
     else:
-        left, right = (_rank(term, places, ranks, parts) for term in (item.left, item.right))
+        left, right = (_rank(term, places, ranks, parts) for term in item.terms)
         # Only numbers have an order: between names no order holds, nor does its negation fail.
         test = f"coalesce({left} {sign} {right}, false)"
     return f"NOT ({test})" if item.negated else test
@@ -134,14 +135,6 @@ class DuckDBEngine:
         How much memory DuckDB may take, such as "4GB".
     temp_directory
         Where it puts what does not fit; a temporary folder by default.
-
-    Examples
-    --------
-    >>> from andre.facts import FactBase
-    >>> from andre.logic import parse_program
-    >>> coded = CodedProgram.of(parse_program("p(a). q(X) :- p(X), \\\\+ r(X)."), FactBase.from_facts([]))
-    >>> {coded.keys[number][0]: rows.codes.tolist() for number, rows in DuckDBEngine().run(coded).items()}
-    {'p': [[0]], 'q': [[0]]}
     """
 
     name = "duckdb"

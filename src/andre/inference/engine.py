@@ -57,35 +57,25 @@ def components(rules: Iterable[CodedRule]) -> list[Component]:
     >>> [[coded.keys[number][0] for number in part.relations] for part in components(coded.rules)]
     [['r'], ['p']]
     """
-    from scipy.sparse import coo_array  # noqa: PLC0415  (slow to load: only where a program is run)
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
-
     defining: dict[int, list[CodedRule]] = {}
     for rule in rules:
         defining.setdefault(rule.head.relation, []).append(rule)
-    place = {head: at for at, head in enumerate(sorted(defining))}
-    edges = {
-        (place[head], place[atom.relation])
+    needs = {
+        head: {atom.relation for rule in found for atom in (*rule.positive, *rule.negative)} & defining.keys()
         for head, found in defining.items()
-        for rule in found
-        for atom in (*rule.positive, *rule.negative)
-        if atom.relation in place
     }
-    if not edges:
-        return [Component(frozenset([head]), tuple(defining[head])) for head in place]
-    ends = tuple(zip(*edges, strict=True))
-    graph = coo_array(([1] * len(edges), ends), shape=(len(place), len(place)))
-    _, part_of = connected_components(graph, directed=True, connection="strong")
-    members: dict[int, list[int]] = {}
-    for head, at in place.items():
-        members.setdefault(int(part_of[at]), []).append(head)
-    needs: dict[int, set[int]] = {part: set() for part in members}
-    for one, two in sorted(edges):
-        if part_of[one] != part_of[two]:
-            needs[int(part_of[one])].add(int(part_of[two]))
+    for middle, further in needs.items():  # the transitive closure, by Warshall's algorithm
+        for reached in needs.values():
+            if middle in reached:
+                reached.update(further)
+    part_of = {
+        head: frozenset([head, *(other for other in needs[head] if head in needs[other])])
+        for head in sorted(needs)
+    }
+    before = {part: {part_of[n] for head in part for n in needs[head]} - {part} for part in part_of.values()}
     return [
-        Component(frozenset(members[part]), tuple(rule for head in members[part] for rule in defining[head]))
-        for part in TopologicalSorter(needs).static_order()
+        Component(part, tuple(rule for head in sorted(part) for rule in defining[head]))
+        for part in TopologicalSorter(before).static_order()
     ]
 
 

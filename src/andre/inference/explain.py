@@ -8,7 +8,7 @@ literal by literal, depth first; all heads of a rule at once are for `bodies`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -34,14 +34,13 @@ class FactIndex:
 
     def matches(self, atom: Atom) -> Iterator[Bindings]:
         """What the variables of an atom stand for in the facts that match it."""
-        key = (atom.predicate, atom.arity)
-        relation = self.facts.relations.get(key)
+        relation = self.facts.relations.get(atom.key)
         if relation is None:
             return
         rows: NDArray[np.intp] | None = None
         for place, arg in enumerate(atom.args):
             if isinstance(arg, Constant):
-                found = self._rows(key, place, arg)
+                found = self._rows(atom.key, place, arg)
                 rows = found if rows is None or len(found) < len(rows) else rows
         for row in range(len(relation)) if rows is None else rows.tolist():
             if relation.negative is None or not relation.negative[row]:
@@ -82,6 +81,20 @@ class Partial:
     held: tuple[Literal, ...]  #: literals that hold, with the bindings put in
     failing: Literal  #: the literal that does not, with the bindings put in
     remaining: int  #: literals that are left, the failing one included
+
+    def lines(self) -> Iterator[str]:
+        """The grounding for a person to read."""
+        yield f"nearest is {self.rule}"
+        yield from _where(self.bindings.items())
+        for literal in self.held:
+            yield f"    {literal}  holds"
+        if self.failing.is_builtin:
+            why = "it is not so"
+        elif self.failing.negated:
+            why = "it does hold"
+        else:
+            why = "no fact states it and no rule derives it"
+        yield f"    {self.failing}  fails: {why}"
 
 
 class Search:
@@ -180,9 +193,7 @@ class Firing:
     def lines(self) -> Iterator[str]:
         """The firing for a person to read."""
         yield f"by {self.rule}"
-        if self.bindings:
-            values = ", ".join(f"{variable} = {constant}" for variable, constant in self.bindings)
-            yield f"  where {values}"
+        yield from _where(self.bindings)
         for premise in self.premises:
             for line in premise.lines():
                 yield f"    {line}"
@@ -226,7 +237,8 @@ class Explanation:
             for line in firing.lines():
                 yield f"  {line}"
         if self.nearest is not None:
-            yield from _partial_lines(self.nearest)
+            for line in self.nearest.lines():
+                yield f"  {line}"
         if self.remark:
             yield f"  {self.remark}"
 
@@ -275,10 +287,6 @@ def explain(program: Program, facts: FactBase, atom: Atom, *, limit: int = 3, de
 
     Parameters
     ----------
-    program, facts
-        The rules, and what is known.
-    atom
-        The atom; it has no variables.
     limit
         How many groundings of each rule to show.
     depth
@@ -297,8 +305,6 @@ class Explainer:
 
     Parameters
     ----------
-    program, facts
-        The rules, and what is known.
     model
         What holds, where it is known already.
     """
@@ -320,15 +326,14 @@ class Explainer:
         partials: list[Partial] = []
         firings: list[Firing] = []
         for rule in self._rules:
-            same = (rule.head.predicate, rule.head.arity) == (atom.predicate, atom.arity)
-            bindings = _bind(rule.head, atom.args) if same else None
+            bindings = _bind(rule.head, atom.args) if rule.head.key == atom.key else None
             if bindings is not None:
                 found = self._search.groundings(rule, bindings, partials)
                 firings += islice(self._fire(rule, found, depth, above), limit)
         firings.sort(key=lambda firing: -firing.probability)
         probability = self._model.probability(atom)
         if probability > 0:
-            return Explanation(atom, probability, self._facts.contains(atom), tuple(firings))
+            return Explanation(atom, probability, atom in self._facts, tuple(firings))
         nearest = partials[0] if partials else None
         return Explanation(atom, 0.0, is_stated=False, nearest=nearest, remark=self._remark(atom))
 
@@ -351,35 +356,23 @@ class Explainer:
         probability = self._model.probability(literal.atom)
         if literal.negated:
             return Premise(literal, 1 - probability, "not known" if probability == 0 else "less than certain")
-        if self._facts.contains(literal.atom):
+        if literal.atom in self._facts:
             return Premise(literal, probability, "stated")
         inner = self._explain(literal.atom, 1, depth - 1, above) if depth > 1 else None
         # One firing is enough below the top.
-        shown = inner and Explanation(inner.atom, inner.probability, inner.is_stated, inner.firings[:1])
-        return Premise(literal, probability, "derived", shown)
+        return Premise(literal, probability, "derived", inner and replace(inner, firings=inner.firings[:1]))
 
     def _remark(self, atom: Atom) -> str:
-        defined = {(rule.head.predicate, rule.head.arity) for rule in self._rules}
-        if (atom.predicate, atom.arity) not in defined:
+        if all(rule.head.key != atom.key for rule in self._rules):
             return f"no rule defines {atom.predicate}/{atom.arity}, and no fact states the atom"
         unknown = [str(c) for c in atom.args if isinstance(c, Constant) and self._facts.code(c.value) is None]
         return f"no fact mentions {', '.join(unknown)}" if unknown else ""
 
 
-def _partial_lines(partial: Partial) -> Iterator[str]:
-    yield f"  nearest is {partial.rule}"
-    if partial.bindings:
-        values = ", ".join(f"{variable} = {constant}" for variable, constant in partial.bindings.items())
-        yield f"    where {values}"
-    for literal in partial.held:
-        yield f"      {literal}  holds"
-    if partial.failing.is_builtin:
-        why = "it is not so"
-    elif partial.failing.negated:
-        why = "it does hold"
-    else:
-        why = "no fact states it and no rule derives it"
-    yield f"      {partial.failing}  fails: {why}"
+def _where(bindings: Iterable[tuple[Variable, Constant]]) -> Iterator[str]:
+    """The line that says what variables stand for, if there are any."""
+    if values := ", ".join(f"{variable} = {constant}" for variable, constant in bindings):
+        yield f"  where {values}"
 
 
 def _chance(probability: float) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from andre.arrays import Floats, Ints
+from andre.arrays import Bools, Floats, Ints
 from andre.facts import FactBase
 from andre.inference.coded import (
     CodedAtom,
     CodedComparison,
     CodedRule,
     Coder,
+    compare,
     is_variable,
     number_ranks,
 )
@@ -59,12 +60,11 @@ class Extensions:
         """How many codes there are: constants of the facts, and those that only the rules so far have."""
         return len(self.coder)
 
-    @property
-    def ranks(self) -> Ints:
-        """The `number_ranks` of all constants."""
-        if len(self._ranks) != self.n_codes:
+    def holds(self, item: CodedComparison, left: Ints, right: Ints) -> Bools:
+        """Where a comparison holds between constants, given by their codes."""
+        if item.is_order and len(self._ranks) != self.n_codes:
             self._ranks = number_ranks(self.coder.constants)
-        return self._ranks
+        return np.asarray(compare(item.sign, left, right, self._ranks) != item.negated)
 
     def rows(self, relation: int, *, negated: bool = False) -> Ints:
         """The atoms of a relation that hold, or with `negated` those whose negation does not, [N, arity]."""
@@ -77,7 +77,7 @@ class Extensions:
         found = self.facts.relations.get((name, arity))
         if found is None:
             return np.zeros((0, arity), dtype=np.int64)
-        keep = np.ones(len(found), dtype=np.bool_) if found.negative is None else ~found.negative
+        keep: Bools = ~found.column("negative")
         if self.likely and found.probability is not None:
             keep &= found.probability >= 0.5 if negated else found.probability > 0.5
         return found.codes[keep].astype(np.int64)
@@ -95,9 +95,7 @@ class Extensions:
     def table(self, item: CodedAtom | CodedComparison, *, negated: bool = False) -> Floats:
         """1 where a literal or comparison holds, else 0; one axis of n constants per variable, ascending."""
         if isinstance(item, CodedComparison):
-            left, right = term_grids((item.left, item.right), item.scope, self.n)
-            ranks = self.ranks if item.is_order else None
-            return np.asarray(item.holds(left, right, ranks), dtype=np.float64)
+            return self.holds(item, *term_grids(item.terms, item.scope, self.n)).astype(float)
         rows = self.matches(item, negated=negated)[:, np.argsort(item.variables)]
         table = np.full((self.n,) * rows.shape[1], float(negated))
         table[tuple(rows.T)] = float(negated != (len(rows) > 0))

@@ -6,24 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from andre.arrays import Bools, Ints, blocks_of, distinct_keys, number_rows
-from andre.facts import row_keys
+from andre.arrays import Ints, blocks_of, distinct_keys, is_among, ranges, row_keys
 from andre.inference.coded import CodedRule, is_variable, variable_number
 from andre.inference.extensions import Extensions
-
-
-def is_among(rows: NDArray[np.integer], known: NDArray[np.integer], n_codes: int) -> Bools:
-    """Which rows of codes below `n_codes` are among the known ones.
-
-    Examples
-    --------
-    >>> is_among(np.array([[0, 1], [1, 1]]), np.array([[1, 1], [2, 0]]), 3)
-    array([False,  True])
-    """
-    keys = row_keys(np.concatenate([known, rows]), n_codes)
-    return np.isin(keys[len(known) :], keys[: len(known)])
 
 
 def join_heads(rule: CodedRule, known: Extensions, *, denied: bool, block: int) -> Ints:
@@ -71,7 +57,7 @@ def _plan(rule: CodedRule, known: Extensions) -> list[_Step]:
         left.remove(atom)
         own, rows = atom.variables, known.matches(atom)
         both = [variable for variable in own if variable in bound]
-        keys = _keys(rows[:, [own.index(v) for v in both[:most]]], base)
+        keys = row_keys(rows[:, [own.index(v) for v in both[:most]]], base)
         order = np.argsort(keys, kind="stable")
         new = tuple(variable for variable in own if variable not in bound)
         steps.append(
@@ -95,13 +81,11 @@ def _extend(steps: Sequence[_Step], bindings: Ints, block: int) -> Iterator[Ints
         yield bindings
         return
     step, *rest = steps
-    wanted = _keys(bindings[:, step.shared], step.base)
+    wanted = row_keys(bindings[:, step.shared], step.base)
     first, last = np.searchsorted(step.keys, wanted, "left"), np.searchsorted(step.keys, wanted, "right")
     for start, stop in blocks_of(last - first, block):
-        count = (last - first)[start:stop]
-        place = np.repeat(np.arange(start, stop), count)
-        within = np.arange(len(place)) - np.repeat(np.cumsum(count) - count, count)
-        row = np.repeat(first[start:stop], count) + within
+        which, row = ranges(first[start:stop], last[start:stop])
+        place = start + which
         for mine, theirs in step.same:
             keep = bindings[place, mine] == step.rows[row, theirs]
             place, row = place[keep], row[keep]
@@ -113,9 +97,7 @@ def _extend(steps: Sequence[_Step], bindings: Ints, block: int) -> Iterator[Ints
 def _tested(rule: CodedRule, known: Extensions, order: list[int], bindings: Ints, denied: bool) -> Ints:
     """The bindings that pass comparisons and negated literals and do not support themselves."""
     for item in rule.comparisons:
-        left, right = instances((item.left, item.right), order, bindings).T
-        ranks = known.ranks if item.is_order else None
-        bindings = bindings[item.holds(left, right, ranks)]
+        bindings = bindings[known.holds(item, *instances(item.terms, order, bindings).T)]
     for atom in rule.negative:
         stated = known.rows(atom.relation, negated=True)
         bindings = bindings[~is_among(instances(atom.terms, order, bindings), stated, known.n_codes)]
@@ -133,24 +115,13 @@ def instances(terms: Sequence[int], order: Sequence[int], bindings: Ints) -> Int
     return found
 
 
-def _keys(columns: Ints, base: int) -> Ints:
-    """One number per row of codes; every row has 0 where there is no column."""
-    keys = np.zeros(len(columns), dtype=np.int64)
-    for column in columns.T:
-        keys = keys * base + column
-    return keys
-
-
 def _distinct(rows: Ints, base: int) -> Ints:
     """The distinct rows, ascending."""
-    width = rows.shape[1]
-    if width > _key_columns(base):
-        return rows[number_rows(list(rows.T))[0]]
-    keys = distinct_keys(_keys(rows, base))
-    found = np.empty((len(keys), width), dtype=np.int64)
-    for place in reversed(range(width)):
-        keys, found[:, place] = np.divmod(keys, base)
-    return found
+    keys, width = row_keys(rows, base), rows.shape[1]
+    if not 0 < width <= _key_columns(base):
+        return rows[np.unique(keys, return_index=True)[1]]
+    # A sort of the keys alone is faster than one that says where each comes from.
+    return np.stack(np.unravel_index(distinct_keys(keys), (max(1, base),) * width), axis=1)
 
 
 def _key_columns(base: int) -> int:

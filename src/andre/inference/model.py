@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.facts import FactBase, Key, Relation, row_keys
+from andre.arrays import Floats, Ints, is_among, row_keys
+from andre.facts import FactBase, Key, Relation
 from andre.inference.coded import CodedProgram, Rows
 from andre.logic import Atom, Constant
 
@@ -34,6 +35,7 @@ class Model:
     stated: FactBase  #: the given facts, with what their background rules add
     derived: FactBase  #: what the program adds: not stated, or with a lower probability
     engine: str  #: what computed it
+    _orders: dict[Key, tuple[Ints, NDArray[np.intp]]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, program: CodedProgram, facts: FactBase, found: Mapping[int, Rows], engine: str) -> Model:
@@ -51,9 +53,8 @@ class Model:
         for key, added in self.derived.relations.items():
             relations[key] = added
             if known := self.stated.relations.get(key):
-                keys = row_keys(np.concatenate([known.codes, added.codes]), len(self.stated.constants))
-                untouched = known.take(~np.isin(keys[: len(known)], keys[len(known) :]))
-                relations[key] = Relation.concat([untouched, added])
+                raised = is_among(known.codes, added.codes, len(self.stated.constants))
+                relations[key] = Relation.concat([known.take(~raised), added])
         return replace(self.stated, relations=relations)
 
     def probability(self, atom: Atom) -> float:
@@ -65,9 +66,9 @@ class Model:
                 return 0.0
             codes.append(code)
         row = np.array([codes], dtype=np.int32).reshape(1, atom.arity)
-        return float(self.probabilities((atom.predicate, atom.arity), row)[0])
+        return float(self.probabilities(atom.key, row)[0])
 
-    def probabilities(self, key: Key, rows: NDArray[Any]) -> NDArray[np.float64]:
+    def probabilities(self, key: Key, rows: NDArray[Any]) -> Floats:
         """How probable the atoms of one relation are, given as rows of codes."""
         result = np.zeros(len(rows))
         relation = self.facts.relations.get(key)
@@ -78,13 +79,10 @@ class Model:
         hit = known[place] == asked
         if relation.negative is not None:
             hit &= ~relation.negative[place]
-        values = np.ones(len(relation)) if relation.probability is None else relation.probability
-        result[hit] = values[place[hit]]
+        result[hit] = 1.0 if relation.probability is None else relation.probability[place[hit]]
         return result
 
-    def _lookup(
-        self, relation: Relation, rows: NDArray[Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.int64]]:
+    def _lookup(self, relation: Relation, rows: NDArray[Any]) -> tuple[Ints, NDArray[np.intp], Ints]:
         """Keys of the known rows with their order, and of the rows asked for."""
         n_constants = len(self.facts.constants)
         if n_constants**relation.arity >= 2**63:  # keys then depend on what they are made with
@@ -95,10 +93,6 @@ class Model:
             known = row_keys(relation.codes, n_constants)
             self._orders[relation.key] = known, np.argsort(known)
         return *self._orders[relation.key], row_keys(rows, n_constants)
-
-    @cached_property
-    def _orders(self) -> dict[Key, tuple[NDArray[np.int64], NDArray[np.intp]]]:
-        return {}
 
     def __contains__(self, atom: Atom) -> bool:
         return self.probability(atom) > 0.5

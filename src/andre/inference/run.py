@@ -133,6 +133,6 @@ def materialise(facts: FactBase, *, engine: str | Engine = "auto", memory_limit:
     FactBase(2 facts, 2 relations, 2 constants)
     """
     bare = replace(facts, rules=Program())
-    return (
-        infer(facts.rules, bare, engine=engine, memory_limit=memory_limit).facts if len(facts.rules) else bare
-    )
+    if not len(facts.rules):
+        return bare
+    return infer(facts.rules, bare, engine=engine, memory_limit=memory_limit).facts

@@ -6,7 +6,7 @@ at each evaluation, one for each of several programs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from andre.facts import FactBase, Key
 from andre.inference.coded import CodedAtom, CodedComparison, is_variable, variable_number
-from andre.inference.contraction import Contraction, Factor, axes_of
+from andre.inference.contraction import Contraction, axes_of
 from andre.inference.extensions import Extensions
 from andre.logic import Rule
 
@@ -62,20 +62,23 @@ class TruthTables:
         coder = self.known.coder
         coded, own = coder.rule(rule), None if target is None else coder.relation(target)
         literals = [(atom, False) for atom in coded.positive] + [(atom, True) for atom in coded.negative]
-        fixed = [self._factor(atom, negated) for atom, negated in literals if atom.relation != own]
-        fixed += [self._factor(item, False) for item in coded.comparisons]
+        given = [item for item in literals if item[0].relation != own]
+        fixed = [(atom.scope, self._table(atom, negated)) for atom, negated in given]
+        fixed += [(item.scope, self._table(item, False)) for item in coded.comparisons]
         open_ = tuple((atom, negated) for atom, negated in literals if atom.relation == own)
-        bound = {v for factor in fixed for v in factor.variables}.union(*(atom.scope for atom, _ in open_))
-        fixed += [Factor((v,), torch.ones(self.n)) for v in coded.head.variables if v not in bound]
+        scopes = [*(scope for scope, _ in fixed), *(atom.scope for atom, _ in open_)]
+        bound = {variable for scope in scopes for variable in scope}
+        fixed += [((v,), torch.ones(self.n)) for v in coded.head.variables if v not in bound]
         if not fixed and not open_:
-            fixed = [Factor((), torch.ones(()))]
+            fixed = [((), torch.ones(()))]
         return Body(rule.head.arity, tuple(fixed), open_)
 
-    def _factor(self, item: CodedAtom | CodedComparison, negated: bool) -> Factor:
-        key = item.renumbered(), negated
+    def _table(self, item: CodedAtom | CodedComparison, negated: bool) -> Tensor:
+        numbers = {-1 - variable: -1 - place for place, variable in enumerate(item.scope)}
+        key = replace(item, terms=tuple(numbers.get(term, term) for term in item.terms)), negated
         if key not in self._made:
             self._made[key] = torch.as_tensor(self.known.table(item, negated=negated)).float()
-        return Factor(item.scope, self._made[key])
+        return self._made[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +86,7 @@ class Body:
     """A body whose literals are tables, those of the target still open."""
 
     arity: int  #: the head's variables are the first so many
-    fixed: tuple[Factor, ...]
+    fixed: tuple[tuple[tuple[int, ...], Tensor], ...]  #: variables and tables of all other literals
     open: tuple[tuple[CodedAtom, bool], ...]  #: literals of the target, and whether they are negated
 
     @property
@@ -98,7 +101,7 @@ class Body:
 
     @cached_property
     def _contraction(self) -> Contraction:
-        scopes = [*(factor.variables for factor in self.fixed), *(atom.variables for atom, _ in self.open)]
+        scopes = [*(scope for scope, _ in self.fixed), *(atom.scope for atom, _ in self.open)]
         return Contraction.of(scopes, range(self.arity), batched=range(len(self.fixed), len(scopes)))
 
     def derives(self, true: Tensor | None = None, false: Tensor | None = None) -> Tensor:
@@ -109,16 +112,16 @@ class Body:
         true, false
             Where the target holds and where it does not, for P programs, [P, N, ...].
         """
-        factors = list(self.fixed)
+        tables = [table for _, table in self.fixed]
         for atom, negated in self.open:
             table = false if negated else true
             assert table is not None
-            factors.append(_batched(atom, table, negated))
-        found: Tensor = self._contraction.run(factors, torch.einsum, lambda table: table.clamp_max(1))
+            tables.append(_batched(atom, table, negated))
+        found: Tensor = self._contraction.run(tables, torch.einsum, lambda table: table.clamp_max(1))
         return found > 0.5
 
 
-def _batched(atom: CodedAtom, table: Tensor, negated: bool) -> Factor:
+def _batched(atom: CodedAtom, table: Tensor, negated: bool) -> Tensor:
     """The part of the target's tables, [P, N, ...], that an atom reads, over its distinct variables."""
     n = table.shape[-1] if atom.terms else 0
     part = table[:, *(slice(None) if is_variable(term) else min(term, n - 1) for term in atom.terms)]
@@ -126,4 +129,4 @@ def _batched(atom: CodedAtom, table: Tensor, negated: bool) -> Factor:
         part = torch.full_like(part, float(negated))
     kept = [variable_number(term) for term in atom.terms if is_variable(term)]
     axes = f"{axes_of(kept, batch=True)}->{axes_of(atom.scope, batch=True)}"
-    return Factor(atom.scope, torch.einsum(axes, part), batch=True)
+    return torch.einsum(axes, part)

@@ -14,8 +14,10 @@ from typing import TypeAlias
 from andre.errors import LogicError
 from andre.logic.spelling import is_list, number_or_none, quote, read_number, spell_number
 
-#: The comparisons: built-in predicates of two terms, written infix.
-BUILTINS = frozenset({"\\=", "=", "<", "=<", ">", ">="})
+#: The comparisons by size, which hold between numbers only.
+ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
+#: All comparisons: built-in predicates of two terms, written infix.
+BUILTINS = frozenset({"\\=", "=", *ORDERS})
 
 _VARIABLE_NAME = re.compile(r"[A-Z_][A-Za-z0-9_]*\Z")
 _CALL = re.compile(r"\s*(?P<name>[^\s()',]+|'[^']+')\s*\((?P<args>[^()']*)\)\s*\Z")
@@ -24,13 +26,7 @@ _KEYWORDS = frozenset({"not", "true"})  # Prolog reads these as negation and as 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Variable:
-    """A logical variable.
-
-    Examples
-    --------
-    >>> str(Variable("X1"))
-    'X1'
-    """
+    """A logical variable."""
 
     name: str
 
@@ -159,6 +155,11 @@ class Atom:
         return len(self.args)
 
     @property
+    def key(self) -> tuple[str, int]:
+        """Predicate and arity: what makes two atoms be of one relation."""
+        return self.predicate, len(self.args)
+
+    @property
     def is_builtin(self) -> bool:
         """Whether this is a comparison, which facts never state."""
         return self.predicate in BUILTINS
@@ -243,9 +244,6 @@ class Literal:
         return f"\\+ {self.atom}" if self.negated else str(self.atom)
 
 
-_ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
-
-
 def comparison_holds(atom: Atom) -> bool:
     """Whether a comparison of two constants holds.
 
@@ -266,4 +264,4 @@ def comparison_holds(atom: Atom) -> bool:
         return (left == right) == (atom.predicate == "=")
     if left.number is None or right.number is None:
         return False
-    return bool(_ORDERS[atom.predicate](left.number, right.number))
+    return bool(ORDERS[atom.predicate](left.number, right.number))

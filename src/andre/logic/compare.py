@@ -30,15 +30,7 @@ def subsumes(general: Rule, specific: Rule) -> bool:
 
 
 def subsumption(general: Rule, specific: Rule) -> dict[Variable, Term] | None:
-    """The substitution by which one rule theta-subsumes another, or None.
-
-    Examples
-    --------
-    >>> from andre.logic.parse import parse_rule
-    >>> found = subsumption(parse_rule("h(X) :- p(X, Y)"), parse_rule("h(a) :- p(a, b)"))
-    >>> {str(variable): str(term) for variable, term in found.items()}
-    {'X': 'a', 'Y': 'b'}
-    """
+    """The substitution by which one rule theta-subsumes another, or None."""
     bindings = _match(general.head, specific.head, {})
     if bindings is None:
         return None
@@ -72,7 +64,7 @@ def _images(literal: Literal, targets: frozenset[Literal], bindings: _Bindings) 
 
 
 def _match(pattern: Atom, target: Atom, bindings: _Bindings) -> _Bindings | None:
-    if (pattern.predicate, pattern.arity) != (target.predicate, target.arity):
+    if pattern.key != target.key:
         return None
     extended = dict(bindings)
     for arg, term in zip(pattern.args, target.args, strict=True):

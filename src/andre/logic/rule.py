@@ -83,8 +83,7 @@ class Rule:
     @property
     def is_recursive(self) -> bool:
         """Whether the head's predicate stands in the body too."""
-        key = (self.head.predicate, self.head.arity)
-        return any((lit.atom.predicate, lit.atom.arity) == key for lit in self.body)
+        return any(literal.atom.key == self.head.key for literal in self.body)
 
     def on(self, split: str) -> Evidence | None:
         """The evidence on one split, or None where it was not counted."""
@@ -128,14 +127,7 @@ class Rule:
 
 
 def unsafe_variables(rule: Rule) -> tuple[Variable, ...]:
-    """The variables that no positive body literal binds; a comparison binds none.
-
-    Examples
-    --------
-    >>> from andre.logic.parse import parse_rule
-    >>> unsafe_variables(parse_rule("h(X, Y) :- p(X, A), \\\\+ q(A, Y)"))
-    (Variable(name='Y'),)
-    """
+    """The variables that no positive body literal binds; a comparison binds none."""
     bound = {variable for literal in rule.body if literal.binds for variable in literal.variables}
     return tuple(variable for variable in rule.variables if variable not in bound)
 

@@ -111,12 +111,7 @@ def read_number(text: str) -> int | float | None:
 
 
 def number_or_none(text: str) -> int | float | None:
-    """The same as `read_number`, but a number too large to compute with is a name.
-
-    Examples
-    --------
-    >>> number_or_none("1e999")
-    """
+    """The same as `read_number`, but a number too large to compute with is a name."""
     try:
         return read_number(text)
     except LogicError:

@@ -9,7 +9,7 @@ by a `Membership`. `Thresholds` makes valuations of numeric columns, and
 """
 
 from andre.samples.form import Form
-from andre.samples.language import Key, Language, evidence_mask, key_text
+from andre.samples.language import Language, evidence_mask, key_text
 from andre.samples.membership import Membership
 from andre.samples.sample import Sample, check_valuations, check_weights, sums_of
 from andre.samples.space import Codes, RuleSpace
@@ -20,7 +20,6 @@ __all__ = [
     "SYNTHETIC_TASKS",
     "Codes",
     "Form",
-    "Key",
     "Language",
     "Membership",
     "RuleSpace",

@@ -12,31 +12,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import combinations, permutations, product
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from andre.arrays import Bools
 from andre.errors import ConfigError, DataError
-from andre.facts import Bias, FactBase, Relation, argument_types
+from andre.facts import Bias, FactBase, Key, Relation, argument_types
 from andre.logic import Atom, Constant, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
-
-#: Name and arity of a relation.
-Key: TypeAlias = tuple[str, int]
 
 _PLACE = re.compile(r"(?P<name>.+)/(?P<arity>\d+):(?P<position>\d+)\Z", re.DOTALL)
 
 
 def key_text(key: Key) -> str:
-    """A relation as text: name and arity.
-
-    Examples
-    --------
-    >>> key_text(("parent", 2))
-    'parent/2'
-    """
+    """A relation as text: name and arity."""
     return f"{key[0]}/{key[1]}"
 
 
@@ -268,14 +259,7 @@ class Language:
         return RuleSpace(head, kept)
 
     def form(self, space: RuleSpace) -> Form:
-        """What this language asks of whole bodies, as a check over the columns of a rule space.
-
-        Examples
-        --------
-        >>> space = RuleSpace.from_names(["q(X,Y)", "q(X,Z)"], "p(X,Y)")
-        >>> Language("p/2", max_body=1).form(space).max_body
-        1
-        """
+        """What this language asks of whole bodies, as a check over the columns of a rule space."""
         named: dict[str, list[int]] = {_plain(wanted): [] for wanted in self.require}
         for column, atom in enumerate(space.atoms):
             for wanted in named.keys() & _names_of(atom):
@@ -304,7 +288,7 @@ class Language:
         keys = set(facts.relations)
         if self.relations is not None:
             keys = set()
-            derived = {(rule.head.predicate, rule.head.arity) for rule in facts.rules}
+            derived = {rule.head.key for rule in facts.rules}
             for name in self.relations:
                 found = _relations_named(facts, name)
                 if not found and not any(name in {key[0], key_text(key)} for key in derived):
@@ -314,10 +298,9 @@ class Language:
 
     def _atoms(self, facts: FactBase, head: Atom, variables: tuple[Variable, ...]) -> Iterator[Atom]:
         types = self.types_of(facts) if self.types else None
-        target = head.predicate, head.arity
-        head_types = dict(zip(head.args, types[target], strict=True)) if types else {}
+        head_types = dict(zip(head.args, types[head.key], strict=True)) if types else {}
         positions = _positions(facts, self.constants)
-        for key in self._keys(facts, target):
+        for key in self._keys(facts, head.key):
             for args in _arguments(key[1], variables, self.repeated):
                 kinds = zip(args, types[key], strict=True) if types else ()
                 # A variable that the head lacks may be of any type; the head's have theirs.
@@ -325,7 +308,7 @@ class Language:
                     yield Atom(key[0], args)
             relation = facts.relations[key]
             for position in positions.get(key, ()):
-                codes = np.unique(relation.codes[evidence_mask(relation, target), position])
+                codes = np.unique(relation.codes[evidence_mask(relation, head.key), position])
                 for value, args in product(codes, _arguments(key[1] - 1, variables, self.repeated)):
                     if args:  # an atom without variables is the same everywhere
                         constant = Constant(facts.constants[value])
@@ -354,4 +337,4 @@ def _plain(text: str) -> str:
 
 def _names_of(atom: Atom) -> set[str]:
     """The names by which a setting may refer to an atom: itself, its predicate, predicate and arity."""
-    return {_plain(str(atom)), atom.predicate, f"{atom.predicate}/{atom.arity}"}
+    return {_plain(str(atom)), atom.predicate, key_text(atom.key)}

@@ -81,14 +81,7 @@ class Sample:
 
     @classmethod
     def from_table(cls, table: ExampleTable) -> Sample:
-        """The rows of a table as examples; its columns are the candidate atoms.
-
-        Examples
-        --------
-        >>> table = ExampleTable(("b1",), np.array([[1.0], [0.0]]), "h", np.array([True, False]))
-        >>> print(Sample.from_table(table).space.head)
-        h
-        """
+        """The rows of a table as examples; its columns are the candidate atoms."""
         space = RuleSpace.from_names(table.names, table.head)
         return cls.from_arrays(table.valuations, table.known_labels(), table.weights, space=space)
 
@@ -155,13 +148,7 @@ class Sample:
         return Sample(self.space, self.valuations[rows], *weights, kept, heads)
 
     def require_both_classes(self) -> Sample:
-        """Return the sample itself if it has positive and negative examples.
-
-        Raises
-        ------
-        DataError
-            Where all labels are the same.
-        """
+        """The sample itself; refused where all labels are the same."""
         for weight, other in ((self.positives, "0"), (self.negatives, "1")):
             if not weight.sum() > 0:
                 raise DataError(
@@ -173,7 +160,7 @@ class Sample:
 
 def sums_of(group: Ints, weight: Floats, n_groups: int) -> Floats:
     """Group-by with sum: the total weight of each group, [n_groups]."""
-    return np.bincount(group, weight, n_groups).astype(np.float64)
+    return np.bincount(group, weight, n_groups).astype(np.float64)  # of nothing, NumPy gives integers
 
 
 def check_valuations(valuations: ArrayLike) -> Floats:

@@ -88,8 +88,7 @@ class RuleSpace:
     @cached_property
     def recursive(self) -> Bools:
         """Which candidates have the head's predicate and arity, [m]: a body with one is recursive."""
-        key = self.head.predicate, self.head.arity
-        return np.array([(atom.predicate, atom.arity) == key for atom in self.atoms], dtype=np.bool_)
+        return np.array([atom.key == self.head.key for atom in self.atoms], dtype=np.bool_)
 
     def safe(self, codes: Codes) -> Bools:
         """Which rules are safe, [rules]: every variable occurs in a positive literal that is no comparison.

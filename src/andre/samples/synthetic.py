@@ -64,13 +64,7 @@ def _task(name: str, columns: list[str], head: str, bodies: list[dict[str, int]]
 
 
 def random_task(m: int, n_rules: int, seed: int, length: tuple[int, int] = (2, 3)) -> SyntheticTask:
-    """A task whose random program has `n_rules` rules over m candidates, no two rules sharing an atom.
-
-    Examples
-    --------
-    >>> random_task(50, 3, seed=0).space.m
-    50
-    """
+    """A task whose random program has `n_rules` rules over m candidates, no two rules sharing an atom."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(length[0], length[1] + 1, n_rules)
     if sizes.sum() > m:

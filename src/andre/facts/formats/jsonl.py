@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from andre.errors import DataError, LogicError
-from andre.facts.base import FactBase
+from andre.facts.base import FEATURES, FactBase
 from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place, as_names
 from andre.facts.formats.format import Format
@@ -124,5 +124,5 @@ JSONL = Format(
     read=read_jsonl,
     write=write_jsonl,
     suffixes=(".jsonl", ".ndjson"),
-    holds=frozenset({"probability", "mark", "negative", "rules", "bias"}),
+    holds=frozenset(FEATURES),
 )

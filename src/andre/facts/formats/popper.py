@@ -60,7 +60,7 @@ def _add_examples(path: Path, builder: Builder) -> None:
         except LogicError as error:
             message = str(error).removeprefix("<text>: ")
             raise fail_at(path, line, message) from None
-        if builder.bias and (atom.predicate, atom.arity) not in builder.bias.head:
+        if builder.bias and atom.key not in builder.bias.head:
             raise fail_at(
                 path, line, f"{atom.predicate}/{atom.arity} has examples, but {_BIAS} has no head_pred for it"
             )

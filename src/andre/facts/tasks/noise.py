@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from andre.arrays import Bools, row_keys
+from andre.arrays import is_among
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.relation import COLUMNS, Codes, Key, Relation
@@ -51,8 +51,6 @@ def noisy(facts: FactBase, target: str, share: float, seed: int = 0) -> FactBase
         The relation, as p/2.
     share
         From 0 to 1; its product with the number of atoms is rounded.
-    seed
-        Decides which labels.
 
     Examples
     --------
@@ -66,7 +64,7 @@ def noisy(facts: FactBase, target: str, share: float, seed: int = 0) -> FactBase
         raise DataError(f"a share of {share:g} of the labels cannot be turned over: give one from 0 to 1")
     relation = _plain(facts, target)
     domain = atom_domain(facts, relation.key)
-    true = _among(domain, relation, len(facts.constants))
+    true = is_among(domain, relation.codes, len(facts.constants))
     chosen = np.random.default_rng(seed).permutation(len(domain))[: round(share * len(domain))]
     true[chosen] = ~true[chosen]
     if not true.any():
@@ -99,7 +97,7 @@ def probabilistic(facts: FactBase, seed: int = 0, *, only: Sequence[str] | None 
         if only is not None and str(relations[key]) not in only:
             continue
         relation = _plain(facts, str(relations[key]))
-        true = _among(domain, relation, len(facts.constants))
+        true = is_among(domain, relation.codes, len(facts.constants))
         chance = rng.normal(np.where(true, 0.75, 0.25), 0.15).clip(0, 1)
         relations[key] = Relation(relation.name, domain[chance > 0], chance[chance > 0])
     return replace(facts, relations=relations)
@@ -114,9 +112,3 @@ def _plain(facts: FactBase, target: str) -> Relation:
             "noise is made on certain training facts"
         )
     return relation
-
-
-def _among(domain: Codes, relation: Relation, n_constants: int) -> Bools:
-    """Which atoms of the domain are facts of the relation, [N]."""
-    keys = row_keys(np.concatenate([domain, relation.codes]), n_constants)
-    return np.isin(keys[: len(domain)], keys[len(domain) :])

@@ -47,13 +47,7 @@ _BY_ENDING = {ending: item for item in PROGRAM_FORMATS.values() for ending in it
 
 
 def format_program(program: Program, format: str = "prolog") -> str:
-    """A program as text in one of `PROGRAM_FORMATS`.
-
-    Examples
-    --------
-    >>> print(format_program(parse_program("h(X) :- b(X).")), end="")
-    h(X) :- b(X).
-    """
+    """A program as text in one of `PROGRAM_FORMATS`."""
     return _named(format).write(program)
 
 
@@ -62,8 +56,6 @@ def write_program(program: Program, path: str | Path, format: str | None = None)
 
     Parameters
     ----------
-    program
-        The program.
     path
         The file; one that is there is replaced once the new one is complete.
     format
