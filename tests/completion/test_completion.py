@@ -257,5 +257,22 @@ def test_chances_are_the_closest_that_never_fall(rows):
     assert found.chances == pytest.approx(wanted, abs=1e-12)
 
 
+def test_reliability_is_of_candidates_that_training_does_not_state(done):
+    graph, c, confidences, truths = done.graph, done.scorer.smoothing, [], []
+    for step, features in done.features.items():
+        train, valid = (set(map(tuple, graph.pairs(step, mark).tolist())) for mark in ("train", "valid"))
+        sure, asked = features.n_r / (features.n_b + c), {x for x, _ in valid}
+        for key, fires in zip(features.keys.tolist(), features.groundings.T.toarray() > 0, strict=True):
+            pair, best = divmod(key, graph.n), max(sure[fires], default=0)
+            if pair[0] in asked and pair not in train and best > 0:
+                confidences.append(best)
+                truths.append(pair in valid)
+    wanted = Reliability.of(np.array(confidences), np.array(truths))
+    assert 0 < sum(truths) < len(truths)
+    assert done.reliability.confidences == pytest.approx(wanted.confidences)
+    assert done.reliability.chances == pytest.approx(wanted.chances)
+    assert [found.count for found in done.reliability.bins] == [found.count for found in wanted.bins]
+
+
 def test_every_aggregator_has_its_entry():
     assert tuple(AGGREGATIONS) == get_args(Aggregator)

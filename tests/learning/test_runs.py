@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from andre.learning import Runs, TrainingConfig
+from andre.learning import Config, Runs, TrainingConfig, fit
+from andre.model import Objective
+from andre.samples import SYNTHETIC_TASKS
 
 
 def start(seed: int = 0, restarts: int = 2, **settings) -> Runs:
@@ -113,3 +115,15 @@ def test_those_who_stay_go_on_as_before() -> None:
     assert company.moving.tolist() == [0, 2, 3]
     torch.testing.assert_close(company.weights[[0, 2, 3]], alone.weights[[0, 2, 3]])
     assert company.weights[1, 0, 0].tolist() == [20, 0, 0]  # as it was when it left
+
+
+def test_the_rate_falls_epoch_by_epoch_and_the_schedule_goes_on_step_by_step(monkeypatch) -> None:
+    rates, shares = [], []
+    descend, judge = Runs.descend, Objective.__call__
+    monkeypatch.setattr(Runs, "descend", lambda *args: (rates.append(args[2]), descend(*args))[1])
+    monkeypatch.setattr(Objective, "__call__", lambda *args: (shares.append(args[-1]), judge(*args))[1])
+    settings = {"restarts": 1, "rounds": 1, "subrules": (2,), "steps": 4, "batch": 10, "patience": None}
+    config = Config.preset(**settings, learning_rate=0.1, learning_rate_decay=0.5)
+    fit(SYNTHETIC_TASKS["four"].sample(25, seed=0), config)
+    assert rates == pytest.approx([0.1 * 0.5 ** (step // 3) for step in range(12)])  # three batches an epoch
+    assert shares == pytest.approx([step / 12 for step in range(12)])
