@@ -64,7 +64,8 @@ def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoo
 @given(small_bases, st.booleans())
 def test_no_fact_speaks_for_itself_while_weights_are_learned(facts, dense):
     graph, depth = Graph.of(facts), 3
-    features = features_of([Body("path", (step,)) for step in range(graph.n_steps)], graph, 0, facts)
+    bodies = [Body("path", (step,)) for step in range(graph.n_steps)]
+    features = features_of(bodies, [covered_pairs(body, graph) for body in bodies], graph, 0)
     scorer, losses = Scorer("weights", 5.0, depth, table=10**9 if dense else 0), []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("andre.completion.weights.fit_weights", lambda loss, *_: losses.append(loss))
