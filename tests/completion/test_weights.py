@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 from tests.completion.bases import FAST, small_bases
 
 from andre.completion import Body, Graph, Scorer, SizeConfig, complete
+from andre.completion.bodies import covered_pairs
 from andre.completion.features import Features, features_of
 from andre.completion.scoring import best_confidences
 from andre.completion.weights import RankingLoss, fit_weights, learn_weights, training_queries
