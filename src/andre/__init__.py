@@ -90,4 +90,4 @@ else:
         return room if _ROOM_OF[name] == f"andre.{name}" else getattr(room, name)
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_ROOM_OF})
+        return sorted({"__version__", *_ROOM_OF})
