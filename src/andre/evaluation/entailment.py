@@ -136,7 +136,7 @@ def entailment(
     >>> entailment(parse_program("h(X, Y) :- p(X, Y)."), facts).overall.accuracy
     0.5
     """
-    defined = ((rule.head.predicate, rule.head.arity) for rule in program)
+    defined = (rule.head.key for rule in program)
     keys = tuple(dict.fromkeys([*defined, *heads]))
     found = {key: facts.relations[key] for key in keys if key in facts.relations}
     if mark is None and any(relation.count("test") for relation in found.values()):

@@ -60,7 +60,7 @@ def rescore(
     bodies = BodyEvaluator(known, likely=True, own_denial=False)
     counted = []
     for rule in program:
-        heads, key = bodies.cover(rule).heads, (rule.head.predicate, rule.head.arity)
+        heads, key = bodies.cover(rule).heads, rule.head.key
         relation = known.relations.get(key)
         if relation is not None and relation.negative is not None:
             heads = heads[is_among(heads, relation.codes, bodies.n_codes)]

@@ -164,7 +164,7 @@ def learn_from_examples(
     extra = np.zeros((0, space.m), dtype=np.int8)
     if plan.short_bodies:
         extra = best_short_bodies(crisp, form, selection)
-    known = known_about(plan.known, (head.predicate, head.arity))
+    known = known_about(plan.known, head.key)
     fixed = encode_known(known, space, identity=plan.identity) if len(known) else None
     if fixed is None and selection.criterion == "description" and is_wide(sample):
         result = fit_screened(sample, crisp, plan.config, form, extra, callbacks)
@@ -176,7 +176,7 @@ def learn_from_examples(
     weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
     rules = (with_inequalities(rule) if plan.identity else rule for rule in result.program)
     return Definition(
-        target=key_text((head.predicate, head.arity)),
+        target=key_text(head.key),
         program=Program(tuple(rule.tidy() for rule in rules)),
         counts=Counts.of(census),
         confusion=_confusion(covered, crisp.totals),

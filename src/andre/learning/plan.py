@@ -138,12 +138,12 @@ def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
 
 def known_about(known: Program, target: Key) -> Program:
     """The known rules of one target."""
-    return Program(tuple(rule for rule in known if (rule.head.predicate, rule.head.arity) == target))
+    return Program(tuple(rule for rule in known if rule.head.key == target))
 
 
 def with_background(facts: FactBase, known: Program, targets: set[Key]) -> FactBase:
     """Facts with the known rules of other relations as background."""
-    others = tuple(rule for rule in known if (rule.head.predicate, rule.head.arity) not in targets)
+    others = tuple(rule for rule in known if rule.head.key not in targets)
     return facts if not others else facts.with_rules(Program((*facts.rules, *others)))
 
 

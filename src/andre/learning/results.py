@@ -224,7 +224,7 @@ class Definition:
     def key(self) -> Key:
         """Name and arity of the target."""
         head = self.result.space.head
-        return head.predicate, head.arity
+        return head.key
 
 
 @dataclass(frozen=True, eq=False)

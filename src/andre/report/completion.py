@@ -63,7 +63,7 @@ def _target(
 ) -> TargetReport:
     """The most confident rules of a relation, with what they derive, and the ranks of its test facts."""
     head = rules.rules[0].head
-    relation = completion.facts.relations[head.predicate, head.arity]
+    relation = completion.facts.relations[head.key]
     stated = {
         tuple(codes): MARKS[mark]
         for codes, mark in zip(relation.codes.tolist(), relation.column("mark").tolist(), strict=True)

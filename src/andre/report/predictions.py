@@ -139,7 +139,7 @@ def _apply_once(rules: Program, known: FactBase) -> Model:
     """What single rules derive from facts and no fact states, each atom as probable as its surest rule."""
     found: dict[Key, list[tuple[Ints, float]]] = {}
     for rule in rules:
-        key = rule.head.predicate, rule.head.arity
+        key = rule.head.key
         found.setdefault(key, []).append((covered_heads(rule, known), rule.probability))
     relations = []
     for key, parts in found.items():

@@ -110,7 +110,7 @@ def rules_by_target(run: Run, target: str | None = None) -> dict[str, Program]:
     if isinstance(run, Completion):
         found = {key: [] for key in run.facts.relations}
     for rule in program_of(run):
-        found.setdefault((rule.head.predicate, rule.head.arity), []).append(rule)
+        found.setdefault(rule.head.key, []).append(rule)
     known = {f"{name}/{arity}": Program(tuple(rules)) for (name, arity), rules in found.items() if rules}
     if isinstance(run, Theory):  # a target without a rule was learned too
         known = {definition.target: definition.program for definition in run}
@@ -291,7 +291,7 @@ def target_table(run: Theory | Completion) -> Table:
         table = _table("", "target", "rules", "training facts")
         for number, (name, rules) in enumerate(rules_by_target(run).items(), start=1):
             head = rules.rules[0].head
-            facts = run.facts.relations[head.predicate, head.arity].count("train")
+            facts = run.facts.relations[head.key].count("train")
             table.add_row(str(number), Text(name), str(len(rules)), str(facts))
         return table
     table = _table("", "target", "rules", "positives", "explained", "precision", "seconds")
