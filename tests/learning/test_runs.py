@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from andre.learning import Config, Runs, TrainingConfig, fit
+from andre.learning import Config, Guide, Runs, TrainingConfig, fit
 from andre.model import Objective
-from andre.samples import SYNTHETIC_TASKS
+from andre.samples import SYNTHETIC_TASKS, Form
 
 
 def start(seed: int = 0, restarts: int = 2, **settings) -> Runs:
@@ -127,3 +127,20 @@ def test_the_rate_falls_epoch_by_epoch_and_the_schedule_goes_on_step_by_step(mon
     fit(SYNTHETIC_TASKS["four"].sample(25, seed=0), config)
     assert rates == pytest.approx([0.1 * 0.5 ** (step // 3) for step in range(12)])  # three batches an epoch
     assert shares == pytest.approx([step / 12 for step in range(12)])
+
+
+@pytest.mark.parametrize(("negation", "columns"), [(True, [1]), (False, [0, 1, 2, 3])])
+def test_what_must_not_be_negated_is_held_there_at_every_step(monkeypatch, negation, columns) -> None:
+    """However small its gradient is, Adam would move it."""
+    seen, judge = [], Objective.__call__
+    monkeypatch.setattr(
+        Objective, "__call__", lambda *args: (seen.append(args[3].detach().clone()), judge(*args))[1]
+    )
+    sample = SYNTHETIC_TASKS["four"].sample(50, seed=0)
+    form = Form(sample.space, negation=negation, unnegated=(1,))
+    fit(sample, Config.preset(restarts=2, rounds=1, steps=30), guide=Guide(form))
+    assert len(seen) == 30
+    assert torch.softmax(seen[0], -1)[:, :, columns, 1].max() < 1e-6
+    for weights in seen:
+        assert torch.equal(weights[:, :, columns, 1], seen[0][: len(weights), :, columns, 1])
+    assert not torch.equal(seen[-1], seen[0][: len(seen[-1])])
