@@ -76,7 +76,7 @@ def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str
     A definition reads no fact of its targets; all other rules read training
     facts. Rules of a completion are applied once, never to what another rule
     derives: so they were counted, and so the probability of an atom is the
-    chance, by its surest rule, that it is a fact.
+    chance, by its surest rule, that it is a fact. What has none, to six decimals, is left out.
 
     Parameters
     ----------
@@ -96,7 +96,8 @@ def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str
     q(b, a)
     """
     if isinstance(run, Completion):
-        return _apply_once(_with_chances(run), facts.select("train"))
+        rules = tuple(rule for rule in _with_chances(run) if rule.probability)
+        return _apply_once(Program(rules), facts.select("train"))
     return infer(run.program, _evidence(run, facts), engine=engine, memory_limit=memory_limit)
 
 
