@@ -78,7 +78,7 @@ def cases(draw: st.DrawFn) -> tuple[FactBase, Language, dict[str, Any]]:
 
 
 @given(case=cases(), most=st.integers(1, 25), seed=st.integers(0, 99))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_bags_of_drawn_heads_are_those_of_brute_force(
     case: tuple[FactBase, Language, dict[str, Any]], most: int, seed: int
 ) -> None:
@@ -96,7 +96,7 @@ def test_bags_of_drawn_heads_are_those_of_brute_force(
 
 
 @given(case=cases())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_sample_of_all_heads_is_the_census(case: tuple[FactBase, Language, dict[str, Any]]) -> None:
     facts, language, options = case
     try:

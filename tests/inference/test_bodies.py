@@ -97,7 +97,7 @@ def written(heads: np.ndarray, rule: Rule, facts: FactBase) -> list[Atom]:
 
 
 @pytest.mark.parametrize("method", ["tables", "joins"])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(fact_bases(), rules(), st.booleans(), st.booleans(), st.sampled_from([1, 3, 1000]))
 def test_any_rule_is_evaluated_as_every_grounding_says(
     method: str, facts: FactBase, rule: Rule, likely: bool, own_denial: bool, block: int
@@ -132,7 +132,7 @@ def product_rules(draw: st.DrawFn) -> Rule:
     return Rule(Atom("h", (X, Y)), tuple(dict.fromkeys((*body, *apart))))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(fact_bases(), product_rules(), st.booleans())
 def test_products_of_matrices_count_what_every_grounding_says(
     facts: FactBase, rule: Rule, likely: bool

@@ -57,16 +57,19 @@ def test_probable_models_are_well_founded(engine: str, program: Program, facts: 
     check(program, facts, engine)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=40, deadline=None)
 @given(probable_programs, probable_facts)
-def test_cutting_at_one_half_commutes_with_inference(program: Program, facts: dict[Atom, float]) -> None:
+def test_cutting_at_one_half_commutes_with_inference(
+    engine: str, program: Program, facts: dict[Atom, float]
+) -> None:
     try:
-        model = infer(program, base(facts), engine="clingo")
+        model = infer(program, base(facts), engine=engine)
     except LogicError:
         return  # an undefined atom: there is no model to cut
     certain = {atom: 1.0 for atom, value in facts.items() if value > 0.5}
     rules = (replace(rule, probability=1.0) for rule in program if rule.probability > 0.5)
-    cut = infer(Program(tuple(rules)), base(certain), engine="clingo")
+    cut = infer(Program(tuple(rules)), base(certain), engine=engine)
     assert {atom for atom, value in values(model).items() if value > 0.5} == set(values(cut))
 
 

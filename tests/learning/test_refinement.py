@@ -94,7 +94,7 @@ def test_no_neighbour_is_the_program_itself(sample: CrispSample, program: np.nda
             assert sorted(map(tuple, edits.program(place))) != itself
 
 
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(st.one_of(samples(), bagged()), st.lists(programs, min_size=1, max_size=4), programs)
 def test_what_others_came_to_changes_nothing(sample: CrispSample, starts: list, bodies: np.ndarray) -> None:
     pool = RuleCoverage(sample, bodies)

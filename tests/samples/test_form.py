@@ -59,7 +59,7 @@ def is_safe(rule: Rule) -> bool:
     return True
 
 
-@settings(max_examples=60)
+@settings(max_examples=150)
 @given(languages(), st.integers(0, 2**32 - 1))
 def test_a_form_admits_what_the_language_does_and_is_safe(
     drawn: tuple[Language, RuleSpace], seed: int
