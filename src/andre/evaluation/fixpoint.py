@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -12,32 +13,37 @@ from torch import Tensor
 from andre.arrays import Bools, Floats
 from andre.facts import Key
 from andre.inference import alternating_fixpoint
-from andre.inference.truth_tables import Body, TruthTables
+from andre.inference.truth_tables import Body, Given, TruthTables
 from andre.logic import Rule
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Which atoms of the target are examples, and which of them are true."""
+    """How likely atoms of the target are true, and false; both are 0 where an atom is no example."""
 
-    positive: Bools  #: [N, ...]
-    negative: Bools  #: [N, ...]
+    positive: Floats  #: [N, ...]
+    negative: Floats  #: [N, ...]
 
     @property
     def totals(self) -> Floats:
-        """How many examples are true and how many false, [2]."""
+        """How many examples are true and how many false, as is expected, [2]."""
         return np.array([self.positive.sum(), self.negative.sum()], dtype=np.float64)
 
     def without(self, settled: Tensor) -> Labels:
         """The labels of all atoms but those that are settled, [N, ...]."""
         others = ~settled.numpy().astype(np.bool_)
-        return Labels(self.positive & others, self.negative & others)
+        return Labels(self.positive * others, self.negative * others)
 
     def counts(self, derived: Tensor) -> Floats:
-        """How many true and false examples each of P models holds, [P, 2]."""
-        flat = derived.flatten(1).float()  # [P, N * ...]
-        labels = torch.as_tensor(np.stack((self.positive.ravel(), self.negative.ravel())))
-        return np.asarray((flat @ labels.float().T).double().numpy())
+        """How many true and false examples each of P models holds, as is expected, [P, 2]."""
+        return np.asarray((derived.flatten(1).to(self._weights.dtype) @ self._weights).double().numpy())
+
+    @cached_property
+    def _weights(self) -> Tensor:
+        """Both as columns, [N * ..., 2]; in single precision where sums are exact in it."""
+        weights = np.stack((self.positive.ravel(), self.negative.ravel()), axis=1)
+        whole = (weights == np.rint(weights)).all() and len(weights) < 2**24
+        return torch.as_tensor(weights, dtype=torch.float32 if whole else torch.float64)
 
 
 class RuleBase:
@@ -49,6 +55,8 @@ class RuleBase:
         What holds of the other relations.
     target
         The relation that the rules define.
+    revisable
+        Relations of the background whose tables may be given anew with each program.
     block
         Numbers that the tables of the programs evaluated together may hold.
 
@@ -65,8 +73,10 @@ class RuleBase:
     ([3, 6], [True, True])
     """
 
-    def __init__(self, tables: TruthTables, target: Key, *, block: int = 1 << 24) -> None:
-        self.tables, self.target, self._block = tables, target, block
+    def __init__(
+        self, tables: TruthTables, target: Key, revisable: Collection[Key] = (), *, block: int = 1 << 24
+    ) -> None:
+        self.tables, self.target, self.revisable, self._block = tables, target, tuple(revisable), block
         self.rules: list[Rule] = []
         self._bodies: list[Body] = []
         self._known: dict[Rule, int] = {}
@@ -77,56 +87,69 @@ class RuleBase:
         if rule not in self._known:
             self._known[rule] = len(self.rules)
             self.rules.append(rule)
-            self._bodies.append(self.tables.body(rule, self.target))
+            self._bodies.append(self.tables.body(rule, (self.target, *self.revisable)))
         return self._known[rule]
 
     def is_recursive(self, rule: int) -> bool:
         """Whether the target stands in a rule's body."""
-        return self._bodies[rule].is_recursive
+        return self._bodies[rule].reads(self.target)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of a table of the target."""
         return (self.tables.n,) * self.target[1]
 
-    def models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, Bools]:
+    def models(
+        self, programs: Sequence[tuple[int, ...]], background: Mapping[Key, Tensor] | None = None
+    ) -> tuple[Tensor, Bools]:
         """The well-founded models of programs, [P, N, ...], and whether each leaves nothing undefined.
 
         Programs are computed together, by the alternating fixpoint where one
         of their rules negates the target.
+
+        Parameters
+        ----------
+        background
+            For each program, where the atoms of every revisable relation hold, [P, N, ...].
         """
         found, total = [torch.zeros((0, *self.shape), dtype=torch.bool)], [np.zeros(0, dtype=np.bool_)]
         step = max(1, self._block // self.tables.n ** max(3, self.target[1]))
         for at in range(0, len(programs), step):
-            model, whole = self._models(programs[at : at + step])
+            some = {key: Given.crisp(table[at : at + step]) for key, table in (background or {}).items()}
+            model, whole = self._models(programs[at : at + step], some)
             found.append(model)
             total.append(whole)
         return torch.cat(found), np.concatenate(total)
 
     def steps(self, program: tuple[int, ...], model: Tensor) -> Tensor:
         """What each rule of a program derives in one step from a model, [rules, N, ...]."""
-        true = model[None].float()
-        found = [self._derive(rule, true, 1 - true).expand(1, *self.shape) for rule in program]
+        given = {self.target: Given.crisp(model[None])}
+        found = [self._derive(rule, given).expand(1, *self.shape) for rule in program]
         return torch.cat([torch.zeros((0, *self.shape), dtype=torch.bool), *found])
 
-    def _models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, Bools]:
-        model, total = self._least(programs, None), np.ones(len(programs), dtype=np.bool_)
+    def _models(
+        self, programs: Sequence[tuple[int, ...]], background: Mapping[Key, Given]
+    ) -> tuple[Tensor, Bools]:
+        model, total = self._least(programs, None, background), np.ones(len(programs), dtype=np.bool_)
         chosen = [
             place
             for place, program in enumerate(programs)
-            if any(self._bodies[rule].negates_target for rule in program)
+            if any(self._bodies[rule].negates(self.target) for rule in program)
         ]
         if chosen:
-            some = [programs[place] for place in chosen]
+            some, index = [programs[place] for place in chosen], torch.as_tensor(chosen)
+            theirs = {key: table.take(index) for key, table in background.items()}
             nothing = torch.zeros((len(some), *self.shape), dtype=torch.bool)
             lower, upper = alternating_fixpoint(
-                lambda true: self._least(some, ~(nothing if true is None else true)), torch.equal
+                lambda true: self._least(some, ~(nothing if true is None else true), theirs), torch.equal
             )
-            model[torch.as_tensor(chosen)] = lower
+            model[index] = lower
             total[chosen] = (lower == upper).flatten(1).all(1).numpy()
         return model, total
 
-    def _least(self, programs: Sequence[tuple[int, ...]], false: Tensor | None) -> Tensor:
+    def _least(
+        self, programs: Sequence[tuple[int, ...]], false: Tensor | None, background: Mapping[Key, Given]
+    ) -> Tensor:
         """Least models where negations of the target are read from `false`, [P, N, ...]; None: all fail."""
         model = torch.zeros((len(programs), *self.shape), dtype=torch.bool)
         users: dict[int, list[int]] = {}
@@ -136,10 +159,10 @@ class RuleBase:
         again: dict[int, Tensor] = {}
         for rule, places in users.items():
             index = torch.as_tensor(places)
-            if self._bodies[rule].is_recursive:
+            if self.is_recursive(rule):
                 again[rule] = index
             else:
-                model[index] |= self._derive(rule, None, None)
+                model[index] |= self._derive(rule, {key: t.take(index) for key, t in background.items()})
         moving = torch.ones(len(programs), dtype=torch.bool)
         while bool(moving.any()) and again:
             before = model.clone()
@@ -147,14 +170,16 @@ class RuleBase:
                 index = whose[moving[whose]]
                 if len(index):
                     denied = torch.zeros_like(model[index]) if false is None else false[index]
-                    model[index] |= self._derive(rule, model[index].float(), denied.float())
+                    given = {key: table.take(index) for key, table in background.items()}
+                    given[self.target] = Given(model[index].float(), denied.float())
+                    model[index] |= self._derive(rule, given)
             moving = (model != before).flatten(1).any(1)
         return model
 
-    def _derive(self, rule: int, true: Tensor | None, false: Tensor | None) -> Tensor:
+    def _derive(self, rule: int, given: Mapping[Key, Given]) -> Tensor:
         body = self._bodies[rule]
-        if body.is_recursive:
-            return body.derives(true, false)
+        if body.open:
+            return body.derives(given)
         if rule not in self._derived:
             self._derived[rule] = body.derives()
         return self._derived[rule]

@@ -4,11 +4,13 @@
 - `files`, `formats`, `frames`, `build`: facts from and to files, databases and DataFrames
 - `examples`: tables of examples, with truth values, labels and weights
 - `tasks`, `datasets`, `splits`: built-in tasks and noise, public datasets, held-out facts
+- `calibration`: what stated probabilities say, learned from all of them
 - `types`, `query`, `bias`: argument types, questions to the facts, Popper's language bias
 """
 
 from andre.facts.base import FEATURES, FactBase, Notes, World
 from andre.facts.bias import Bias
+from andre.facts.calibration import Calibration
 from andre.facts.datasets import read_source
 from andre.facts.examples import ExampleTable, read_table
 from andre.facts.files import read_facts, write_facts
@@ -30,6 +32,7 @@ __all__ = [
     "TASKS",
     "ArgumentTypes",
     "Bias",
+    "Calibration",
     "ExampleTable",
     "FactBase",
     "Key",

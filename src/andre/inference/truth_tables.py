@@ -1,11 +1,13 @@
 """Truth tables in torch: facts over few constants, and bodies evaluated for many programs at once.
 
-A body is read once; the table of the relation that is being defined is given
-at each evaluation, one for each of several programs.
+A body is read once; the tables of some relations, such as the one that is being
+defined, are given at each evaluation, one for each of several programs or of
+several states of the background.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -49,24 +51,28 @@ class TruthTables:
         """How many constants there are."""
         return self.known.n
 
-    def body(self, rule: Rule, target: Key | None = None) -> Body:
+    def body(self, rule: Rule, given: Collection[Key] = ()) -> Body:
         """A rule's body, ready to be evaluated.
 
         Parameters
         ----------
         rule
             Its head has distinct variables only; those that are not in the body may be anything.
-        target
-            The relation whose table is given at each evaluation.
+        given
+            The relations whose tables are given at each evaluation.
         """
         coder = self.known.coder
-        coded, own = coder.rule(rule), None if target is None else coder.relation(target)
+        coded, open_keys = coder.rule(rule), {coder.relation(key): key for key in given}
         literals = [(atom, False) for atom in coded.positive] + [(atom, True) for atom in coded.negative]
-        given = [item for item in literals if item[0].relation != own]
-        fixed = [(atom.scope, self._table(atom, negated)) for atom, negated in given]
+        stated = [item for item in literals if item[0].relation not in open_keys]
+        fixed = [(atom.scope, self._table(atom, negated)) for atom, negated in stated]
         fixed += [(item.scope, self._table(item, False)) for item in coded.comparisons]
-        open_ = tuple((atom, negated) for atom, negated in literals if atom.relation == own)
-        scopes = [*(scope for scope, _ in fixed), *(atom.scope for atom, _ in open_)]
+        open_ = tuple(
+            OpenLiteral(open_keys[atom.relation], atom, negated)
+            for atom, negated in literals
+            if atom.relation in open_keys
+        )
+        scopes = [*(scope for scope, _ in fixed), *(literal.atom.scope for literal in open_)]
         bound = {variable for scope in scopes for variable in scope}
         fixed += [((v,), torch.ones(self.n)) for v in coded.head.variables if v not in bound]
         if not fixed and not open_:
@@ -81,48 +87,66 @@ class TruthTables:
         return self._made[key]
 
 
+@dataclass(frozen=True)
+class OpenLiteral:
+    """A literal whose relation's table is given at each evaluation."""
+
+    key: Key
+    atom: CodedAtom
+    negated: bool
+
+
+@dataclass(frozen=True)
+class Given:
+    """Where the atoms of a relation hold and where their negations do, in P cases, [P, N, ...] each."""
+
+    true: Tensor
+    false: Tensor
+
+    @classmethod
+    def crisp(cls, holds: Tensor) -> Given:
+        """Every atom that does not hold is false."""
+        return cls(holds.float(), (~holds).float())
+
+    def take(self, cases: Tensor) -> Given:
+        """Some of the cases."""
+        return Given(self.true[cases], self.false[cases])
+
+
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A body whose literals are tables, those of the target still open."""
+    """A body whose literals are tables, those of some relations still open."""
 
     arity: int  #: the head's variables are the first so many
     fixed: tuple[tuple[tuple[int, ...], Tensor], ...]  #: variables and tables of all other literals
-    open: tuple[tuple[CodedAtom, bool], ...]  #: literals of the target, and whether they are negated
+    open: tuple[OpenLiteral, ...]
 
-    @property
-    def is_recursive(self) -> bool:
-        """Whether the target stands in the body."""
-        return bool(self.open)
+    def reads(self, key: Key) -> bool:
+        """Whether a relation that is given at each evaluation stands in the body."""
+        return any(literal.key == key for literal in self.open)
 
-    @property
-    def negates_target(self) -> bool:
+    def negates(self, key: Key) -> bool:
         """Whether it stands there negated."""
-        return any(negated for _, negated in self.open)
+        return any(literal.key == key and literal.negated for literal in self.open)
 
     @cached_property
     def _contraction(self) -> Contraction:
-        scopes = [*(scope for scope, _ in self.fixed), *(atom.scope for atom, _ in self.open)]
+        scopes = [*(scope for scope, _ in self.fixed), *(literal.atom.scope for literal in self.open)]
         return Contraction.of(scopes, range(self.arity), batched=range(len(self.fixed), len(scopes)))
 
-    def derives(self, true: Tensor | None = None, false: Tensor | None = None) -> Tensor:
-        """Where the body holds, [P, N, ...]; [N, ...] where the target is not in it.
-
-        Parameters
-        ----------
-        true, false
-            Where the target holds and where it does not, for P programs, [P, N, ...].
-        """
+    def derives(self, given: Mapping[Key, Given] | None = None) -> Tensor:
+        """Where the body holds, [P, N, ...]; [N, ...] where no relation in it is open."""
         tables = [table for _, table in self.fixed]
-        for atom, negated in self.open:
-            table = false if negated else true
-            assert table is not None
-            tables.append(_batched(atom, table, negated))
-        found: Tensor = self._contraction.run(tables, torch.einsum, lambda table: table.clamp_max(1))
-        return found > 0.5
+        for literal in self.open:
+            assert given is not None
+            found = given[literal.key]
+            tables.append(_batched(literal.atom, found.false if literal.negated else found.true, literal.negated))
+        holds: Tensor = self._contraction.run(tables, torch.einsum, lambda table: table.clamp_max(1))
+        return holds > 0.5
 
 
 def _batched(atom: CodedAtom, table: Tensor, negated: bool) -> Tensor:
-    """The part of the target's tables, [P, N, ...], that an atom reads, over its distinct variables."""
+    """The part of given tables, [P, N, ...], that an atom reads, over its distinct variables."""
     n = table.shape[-1] if atom.terms else 0
     part = table[:, *(slice(None) if is_variable(term) else min(term, n - 1) for term in atom.terms)]
     if any(term >= n for term in atom.terms):  # of a constant that no fact has nothing holds

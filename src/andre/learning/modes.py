@@ -27,6 +27,7 @@ from andre.learning.callbacks import Callback
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
+from andre.learning.choose.revision import Beliefs, RevisingChooser
 from andre.learning.choose.selection import nothing, select
 from andre.learning.config import Config, Guide
 from andre.learning.fitting import fit
@@ -66,22 +67,33 @@ def learn_definition(
     """
     key, config = language.key(facts), plan.config
     labels = labels_of(facts, language)
-    for count, kind in zip(labels.totals, ("true", "false"), strict=True):
-        if not count:
+    for likely, kind in ((labels.positive > 0.5, "true"), (labels.negative > 0.5, "false")):
+        if not likely.any():
             raise DataError(f"no atom of {key_text(key)} is more likely {kind} than not: give some that are")
     deadline = Deadline.after(config.time_limit)
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
     result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks)
-    rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
+    background = background_of(facts, key)
+    rules = RuleBase(TruthTables.of(background), key)
     fixed = tuple(map(rules.add, known))
     # What known rules derive by themselves is settled: what is added is judged on the rest.
     left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
-    codes, _ = DefinitionChooser(rules, left, form, config.selection, deadline, fixed).choose(pool.bodies)
+    beliefs, revised, cost = Beliefs.of(background), (), 0.0
+    if beliefs is None:
+        codes, _ = DefinitionChooser(rules, left, form, config.selection, deadline, fixed).choose(pool.bodies)
+    else:
+        chooser = RevisingChooser(beliefs, key, left, form, config.selection, deadline, known)
+        choice = chooser.choose(pool.bodies)
+        codes, revised, cost = choice.codes, beliefs.revised(choice.state), float(beliefs.cost(choice.state))
+        rules = RuleBase(TruthTables.of(beliefs.background(choice.state)), key)
+        fixed = tuple(map(rules.add, known))
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
     model = rules.models([numbers])[0]
     counts = labels.counts(rules.steps(numbers, model[0]))
+    own = np.argsort(-counts[len(fixed) :, 0], kind="stable")
+    codes, counts = codes[own], np.concatenate((counts[: len(fixed)], counts[len(fixed) :][own]))
     chosen = (rule.tidy() for rule in (*known, *space.program(codes)))
     program = Program(tuple(map(with_counts, chosen, counts)))
     some = pool.first(_REMEMBERED)
@@ -97,12 +109,13 @@ def learn_definition(
         program=program,
         counts=Counts.of(census),
         confusion=_confusion(covered, labels.totals),
-        length=length,
+        length=length + cost,
         empty_length=empty_length,
         result=result,
         pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(codes)),
         reason=None if len(program) else weighing.why_nothing(result.stopped),
+        revised=revised,
     )
 
 
@@ -247,11 +260,10 @@ def labels_of(facts: FactBase, language: Language) -> Labels:
     relation = facts.relations[key]
     train = relation.take(relation.marked("train"))
     shape = (len(facts.constants),) * key[1]
-    positive, negative = (np.zeros(shape, dtype=np.bool_) for _ in range(2))
+    positive, negative = (np.zeros(shape) for _ in range(2))
     if train.negative is None and facts.world == "closed":
-        negative[np.ix_(*head_domains(facts, language))] = True
+        negative[np.ix_(*head_domains(facts, language))] = 1.0
     value = np.where(train.column("negative"), 0.0, train.column("probability"))
     places = tuple(train.codes.T)
-    negative[places] = value < 0.5
-    positive[places] = value > 0.5
+    positive[places], negative[places] = value, 1 - value
     return Labels(positive, negative)

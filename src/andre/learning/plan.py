@@ -46,6 +46,8 @@ class Plan:
     table_cells: int = 1 << 26
     known: Program = field(default=Program())  #: rules that stay as they are, to be added to
     short_bodies: bool = True  #: whether all bodies of one or two literals are pooled with those of the runs
+    #: Whether stated probabilities are read as evidence whose weight is learned from all of them.
+    calibrate: bool = True
 
     @classmethod
     def of(
@@ -98,6 +100,7 @@ class Plan:
             )
         if preset == "paper":
             own.setdefault("short_bodies", False)
+            own.setdefault("calibrate", False)
         made = Language.of(facts, language, preset, **about_language)
         return cls(made, Config.preset(preset, **options), mode, semantics, identity, **own)
 

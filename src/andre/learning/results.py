@@ -21,6 +21,7 @@ from andre.inference import Explanation, Model, explain, infer
 from andre.learning.callbacks import Look
 from andre.learning.choose.pool import RulePool
 from andre.learning.choose.rejection import Rejected
+from andre.learning.choose.revision import Revised
 from andre.learning.config import Config
 from andre.learning.plan import Plan
 from andre.logic import Atom, Program, program_html
@@ -219,6 +220,7 @@ class Definition:
     reason: str | None = None  #: why there is no rule
     notes: tuple[str, ...] = ()  #: what else should be known
     seconds: float = 0.0
+    revised: tuple[Revised, ...] = ()  #: uncertain facts that the program takes for what is less likely
 
     @property
     def key(self) -> Key:

@@ -10,7 +10,7 @@ from typing import Any
 
 from andre.census import Census, sample_census, take_census
 from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError
-from andre.facts import FactBase
+from andre.facts import Calibration, FactBase
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.modes import fits_tables, learn_definition, learn_from_examples
@@ -71,10 +71,13 @@ def learn(
     facts, named = _with_languages(facts, plan, targets)
     if out is not None:
         out.begin(facts, plan)
+    calibration = Calibration.of(facts) if plan.calibrate else None
+    if calibration is not None:
+        facts = calibration.apply(facts)
     definitions: dict[str, Definition] = {}
     skipped: dict[str, str] = {}
     try:
-        for made in _definitions(_Learner(facts, plan, tuple(callbacks)), named, out, executor):
+        for made in _definitions(_Learner(facts, plan, tuple(callbacks), calibration), named, out, executor):
             if isinstance(made, _Refused):
                 skipped[made.target] = made.reason
                 continue
@@ -171,6 +174,7 @@ class _Learner:
     facts: FactBase
     plan: Plan
     callbacks: tuple[Callback, ...]
+    calibration: Calibration | None = None  #: by which the probabilities of the facts were read
 
     def __call__(self, name: str, language: Language) -> Definition | _Refused:
         try:
@@ -202,6 +206,12 @@ class _Learner:
                 made = learn_definition(facts, language, census, plan, self.callbacks)
             else:
                 made = learn_from_examples(census, language, plan, self.callbacks)
+        if self.calibration is not None:
+            notes.append(str(self.calibration))
+        if made.revised:
+            first = "; ".join(map(str, made.revised[:3]))
+            more = f" and {len(made.revised) - 3:,} more" if len(made.revised) > 3 else ""
+            notes.append(f"the program speaks against what is likely of single facts: {first}{more}")
         return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
 
     def _census(self, language: Language, *, draws: bool) -> Census:

@@ -54,6 +54,23 @@ class DefinitionChooser:
         pool
             Well-formed bodies to choose from, the most promising first, [rules, m].
         """
+        length, program = self._ranked_programs(pool)[0]
+        return self._codes(program), length
+
+    def shortlist(self, pool: Codes, most: int) -> list[tuple[float, Codes]]:
+        """The best programs found that have rules, so many at the most, each with its description length.
+
+        Of programs of the same length that derive the same, one is given.
+        """
+        found: dict[tuple[float, bytes], Numbers] = {}
+        for length, program in self._ranked_programs(pool):
+            if program and len(found) < most:
+                model = self.rules.models([self.fixed + program])[0][0]
+                found.setdefault((round(length, 6), model.numpy().tobytes()), program)
+        return [(length, self._codes(program)) for (length, _), program in found.items()]
+
+    def _ranked_programs(self, pool: Codes) -> list[tuple[float, Numbers]]:
+        """The programs that the search came to, the best first."""
         numbers = list(dict.fromkeys(map(self._number, pool)))
         bases = [number for number in numbers if not self.rules.is_recursive(number)]
         n_bases, n_steps = self._affordable()
@@ -76,10 +93,12 @@ class DefinitionChooser:
             best = grown[0]
             ranked = _best((*ranked, *grown), self.config.beam)
         refined = [self._refine(*start) for start in ranked[:3]]
-        length, program = min(refined)
-        order = self._by_support(program)
+        return sorted({*refined, *ranked})
+
+    def _codes(self, program: Iterable[int]) -> Codes:
+        """The bodies of a program, [rules, m]."""
         empty = np.zeros((0, self.form.space.m), dtype=np.int8)
-        return np.vstack([empty, *(self._bodies[rule] for rule in order)]), length
+        return np.vstack([empty, *(self._bodies[rule] for rule in program)])
 
     def _affordable(self) -> tuple[int, int]:
         """How many base cases and recursive rules are tried in pairs."""
@@ -159,12 +178,6 @@ class DefinitionChooser:
                 break
             length, program = ranked[0]
         return length, program
-
-    def _by_support(self, program: Numbers) -> list[int]:
-        """The rules of a program, those that derive most of the true atoms first."""
-        model = self.rules.models([self.fixed + program])[0][0]
-        support = self.labels.counts(self.rules.steps(program, model))[:, 0]
-        return [program[place] for place in np.argsort(-support, kind="stable")]
 
 
 def _sorted(program: Iterable[int]) -> Numbers:

@@ -1,0 +1,132 @@
+"""What a stated probability says about an atom, learned from all stated probabilities together.
+
+Numbers that a sensor, a model or a person gives as probabilities are seldom
+calibrated: where true atoms get 0.75 on average and false ones 0.25, an atom at
+0.6 is most likely false if few atoms are true. The values themselves tell: they
+fall into two groups, and how they do gives the odds of an atom at each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from andre.arrays import Floats
+from andre.facts.base import FactBase
+from andre.facts.relation import Key, Relation
+
+#: Fewer uncertain facts than this say nothing about how probabilities were given.
+_FEWEST = 50
+#: Groups that are nearer than this, in standard deviations, are not told apart reliably.
+_APART = 2.5
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Two groups of stated probabilities: those of false atoms, and those of true ones.
+
+    Both are normal with the same spread, so that the log-odds of an atom grow
+    linearly with its value; how many atoms are true differs by relation.
+
+    Examples
+    --------
+    >>> from andre.facts.tasks import TASKS
+    >>> from andre.facts.tasks.noise import probabilistic
+    >>> found = Calibration.of(probabilistic(TASKS["lessThan"].train()))
+    >>> 0.2 < found.low < 0.3, 0.7 < found.high < 0.8, round(found.shares["successor", 2], 2)
+    (True, True, 0.03)
+    >>> float(found.probability(("successor", 2), np.array([0.6])).round(2)) < 0.5
+    True
+    """
+
+    low: float  #: the mean value of false atoms
+    high: float  #: the mean value of true atoms
+    spread: float  #: the standard deviation within each group
+    shares: Mapping[Key, float]  #: by relation, the share of the uncertain atoms that are true
+
+    def __str__(self) -> str:
+        return (
+            f"uncertain facts fall into two groups, stated at {self.high:.2f} and at {self.low:.2f} on average, "
+            "and are taken to be true and false accordingly"
+        )
+
+    @classmethod
+    def of(cls, facts: FactBase) -> Calibration | None:
+        """How the uncertain training facts were valued; None where that cannot be told.
+
+        There must be two groups that are clearly apart, on both sides of one half: where all values
+        are above it, even the lower ones say that an atom is rather true than false.
+        """
+        values = {key: _uncertain(relation) for key, relation in facts.relations.items()}
+        values = {key: found for key, found in values.items() if len(found)}
+        if sum(map(len, values.values())) < _FEWEST:
+            return None
+        value = np.concatenate(list(values.values()))
+        owner = np.repeat(np.arange(len(values)), [len(found) for found in values.values()])
+        if not 0 < np.count_nonzero(value > 0.5) < len(value):
+            return None
+        found = _two_groups(value, owner, tuple(values))
+        apart = found.low < 0.5 < found.high and found.high - found.low > _APART * found.spread
+        return found if apart and found._likelier_than_one_group(value, owner) else None
+
+    def log_odds(self, key: Key, value: Floats) -> Floats:
+        """How much likelier an atom of a relation is true than false, by its value."""
+        share = self.shares[key]
+        slope = (self.high - self.low) / self.spread**2
+        return np.asarray(slope * (value - (self.high + self.low) / 2) + np.log(share / (1 - share)))
+
+    def probability(self, key: Key, value: Floats) -> Floats:
+        """The probability that an atom is true, by its value; 0 and 1 are certain."""
+        likely = 1 / (1 + np.exp(-self.log_odds(key, value).clip(-700, 700)))
+        return np.where((value > 0) & (value < 1), likely, value)
+
+    def apply(self, facts: FactBase) -> FactBase:
+        """The facts with the probabilities that their values stand for."""
+        made = {
+            key: replace(relation, probability=self.probability(key, relation.probability))
+            if key in self.shares and relation.probability is not None
+            else relation
+            for key, relation in facts.relations.items()
+        }
+        return replace(facts, relations=made)
+
+    def _likelier_than_one_group(self, value: Floats, owner: Floats) -> bool:
+        """Whether the values speak for two groups rather than one a relation, by Bayes' criterion."""
+        n = np.bincount(owner)
+        mean = np.bincount(owner, value) / n
+        one = -len(value) * np.log(np.sqrt(((value - mean[owner]) ** 2).mean())) - len(value) / 2
+        share = np.array(list(self.shares.values()))[owner]
+        squares = ((value - self.low) ** 2, (value - self.high) ** 2)
+        low, high = (-square / (2 * self.spread**2) for square in squares)
+        two = (np.logaddexp(np.log1p(-share) + low, np.log(share) + high) - np.log(self.spread)).sum()
+        return bool(two - one > np.log(len(value)))  # two parameters more, half a logarithm each
+
+
+def _uncertain(relation: Relation) -> Floats:
+    """The values of a relation's training facts that are neither certain nor denied."""
+    if relation.probability is None:
+        return np.zeros(0)
+    value = relation.probability[relation.marked("train") & ~relation.column("negative")]
+    return np.asarray(value[(value > 0) & (value < 1)])
+
+
+def _two_groups(value: Floats, owner: Floats, keys: tuple[Key, ...], rounds: int = 300) -> Calibration:
+    """The likeliest groups, by expectation maximisation from a cut at one half."""
+    totals = np.bincount(owner)
+    true = (value > 0.5).astype(np.float64)  # how likely each atom is in the upper group
+    found = None
+    for _ in range(rounds):
+        low = np.average(value, weights=1 - true + 1e-12)
+        high = np.average(value, weights=true + 1e-12)
+        spread = np.sqrt(((1 - true) * (value - low) ** 2 + true * (value - high) ** 2).mean())
+        shares = (np.bincount(owner, true) + 0.5) / (totals + 1)
+        before, found = found, Calibration(low, high, max(spread, 1e-3), dict(zip(keys, shares, strict=True)))
+        if before is not None and abs(before.high - high) + abs(before.low - low) < 1e-7:
+            break
+        slope = (high - low) / found.spread**2
+        odds = slope * (value - (high + low) / 2) + np.log(shares / (1 - shares))[owner]
+        true = 1 / (1 + np.exp(-odds.clip(-700, 700)))
+    assert found is not None
+    return found
