@@ -14,9 +14,9 @@ import torch
 
 from andre.evaluation import description_length
 from andre.evaluation.fixpoint import RuleBase
-from andre.facts import TASKS, FactBase, Key, noisy, probabilistic
+from andre.facts import TASKS, Calibration, FactBase, Key, noisy, probabilistic
 from andre.inference.truth_tables import TruthTables
-from andre.learning import Definition, background_of, labels_of, learn
+from andre.learning import Beliefs, Definition, Reviser, background_of, labels_of, learn
 from andre.logic import Program
 from andre.samples import Language
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
@@ -171,11 +171,16 @@ def _model(program: Program, facts: FactBase, target: Key) -> tuple[torch.Tensor
 
 def _length(program: Program, facts: FactBase, definition: Definition) -> float:
     """The description length that another program would give the labels that were learned from."""
-    model, _ = _model(program, facts, definition.key)
+    calibration = Calibration.of(facts)
+    facts = facts if calibration is None else calibration.apply(facts)
     name, arity = definition.key
-    labels = labels_of(facts, Language(f"{name}/{arity}"))
+    labels, m = labels_of(facts, Language(f"{name}/{arity}")), definition.result.space.m
+    beliefs = Beliefs.of(background_of(facts, definition.key))
+    if beliefs is not None:
+        reviser = Reviser(beliefs, definition.key, labels, m)
+        return min(reviser.revise(program, state)[1] for state in beliefs.starts)
+    model, _ = _model(program, facts, definition.key)
     covered = labels.counts(model[None])[0]
-    m = definition.result.space.m
     return float(description_length(covered, labels.totals, program.n_literals, len(program), m=m))
 
 
@@ -353,5 +358,6 @@ _NOISE_PROTOCOL = (
     "read the target read it as it is then. *Uncertain target* gives every atom of the target a "
     "probability, drawn from N(0.75, 0.15) where it is true and from N(0.25, 0.15) where it is false and "
     "clipped to [0, 1], so that one in twenty lies on the wrong side of one half; *uncertain everything* "
-    "does so to the background as well. The paper has no figures for these tasks under noise."
+    "does so to the background as well; there the description counts what it costs to take single facts "
+    "for what is less likely. The paper has no figures for these tasks under noise."
 )

@@ -3,7 +3,7 @@
 The code for the labels is a program and its mistakes: which of the covered
 examples are false positives and which of the uncovered ones are false
 negatives, each as a subset after its size. The code for a program is its
-literals, each one of 2m, and the number of its rules.
+literals, each one of 2m, and the number of its rules, whose order says nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammaln
 
 from andre.arrays import Floats
 from andre.evaluation.crisp import CrispSample
@@ -111,7 +112,8 @@ def description_length(
     missed = totals - covered  # uncovered positives and negatives
     mistakes = subset_cost(covered.sum(-1), covered[..., 1]) + subset_cost(missed.sum(-1), missed[..., 0])
     literals, rules = np.asarray(n_literals), np.asarray(n_rules)
-    length: Floats = mistakes + literals * math.log(2 * m) + rules * math.log(2)
+    # A program is a set of rules: of the orders in which they could be written, none says anything.
+    length: Floats = mistakes + literals * math.log(2 * m) + rules * math.log(2) - gammaln(rules + 1.0)
     return length
 
 

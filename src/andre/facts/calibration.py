@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from andre.arrays import Floats
+from andre.arrays import Floats, Ints
 from andre.facts.base import FactBase
 from andre.facts.relation import Key, Relation
 
@@ -48,7 +48,7 @@ class Calibration:
 
     def __str__(self) -> str:
         return (
-            f"uncertain facts fall into two groups, stated at {self.high:.2f} and at {self.low:.2f} on average, "
+            f"uncertain facts fall into two groups, valued about {self.high:.2f} and about {self.low:.2f}, "
             "and are taken to be true and false accordingly"
         )
 
@@ -92,7 +92,7 @@ class Calibration:
         }
         return replace(facts, relations=made)
 
-    def _likelier_than_one_group(self, value: Floats, owner: Floats) -> bool:
+    def _likelier_than_one_group(self, value: Floats, owner: Ints) -> bool:
         """Whether the values speak for two groups rather than one a relation, by Bayes' criterion."""
         n = np.bincount(owner)
         mean = np.bincount(owner, value) / n
@@ -112,7 +112,7 @@ def _uncertain(relation: Relation) -> Floats:
     return np.asarray(value[(value > 0) & (value < 1)])
 
 
-def _two_groups(value: Floats, owner: Floats, keys: tuple[Key, ...], rounds: int = 300) -> Calibration:
+def _two_groups(value: Floats, owner: Ints, keys: tuple[Key, ...], rounds: int = 300) -> Calibration:
     """The likeliest groups, by expectation maximisation from a cut at one half."""
     totals = np.bincount(owner)
     true = (value > 0.5).astype(np.float64)  # how likely each atom is in the upper group
@@ -122,7 +122,15 @@ def _two_groups(value: Floats, owner: Floats, keys: tuple[Key, ...], rounds: int
         high = np.average(value, weights=true + 1e-12)
         spread = np.sqrt(((1 - true) * (value - low) ** 2 + true * (value - high) ** 2).mean())
         shares = (np.bincount(owner, true) + 0.5) / (totals + 1)
-        before, found = found, Calibration(low, high, max(spread, 1e-3), dict(zip(keys, shares, strict=True)))
+        before, found = (
+            found,
+            Calibration(
+                float(low),
+                float(high),
+                max(float(spread), 1e-3),
+                dict(zip(keys, shares.tolist(), strict=True)),
+            ),
+        )
         if before is not None and abs(before.high - high) + abs(before.low - low) < 1e-7:
             break
         slope = (high - low) / found.spread**2

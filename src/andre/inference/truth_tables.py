@@ -140,7 +140,9 @@ class Body:
         for literal in self.open:
             assert given is not None
             found = given[literal.key]
-            tables.append(_batched(literal.atom, found.false if literal.negated else found.true, literal.negated))
+            tables.append(
+                _batched(literal.atom, found.false if literal.negated else found.true, literal.negated)
+            )
         holds: Tensor = self._contraction.run(tables, torch.einsum, lambda table: table.clamp_max(1))
         return holds > 0.5
 

@@ -7,8 +7,11 @@ choose a program among them (`choose`).
 
 from andre.learning.callbacks import Callback, Finished, Look, ProgressKeeper, State
 from andre.learning.choose import (
+    Beliefs,
     Candidate,
     Rejected,
+    Revised,
+    Reviser,
     RulePool,
     fewest_errors,
     neighbours,
@@ -36,6 +39,7 @@ from andre.learning.targets import learn
 from andre.learning.trainer import Runs
 
 __all__ = [
+    "Beliefs",
     "Callback",
     "Candidate",
     "Config",
@@ -50,6 +54,8 @@ __all__ = [
     "ProposalConfig",
     "Rejected",
     "Result",
+    "Revised",
+    "Reviser",
     "RulePool",
     "RunSummary",
     "Runs",

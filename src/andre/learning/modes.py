@@ -27,7 +27,7 @@ from andre.learning.callbacks import Callback
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
-from andre.learning.choose.revision import Beliefs, RevisingChooser
+from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
 from andre.learning.choose.selection import nothing, select
 from andre.learning.config import Config, Guide
 from andre.learning.fitting import fit
@@ -80,14 +80,15 @@ def learn_definition(
     fixed = tuple(map(rules.add, known))
     # What known rules derive by themselves is settled: what is added is judged on the rest.
     left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
-    beliefs, revised, cost = Beliefs.of(background), (), 0.0
+    beliefs, cost = Beliefs.of(background), 0.0
+    revised: tuple[Revised, ...] = ()
     if beliefs is None:
         codes, _ = DefinitionChooser(rules, left, form, config.selection, deadline, fixed).choose(pool.bodies)
     else:
-        chooser = RevisingChooser(beliefs, key, left, form, config.selection, deadline, known)
-        choice = chooser.choose(pool.bodies)
-        codes, revised, cost = choice.codes, beliefs.revised(choice.state), float(beliefs.cost(choice.state))
-        rules = RuleBase(TruthTables.of(beliefs.background(choice.state)), key)
+        reviser = Reviser(beliefs, key, left, space.m, deadline, known)
+        codes, state = choose_revised(reviser, pool.bodies, form, config.selection)
+        revised, cost = beliefs.revised(state), float(beliefs.cost(state))
+        rules = RuleBase(TruthTables.of(beliefs.background(state)), key)
         fixed = tuple(map(rules.add, known))
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
     model = rules.models([numbers])[0]

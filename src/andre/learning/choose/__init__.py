@@ -2,7 +2,8 @@
 
 `select` combines and refines rules by what they cover in one step,
 `DefinitionChooser` judges recursive programs by all that they derive at their
-fixpoint, and `fewest_errors` counts wrong labels alone.
+fixpoint, `choose_revised` does so where facts are uncertain, and `fewest_errors`
+counts wrong labels alone.
 """
 
 from andre.learning.choose.covering import fewest_errors
@@ -10,13 +11,18 @@ from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import RulePool
 from andre.learning.choose.refinement import neighbours
 from andre.learning.choose.rejection import Rejected, rejected_rules
+from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
 from andre.learning.choose.selection import Candidate, prune, select
 
 __all__ = [
+    "Beliefs",
     "Candidate",
     "DefinitionChooser",
     "Rejected",
+    "Revised",
+    "Reviser",
     "RulePool",
+    "choose_revised",
     "fewest_errors",
     "neighbours",
     "prune",

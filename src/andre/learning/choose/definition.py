@@ -57,8 +57,8 @@ class DefinitionChooser:
         length, program = self._ranked_programs(pool)[0]
         return self._codes(program), length
 
-    def shortlist(self, pool: Codes, most: int) -> list[tuple[float, Codes]]:
-        """The best programs found that have rules, so many at the most, each with its description length.
+    def shortlist(self, pool: Codes, most: int) -> list[Codes]:
+        """The best programs found that have rules, so many at the most, [rules, m] each.
 
         Of programs of the same length that derive the same, one is given.
         """
@@ -67,7 +67,7 @@ class DefinitionChooser:
             if program and len(found) < most:
                 model = self.rules.models([self.fixed + program])[0][0]
                 found.setdefault((round(length, 6), model.numpy().tobytes()), program)
-        return [(length, self._codes(program)) for (length, _), program in found.items()]
+        return [self._codes(program) for program in found.values()]
 
     def _ranked_programs(self, pool: Codes) -> list[tuple[float, Numbers]]:
         """The programs that the search came to, the best first."""

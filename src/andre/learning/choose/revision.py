@@ -11,15 +11,15 @@ are found in turn: programs for a background, then a background for each.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from andre.arrays import Bools, Floats
+from andre.arrays import Bools, Floats, Ints
 from andre.evaluation import description_length
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.facts import FactBase, Key, Relation
@@ -79,10 +79,23 @@ class Beliefs:
         """The log-odds of all atoms one after another, [A]."""
         return np.concatenate([table.ravel() for table in self.odds.values()])
 
+    @property
+    def likely(self) -> Bools:
+        """The likeliest state of all atoms, [A]."""
+        return np.asarray(self.flat > 0)
+
+    @property
+    def starts(self) -> tuple[Bools, Bools]:
+        """The likeliest state, and one that fewer facts hold in, [A] each.
+
+        Where a few false facts connect what is apart, the second is the better place to revise from.
+        """
+        return self.likely, np.asarray(self.flat > _STRICT)
+
     def cost(self, states: Bools) -> Floats:
         """What it costs to take the atoms to be so, [..., A], in nats, [...]."""
         weight = np.where(np.isfinite(self.flat), np.abs(self.flat), 0.0)
-        return np.asarray((states != (self.flat > 0)) @ weight)
+        return np.asarray((states != self.likely) @ weight)
 
     def tables(self, states: Bools) -> dict[Key, Tensor]:
         """The truth tables of the relations in P states, [P, A]: [P, N, ...] each."""
@@ -103,9 +116,7 @@ class Beliefs:
     def revised(self, state: Bools) -> tuple[Revised, ...]:
         """The facts that a state takes for what is less likely, the most doubtful first."""
         found = []
-        for (key, odds), (_, table) in zip(
-            self.odds.items(), self.tables(state[None]).items(), strict=True
-        ):
+        for (key, odds), (_, table) in zip(self.odds.items(), self.tables(state[None]).items(), strict=True):
             for place in np.argwhere(table[0].numpy() != (odds > 0)):
                 atom = Atom(key[0], tuple(Constant(self.facts.constants[code]) for code in place.tolist()))
                 log_odds = float(odds[tuple(place)])
@@ -123,123 +134,138 @@ def _log_odds(relation: Relation, n: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class RevisedChoice:
-    """A program, and the state of the background that it goes with."""
+class Reviser:
+    """Finds the background that goes best with a program.
 
-    codes: Codes  #: [rules, m]
-    state: Bools  #: [A]
-    length: float  #: description length of the labels and cost of the revision, nats
-
-
-@dataclass(frozen=True, eq=False)
-class RevisingChooser:
-    """Chooses the program and the background that describe labels and beliefs shortest together."""
+    Examples
+    --------
+    >>> from andre.logic import parse_atom, parse_program
+    >>> atoms = [f"edge({n}, {n + 1})" for n in range(8)]
+    >>> chances = [0.9, 0.9, 0.9, 0.4, 0.9, 0.9, 0.9, 0.9]
+    >>> beliefs = Beliefs.of(FactBase.from_facts(map(parse_atom, atoms), probabilities=chances))
+    >>> later = np.triu(np.ones((9, 9)), 1)
+    >>> reviser = Reviser(beliefs, ("path", 2), Labels(later, 1 - later), m=6)
+    >>> paths = parse_program("path(X, Y) :- edge(X, Y). path(X, Y) :- edge(X, Z), path(Z, Y).")
+    >>> state, length = reviser.revise(paths, beliefs.likely)
+    >>> print(*beliefs.revised(state))
+    edge(3, 4) (0.40, taken to be true)
+    """
 
     beliefs: Beliefs
     target: Key
     labels: Labels
-    form: Form  #: what bodies must look like, over the rule space of the pool
-    config: SelectionConfig
+    m: int  #: the number of candidate atoms
     deadline: Deadline | None = None
-    known: Program = Program()  #: rules that every program has
-
-    def choose(self, pool: Codes) -> RevisedChoice:
-        """The best program and background found.
-
-        Parameters
-        ----------
-        pool
-            Well-formed bodies to choose from, the most promising first, [rules, m].
-        """
-        likely = self.beliefs.flat > 0
-        best = self._judge(np.zeros((0, self.form.space.m), dtype=np.int8), likely)
-        # Where a few false facts connect what is apart, the better start has fewer facts.
-        states, tried = [likely, self.beliefs.flat > _STRICT], set[bytes]()
-        for search in range(_SEARCHES):
-            if not states or self._late:
-                break
-            state, improved = states.pop(0), False
-            for codes in self._programs(state, pool, _TRIED if search < 2 else _TRIED_LATER):
-                key = codes.tobytes() + state.tobytes()
-                if key in tried or self._late:
-                    continue
-                tried.add(key)
-                found = self._revise(codes, state)
-                if found.length < best.length - 1e-9:
-                    best, improved = found, True
-            if improved:
-                states.append(best.state)
-        return best
+    known: Program = field(default=Program())  #: rules that every program has
 
     @property
-    def _late(self) -> bool:
+    def late(self) -> bool:
+        """Whether the time is up."""
         return self.deadline is not None and self.deadline.passed
 
-    def _programs(self, state: Bools, pool: Codes, most: int) -> list[Codes]:
-        """The best programs over one state of the background."""
-        rules = RuleBase(TruthTables.of(self.beliefs.background(state)), self.target)
-        fixed = tuple(map(rules.add, self.known))
-        chooser = DefinitionChooser(rules, self.labels, self.form, self.config, self.deadline, fixed)
-        return [codes for _, codes in chooser.shortlist(pool, most)]
-
-    def _revise(self, codes: Codes, state: Bools) -> RevisedChoice:
-        """The background that goes best with a program, by single revisions from a state.
+    def revise(self, program: Program, state: Bools) -> tuple[Bools, float]:
+        """The best background that single revisions lead to from a state, [A], and the length with it.
 
         All single revisions are judged together. Those that shorten the description are then made
-        one after another, as far as that goes on shortening it.
+        together, as many as shorten it most.
         """
-        best, doubted = self._judge(codes, state), self._doubtful(codes)
-        weight, likely = np.abs(self.beliefs.flat), self.beliefs.flat > 0
-        while not self._late:
-            cost = np.where(best.state == likely, weight, -weight)[doubted]
-            atoms = doubted[np.argsort(cost, kind="stable")[: self._affordable(len(codes))]]
-            lengths = self._lengths(codes, _flipped(best.state, atoms[:, None]))
+        length, doubted = float(self.lengths(program, state[None])[0]), self._doubtful(program)
+        weight, likely = np.abs(self.beliefs.flat), self.beliefs.likely
+        while not self.late:
+            cost = np.where(state == likely, weight, -weight)[doubted]
+            atoms = doubted[np.argsort(cost, kind="stable")[: self._affordable(program)]]
+            lengths = self.lengths(program, _flipped(state, atoms[:, None]))
             order = np.argsort(lengths, kind="stable")
-            better = atoms[order[lengths[order] < best.length - 1e-9]]
+            better = atoms[order[lengths[order] < length - 1e-9]]
             if not len(better):
                 break
             sizes = sorted({min(2**power, len(better)) for power in range(11)})
-            states = np.concatenate([_flipped(best.state, better[None, :size]) for size in sizes])
-            lengths = self._lengths(codes, states)
+            states = np.concatenate([_flipped(state, better[None, :size]) for size in sizes])
+            lengths = self.lengths(program, states)
             shortest = int(lengths.argmin())
-            best = RevisedChoice(codes, states[shortest], float(lengths[shortest]))
-        return best
+            state, length = states[shortest], float(lengths[shortest])
+        return state, length
 
-    def _doubtful(self, codes: Codes) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-        """The uncertain atoms of the relations that a program reads, as places in `Beliefs.flat`."""
-        rules = (*self.known, *self.form.space.program(codes))
-        read = {literal.atom.key for rule in rules for literal in rule.body}
-        sizes = [table.size for table in self.beliefs.odds.values()]
-        is_read = np.repeat([key in read for key in self.beliefs.odds], sizes)
-        return np.flatnonzero(np.isfinite(self.beliefs.flat) & is_read)
+    def lengths(self, program: Program, states: Bools) -> Floats:
+        """What a program and P states of the background cost, [P, A], in nats, [P].
 
-    def _affordable(self, n_rules: int) -> int:
-        """How many facts are doubted in one sweep."""
-        one = _ROUNDS * max(1, n_rules + len(self.known)) * len(self.beliefs.facts.constants) ** 3
-        return int(min(_DOUBTED, max(8, _WORK / one)))
+        That is the description of the labels by the program over the background in that state, and
+        the cost of the state.
+        """
+        numbers = tuple(map(self._rules.add, (*self.known, *program)))
+        models, total = self._rules.models([numbers] * len(states), self.beliefs.tables(states))
+        lengths = description_length(
+            self.labels.counts(models), self.labels.totals, program.n_literals, len(program), m=self.m
+        )
+        return np.where(total, lengths + self.beliefs.cost(states), math.inf)
 
     @cached_property
     def _rules(self) -> RuleBase:
         """Rules over tables of the uncertain relations that are given with each evaluation."""
         return RuleBase(TruthTables.of(self.beliefs.facts), self.target, tuple(self.beliefs.odds))
 
-    def _judge(self, codes: Codes, state: Bools) -> RevisedChoice:
-        return RevisedChoice(codes, state, float(self._lengths(codes, state[None])[0]))
+    def _doubtful(self, program: Program) -> Ints:
+        """The uncertain atoms of the relations that a program reads, as places in `Beliefs.flat`."""
+        read = {literal.atom.key for rule in (*self.known, *program) for literal in rule.body}
+        sizes = [table.size for table in self.beliefs.odds.values()]
+        is_read = np.repeat([key in read for key in self.beliefs.odds], sizes)
+        return np.flatnonzero(np.isfinite(self.beliefs.flat) & is_read)
 
-    def _lengths(self, codes: Codes, states: Bools) -> Floats:
-        """The description length of a program in P states, [P, A], and what they cost, [P]."""
-        space = self.form.space
-        program = tuple(map(self._rules.add, (*self.known, *space.program(codes))))
-        models, total = self._rules.models([program] * len(states), self.beliefs.tables(states))
-        lengths = description_length(
-            self.labels.counts(models), self.labels.totals, np.count_nonzero(codes), len(codes), m=space.m
-        )
-        return np.where(total, lengths + self.beliefs.cost(states), math.inf)
+    def _affordable(self, program: Program) -> int:
+        """How many facts are doubted in one sweep."""
+        one = _ROUNDS * max(1, len(program) + len(self.known)) * len(self.beliefs.facts.constants) ** 3
+        return int(min(_DOUBTED, max(8, _WORK / one)))
 
 
-def _flipped(state: Bools, atoms: Sequence[int] | np.ndarray[tuple[int, int], np.dtype[np.intp]]) -> Bools:
-    """A state with some atoms turned over, [P, A]; each line of `atoms`, [P, k], makes one."""
-    places = np.asarray(atoms)
-    states = np.repeat(state[None], len(places), axis=0)
-    states[np.arange(len(places))[:, None], places] ^= True
+def choose_revised(reviser: Reviser, pool: Codes, form: Form, config: SelectionConfig) -> tuple[Codes, Bools]:
+    """The program and the background that describe labels and beliefs shortest together.
+
+    Parameters
+    ----------
+    pool
+        Well-formed bodies to choose from, the most promising first, [rules, m].
+    form
+        What bodies must look like.
+
+    Returns
+    -------
+    tuple
+        The program, [rules, m], and the state of the background that goes with it, [A].
+    """
+    codes, state = np.zeros((0, form.space.m), dtype=np.int8), reviser.beliefs.likely
+    shortest = float(reviser.lengths(Program(), state[None])[0])
+    states, tried = list(reviser.beliefs.starts), set[bytes]()
+    for search in range(_SEARCHES):
+        if not states or reviser.late:
+            break
+        start, improved = states.pop(0), False
+        for found in _programs_over(start, reviser, pool, form, config)[
+            : _TRIED if search < 2 else _TRIED_LATER
+        ]:
+            key = found.tobytes() + start.tobytes()
+            if key in tried or reviser.late:
+                continue
+            tried.add(key)
+            revised, length = reviser.revise(form.space.program(found), start)
+            if length < shortest - 1e-9:
+                codes, state, shortest, improved = found, revised, length, True
+        if improved:
+            states.append(state)
+    return codes, state
+
+
+def _programs_over(
+    state: Bools, reviser: Reviser, pool: Codes, form: Form, config: SelectionConfig
+) -> list[Codes]:
+    """The best programs over one state of the background."""
+    rules = RuleBase(TruthTables.of(reviser.beliefs.background(state)), reviser.target)
+    fixed = tuple(map(rules.add, reviser.known))
+    chooser = DefinitionChooser(rules, reviser.labels, form, config, reviser.deadline, fixed)
+    return chooser.shortlist(pool, _TRIED)
+
+
+def _flipped(state: Bools, atoms: Ints) -> Bools:
+    """A state, [A], with some atoms turned over, [P, A]; each line of `atoms`, [P, k], makes one."""
+    states = np.repeat(state[None], len(atoms), axis=0)
+    states[np.arange(len(atoms))[:, None], atoms] ^= True
     return states

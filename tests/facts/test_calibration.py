@@ -1,0 +1,88 @@
+"""Calibration against the draws it is to undo, and against values that it must leave alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from andre.facts import TASKS, Calibration, FactBase, Relation, probabilistic
+
+
+def drawn(values: np.ndarray, **columns: np.ndarray) -> FactBase:
+    """One relation over a square of constants with these values."""
+    n = int(np.sqrt(len(values)))
+    codes = np.argwhere(np.ones((n, n), dtype=bool)).astype(np.int32)
+    return FactBase.from_relations(range(n), [Relation("p", codes, values[: n * n], **columns)])
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.floats(0.1, 0.35),
+    st.floats(0.65, 0.9),
+    st.floats(0.05, 0.12),
+    st.floats(0.05, 0.6),
+    st.integers(0, 99),
+)
+def test_recovers_how_values_were_drawn(
+    low: float, high: float, spread: float, share: float, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    true = rng.random(2500) < share
+    value = rng.normal(np.where(true, high, low), spread).clip(0.001, 0.999)
+    found = Calibration.of(drawn(value))
+    assert found is not None
+    assert found.low == pytest.approx(low, abs=0.04)
+    assert found.high == pytest.approx(high, abs=0.04)
+    assert found.shares["p", 2] == pytest.approx(true.mean(), abs=0.06)
+    # The odds are those by which the values were drawn, and no cut makes fewer mistakes than at even odds.
+    likely = found.probability(("p", 2), value) > 0.5
+    mistakes = min((true != (value > cut)).sum() for cut in np.linspace(0, 1, 201))
+    assert (likely != true).sum() <= mistakes * 1.2 + 3
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.full(2500, 1.0),  # certain
+        np.random.default_rng(0).uniform(0.55, 0.95, 2500),  # all rather true than false
+        np.random.default_rng(1).normal(0.5, 0.1, 2500).clip(0, 1),  # one group
+        np.random.default_rng(2).choice([0.6, 0.9], 2500),  # two groups, both above one half
+        np.random.default_rng(3).choice([0.2, 0.9], 36),  # too few to tell
+    ],
+)
+def test_leaves_alone_what_it_cannot_tell(values: np.ndarray) -> None:
+    assert Calibration.of(drawn(values)) is None
+
+
+def test_certain_facts_stay_certain() -> None:
+    facts = probabilistic(TASKS["lessThan"].train())
+    found = Calibration.of(facts)
+    assert found is not None
+    for key, relation in found.apply(facts).relations.items():
+        before = facts.relations[key].probability
+        assert before is not None
+        assert relation.probability is not None
+        assert (relation.probability[before == 1] == 1).all()
+        assert (np.argsort(before[before < 1]) == np.argsort(relation.probability[before < 1])).all()
+
+
+def test_held_out_facts_do_not_teach() -> None:
+    rng = np.random.default_rng(0)
+    value = rng.normal(rng.choice([0.25, 0.75], 2500), 0.1).clip(0.01, 0.99)
+    mark = (rng.random(2500) < 0.3) * 2
+    changed = np.where(mark == 2, 0.5, value)
+    marks = np.asarray(mark, dtype=np.int8)
+    assert Calibration.of(drawn(value, mark=marks)) == Calibration.of(drawn(changed, mark=marks))
+
+
+def test_the_plan_may_leave_it_out() -> None:
+    from andre.learning import Plan
+
+    facts = TASKS["lessThan"].train()
+    assert Plan.of(facts, "lessThan/2").calibrate
+    assert not Plan.of(facts, "lessThan/2", preset="paper").calibrate
+    assert not replace(Plan.of(facts, "lessThan/2"), calibrate=False).calibrate
