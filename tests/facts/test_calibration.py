@@ -51,7 +51,8 @@ def test_recovers_how_values_were_drawn(
         np.random.default_rng(0).uniform(0.55, 0.95, 2500),  # all rather true than false
         np.random.default_rng(1).normal(0.5, 0.1, 2500).clip(0, 1),  # one group
         np.random.default_rng(2).choice([0.6, 0.9], 2500),  # two groups, both above one half
-        np.random.default_rng(3).choice([0.2, 0.9], 36),  # too few to tell
+        np.random.default_rng(3).normal(np.tile([0.2, 0.9], 8), 0.05).clip(0, 1),  # too few to tell
+        np.random.default_rng(4).choice([0.2, 0.9], 2500),  # levels, and no measurements
     ],
 )
 def test_leaves_alone_what_it_cannot_tell(values: np.ndarray) -> None:

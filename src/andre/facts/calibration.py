@@ -17,8 +17,10 @@ from andre.arrays import Floats, Ints
 from andre.facts.base import FactBase
 from andre.facts.relation import Key, Relation
 
-#: Fewer uncertain facts than this say nothing about how probabilities were given.
-_FEWEST = 50
+#: Fewer values in a group than this say nothing about how probabilities were given.
+_FEWEST = 10
+#: Values that lie nearer to each other in a group are levels that somebody chose, and no measurements.
+_NEAR = 0.03
 #: Groups that are nearer than this, in standard deviations, are not told apart reliably.
 _APART = 2.5
 
@@ -56,20 +58,25 @@ class Calibration:
     def of(cls, facts: FactBase) -> Calibration | None:
         """How the uncertain training facts were valued; None where that cannot be told.
 
-        There must be two groups that are clearly apart, on both sides of one half: where all values
-        are above it, even the lower ones say that an atom is rather true than false.
+        There must be two groups of scattered values that are clearly apart, on both sides of one half:
+        where all values are above it, even the lower ones say that an atom is rather true than false.
         """
         values = {key: _uncertain(relation) for key, relation in facts.relations.items()}
         values = {key: found for key, found in values.items() if len(found)}
-        if sum(map(len, values.values())) < _FEWEST:
+        if not values:
             return None
         value = np.concatenate(list(values.values()))
         owner = np.repeat(np.arange(len(values)), [len(found) for found in values.values()])
-        if not 0 < np.count_nonzero(value > 0.5) < len(value):
+        if not _FEWEST <= np.count_nonzero(value > 0.5) <= len(value) - _FEWEST:
             return None
         found = _two_groups(value, owner, tuple(values))
-        apart = found.low < 0.5 < found.high and found.high - found.low > _APART * found.spread
-        return found if apart and found._likelier_than_one_group(value, owner) else None
+        true = sum(share * len(values[key]) for key, share in found.shares.items())
+        told = (
+            _FEWEST <= true <= len(value) - _FEWEST
+            and found.low < 0.5 < found.high
+            and found.high - found.low > _APART * found.spread > _APART * _NEAR
+        )
+        return found if told and found._likelier_than_one_group(value, owner) else None
 
     def log_odds(self, key: Key, value: Floats) -> Floats:
         """How much likelier an atom of a relation is true than false, by its value."""

@@ -7,7 +7,7 @@ both are tried together before either is judged.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -153,15 +153,16 @@ class DefinitionChooser:
         covered = self._counts([program])[1][0]
         return bool(covered[0] == self.labels.totals[0] and covered[1] == 0)
 
-    def _adding(self, program: Numbers, numbers: Sequence[int]) -> Iterator[int]:
-        """The rules that derive most of what is missing in one step from a program's model."""
+    def _adding(self, program: Numbers, numbers: Sequence[int]) -> list[int]:
+        """The rules that shorten the description most by what they derive in one step from its model."""
         model = self.rules.models([self.fixed + program])[0][0]
-        others = tuple(number for number in numbers if number not in program)
-        new = self.rules.steps(others, model) & ~model
-        counts = self.labels.counts(new)
-        gain = counts[:, 0] - counts[:, 1]
-        promising = np.lexsort((-counts[:, 0], -gain))
-        yield from (others[place] for place in promising[:_TRIED] if counts[place, 0] > 0)
+        others = [number for number in numbers if number not in program]
+        new = self.labels.counts(self.rules.steps(tuple(others), model) & ~model)
+        covered = self.labels.counts(model[None]) + new
+        sizes = np.array([np.count_nonzero(self._bodies[number]) for number in others])
+        lengths = description_length(covered, self.labels.totals, sizes, 1, m=self.form.space.m)
+        promising = np.lexsort((-new[:, 0], np.round(lengths, 9)))
+        return [others[place] for place in promising if new[place, 0] > 0][:_TRIED]
 
     def _refine(self, length: float, program: Numbers) -> tuple[float, Numbers]:
         """Take the best edit again and again, while the description gets shorter."""

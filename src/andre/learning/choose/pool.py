@@ -21,7 +21,7 @@ KEPT = 500
 
 def with_counts(rule: Rule, counts: Floats) -> Rule:
     """The rule with its evidence on the training examples: positives and negatives that it covers, [2]."""
-    right, wrong = map(float, counts)
+    right, wrong = np.round(counts, 9).tolist()  # sums of probabilities are not exact
     return rule.with_evidence(Evidence("train", right + wrong, right))
 
 

@@ -37,7 +37,9 @@ _WORK = 2e10
 #: How often a rule is applied until a fixpoint is reached, roughly.
 _ROUNDS = 6
 #: Programs of a background that it is revised for: of the first backgrounds, and of later ones.
-_TRIED, _TRIED_LATER = 5, 3
+_TRIED, _TRIED_LATER = 10, 3
+#: Programs that are kept while looking for them: what pays once facts are revised need not pay before.
+_BEAM = 24
 #: How often programs are looked for.
 _SEARCHES = 8
 #: The log-odds of the facts that hold in the stricter of the first two backgrounds.
@@ -260,7 +262,8 @@ def _programs_over(
     """The best programs over one state of the background."""
     rules = RuleBase(TruthTables.of(reviser.beliefs.background(state)), reviser.target)
     fixed = tuple(map(rules.add, reviser.known))
-    chooser = DefinitionChooser(rules, reviser.labels, form, config, reviser.deadline, fixed)
+    wider = config.model_copy(update={"beam": max(_BEAM, config.beam)})
+    chooser = DefinitionChooser(rules, reviser.labels, form, wider, reviser.deadline, fixed)
     return chooser.shortlist(pool, _TRIED)
 
 
