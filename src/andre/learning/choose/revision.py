@@ -34,6 +34,8 @@ from andre.samples import Codes, Form
 _DOUBTED = 768
 #: Multiplications that one sweep may take: over many constants fewer facts are doubted.
 _WORK = 2e10
+#: Truth values that the states of one sweep may hold.
+_CELLS = 1 << 28
 #: How often a rule is applied until a fixpoint is reached, roughly.
 _ROUNDS = 6
 #: Programs of a background that it is revised for: of the first backgrounds, and of later ones.
@@ -67,7 +69,12 @@ class Beliefs:
 
     @classmethod
     def of(cls, facts: FactBase) -> Beliefs | None:
-        """The beliefs that the probabilities of facts state; None where all facts are certain."""
+        """The beliefs that the probabilities of facts state; None where all facts are certain.
+
+        In an open world, where an atom may be unknown too, facts are not revised either.
+        """
+        if facts.world == "open":
+            return None
         odds = {
             key: _log_odds(relation, len(facts.constants))
             for key, relation in facts.relations.items()
@@ -171,8 +178,10 @@ class Reviser:
         All single revisions are judged together. Those that shorten the description are then made
         together, as many as shorten it most.
         """
-        length, doubted = float(self.lengths(program, state[None])[0]), self._doubtful(program)
-        weight, likely = np.abs(self.beliefs.flat), self.beliefs.likely
+        doubted, weight, likely = self._doubtful(program), np.abs(self.beliefs.flat), self.beliefs.likely
+        start = likely.copy()  # what the program does not read is left as it is likely
+        start[doubted] = state[doubted]
+        state, length = start, float(self.lengths(program, start[None])[0])
         while not self.late:
             cost = np.where(state == likely, weight, -weight)[doubted]
             atoms = doubted[np.argsort(cost, kind="stable")[: self._affordable(program)]]
@@ -216,7 +225,7 @@ class Reviser:
     def _affordable(self, program: Program) -> int:
         """How many facts are doubted in one sweep."""
         one = _ROUNDS * max(1, len(program) + len(self.known)) * len(self.beliefs.facts.constants) ** 3
-        return int(min(_DOUBTED, max(8, _WORK / one)))
+        return int(min(_DOUBTED, max(8, _WORK / one), max(1, _CELLS // len(self.beliefs.flat))))
 
 
 def choose_revised(reviser: Reviser, pool: Codes, form: Form, config: SelectionConfig) -> tuple[Codes, Bools]:
