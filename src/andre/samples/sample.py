@@ -13,6 +13,7 @@ from andre.errors import DataError
 from andre.facts import ExampleTable
 from andre.samples.membership import Membership
 from andre.samples.space import RuleSpace
+from andre.samples.thinning import cut_bags, draw_examples
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,22 +128,29 @@ class Sample:
     def thinned(self, most: int, seed: int) -> Sample:
         """A random part of the examples with at most `most` rows, half of them of each class.
 
-        Weights are kept. A sample with no more rows than that is returned unchanged.
+        Of a class, every example is drawn with the same probability and keeps its
+        weight, so that weights within a class are unbiased. An example is of the
+        class that weighs more, and positive where both weigh the same; each class
+        keeps 8 at the least, or all that it has. A bag takes no more of the budget
+        than nine in ten of its class do, nor more than an eighth: where it has more
+        rows, and the examples drawn leave no room for them, rows of it are drawn at
+        random. A body that covers few rows of such an example may then no longer
+        cover it; bags of other sizes are hardly ever cut.
+
+        A sample with no more rows than that is returned unchanged.
         """
-        sizes = np.ones(self.n_examples) if self.members is None else np.diff(self.members.starts)
+        sizes = np.ones(self.n_examples, dtype=np.int64)
+        if self.members is not None:
+            sizes = np.diff(self.members.starts)
         if sizes.sum() <= most:
             return self
         rng = np.random.default_rng(seed)
-        chosen = []
-        for weight in (self.positives - self.negatives, self.negatives - self.positives):
-            own = rng.permutation(np.flatnonzero(weight > 0))
-            chosen.append(own[np.cumsum(sizes[own]) <= most / 2])
-        examples = np.sort(np.concatenate(chosen))
+        examples, kept = draw_examples(self.positives, self.negatives, sizes, most, rng)
         heads = None if self.heads is None else self.heads[examples]
         weights = self.positives[examples], self.negatives[examples]
         if self.members is None:
             return Sample(self.space, self.valuations[examples], *weights, None, heads)
-        members = self.members.take(examples)
+        members = cut_bags(self.members.take(examples), kept, rng)
         rows, place = np.unique(members.rows, return_inverse=True)
         kept = Membership(members.starts, place.ravel().astype(np.int64))
         return Sample(self.space, self.valuations[rows], *weights, kept, heads)
