@@ -131,12 +131,12 @@ class Sample:
 
         Of a class, every example is drawn with the same probability and keeps its
         weight, so that weights within a class are unbiased. An example is of the
-        class that weighs more, and positive where both weigh the same; each class
-        keeps 8 at the least, or all that it has. A bag takes no more of the budget
-        than nine in ten of its class do, nor more than an eighth: where it has more
-        rows, and the examples drawn leave no room for them, rows of it are drawn at
-        random. A body that covers few rows of such an example may then no longer
-        cover it; bags of other sizes are hardly ever cut.
+        class that weighs more, and positive where both weigh the same. Each class
+        keeps 8, if it has and the budget holds as many: a bag takes no more rows of
+        the budget than nine in ten of its class have, nor more than an eighth. Where
+        it has more, and the examples drawn leave no room for them, rows of it are
+        drawn at random. A body that covers few rows of such an example may then no
+        longer cover it; bags of usual sizes are hardly ever cut.
 
         A sample with no more rows than that is returned unchanged.
         """
@@ -146,12 +146,12 @@ class Sample:
         if sizes.sum() <= most:
             return self
         rng = np.random.default_rng(seed)
-        examples, kept = draw_examples(self.positives, self.negatives, sizes, most, rng)
+        examples, counts = draw_examples(self.positives, self.negatives, sizes, most, rng)
         heads = None if self.heads is None else self.heads[examples]
         weights = self.positives[examples], self.negatives[examples]
         if self.members is None:
             return Sample(self.space, self.valuations[examples], *weights, None, heads)
-        members = cut_bags(self.members.take(examples), kept, rng)
+        members = cut_bags(self.members.take(examples), counts, rng)
         rows, place = np.unique(members.rows, return_inverse=True)
         kept = Membership(members.starts, place.ravel().astype(np.int64))
         return Sample(self.space, self.valuations[rows], *weights, kept, heads)
