@@ -34,7 +34,7 @@ _OPTIONS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; a user's mistake is one sentence on stderr and status 2.
+    """Run the command line; a user's mistake is one sentence on stderr and status 2, a page in part status 1.
 
     Examples
     --------
@@ -44,11 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = vars(_parser().parse_args(arguments))
     run = given.pop("run")
     try:
-        run(**given)
+        return int(run(**given) or 0)
     except AndreError as error:
         sys.stderr.write(f"bench: {error}\n")
         return 2
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -101,12 +100,33 @@ def _measure(name: str, out: Path | None, *, as_json: bool = False, **settings: 
     _show(report, as_json=as_json)
 
 
-def _measure_all(out: Path | None) -> None:
+def _measure_all(out: Path | None) -> int:
+    """Measure every benchmark as published; 1 where the page is not what these measurements alone make."""
+    left_out = []
     for name in BENCHMARKS:
         try:
             _measure(name, out)
         except DataError as error:  # its datasets are neither here nor to be had
             sys.stderr.write(f"bench: {name} left out: {error}\n")
+            left_out.append(name)
+    if left_out:
+        sys.stderr.write(
+            f"bench: the page is not all new: what it had of {', '.join(left_out)} before is as it was\n"
+        )
+    if out is not None and (others := _others(out)):
+        sys.stderr.write(
+            f"bench: the page also has {', '.join(others)}, which `all` does not measure: "
+            f"delete them in {out}\n"
+        )
+        return 1
+    return 1 if left_out else 0
+
+
+def _others(out: Path) -> list[str]:
+    """Reports of a folder that are not of the list."""
+    from benchmarks.report import reports_in
+
+    return sorted({report.name for report in reports_in(out)} - set(BENCHMARKS))
 
 
 def _write_page(folder: Path) -> None:

@@ -155,12 +155,7 @@ def write_page(folder: Path) -> Path:
     DataError
         Where there is none, or one cannot be read.
     """
-    reports = []
-    for path in sorted((folder / _FOLDER).glob("*.json")):
-        try:
-            reports.append(Report.read(json.loads(path.read_text())))
-        except (ValueError, KeyError, TypeError):
-            raise DataError(f"{path} is no benchmark's report: delete it, or measure it anew") from None
+    reports = reports_in(folder)
     if not reports:
         raise DataError(f"there are no reports in {folder / _FOLDER}: run `./dev bench all --out {folder}`")
     order = [*BENCHMARKS, *sorted({report.name for report in reports} - set(BENCHMARKS))]
@@ -168,6 +163,23 @@ def write_page(folder: Path) -> Path:
     page = folder / f"{_FOLDER}.md"
     write_whole(page, "\n".join((_PREFACE, *(report.markdown() + "\n" for report in reports))))
     return page
+
+
+def reports_in(folder: Path) -> list[Report]:
+    """The reports that a folder keeps, in order of their names.
+
+    Raises
+    ------
+    DataError
+        Where one cannot be read.
+    """
+    reports = []
+    for path in sorted((folder / _FOLDER).glob("*.json")):
+        try:
+            reports.append(Report.read(json.loads(path.read_text())))
+        except (ValueError, KeyError, TypeError):
+            raise DataError(f"{path} is no benchmark's report: delete it, or measure it anew") from None
+    return reports
 
 
 def rich_tables(report: Report) -> list[RichTable]:

@@ -12,7 +12,7 @@ from andre.errors import ConfigError
 from andre.evaluation import CrispSample, program_length
 from andre.learning import Config, fit, neighbours
 from andre.logic import Program
-from andre.samples import SYNTHETIC_TASKS, Codes, SyntheticTask, random_task
+from andre.samples import SYNTHETIC_TASKS, Codes, Sample, SyntheticTask, random_task
 from benchmarks import BENCHMARKS, Tick, silent
 from benchmarks.paper import SYNTHETIC, Cell
 from benchmarks.processes import run_all
@@ -78,10 +78,18 @@ def attempt(trial: Trial) -> Outcome:
         alone=sum(run.program == task.program for run in able) / max(1, len(able)),
         excess=program_length(crisp, task.space.encode(program)) - program_length(crisp, truth),
         train=crisp.accuracy(program),
-        test=CrispSample.of(task.sample(TEST_ROWS, seed)).accuracy(program),
+        test=CrispSample.of(_test_rows(trial)).accuracy(program),
         n_runs=len(runs),
         seconds=seconds,
     )
+
+
+def _test_rows(trial: Trial) -> Sample:
+    """Clean rows drawn apart from the training rows.
+
+    A seed and a number of rows fix a draw, so that as many rows of the same seed would be the same.
+    """
+    return trial.task.sample(TEST_ROWS + (trial.rows == TEST_ROWS), trial.config.seed)
 
 
 def identifiable(sample: CrispSample, truth: Codes) -> bool:

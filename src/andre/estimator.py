@@ -14,7 +14,7 @@ from andre.errors import ConfigError, DataError
 from andre.learning import Callback, Config, Result, fit
 from andre.logic import Program
 from andre.report import LiveProgress
-from andre.samples import RuleSpace, Sample, Thresholds, check_weights
+from andre.samples import RuleSpace, Sample, Thresholds, check_weights, scaled_to_rows
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -57,6 +57,10 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         refuses values outside [0, 1].
     n_thresholds
         Into how many predicates a column is cut, at most.
+    weights
+        What `sample_weight` means. `relative`, as elsewhere in scikit-learn: only how
+        many times one weight is another counts, and all of them together stand for
+        as many rows as have one. `counts`: 2 is two rows, and with it twice the evidence.
     time_limit
         Seconds after which the best program so far is taken.
     random_state
@@ -105,6 +109,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         head: str = "h",
         numeric: Literal["thresholds", "all", "error"] = "thresholds",
         n_thresholds: int = 8,
+        weights: Literal["relative", "counts"] = "relative",
         time_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
@@ -114,6 +119,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.head = head
         self.numeric = numeric
         self.n_thresholds = n_thresholds
+        self.weights = weights
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
@@ -128,7 +134,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y
             The class of every row; any two values.
         sample_weight
-            A non-negative weight per row: 2 counts as two rows, 0 as none.
+            A non-negative weight per row; a row of weight 0 is left out. What the others mean is
+            said by the parameter `weights`.
         """
         config = self._config()
         table, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
@@ -136,6 +143,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = check_weights(sample_weight, len(table))
         seen = weights > 0  # a row of weight 0 must not even place a cut
         table, positive, weights = table[seen], positive[seen], weights[seen]
+        if self.weights == "relative":
+            weights = scaled_to_rows(weights)
         if positive.all() or not positive.any():
             raise DataError(
                 f"all rows are of the class {self.classes_[int(positive[0])]}, so there is only one class "
@@ -177,6 +186,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ConfigError(f"{name!r} is not one of the settings here: use the parameter {parameter}")
         if self.numeric not in ("thresholds", "all", "error"):
             raise ConfigError(f"numeric is {self.numeric!r}: choose 'thresholds', 'all' or 'error'")
+        if self.weights not in ("relative", "counts"):
+            raise ConfigError(f"weights is {self.weights!r}: choose 'relative' or 'counts'")
         if not isinstance(self.n_thresholds, int | np.integer) or self.n_thresholds < 1:
             raise ConfigError(f"n_thresholds is {self.n_thresholds!r}: give a whole number of 1 or more")
         seed = self.random_state

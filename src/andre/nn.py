@@ -87,7 +87,8 @@ class RuleLayer(nn.Module):
         Parameters
         ----------
         x
-            Valuations in [0, 1], [..., m]; NaN is unknown. Gradients flow back to them.
+            Valuations in [0, 1], [..., m]; NaN is unknown. Gradients flow back to them. What comes
+            out has their type, or that of the weights where they are integers or Booleans.
         """
         return torch.sigmoid(self.logits(x))
 
@@ -97,6 +98,10 @@ class RuleLayer(nn.Module):
             raise DataError(
                 f"the layer reads {self.space.m} valuations in the last dimension: there are {x.shape[-1]}"
             )
+        if x.is_complex():
+            raise DataError(f"a valuation is a number in [0, 1], and these are of type {x.dtype}")
+        if not x.is_floating_point():  # truth values as integers or Booleans
+            x = x.to(self.weight.dtype)
         # Sums of exp(-beta) vanish in half precision, so the sums are made in single precision or better.
         exact = torch.promote_types(torch.promote_types(x.dtype, self.weight.dtype), torch.float32)
         rows = x.reshape(-1, self.space.m).to(exact)  # [U, m]

@@ -27,6 +27,7 @@ def test_the_page_has_every_benchmark_with_the_settings_of_the_list():
     whole = {"cells": {28, 14}, "tasks": {10, 4}, "sizes": [[10**4, 10**5, 10**6, 10**7]]}
     for name, report in kept.items():
         benchmark, said = BENCHMARKS[name], dict(report["settings"])
+        assert report["name"] == name
         assert report["title"] == benchmark.title
         for key in ("seed", "preset", "workers", "m", "rows", "noise"):
             if key in benchmark.settings:
@@ -56,12 +57,25 @@ def test_all_measures_every_line_as_published(monkeypatch, tmp_path, capsys):
         return Report(name, self.title, "", {}, 0.0)
 
     monkeypatch.setattr(Benchmark, "measure", pretend)
-    assert command.main(["all", "--out", str(tmp_path)]) == 0
+    assert command.main(["all", "--out", str(tmp_path)]) == 1
     assert measured == {name: dict(line.settings) for name, line in BENCHMARKS.items() if name != "kb-times"}
     assert "kb-times left out: there is no dataset here" in capsys.readouterr().err
     page = (tmp_path / "benchmarks.md").read_text()
     places = [page.index(f"## {BENCHMARKS[name].title}\n") for name in measured]
     assert places == sorted(places)
+
+
+def test_all_tells_what_the_page_has_beside_it(monkeypatch, tmp_path, capsys):
+    def pretend(self, tick, **changed):
+        (name,) = (name for name, line in BENCHMARKS.items() if line is self)
+        return Report(name, self.title, "", {}, 0.0)
+
+    monkeypatch.setattr(Benchmark, "measure", pretend)
+    assert command.main(["all", "--out", str(tmp_path)]) == 0
+    assert not capsys.readouterr().err
+    Report("ablation-paper", "By hand", "", {}, 0.0).write(tmp_path)
+    assert command.main(["all", "--out", str(tmp_path)]) == 1
+    assert "the page also has ablation-paper, which `all` does not measure" in capsys.readouterr().err
 
 
 def test_markdown_when_piped(capsys):

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from andre.errors import ConfigError
 from andre.evaluation import CrispSample, program_length
 from andre.learning import Config
-from andre.samples import SYNTHETIC_TASKS, random_task
+from andre.samples import SYNTHETIC_TASKS, SyntheticTask, random_task
 from benchmarks.paper import SYNTHETIC, Cell
 from benchmarks.processes import run_all
 from benchmarks.synthetic import (
+    TEST_ROWS,
     Outcome,
     Summary,
     Trial,
@@ -152,6 +153,23 @@ def test_a_trial_judges_by_clean_rows():
     assert outcome.test == 1.0
     assert outcome.train == pytest.approx(0.9, abs=0.01)
     assert outcome.excess == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("rows", [200, TEST_ROWS - 1, TEST_ROWS, TEST_ROWS + 1])
+def test_no_row_is_learned_from_and_tested_on(rows, monkeypatch):
+    """Valuations are drawn from a continuum: an equal row is the same row."""
+    seen, sample = [], SyntheticTask.sample
+
+    def remember(*drawn):
+        seen.append({row.tobytes() for row in sample(*drawn).valuations})
+        return sample(*drawn)
+
+    monkeypatch.setattr(SyntheticTask, "sample", remember)
+    attempt(Trial(SYNTHETIC_TASKS["four"], rows, 0.0, Config.preset("default", seed=0, **_QUICK)))
+    train, test = seen
+    assert len(train) == rows
+    assert len(test) >= TEST_ROWS
+    assert not train & test
 
 
 def test_processes_give_what_one_gives():

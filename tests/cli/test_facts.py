@@ -77,12 +77,15 @@ def test_converting_there_and_back(andre, family: Path, tmp_path: Path) -> None:
         (tmp_path / "x.jsonl", []),
         (tmp_path / "x.duckdb", []),
         (tmp_path / "folder", ["--to", "csv"]),
-        (tmp_path / "splits", ["--to", "tsv-splits"]),
+        (tmp_path / "x.nl", []),
     ):
         done = andre("convert", family, out, *options)
         assert (done.status, done.out) == (0, "")
         assert f"4 facts of 2 relations written to {out}" in done.err
         assert read_facts(out) == read_facts(family)
+    done = andre("convert", family, tmp_path / "splits", "--to", "tsv-splits")
+    assert done.status == 2
+    assert "a folder of triples cannot hold person/1: write jsonl" in done.err
 
 
 def test_nothing_is_lost_without_being_asked(andre, family: Path, tmp_path: Path) -> None:

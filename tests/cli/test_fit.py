@@ -85,6 +85,17 @@ def test_atoms_weights_and_ignored_columns_reach_the_program(andre, tmp_path):
     assert "left out, because the same on every row: same" in err
 
 
+def test_weights_that_are_shares_are_told_to_count_as_rows(andre, tmp_path):
+    path = tmp_path / "shares.csv"
+    rows = [f"{row & 1},{row >> 1 & 1},{{0}},{row & 1}" for row in range(40)]
+    for weight, told in ((1 / 40, True), (1, False)):
+        path.write_text("\n".join(["b1,b2,share,h", *rows]).format(weight))
+        status, out, err = andre("fit", path, "--weight", "share", *FAST)
+        assert status == 0
+        assert ("the weights of 40 rows add up to 1, and count as so many rows" in err) == told
+        assert ("h :- b1." in out) != told
+
+
 def test_why_nothing_was_found_is_said(andre, tmp_path):
     path = tmp_path / "coin.csv"
     path.write_text("b1,h\n0,0\n1,0\n0,1\n1,1\n")

@@ -8,8 +8,9 @@ import pytest
 from tests.completion.bases import FAST, family
 
 from andre.completion import complete
+from andre.facts import FactBase
 from andre.learning import ProposalConfig, informative_columns, propose, with_inequalities
-from andre.logic import check_safe, parse_rule
+from andre.logic import check_safe, parse_atom, parse_rule
 from andre.samples import Sample
 
 
@@ -52,3 +53,23 @@ def test_informative_columns_are_those_that_tell_labels_apart():
     sample = Sample.from_arrays(np.column_stack([noise, label, ~label]), label)
     assert np.flatnonzero(informative_columns(sample, 2)).tolist() == [5, 6]
     assert informative_columns(sample, 7).all()
+
+
+def hub_graph(seed, n=40):
+    """Constants that are linked to one hub, whose pairs have many more rows than `rows` below allows."""
+    rng = np.random.default_rng(seed)
+    facts = {f"likes(x{i}, hub)" for i in range(0, n, 2)} | {f"fans(hub, x{i})" for i in range(0, n, 2)}
+    for name in "abcd":
+        facts |= {f"{name}(hub, x{i})" for i in range(n) if rng.random() < 0.5}
+        facts |= {f"{name}(x{i}, x{j})" for i, j in rng.integers(0, n, (60, 2))}
+    return FactBase.from_facts(map(parse_atom, sorted(facts)))
+
+
+@pytest.mark.parametrize("rows", [2, 20])
+def test_a_hub_does_not_keep_runs_from_proposing(rows):
+    """Where every bag is larger than the budget, there were no examples, and nothing was proposed."""
+    config = ProposalConfig(steps=20, restarts=1, subrules=(2,), rows=rows)
+    found = propose(hub_graph(0), config)
+    assert {rule.head.predicate for rule in found} >= {"likes", "fans"}
+    if rows == 20:
+        assert parse_rule("likes(X, Y) :- fans(Y, X), X \\= Y.") in found

@@ -13,30 +13,42 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    parametrize_with_checks,
+)
 
 import andre
 from andre.errors import AndreError, ConfigError, DataError
 from andre.estimator import AndreClassifier
 from andre.learning import Config, fit
-from andre.samples import Thresholds
+from andre.samples import Thresholds, scaled_to_rows
 from andre.samples.thresholds import is_valuation, quantile_cuts
 
 #: Enough for a rule of two literals, and quick.
 QUICK = {"rounds": 1, "restarts": 2, "steps": 100}
 
 
-@parametrize_with_checks([AndreClassifier(settings={"rounds": 1, "restarts": 1, "steps": 50})])
+BRIEF = {"rounds": 1, "restarts": 1, "steps": 50}
+
+
+@parametrize_with_checks([AndreClassifier(settings=BRIEF)])
 def test_contract(estimator, check):
     check(estimator)
 
 
+def test_contract_of_weights_that_are_counts():
+    model = AndreClassifier(settings=BRIEF, weights="counts")
+    check_sample_weight_equivalence_on_dense_data("AndreClassifier", model)
+
+
 @pytest.mark.sweep
-@parametrize_with_checks([AndreClassifier(), AndreClassifier(preset="paper")])
+@parametrize_with_checks([AndreClassifier(), AndreClassifier(preset="paper", weights="counts")])
 def test_contract_of_presets(estimator, check):
     check(estimator)
 
@@ -113,17 +125,54 @@ def test_same_seed_same_program(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_weights_count_as_rows(seed):
+def test_weights_that_are_counts_are_rows(seed):
     rng = np.random.default_rng(seed)
     X = np.column_stack((rng.normal(size=60), rng.random(60), rng.integers(-3, 9, 60)))
     X[rng.random(X.shape) < 0.1] = np.nan
     y, weight = rng.integers(0, 2, 60), rng.integers(0, 4, 60)
-    model = AndreClassifier(settings=QUICK, n_thresholds=3, random_state=0)
+    model = AndreClassifier(settings=QUICK, n_thresholds=3, weights="counts", random_state=0)
     weighed = clone(model).fit(X, y, sample_weight=weight)
     repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert weighed.thresholds_ == repeated.thresholds_
     assert str(weighed.program_) == str(repeated.program_)
     assert (weighed.predict_proba(X) == repeated.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_relative_weights_mean_the_same_whatever_their_sum(seed):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.random((80, 4)), rng.exponential(size=80)
+    y = ((X[:, 0] > 0.5) & (X[:, 2] < 0.5)) ^ (rng.random(80) < 0.05)
+    model = AndreClassifier(settings=QUICK, random_state=0)
+    one = clone(model).fit(X, y, sample_weight=weight)
+    assert len(one.program_)
+    for factor in (1 / weight.sum(), 1e-9, 7.0):
+        other = clone(model).fit(X, y, sample_weight=factor * weight)
+        assert str(other.program_) == str(one.program_)
+        assert other.result_.length == one.result_.length
+        assert (other.predict_proba(X) == one.predict_proba(X)).all()
+    plain = clone(model).fit(X, y)
+    even = clone(model).fit(X, y, sample_weight=np.full(80, 1 / 80))
+    assert even.result_.length == plain.result_.length
+    assert str(even.program_) == str(plain.program_)
+
+
+@given(hnp.arrays(np.float64, st.integers(1, 30), elements=st.floats(1e-6, 1e6)), st.floats(1e-6, 1e6))
+def test_scaled_weights_keep_their_proportions_and_add_up_to_the_rows(weights, factor):
+    scaled = scaled_to_rows(weights)
+    assert scaled.sum() == pytest.approx(len(weights))
+    assert np.allclose(scaled * weights.sum(), weights * len(weights), rtol=1e-9)
+    assert np.allclose(scaled_to_rows(factor * weights), scaled, rtol=1e-11)
+
+
+def test_boosting_learns_rules_that_together_beat_one():
+    X, y = make_classification(300, 6, n_informative=4, flip_y=0.1, random_state=1)
+    learner = AndreClassifier(settings={"rounds": 1, "restarts": 2, "steps": 60}, random_state=0)
+    one = clone(learner).fit(X[:200], y[:200])
+    boosted = AdaBoostClassifier(learner, n_estimators=6, random_state=0).fit(X[:200], y[:200])
+    assert len(boosted.estimators_) >= 3
+    assert all(len(each.program_) for each in boosted.estimators_[:3])
+    assert boosted.score(X[200:], y[200:]) > one.score(X[200:], y[200:])
 
 
 def test_unknown_satisfies_neither_a_literal_nor_its_negation():

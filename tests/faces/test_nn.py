@@ -124,6 +124,26 @@ def test_dtypes(dtype):
     assert torch.isfinite(layer.weight.grad).all()
 
 
+@given(CODES, st.integers(0, 2**32 - 1), st.sampled_from([torch.float16, torch.float32, torch.float64]))
+@settings(max_examples=30)
+def test_integers_and_booleans_say_what_floats_say(codes, seed, weights):
+    layer = layer_of(codes, sharp=1.5).to(weights)
+    x = torch.as_tensor(np.random.default_rng(seed).integers(0, 2, (2, 3, layer.space.m)))
+    expected, logits = layer(x.to(weights)), layer.logits(x.to(weights))
+    for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
+        proba = layer(x.to(dtype))
+        assert proba.dtype == weights
+        assert torch.equal(proba, expected)
+        assert torch.equal(layer.logits(x.to(dtype)), logits)
+    proba.sum().backward()
+    assert torch.isfinite(layer.weight.grad).all()
+
+
+def test_complex_numbers_are_no_truth_values():
+    with pytest.raises(DataError, match="complex64"):
+        RuleLayer(["a"])(torch.ones(1, 1, dtype=torch.complex64))
+
+
 def test_autocast_does_not_lose_the_sums():
     layer, x = RuleLayer(["a", "b", "c"]), torch.rand(8, 3)
     with torch.autocast("cpu", dtype=torch.bfloat16):

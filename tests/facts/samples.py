@@ -12,8 +12,9 @@ from andre.facts import FORMATS, Bias, FactBase, Relation, write_facts
 from andre.logic import parse_program
 
 
-def sample_base(holds: frozenset[str]) -> FactBase:
+def sample_base(name: str) -> FactBase:
     """Facts that use whatever a format can hold."""
+    holds = FORMATS[name].holds
     edge = Relation(
         "edge",
         np.array([[0, 1], [1, 2], [2, 0], [0, 2]]),
@@ -21,7 +22,8 @@ def sample_base(holds: frozenset[str]) -> FactBase:
         mark=np.array([0, 2, 0, 2]) if "mark" in holds else None,
         negative=np.array([False, True, False, False]) if "negative" in holds else None,
     )
-    base = FactBase.from_relations(["a", "b", "New York"], [edge, Relation("red", np.array([[0], [2]]))])
+    red = Relation("red", np.array([[0, 0], [2, 2]] if name in {"tsv", "tsv-splits"} else [[0], [2]]))
+    base = FactBase.from_relations(["a", "b", "New York"], [edge, red])
     if "rules" in holds:
         base = base.with_rules(parse_program("path(X, Y) :- edge(X, Y), X \\= Y."))
     if "bias" in holds:
@@ -47,6 +49,6 @@ def sample_name(name: str) -> str:
 def sample_files(name: str) -> dict[str, bytes]:
     """The files of the sample of a format, written once: databases are slow to write."""
     with tempfile.TemporaryDirectory() as folder:
-        write_facts(sample_base(FORMATS[name].holds), Path(folder, sample_name(name)), name)
+        write_facts(sample_base(name), Path(folder, sample_name(name)), name)
         files = [path for path in Path(folder).rglob("*") if path.is_file()]
         return {str(path.relative_to(folder)): path.read_bytes() for path in files}

@@ -31,11 +31,11 @@ def shown(base: FactBase) -> set[str]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_source_is_seen_for_what_it_is(name: str, tmp_path: Path) -> None:
     path = write_sample(name, tmp_path)
-    assert read_facts(path) == sample_base(FORMATS[name].holds)
+    assert read_facts(path) == sample_base(name)
     # Prolog and ProbLog are read alike, and CSV is told from other text by its name only.
     if not path.is_dir():
         bare = path.rename(tmp_path / "facts")
-        assert read_facts(bare) == sample_base(FORMATS[name].holds)
+        assert read_facts(bare) == sample_base(name)
 
 
 def test_simple_and_odd_prolog_agree_with_the_grammar(tmp_path: Path) -> None:
@@ -89,15 +89,64 @@ def test_digits_are_numbers_unless_they_are_codes(tmp_path: Path) -> None:
     assert base.constants == ("ann", 9, "bob", 9.0, "cy")
 
 
-@pytest.mark.parametrize("name", ["x.nl", "x.tsv"])
-def test_reflexive_relations_are_unary_only_among_binary_ones(name: str, tmp_path: Path) -> None:
-    facts = [("person", "a", "a"), ("person", "b", "b"), ("knows", "a", "b"), ("knows", "b", "b")]
-    line = "{0}({1},{2}).\n" if name == "x.nl" else "{1}\t{0}\t{2}\n"
-    base = read_facts(written(tmp_path, name, "".join(line.format(*fact) for fact in facts)))
+REFLEXIVE = [("person", "a", "a"), ("person", "b", "b"), ("knows", "a", "b"), ("knows", "b", "b")]
+
+
+def test_in_nl_reflexive_relations_are_unary_among_binary_ones(tmp_path: Path) -> None:
+    lines = "".join(f"{name}({one},{two}).\n" for name, one, two in REFLEXIVE)
+    base = read_facts(written(tmp_path, "x.nl", lines))
     assert shown(base) == {"person(a)", "person(b)", "knows(a, b)", "knows(b, b)"}
-    if name == "x.nl":
-        base = read_facts(written(tmp_path, name, "person(a,a).\nbetween(a,b,c).\n"))
-        assert shown(base) == {"person(a, a)", "between(a, b, c)"}
+    assert base.notes.unary == ("person",)
+    base = read_facts(written(tmp_path, "x.nl", "person(a,a).\nbetween(a,b,c).\n"))
+    assert shown(base) == {"person(a, a)", "between(a, b, c)"}
+
+
+def _frame() -> pd.DataFrame:
+    return pd.DataFrame([(head, name, tail) for name, head, tail in REFLEXIVE], columns=["h", "r", "t"])
+
+
+def _splits(folder: Path) -> Path:
+    for mark in ("train", "test"):
+        _frame().to_csv(folder / f"{mark}.txt", sep="\t", header=False, index=False)
+    return folder
+
+
+def _database(folder: Path, name: str) -> Path:
+    frame = _frame()
+    if name == "x.sqlite":
+        with sqlite3.connect(folder / name) as connection:
+            frame.to_sql("facts", connection, index=False)
+        return folder / name
+    with duckdb.connect(str(folder / name)) as connection:
+        connection.execute("CREATE TABLE facts AS SELECT * FROM frame")
+    return folder / name
+
+
+def _factory() -> SimpleNamespace:
+    ids = {"person": 0, "knows": 1}
+    triples = [(ord(head) - 97, ids[name], ord(tail) - 97) for name, head, tail in REFLEXIVE]
+    return SimpleNamespace(
+        entity_to_id={"a": 0, "b": 1}, relation_to_id=ids, mapped_triples=np.array(triples)
+    )
+
+
+TRIPLES = {
+    "tsv": lambda folder: written(folder, "x.tsv", _frame().to_csv(sep="\t", header=False, index=False)),
+    "tsv-splits": _splits,
+    "csv": lambda folder: written(folder, "x.csv", _frame().to_csv(index=False)),
+    "parquet": lambda folder: (_frame().to_parquet(folder / "x.parquet"), folder / "x.parquet")[1],
+    "duckdb": lambda folder: _database(folder, "x.duckdb"),
+    "sqlite": lambda folder: _database(folder, "x.sqlite"),
+    "frame": lambda _: _frame(),
+    "factory": lambda _: _factory(),
+}
+
+
+@pytest.mark.parametrize("kind", TRIPLES)
+def test_triples_stay_binary_though_both_ends_are_always_the_same(kind: str, tmp_path: Path) -> None:
+    base = read_facts(TRIPLES[kind](tmp_path))
+    assert shown(base) == {"person(a, a)", "person(b, b)", "knows(a, b)", "knows(b, b)"}
+    assert not base.notes.unary
 
 
 def test_a_folder_of_splits(tmp_path: Path) -> None:
@@ -159,7 +208,7 @@ def test_csv_files(tmp_path: Path) -> None:
     written(tmp_path, "located%20in.csv", 'what,where,mark\n"Paris, Texas",texas,test\nlima,peru,train\n')
     written(tmp_path, "kin.csv", "subject,predicate,object\nann,mother,bob\n")
     triples = written(tmp_path, "kin.txt", "Head,Relation,Tail\nann,mother,bob\nann,person,ann\n")
-    assert shown(read_facts(triples, "csv")) == {"mother(ann, bob)", "person(ann)"}
+    assert shown(read_facts(triples, "csv")) == {"mother(ann, bob)", "person(ann, ann)"}
     base = read_facts(tmp_path)
     assert shown(base) == {
         "'located in'('Paris, Texas', texas)",
@@ -172,7 +221,7 @@ def test_csv_files(tmp_path: Path) -> None:
 
 def test_data_frames() -> None:
     triples = pd.DataFrame([("ann", "mother", "bob"), ("ann", "person", "ann")], columns=["a", "b", "c"])
-    assert shown(read_facts(triples)) == {"mother(ann, bob)", "person(ann)"}
+    assert shown(read_facts(triples)) == {"mother(ann, bob)", "person(ann, ann)"}
     ages = pd.DataFrame(
         {"who": ["ann", "bob"], "years": [9, 10], "probability": [0.5, 1.0], "mark": ["test", "train"]}
     )
@@ -193,7 +242,7 @@ def test_a_triples_factory() -> None:
     test = SimpleNamespace(
         mapped_triples=np.array([[0, 0, 2]]), entity_to_id=entities, relation_to_id=relations
     )
-    assert shown(read_facts(train)) == {"p(a, b)", "p(b, c)", "self(c)"}
+    assert shown(read_facts(train)) == {"p(a, b)", "p(b, c)", "self(c, c)"}
     both = read_facts({"train": train, "test": test})
     assert shown(both.select("test")) == {"p(a, c)"}
     for broken in (

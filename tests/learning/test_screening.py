@@ -11,7 +11,7 @@ from andre.evaluation import CrispSample
 from andre.learning import Config, Guide, best_short_bodies
 from andre.learning.modes import fit_screened, is_wide
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
-from andre.samples import Form, RuleSpace, Sample
+from andre.samples import Form, Membership, RuleSpace, Sample
 
 
 def _wide(seed, m=90, rows=3000):
@@ -50,6 +50,27 @@ def test_runs_propose_nothing_of_what_they_do_not_see():
     assert result.score().rows < sample.total
     assert result.config.training.rounds == 1
     assert not result.config.selection.combine
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_see_both_classes_where_every_bag_is_larger_than_they_may_see(seed):
+    """They did not see any example then, and proposed nothing."""
+    rng = np.random.default_rng(seed)
+    table = np.indices((2,) * 7).reshape(7, -1).T.astype(float)  # [128, 7]
+    good = np.flatnonzero((table[:, 0] == 1) & (table[:, 4] == 0))
+    bags = [
+        np.sort(rng.permutation(good if label else np.setdiff1d(np.arange(128), good))[:30])
+        for label in (True, False) * 40
+    ]
+    labels = np.arange(80) % 2 == 0
+    members = Membership(np.arange(0, 80 * 30 + 1, 30), np.concatenate(bags))
+    space = RuleSpace.from_names([f"b{place}" for place in range(7)])
+    sample = Sample(space, table, labels.astype(float), (~labels).astype(float), members)
+    config = Config.preset("default", steps=80, seed=seed)
+    result = propose_bodies(sample, config, Effort(rows=50, rounds=1))
+    body = np.array([1, 0, 0, 0, -1, 0, 0], dtype=np.int8)
+    assert (result.proposed == body).all(axis=1).any()
+    assert 0 < result.score().rows < 80
 
 
 def test_an_effort_is_a_share_of_the_usual_settings():

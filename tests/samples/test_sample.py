@@ -1,7 +1,5 @@
 """Samples: equal rows are merged and nothing is lost; bad input is refused in a sentence."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from andre.errors import AndreError, DataError
-from andre.samples import Membership, RuleSpace, Sample
+from andre.samples import RuleSpace, Sample
 
 cells = st.sampled_from([0.0, -0.0, 0.25, 0.5, 1.0, np.nan])
 tables = hnp.arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 3)), elements=cells)
@@ -149,43 +147,3 @@ def test_a_class_of_weight_zero_is_no_class() -> None:
 def test_both_classes_are_enough() -> None:
     sample = Sample.from_arrays([[0.0], [0.0]], [0, 1])
     assert sample.require_both_classes() is sample
-
-
-@given(st.integers(0, 2**16), st.integers(1, 30), st.booleans())
-def test_a_thinned_sample_is_a_part_with_half_of_its_rows_for_each_class(seed, most, bags) -> None:
-    rng = np.random.default_rng(seed)
-    rows = np.indices((2,) * 5).reshape(5, -1).T[rng.permutation(32)[:25]].astype(float)
-    members, sizes = None, np.ones(25)
-    if bags:
-        sizes = rng.integers(1, 5, 12)
-        held = [np.sort(rng.permutation(25)[:size]) for size in sizes]
-        members = Membership(np.cumsum([0, *sizes]), np.concatenate(held))
-    weights = rng.integers(1, 4, (3, len(sizes))).astype(float)
-    space = RuleSpace.from_names(["b1", "b2", "b3", "b4", "b5"])
-    whole = Sample(space, rows, weights[0], weights[1], members, weights[2])
-    part = whole.thinned(most, seed)
-    if sizes.sum() <= most:
-        assert part is whole
-        return
-    before, after = _told(whole), _told(part)
-    assert Counter(after) <= Counter(before)
-    for sign in (1, -1):
-        taken, all_ = (
-            [len(one[0]) for one in told if sign * (one[1] - one[2]) > 0] for told in (after, before)
-        )
-        assert sum(taken) <= most / 2
-        if not bags:
-            assert len(taken) == min(len(all_), most // 2)
-    assert all(one[1] != one[2] for one in after)
-    assert part.thinned(most, seed) is part
-
-
-def _told(sample: Sample) -> list[tuple]:
-    """Each example by its rows, and its weights."""
-    members = sample.members
-    places = [
-        [place] if members is None else members.rows[slice(*members.starts[place : place + 2])]
-        for place in range(sample.n_examples)
-    ]
-    held = [frozenset(map(tuple, sample.valuations[some].tolist())) for some in places]
-    return list(zip(held, sample.positives, sample.negatives, sample.heads, strict=True))

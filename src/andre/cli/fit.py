@@ -18,6 +18,7 @@ from andre.cli.show import print_run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from andre.facts import ExampleTable
     from andre.learning import Callback, Result
 
 
@@ -31,7 +32,7 @@ def fit(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="CSV or Parquet; - is standard input.")],
     *,
     label: Annotated[str, typer.Option(help="The column of 0/1 labels; it names the head.")] = "h",
-    weight: Annotated[str | None, typer.Option(help="A column of row weights.")] = None,
+    weight: Annotated[str | None, typer.Option(help="A column of row weights: 2 counts as two rows.")] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")] = None,
     validation: Annotated[
         str | None, typer.Option(metavar="SHARE|FILE", help="Rows to hold out, e.g. 0.2, or a second table.")
@@ -77,6 +78,8 @@ def fit(
     examples = source.read()
     if examples.constant and not quiet:
         say(f"left out, because the same on every row: {', '.join(examples.constant)}")
+    if not quiet:
+        _say_of_weights(examples.table)
     with _watchers(quiet, tensorboard) as callbacks:
         result = learn(
             examples.train, config, validation=examples.held, callbacks=callbacks, checkpoint=checkpoint
@@ -91,6 +94,18 @@ def fit(
     print_run(result, as_json=as_json)
     if not quiet:
         _say_how_it_went(result, out, report)
+
+
+def _say_of_weights(table: ExampleTable) -> None:
+    """A word on weights that look like shares: rows of next to no weight are next to no evidence."""
+    if table.weights is None:
+        return
+    rows, total = int((table.weights > 0).sum()), float(table.weights.sum())
+    if total < rows / 2:
+        say(
+            f"the weights of {rows} rows add up to {total:g}, and count as so many rows: "
+            "if only their proportions matter, scale them up to a mean of 1"
+        )
 
 
 @command()

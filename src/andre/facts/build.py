@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -121,7 +121,6 @@ class Builder:
     rules: list[Rule] = field(default_factory=list)
     bias: Bias | None = None
     directives: int = 0
-    n_tables: int = 0  #: tables of one predicate, whose columns show its arity
     settings: list[str] = field(default_factory=list)
     _found: dict[Key, list[_Found]] = field(default_factory=dict)
 
@@ -160,9 +159,7 @@ class Builder:
             atom.predicate, row, place, probability=np.array([probability]), negative=np.array([negative])
         )
 
-    def finish(
-        self, interpret: Interpret = values_of_texts, *, one_arity: bool = False, unary: bool = False
-    ) -> FactBase:
+    def finish(self, interpret: Interpret = values_of_texts, *, one_arity: bool = False) -> FactBase:
         """The fact base of all that was added.
 
         Parameters
@@ -171,9 +168,6 @@ class Builder:
             What texts mean.
         one_arity
             Whether relations of one name and several arities are refused.
-        unary
-            Whether, where all relations are binary, those whose facts all look
-            like p(a,a) are unary.
         """
         if one_arity:
             self._check_arities()
@@ -182,11 +176,14 @@ class Builder:
         if recode is not None:
             relations = [relation.recoded(recode) for relation in relations]
         merged = merge_equal(relations, len(constants), partial(self._describe, constants))
-        distinct, collapsed = merged.relations, tuple[str, ...]()
-        if unary and all(arity == 2 for _, arity in distinct):
-            distinct, collapsed = _unary(distinct)
-        notes = Notes(merged.duplicates, merged.overlaps, collapsed, self.directives, tuple(self.settings))
-        return FactBase(tuple(constants), distinct, Program(tuple(self.rules)), "closed", notes, self.bias)
+        notes = Notes(
+            merged.duplicates,
+            merged.overlaps,
+            directives=self.directives,
+            settings=tuple(self.settings),
+        )
+        rules = Program(tuple(self.rules))
+        return FactBase(tuple(constants), merged.relations, rules, "closed", notes, self.bias)
 
     def _values(
         self, interpret: Interpret, relations: Iterable[Relation]
@@ -227,19 +224,6 @@ class Builder:
                     f"{self._found[name, other][0].place.of(0)}: {name} has {_count(other)} here and "
                     f"{_count(arity)} elsewhere ({found[0].place.of(0)}): a relation has one arity"
                 )
-
-
-def _unary(relations: dict[Key, Relation]) -> tuple[dict[Key, Relation], tuple[str, ...]]:
-    """The relations, those whose facts all have two equal arguments made unary, and the names of those."""
-    read: dict[Key, Relation] = {}
-    collapsed = []
-    for key, relation in relations.items():
-        if (relation.codes[:, 0] == relation.codes[:, 1]).all():
-            collapsed.append(relation.name)
-            read[relation.name, 1] = replace(relation, codes=relation.codes[:, :1])
-        else:
-            read[key] = relation
-    return read, tuple(collapsed)
 
 
 def _count(arity: int) -> str:

@@ -38,7 +38,7 @@ class ExampleTable:
     valuations: Floats  #: [N, m] in [0, 1]; NaN is unknown
     head: str = "h"  #: the label column's name
     labels: Bools | None = None  #: [N]
-    weights: Floats | None = None  #: [N]
+    weights: Floats | None = None  #: [N], as how many rows each counts
     path: Path | None = None  #: where it was read
 
     def __len__(self) -> int:
@@ -134,7 +134,7 @@ def read_table(
     label
         The column of 0/1 labels, which names the head; None if there is none.
     weight
-        A column of row weights, if there is one.
+        A column of row weights, if there is one; 2 counts as two rows.
     columns
         The columns of candidate atoms, in this order; by default all others.
     ignore

@@ -35,7 +35,9 @@ def read_facts(source: Any, format: str | None = None, world: World = "closed") 
         a folder with train, valid and test), CSV or Parquet (a file, or a
         folder with one for each relation), a DuckDB or SQLite database, or JSON
         Lines. Or a DataFrame of triples, a dict of DataFrames by relation, a
-        PyKEEN TriplesFactory, or a dict of these by train, valid and test.
+        PyKEEN TriplesFactory, or a dict of these by train, valid and test. In `.nl`
+        files that are binary throughout p(a,a) may stand for p(a), and the notes
+        say where it is read so; triples are always binary.
     format
         The name of the format, where path and content do not show it.
     world

@@ -55,7 +55,7 @@ def from_frames(source: Any) -> FactBase:
             if not isinstance(name, str) or not is_frame(frame):
                 raise DataError(f"{name!r} must be a relation's name with a DataFrame")
             _add(builder, name, _columns(frame), f"the DataFrame {name}")
-    return builder.finish(as_names, unary=not builder.n_tables)
+    return builder.finish(as_names)
 
 
 def _columns(frame: Any) -> dict[str, list[Any]]:
@@ -133,7 +133,7 @@ def from_triples_factories(parts: Mapping[str, Any]) -> FactBase:
             raise DataError(f"the {mark} triples have an id that no entity or relation has") from None
         marks = np.full(len(triples), MARKS.index(mark), dtype=np.uint8)
         builder.add_triples(relations, kinds, ends, mark=marks)
-    return builder.finish(as_names, unary=True)
+    return builder.finish(as_names)
 
 
 def _labels(ids: Mapping[str, int], what: str) -> list[str]:

@@ -11,7 +11,7 @@ by a `Membership`. `Thresholds` makes valuations of numeric columns, and
 from andre.samples.form import Form
 from andre.samples.language import Language, evidence_mask, key_text
 from andre.samples.membership import Membership
-from andre.samples.sample import Sample, check_valuations, check_weights, sums_of
+from andre.samples.sample import Sample, check_valuations, check_weights, scaled_to_rows, sums_of
 from andre.samples.space import Codes, RuleSpace
 from andre.samples.synthetic import SYNTHETIC_TASKS, SyntheticTask, random_task
 from andre.samples.thresholds import Thresholds
@@ -31,5 +31,6 @@ __all__ = [
     "evidence_mask",
     "key_text",
     "random_task",
+    "scaled_to_rows",
     "sums_of",
 ]

@@ -13,6 +13,7 @@ from andre.errors import DataError
 from andre.facts import ExampleTable
 from andre.samples.membership import Membership
 from andre.samples.space import RuleSpace
+from andre.samples.thinning import cut_bags, draw_examples
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,8 @@ class Sample:
         labels
             0 or 1 per example.
         weights
-            A non-negative weight per example; rows of weight 0 are left out.
+            A non-negative weight per example, which stands for so many equal ones; rows of
+            weight 0 are left out.
         space
             The rule space, or the column names; `b1`, `b2`, ... by default.
         """
@@ -127,22 +129,29 @@ class Sample:
     def thinned(self, most: int, seed: int) -> Sample:
         """A random part of the examples with at most `most` rows, half of them of each class.
 
-        Weights are kept. A sample with no more rows than that is returned unchanged.
+        Of a class, every example is drawn with the same probability and keeps its
+        weight, so that weights within a class are unbiased. An example is of the
+        class that weighs more, and positive where both weigh the same. Each class
+        keeps 8, if it has and the budget holds as many: a bag takes no more rows of
+        the budget than nine in ten of its class have, nor more than an eighth. Where
+        it has more, and the examples drawn leave no room for them, rows of it are
+        drawn at random. A body that covers few rows of such an example may then no
+        longer cover it; bags of usual sizes are hardly ever cut.
+
+        A sample with no more rows than that is returned unchanged.
         """
-        sizes = np.ones(self.n_examples) if self.members is None else np.diff(self.members.starts)
+        sizes = np.ones(self.n_examples, dtype=np.int64)
+        if self.members is not None:
+            sizes = np.diff(self.members.starts)
         if sizes.sum() <= most:
             return self
         rng = np.random.default_rng(seed)
-        chosen = []
-        for weight in (self.positives - self.negatives, self.negatives - self.positives):
-            own = rng.permutation(np.flatnonzero(weight > 0))
-            chosen.append(own[np.cumsum(sizes[own]) <= most / 2])
-        examples = np.sort(np.concatenate(chosen))
+        examples, counts = draw_examples(self.positives, self.negatives, sizes, most, rng)
         heads = None if self.heads is None else self.heads[examples]
         weights = self.positives[examples], self.negatives[examples]
         if self.members is None:
             return Sample(self.space, self.valuations[examples], *weights, None, heads)
-        members = self.members.take(examples)
+        members = cut_bags(self.members.take(examples), counts, rng)
         rows, place = np.unique(members.rows, return_inverse=True)
         kept = Membership(members.starts, place.ravel().astype(np.int64))
         return Sample(self.space, self.valuations[rows], *weights, kept, heads)
@@ -222,6 +231,25 @@ def check_weights(weights: ArrayLike | None, rows: int) -> Floats:
     if not weight.any():
         raise DataError("every row weight is zero, so there are no rows to learn from")
     return weight
+
+
+def scaled_to_rows(weights: Floats) -> Floats:
+    """Relative weights, positive, as weights by which rows are counted: their mean is 1.
+
+    A description length counts rows: with weights that add up to 1 no rule would be worth
+    its literals. The effective sample size, (sum w)^2 / sum w^2, would be a more cautious
+    total than the number of rows; but where boosting has put most of the weight on few
+    rows, it leaves too little evidence for any rule about them.
+
+    Examples
+    --------
+    >>> scaled_to_rows(np.array([0.25, 0.25, 0.5])).tolist()
+    [0.75, 0.75, 1.5]
+    """
+    share, power = np.frexp(weights / weights.max())
+    # Cut to twelve digits: a common factor leaves its rounding in the last ones, which would decide ties.
+    even = np.ldexp(np.rint(share * 2**40), power - 40)
+    return np.asarray(even * (len(even) / even.sum()))
 
 
 def _merge(table: Floats) -> tuple[Floats, Ints]:

@@ -45,7 +45,6 @@ def add_table(builder: Builder, name: str | None, columns: Mapping[str, Sequence
     if not arguments:
         raise DataError(f"{place.source}: there is no column of arguments: a fact needs at least one")
     if name is not None:
-        builder.n_tables += 1
         codes = np.stack([_code_cells(builder, column, place) for column in arguments], axis=1)
         builder.add(name, codes, place, **given)
         return

@@ -34,7 +34,7 @@ def read_csv(path: Path) -> FactBase:
     builder = Builder()
     paths = files_in(path, ".csv") if path.is_dir() else [path]
     remarks = [remark for file in paths if (remark := _add_file(builder, file))]
-    facts = builder.finish(unary=not builder.n_tables)
+    facts = builder.finish()
     return replace(facts, notes=replace(facts.notes, remarks=(*facts.notes.remarks, *remarks)))
 
 

@@ -88,7 +88,7 @@ def _read_tables(path: Path, connection: Any, tables: str) -> FactBase:
     for (name,) in names:
         cursor = connection.execute(f"SELECT * FROM main.{identifier(name)}")
         _add_rows(builder, name, cursor, f"{path}, table {name}")
-    return builder.finish(as_names, unary=not builder.n_tables)
+    return builder.finish(as_names)
 
 
 def read_parquet(path: Path) -> FactBase:
@@ -98,7 +98,7 @@ def read_parquet(path: Path) -> FactBase:
         with _duckdb(file) as connection:
             cursor = connection.execute("SELECT * FROM read_parquet(?)", [str(file)])
             _add_rows(builder, relation_name(file), cursor, str(file))
-    return builder.finish(as_names, unary=not builder.n_tables)
+    return builder.finish(as_names)
 
 
 def write_parquet(base: FactBase, folder: Path) -> None:

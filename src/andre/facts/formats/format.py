@@ -65,25 +65,6 @@ def check_names_apart(*, fold: bool = False) -> Check:
     return check
 
 
-def check_not_reflexive(*, always: bool) -> Check:
-    """A check that no binary relation would be read back as unary, as one of facts p(a,a) is.
-
-    Unless `always`, that happens only where all relations are binary.
-    """
-
-    def check(base: FactBase, title: str) -> None:
-        if always or all(relation.arity == 2 for relation in base.relations.values()):
-            for relation in base.relations.values():
-                if relation.arity == 2 and (relation.codes[:, 0] == relation.codes[:, 1]).all():
-                    raise refusal(
-                        title,
-                        f"{relation}, whose facts all have two equal arguments",
-                        "it would be read as unary; write prolog or jsonl",
-                    )
-
-    return check
-
-
 def text_of(value: Value) -> str:
     """A constant without quotes."""
     return value if isinstance(value, str) else spell_number(value)

@@ -2,12 +2,15 @@
 
 The format of DFORL's knowledge bases. Arguments are constants whatever letter
 they begin with; names that hold commas, brackets, quotes or spaces, or would
-be taken for numbers, stand in quotes, as in Prolog.
+be taken for numbers, stand in quotes, as in Prolog. A file that has binary facts
+only writes unary ones as p(a,a): there a relation all of whose facts look so is
+unary. No other format has this convention.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 
@@ -20,12 +23,11 @@ from andre.facts.formats.format import (
     Format,
     check_arities,
     check_names_apart,
-    check_not_reflexive,
     refusal,
     text_of,
 )
 from andre.facts.formats.text import blocks, fail_at
-from andre.facts.relation import MARKS, Dictionary, Key, key_of
+from andre.facts.relation import MARKS, Dictionary, Key, Relation, key_of
 from andre.logic import QUOTED, quote, unquote
 
 _BARE = r"[^\s(),'\"#\ufeff]++"
@@ -49,7 +51,26 @@ def read_nl(path: Path) -> FactBase:
     builder = Builder()
     for block in blocks(path):
         _add_block(path, builder, block.text, block.first_line)
-    return builder.finish(one_arity=True, unary=True)
+    return _with_unary(builder.finish(one_arity=True))
+
+
+def _with_unary(base: FactBase) -> FactBase:
+    """The facts, p(a,a) read as p(a) where all facts of p look so and all relations are binary."""
+    relations = base.relations.values()
+    if any(relation.arity != 2 for relation in relations):
+        return base
+    read = [
+        replace(relation, codes=relation.codes[:, :1]) if _is_reflexive(relation) else relation
+        for relation in relations
+    ]
+    names = tuple(relation.name for relation in read if relation.arity == 1)
+    notes = replace(base.notes, unary=names)
+    return replace(base, relations={relation.key: relation for relation in read}, notes=notes)
+
+
+def _is_reflexive(relation: Relation) -> bool:
+    """Whether all facts of a binary relation have two equal arguments."""
+    return bool((relation.codes[:, 0] == relation.codes[:, 1]).all())
 
 
 def _add_block(path: Path, builder: Builder, text: str, first_line: int) -> None:
@@ -121,6 +142,18 @@ def _quoted(name: str) -> str:
     return spelled if spelled.startswith("'") else f"'{spelled}'"
 
 
+def _check_unary(base: FactBase, title: str) -> None:
+    """Check that no binary relation would be read back as unary."""
+    relations = base.relations.values()
+    for relation in relations if all(each.arity == 2 for each in relations) else ():
+        if _is_reflexive(relation):
+            raise refusal(
+                title,
+                f"{relation}, whose facts all have two equal arguments",
+                "it would be read as unary; write prolog or jsonl",
+            )
+
+
 def _check_marks(base: FactBase, title: str) -> None:
     for relation in base.relations.values():
         if relation.count("valid"):
@@ -134,5 +167,5 @@ NL = Format(
     write=write_nl,
     suffixes=(".nl",),
     holds=frozenset({"mark"}),
-    checks=(check_arities(1), check_names_apart(), check_not_reflexive(always=False), _check_marks),
+    checks=(check_arities(1), check_names_apart(), _check_unary, _check_marks),
 )

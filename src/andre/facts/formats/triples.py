@@ -16,7 +16,6 @@ from andre.facts.formats.format import (
     Format,
     check_arities,
     check_names_apart,
-    check_not_reflexive,
     check_plain_texts,
     refusal,
     text_of,
@@ -32,7 +31,7 @@ def read_tsv(path: Path) -> FactBase:
     """Read one file of triples."""
     builder = Builder()
     _add_file(builder, path, mark="train")
-    return builder.finish(unary=True)
+    return builder.finish()
 
 
 def read_tsv_splits(folder: Path) -> FactBase:
@@ -40,7 +39,7 @@ def read_tsv_splits(folder: Path) -> FactBase:
     builder = Builder()
     for mark, path in split_files(folder).items():
         _add_file(builder, path, mark)
-    return builder.finish(unary=True)
+    return builder.finish()
 
 
 def split_files(folder: Path) -> dict[str, Path]:
@@ -96,12 +95,12 @@ def _checked_lines(path: Path, block: Block) -> Iterator[str]:
 
 
 def write_tsv(base: FactBase, path: Path) -> None:
-    """Write all facts into one file; a unary fact p(a) becomes a, p, a."""
+    """Write all facts into one file."""
     texts = list(map(text_of, base.constants))
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for relation in base.relations.values():
-            for row in relation.codes.tolist():
-                file.write(f"{texts[row[0]]}\t{relation.name}\t{texts[row[-1]]}\n")
+            for head, tail in relation.codes.tolist():
+                file.write(f"{texts[head]}\t{relation.name}\t{texts[tail]}\n")
 
 
 def write_tsv_splits(base: FactBase, folder: Path) -> None:
@@ -121,9 +120,8 @@ def _check_cells(base: FactBase, title: str) -> None:
 
 
 _CHECKS: tuple[Check, ...] = (
-    check_arities(1, 2),
+    check_arities(2, 2),
     check_names_apart(),
-    check_not_reflexive(always=True),
     check_plain_texts,
     _check_cells,
 )
