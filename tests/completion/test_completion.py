@@ -274,5 +274,16 @@ def test_reliability_is_of_candidates_that_training_does_not_state(done):
     assert [found.count for found in done.reliability.bins] == [found.count for found in wanted.bins]
 
 
+@pytest.mark.parametrize("aggregator", get_args(Aggregator))
+def test_a_constant_may_be_asked_from_more_than_once(done, aggregator):
+    for step, features in done.features.items():
+        scorer = done.scorer.__class__(aggregator, 5.0, 5, 10.0, {step: start_weights(features)})
+        starts = np.array([3, 1, 3, 0, 1])
+        one_by_one = np.concatenate([scorer.scores(features, starts[[at]]) for at in range(len(starts))])
+        together = scorer.scores(features, starts)
+        for one, two in zip(one_by_one, together, strict=True):
+            assert (np.unique(one, return_inverse=True)[1] == np.unique(two, return_inverse=True)[1]).all()
+
+
 def test_every_aggregator_has_its_entry():
     assert tuple(AGGREGATIONS) == get_args(Aggregator)

@@ -139,16 +139,34 @@ def test_a_target_without_rules_takes_no_room_in_a_large_base():
     assert done.rank(parse_atom("q(1, X)"), limit=1)[0].atom == parse_atom("q(1, 2)")
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10_000), st.integers(1, 5), st.floats(0, 0.9))
-def test_best_confidences_are_the_best_of_the_rules_that_fire(seed, depth, density):
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 5), st.integers(0, 90), st.floats(0, 1), st.booleans())
+def test_best_confidences_are_the_best_of_the_rules_that_fire(seed, depth, rules, density, is_ordered):
     rng = np.random.default_rng(seed)
-    fires = rng.random((30, 4 * depth)) < density  # no more columns than are read of a row
-    confidence, apart, own = rng.random(4 * depth), rng.random(4 * depth), rng.random(30) < 0.3
-    found = best_confidences(csr_matrix(fires.astype(np.float32)), confidence, depth, (own, apart))
-    for cell in range(30):
-        values = np.sort((apart if own[cell] else confidence)[fires[cell]])[::-1][:depth]
-        assert found[cell].tolist() == [*values, *[0.0] * (depth - len(values))]
+    fires = rng.random((30, rules)) < density
+    confidence, apart = rng.integers(1, 20, (2, rules)) / 20
+    if is_ordered:  # but for the smoothing, columns stand in the order of confidence
+        confidence = -np.sort(-confidence)
+        apart = confidence * rng.uniform(0.9, 1, rules)
+    own = rng.random(30) < 0.3
+    groundings = csr_matrix(fires.astype(np.float32))
+    for groups in (None, (own, apart)):
+        found = best_confidences(groundings, confidence, depth, groups)
+        for cell in range(30):
+            sure = apart if groups and own[cell] else confidence
+            values = np.sort(sure[fires[cell]])[::-1][:depth]
+            assert found[cell].tolist() == [*values, *[0.0] * (depth - len(values))]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_the_order_of_a_rows_entries_does_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    place = rng.permutation(60)[:40]
+    groundings = csr_matrix((np.ones(40, dtype=np.float32), place, [0, 40]), shape=(1, 60))
+    confidence = rng.random(60)
+    found = best_confidences(groundings, confidence, 3)[0]
+    assert found.tolist() == np.sort(confidence[place])[:-4:-1].tolist()
 
 
 def test_weights_are_learned_from_some_queries_where_cells_are_many():
