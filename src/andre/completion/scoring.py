@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from andre.arrays import Bools, Floats, Ints
@@ -23,7 +22,7 @@ from andre.facts import MARKS
 Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
 
 #: What weights are multiplied with, [P, K + 3], dense or sparse.
-WeightInputs: TypeAlias = NDArray[np.float32] | csr_matrix
+WeightInputs: TypeAlias = Floats | csr_matrix
 
 
 def best_confidences(
@@ -91,21 +90,39 @@ class Fired:
         They are log(1 + groundings) of every body, noisy-or, the best rules, and
         the popularity of the answer; sparse where few bodies cover a cell.
         """
-        logs = self.groundings.copy()
+        logs, last = self._logs(), self._last()
+        if not self.dense:
+            return hstack([logs, csr_matrix(last)], format="csr")
+        wide = np.empty((logs.shape[0], logs.shape[1] + 3))
+        wide[:, :-3] = logs.toarray()
+        wide[:, -3:] = last
+        return wide
+
+    def weighted(self, weights: Floats) -> Floats:
+        """These features times the weights, [P], without a table of them.
+
+        What fires alike scores alike to the last bit: every row is summed in one
+        order. Scores closer than what learned weights are settled to count as equal.
+        """
+        others = (self._last() * weights[-3:]).sum(axis=1)
+        return np.asarray((self._logs() @ weights[:-3] + others).round(6))
+
+    def _logs(self) -> csr_matrix:
+        """log(1 + groundings) of every body: [P, K]."""
+        logs = self.groundings.astype(np.float64)
         logs.data = np.log1p(logs.data)
-        last = np.empty((logs.shape[0], 3), dtype=np.float32)
+        return logs
+
+    def _last(self) -> Floats:
+        """What does not come from one body alone: [P, 3]."""
+        last = np.empty((self.groundings.shape[0], 3))
         # In large bases, where few rules fire, validation facts ranked a little worse with it.
         last[:, 0] = _noisy_or(self) if self.dense else 0
         # The best rule decides, the next ones break ties: the start that weights improve on.
         scale = 1e-3 ** np.arange(self.best.shape[1])
-        last[:, 1] = np.log(self.best @ scale + 0.01) - np.log(0.01)
+        last[:, 1] = np.log((self.best * scale).sum(axis=1) + 0.01) - np.log(0.01)
         last[:, 2] = np.log1p(self.popularity)
-        if not self.dense:
-            return hstack([logs, csr_matrix(last)], format="csr", dtype=np.float32)
-        wide = np.empty((logs.shape[0], logs.shape[1] + 3), dtype=np.float32)
-        wide[:, :-3] = logs.toarray()
-        wide[:, -3:] = last
-        return wide
+        return last
 
 
 def _maximum(fired: Fired, _: Floats | None = None) -> Floats:
@@ -139,7 +156,7 @@ def _noisy_or(fired: Fired, _: Floats | None = None) -> Floats:
 def _weighted(fired: Fired, weights: Floats | None = None) -> Floats:
     """The linear score of each cell by learned weights: [P]."""
     assert weights is not None
-    return np.asarray(fired.inputs() @ weights.astype(np.float32)).astype(np.float64)
+    return fired.weighted(weights)
 
 
 @dataclass(frozen=True)
