@@ -24,6 +24,21 @@ def test_held_out_facts_rank_first(done):
     assert report.mrr["pessimistic"] == 1.0
 
 
+def test_both_sides_list_the_same_facts(done):
+    graph, known = done.graph, {}
+    for side, (ranks, turned) in enumerate(zip(done.sides("train"), (False, True), strict=True)):
+        at = 0
+        for relation in range(len(graph.relations)):
+            step = graph.inverse(relation) if turned else relation
+            single = done.ranks("train")[step]
+            for place, fact in enumerate(graph.train[graph.train[:, 0] == relation].tolist()):
+                assert ranks.greater[at] == single.greater[place]
+                known.setdefault(tuple(fact), []).append((side, at))
+                at += 1
+        assert at == len(ranks) == len(graph.train)
+    assert all(one == (0, at) and two == (1, at) for (one, two) in known.values() for at in [one[1]])
+
+
 def test_test_facts_are_never_read(done):
     blind = complete(family(test=False), FAST)
     assert done.rules == blind.rules

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix, diags
 from scipy.special import expit
 
 from andre.arrays import Bools, Floats, Ints
@@ -68,9 +68,7 @@ class RankingLoss:
         spread[self._at] = at.pull * (1 - at.pull)
         mass = at.share * at.pulls[self.query] + spread  # [P]
         counts = np.flatnonzero(mass > 1e-14 * mass.max(initial=0.0))  # most candidates are out of the race
-        inputs = self.inputs[counts]
-        root = np.sqrt(mass[counts])
-        scaled = inputs.multiply(root[:, None]).tocsr() if issparse(inputs) else inputs * root[:, None]
+        scaled = diags(np.sqrt(mass[counts])) @ self.inputs[counts]  # [some P, K]
         table = _dense(scaled.T @ scaled)  # [K, K]
         cells, ends = np.arange(len(self.query)), np.append(first, len(self.query))
         mean, facts = (  # [Q with cells, K]
@@ -98,13 +96,13 @@ class RankingLoss:
         return _Softmax(
             value=float(np.logaddexp(0, gap).sum()),
             pull=pull,
-            pulls=np.bincount(self.query[at], pull, n_queries),
+            pulls=np.bincount(self.query[at], pull, n_queries).astype(np.float64),
             share=power / np.maximum(total, 1e-300)[self.query],
         )
 
 
 def _dense(matrix: WeightInputs) -> Floats:
-    return matrix.toarray() if issparse(matrix) else np.asarray(matrix)
+    return np.asarray(matrix) if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
 def fit_weights(loss: RankingLoss, penalties: Floats, start: Floats, *, non_negative: bool = False) -> Floats:
