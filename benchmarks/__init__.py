@@ -89,7 +89,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "embeddings": Benchmark(
         "Knowledge bases: an embedding to compare with",
         "embeddings:bench_embeddings",
-        {"datasets": None, "seeds": 3},
+        {"datasets": None, "seeds": 3, "workers": 16},
     ),
     "synthetic": Benchmark(
         "Synthetic programs R1-R6",
