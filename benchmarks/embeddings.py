@@ -48,6 +48,7 @@ def train(run: Run) -> Trained:
     """Train ComplEx on the train facts until validation facts rank no better, and rank the test facts."""
     try:
         from pykeen.pipeline import pipeline
+        from pykeen.stoppers import EarlyStopper
     except ImportError:
         raise DataError("ComplEx comes with pykeen: pip install 'andre[pykeen]'") from None
     began = time.perf_counter()
@@ -80,6 +81,7 @@ def train(run: Run) -> Trained:
             device="cpu",
         )
     figures = done.metric_results.get_metric("both.realistic.inverse_harmonic_mean_rank")
+    assert isinstance(done.stopper, EarlyStopper)
     best = max(done.stopper.results, default=0.0)
     return Trained(run, len(done.losses), float(best), float(figures), time.perf_counter() - began)
 

@@ -1,5 +1,6 @@
 """Completion: its choices, its predictions, what is saved of it, bad input."""
 
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -51,6 +52,18 @@ def test_answers_name_rules_that_derive_them(done):
     assert best.rules[0] == parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.")
     assert done.groundings(best.rules[0], best.atom)[0][0].atom == parse_atom("child(c15, c7)")
     assert 0 <= best.chance <= 1
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 1.0, 100.0])
+def test_the_surest_rule_of_an_answer_gives_its_chance(smoothing):
+    done = complete(family(), FAST.model_copy(update={"chained": (False,), "aggregators": ("maximum",)}))
+    scorer = replace(done.scorer, smoothing=smoothing)
+    changed = replace(done, scorer=scorer)
+    for name in ("parent", "grandparent", "likes"):
+        for found in changed.rank(parse_atom(f"{name}(c1, X)"), limit=5, rules=1000):
+            sure = [rule.evidence[0].n_r / (rule.evidence[0].n_b + smoothing) for rule in found.rules]
+            assert sure == sorted(sure, reverse=True)
+            assert found.chance == pytest.approx(done.reliability.chance(np.array(sure[:1] or [0.0]))[0])
 
 
 def test_no_rule_derives_its_head_from_itself(done):

@@ -199,14 +199,16 @@ class Completion(Saveable):
             scores[stated] = -np.inf
         order = np.argsort(-scores, kind="stable")[:limit]
         cells = features.cells(np.array([start]))
-        best = best_confidences(cells.groundings, features.confidence(self.scorer.smoothing), 1)[:, 0]
+        confidence = features.confidence(self.scorer.smoothing)
+        best = best_confidences(cells.groundings, confidence, 1)[:, 0]
         chances = self.reliability.chance(best)
         at = {int(candidate): cell for cell, candidate in enumerate(cells.candidate.tolist())}
         found = []
         for candidate in order[np.isfinite(scores[order])].tolist():
             cell = at.get(candidate)
-            firing = [] if cell is None else np.sort(cells.groundings[cell].indices)[:rules].tolist()
-            fired = tuple(self._with_counts(step, features.bodies[place]) for place in firing)
+            firing = np.sort(cells.groundings[[] if cell is None else [cell]].indices)
+            surest = firing[np.argsort(-confidence[firing], kind="stable")[:rules]]
+            fired = tuple(self._with_counts(step, features.bodies[place]) for place in surest.tolist())
             end = Constant(self.facts.constants[candidate])
             atom = pattern.substitute(dict.fromkeys(pattern.variables, end))
             chance = 0.0 if cell is None else float(chances[cell])
