@@ -42,7 +42,7 @@ def test_slope_and_curvature_of_the_loss_are_right(problem, seed):
     loss, _ = problem
     count = loss.inputs.shape[1]
     at = np.random.default_rng(seed).normal(size=count)
-    slope, curvature = loss(at)[1], loss.hessian(at)
+    slope, curvature = loss(at)[1], loss.curvature(at).table()
     for place in range(count):
         step = np.eye(count)[place] * 1e-5
         (above, slope_above), (below, slope_below) = loss(at + step), loss(at - step)
@@ -51,12 +51,14 @@ def test_slope_and_curvature_of_the_loss_are_right(problem, seed):
 
 
 @settings(max_examples=80, deadline=None)
-@given(problems(), st.booleans(), st.integers(0, 10_000))
-def test_weights_are_where_no_slope_is_left(problem, non_negative, seed):
+@given(problems(), st.booleans(), st.sampled_from([None, 0, 10**9]), st.integers(0, 10_000))
+def test_weights_are_where_no_slope_is_left(problem, non_negative, pairs, seed):
     """The conditions of Karush, Kuhn and Tucker; the loss is convex, so there is nothing better."""
     loss, penalties = problem
+    if pairs is not None:
+        loss = replace(loss, inputs=csr_matrix(loss.inputs))
     start = np.random.default_rng(seed).normal(size=len(penalties)) * 3
-    weights = fit_weights(loss, penalties, start, non_negative=non_negative)
+    weights = fit_weights(loss, penalties, start, non_negative=non_negative, pairs=pairs or 0)
     slope = loss(weights)[1] + 2 * penalties * weights
     if non_negative:
         assert (weights >= 0).all()
@@ -75,6 +77,8 @@ def test_weights_do_not_depend_on_the_order_of_sums_nor_on_the_start(problem, no
     rows = np.lexsort((rng.random(len(loss.query)), loss.query))
     turned = RankingLoss(loss.inputs[np.ix_(rows, columns)], loss.query, loss.true[rows], loss.others)
     one = fit_weights(loss, penalties, np.zeros(count), non_negative=non_negative)
+    if rng.random() < 0.5:
+        turned = replace(turned, inputs=csr_matrix(turned.inputs))
     two = fit_weights(turned, penalties[columns], rng.normal(size=count), non_negative=non_negative)
     # Where the gradient is at most the tolerance, weights are off by so much over the least curvature.
     assert one[columns] == pytest.approx(two, abs=TOLERANCE / penalties.min())
@@ -149,7 +153,12 @@ def test_sparse_inputs_give_the_same(problem, seed):
     weights = np.random.default_rng(seed).normal(size=whole.inputs.shape[1])
     assert whole(weights)[0] == pytest.approx(sparse(weights)[0])
     assert whole(weights)[1] == pytest.approx(sparse(weights)[1], abs=1e-9)
-    assert whole.hessian(weights) == pytest.approx(sparse.hessian(weights), abs=1e-9)
+    tables = [one.curvature(weights).table() for one in (whole, sparse)]
+    assert tables[0] == pytest.approx(tables[1], abs=1e-9)
+    vector = np.random.default_rng(seed).normal(size=len(weights))
+    for one in (whole, sparse):
+        assert one.curvature(weights).times(vector) == pytest.approx(tables[0] @ vector, abs=1e-9)
+        assert (one.curvature(weights).bound() >= np.diag(tables[0]) - 1e-9).all()
 
 
 @settings(max_examples=25, deadline=None)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags
+from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit
 
 from andre.arrays import Bools, Floats, Ints
@@ -22,7 +23,6 @@ from andre.logic import Rule
 #: The gradient at which weights count as learned: no entry of it that may move a weight is larger.
 TOLERANCE = 1e-8
 _STEPS = 200  #: Newton's steps at the most; ten are usual
-_PROGRESS = 0.4  #: second derivatives serve as long as each step leaves no more than this of the gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,23 +61,22 @@ class RankingLoss:
         slope[self._at] -= at.pull
         return at.value, np.asarray(self.inputs.T @ slope)
 
-    def hessian(self, weights: Floats) -> Floats:
-        """The second derivatives of the loss: [K, K]."""
+    def curvature(self, weights: Floats) -> Curvature:
+        """The second derivatives of the loss at some weights."""
         at, (first, asked) = self._softmax(weights), self._firsts
         spread = np.zeros(len(self.query))  # [P]
         spread[self._at] = at.pull * (1 - at.pull)
-        mass = at.share * at.pulls[self.query] + spread  # [P]
-        counts = np.flatnonzero(mass > 1e-14 * mass.max(initial=0.0))  # most candidates are out of the race
-        scaled = diags(np.sqrt(mass[counts])) @ self.inputs[counts]  # [some P, K]
-        table = _dense(scaled.T @ scaled)  # [K, K]
-        cells, ends = np.arange(len(self.query)), np.append(first, len(self.query))
-        mean, facts = (  # [Q with cells, K]
-            _dense(csr_matrix((values, cells, ends), (len(first), len(cells))) @ self.inputs)
-            for values in (at.share, spread)
+        pulls = at.pulls[asked]  # [Q with cells]
+        sizes = np.diff(first, append=len(self.query))
+        return Curvature(
+            inputs=self.inputs,
+            first=first,
+            place=np.repeat(np.arange(len(first)), sizes),
+            share=at.share,
+            spread=spread,
+            mass=at.share * at.pulls[self.query] + spread,
+            bend=np.add.reduceat(spread, first) - pulls,
         )
-        per_query = np.add.reduceat(spread, first) - at.pulls[asked]  # [Q with cells]
-        cross = mean.T @ (facts - per_query[:, None] / 2 * mean)  # [K, K]
-        return np.asarray(table - cross - cross.T)
 
     def _softmax(self, weights: Floats) -> _Softmax:
         score = np.asarray(self.inputs @ weights)  # [P]
@@ -101,15 +100,74 @@ class RankingLoss:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """The second derivatives of a ranking loss at some weights: as a table, or as what they make of a vector.
+
+    By the scores of the P cells they are the diagonal of `mass`, and for each
+    query with shares a and spreads s the outer products bend aa' - as' - sa'.
+    """
+
+    inputs: WeightInputs  #: [P, K]
+    first: NDArray[np.intp]  #: [Q], where the cells of each query begin
+    place: NDArray[np.intp]  #: [P], the query of each cell
+    share: Floats  #: [P]
+    spread: Floats  #: [P]
+    mass: Floats  #: [P]
+    bend: Floats  #: [Q]
+
+    def table(self) -> Floats:
+        """All of them: [K, K]."""
+        counts = np.flatnonzero(self.mass > 1e-14 * self.mass.max())  # most candidates are out of the race
+        scaled = diags(np.sqrt(self.mass[counts])) @ self.inputs[counts]  # [some P, K]
+        cells, ends = np.arange(len(self.mass)), np.append(self.first, len(self.mass))
+        mean, facts = (  # [Q, K]
+            _dense(csr_matrix((values, cells, ends), (len(self.first), len(cells))) @ self.inputs)
+            for values in (self.share, self.spread)
+        )
+        cross = mean.T @ (facts - self.bend[:, None] / 2 * mean)  # [K, K]
+        return _dense(scaled.T @ scaled) - cross - cross.T
+
+    def times(self, vector: Floats) -> Floats:
+        """Their product with a vector, [K], in the time that a gradient takes."""
+        score = np.asarray(self.inputs @ vector)  # [P]
+        mean, facts = (np.add.reduceat(values * score, self.first) for values in (self.share, self.spread))
+        slope = self.mass * score + self.share * (self.bend * mean - facts)[self.place]
+        return np.asarray(self.inputs.T @ (slope - self.spread * mean[self.place]))
+
+    def bound(self) -> Floats:
+        """An upper bound of their diagonal: [K]."""
+        squares = self.inputs**2 if isinstance(self.inputs, np.ndarray) else self.inputs.power(2)
+        return np.asarray(squares.T @ self.mass)
+
+
 def _dense(matrix: WeightInputs) -> Floats:
     return np.asarray(matrix) if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
-def fit_weights(loss: RankingLoss, penalties: Floats, start: Floats, *, non_negative: bool = False) -> Floats:
+def fit_weights(
+    loss: RankingLoss,
+    penalties: Floats,
+    start: Floats,
+    *,
+    non_negative: bool = False,
+    pairs: int = 100_000_000,
+) -> Floats:
     """Minimise the loss plus `penalties * weights ** 2`, which is convex, by Newton's method.
 
     It ends where no entry of the gradient is above `TOLERANCE` in size, but for
     those of weights that are zero and must not become negative.
+
+    Parameters
+    ----------
+    penalties
+        [K], above zero.
+    start
+        [K], weights to begin from.
+    non_negative
+        Whether no weight may be below zero.
+    pairs
+        Pairs of entries in a row of sparse inputs, up to which a table of second derivatives is made.
 
     Examples
     --------
@@ -127,14 +185,15 @@ def fit_weights(loss: RankingLoss, penalties: Floats, start: Floats, *, non_nega
 
     weights = np.maximum(start, least)
     value, slope = objective(weights)
-    curvature = _Curvature(loss, penalties, weights)
-    steepness = np.inf
+    # A decomposition serves again as long as it brings the gradient down; products are of the last weights.
+    newton, progress = (_Decomposed, 0.4) if _pairs(loss.inputs) <= pairs else (_Conjugate, 0.0)
+    curvature, steepness = newton(loss, penalties, weights), np.inf
     for _ in range(_STEPS):
         before, steepness = steepness, np.abs(weights - np.maximum(weights - slope, least)).max(initial=0.0)
         if steepness <= TOLERANCE:
             break
-        if steepness > _PROGRESS * before:
-            curvature = _Curvature(loss, penalties, weights)
+        if steepness > progress * before:
+            curvature = newton(loss, penalties, weights)
         # Bertsekas (1982): weights that are about to reach their bound move by themselves.
         held = (weights <= min(1e-3, steepness)) & (slope > 0) & non_negative
         step, length = curvature.step(slope, held), 1.0
@@ -149,25 +208,52 @@ def fit_weights(loss: RankingLoss, penalties: Floats, start: Floats, *, non_nega
     return weights
 
 
-class _Curvature:
-    """The second derivatives of a penalised loss at some weights, good for steps from nearby weights too.
+def _pairs(inputs: WeightInputs) -> int:
+    """Pairs of entries in one row, as many as a table of second derivatives takes products; none if dense."""
+    if isinstance(inputs, np.ndarray):
+        return 0
+    return int((np.diff(inputs.indptr).astype(np.int64) ** 2).sum())
 
-    To find and to decompose them takes most of the time of a fit.
+
+class _Decomposed:
+    """Newton's steps by a Cholesky decomposition, which serves for steps from nearby weights too.
+
+    To make and to decompose the table takes most of the time of a fit.
     """
 
     def __init__(self, loss: RankingLoss, penalties: Floats, weights: Floats) -> None:
-        self._table = loss.hessian(weights)
+        self._table = loss.curvature(weights).table()
         self._table[np.diag_indices(len(weights))] += 2 * penalties
-        self._decomposed: tuple[NDArray[np.intp], tuple[Floats, bool]] | None = None
+        self._free: tuple[NDArray[np.intp], tuple[Floats, bool]] | None = None
 
     def step(self, slope: Floats, held: Bools) -> Floats:
-        """Newton's step against a gradient; weights that are held take theirs apart from all others: [K]."""
+        """The step against a gradient; weights that are held take theirs apart from all others: [K]."""
         free = np.flatnonzero(~held)
-        if self._decomposed is None or not np.array_equal(self._decomposed[0], free):
-            self._decomposed = free, cho_factor(self._table[np.ix_(free, free)])
+        if self._free is None or not np.array_equal(self._free[0], free):
+            self._free = free, cho_factor(self._table[np.ix_(free, free)])
         step = -slope / np.diag(self._table)
-        step[free] = -cho_solve(self._decomposed[1], slope[free])
+        step[free] = -cho_solve(self._free[1], slope[free])
         return step
+
+
+class _Conjugate:
+    """The same steps by conjugate gradients, to a hundredth: products take little time, whatever fires."""
+
+    def __init__(self, loss: RankingLoss, penalties: Floats, weights: Floats) -> None:
+        self._curvature, self._penalties = loss.curvature(weights), penalties
+        self._scale = self._curvature.bound() + 2 * penalties
+
+    def step(self, slope: Floats, held: Bools) -> Floats:
+        """The step against a gradient; weights that are held take theirs apart from all others: [K]."""
+        size = len(slope)
+
+        def product(vector: Floats) -> Floats:
+            free = np.where(held, 0, vector.ravel())
+            return np.where(held, 0, self._curvature.times(free) + 2 * self._penalties * free)
+
+        table = LinearOperator((size, size), matvec=product, dtype=np.float64)
+        free, _ = cg(table, np.where(held, 0, -slope), rtol=1e-2, maxiter=10 * size, M=diags(1 / self._scale))
+        return np.where(held, -slope / self._scale, free)
 
 
 def start_weights(features: Features) -> Floats:
