@@ -81,6 +81,16 @@ BENCHMARKS: dict[str, Benchmark] = {
         "ranking:bench_ranking",
         {"datasets": None, "pools": None, "seed": 0, "workers": 2},
     ),
+    "splits": Benchmark(
+        "The same split, every tie policy",
+        "splits:bench_splits",
+        {"datasets": None, "seed": 0},
+    ),
+    "embeddings": Benchmark(
+        "Knowledge bases: an embedding to compare with",
+        "embeddings:bench_embeddings",
+        {"datasets": None, "seeds": 3, "workers": 16},
+    ),
     "synthetic": Benchmark(
         "Synthetic programs R1-R6",
         "synthetic:bench_synthetic",

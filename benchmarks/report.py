@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 _FOLDER = "benchmarks"
+_OWN_PAGES = {"splits"}  #: reports that have a page of their own beside the common one
 
 _PREFACE = """\
 # Benchmarks
@@ -148,7 +149,7 @@ class Report:
 
 
 def write_page(folder: Path) -> Path:
-    """Put the page together from the reports in a folder.
+    """Put the page together from the reports in a folder, and those that have a page of their own.
 
     Raises
     ------
@@ -158,6 +159,9 @@ def write_page(folder: Path) -> Path:
     reports = reports_in(folder)
     if not reports:
         raise DataError(f"there are no reports in {folder / _FOLDER}: run `./dev bench all --out {folder}`")
+    for own in [report for report in reports if report.name in _OWN_PAGES]:
+        write_whole(folder / f"{own.name}.md", own.markdown().removeprefix("#") + "\n")
+        reports.remove(own)
     order = [*BENCHMARKS, *sorted({report.name for report in reports} - set(BENCHMARKS))]
     reports.sort(key=lambda report: order.index(report.name))
     page = folder / f"{_FOLDER}.md"

@@ -26,7 +26,7 @@ def base() -> FactBase:
 @pytest.fixture
 def small(monkeypatch):
     """Every base is the small one, and nothing runs in other processes."""
-    monkeypatch.setattr(ranking, "_facts", lambda name, seed: base())
+    monkeypatch.setattr(ranking, "_facts", lambda name: base())
     monkeypatch.setattr(ranking, "ProposalConfig", partial(ProposalConfig, steps=30))
     monkeypatch.setattr(ranking, "run_apart", lambda work, *given: work(*given))
 
@@ -48,8 +48,15 @@ def test_every_pool_finds_an_inverse_and_the_page_says_so(tmp_path):
     # Both names stand for the same facts here, and the same seed gives the same figures.
     figures = [(trial["test"], trial["with_valid"], trial["rules"]) for trial in trials]
     assert figures[: len(POOLS)] == figures[len(POOLS) :]
-    others, ours, policies, reliability = report.tables
+    others, ours, differences, policies, reliability = report.tables
     assert [row[0] for row in others.rows] == ["nations", "wn18rr"]
+    assert [row[:2] for row in differences.rows] == [
+        (name, kind) for name in ("nations", "wn18rr") for kind in ("gradient only", "mixed")
+    ]
+    for trial in trials:
+        for policy, interval in trial["intervals"].items():
+            assert interval["mean"] == pytest.approx(trial["test"]["mrr"][policy])
+            assert interval["low"] <= interval["mean"] <= interval["high"]
     assert len(ours.rows) == len(policies.rows) == len(trials)
     assert len(policies.columns) == 2 + 2 * len(POLICIES)
     assert reliability.rows

@@ -1,5 +1,6 @@
 """Completion: its choices, its predictions, what is saved of it, bad input."""
 
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -24,6 +25,21 @@ def test_held_out_facts_rank_first(done):
     assert report.mrr["pessimistic"] == 1.0
 
 
+def test_both_sides_list_the_same_facts(done):
+    graph, known = done.graph, {}
+    for side, (ranks, turned) in enumerate(zip(done.sides("train"), (False, True), strict=True)):
+        at = 0
+        for relation in range(len(graph.relations)):
+            step = graph.inverse(relation) if turned else relation
+            single = done.ranks("train")[step]
+            for place, fact in enumerate(graph.train[graph.train[:, 0] == relation].tolist()):
+                assert ranks.greater[at] == single.greater[place]
+                known.setdefault(tuple(fact), []).append((side, at))
+                at += 1
+        assert at == len(ranks) == len(graph.train)
+    assert all(one == (0, at) and two == (1, at) for (one, two) in known.values() for at in [one[1]])
+
+
 def test_test_facts_are_never_read(done):
     blind = complete(family(test=False), FAST)
     assert done.rules == blind.rules
@@ -36,6 +52,18 @@ def test_answers_name_rules_that_derive_them(done):
     assert best.rules[0] == parse_rule("parent(X, Y) :- child(Y, X), X \\= Y.")
     assert done.groundings(best.rules[0], best.atom)[0][0].atom == parse_atom("child(c15, c7)")
     assert 0 <= best.chance <= 1
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 1.0, 100.0])
+def test_the_surest_rule_of_an_answer_gives_its_chance(smoothing):
+    done = complete(family(), FAST.model_copy(update={"chained": (False,), "aggregators": ("maximum",)}))
+    scorer = replace(done.scorer, smoothing=smoothing)
+    changed = replace(done, scorer=scorer)
+    for name in ("parent", "grandparent", "likes"):
+        for found in changed.rank(parse_atom(f"{name}(c1, X)"), limit=5, rules=1000):
+            sure = [rule.evidence[0].n_r / (rule.evidence[0].n_b + smoothing) for rule in found.rules]
+            assert sure == sorted(sure, reverse=True)
+            assert found.chance == pytest.approx(done.reliability.chance(np.array(sure[:1] or [0.0]))[0])
 
 
 def test_no_rule_derives_its_head_from_itself(done):
@@ -272,6 +300,17 @@ def test_reliability_is_of_candidates_that_training_does_not_state(done):
     assert done.reliability.confidences == pytest.approx(wanted.confidences)
     assert done.reliability.chances == pytest.approx(wanted.chances)
     assert [found.count for found in done.reliability.bins] == [found.count for found in wanted.bins]
+
+
+@pytest.mark.parametrize("aggregator", get_args(Aggregator))
+def test_a_constant_may_be_asked_from_more_than_once(done, aggregator):
+    for step, features in done.features.items():
+        scorer = done.scorer.__class__(aggregator, 5.0, 5, 10.0, {step: start_weights(features)})
+        starts = np.array([3, 1, 3, 0, 1])
+        one_by_one = np.concatenate([scorer.scores(features, starts[[at]]) for at in range(len(starts))])
+        together = scorer.scores(features, starts)
+        for one, two in zip(one_by_one, together, strict=True):
+            assert (np.unique(one, return_inverse=True)[1] == np.unique(two, return_inverse=True)[1]).all()
 
 
 def test_every_aggregator_has_its_entry():

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from andre.errors import DataError
-from andre.evaluation import POLICIES, RankReport, Ranks, filtered_ranks, lexicographic_keys
+from andre.evaluation import (
+    POLICIES,
+    Interval,
+    RankReport,
+    Ranks,
+    filtered_ranks,
+    lexicographic_keys,
+    mean_reciprocal,
+)
 
 
 @st.composite
@@ -93,3 +101,45 @@ def test_what_cannot_be_ranked():
         ranks.of("dense")
     with pytest.raises(DataError, match="no tie policy"):
         ranks.of("best")
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(30, 300))
+def test_an_interval_is_as_wide_as_the_error_of_the_mean_says(seed, n):
+    """Many values of a normal distribution: about two standard errors to either side."""
+    values = np.random.default_rng(seed).normal(0.5, 0.1, n)
+    found = Interval.of(values)
+    error = values.std() / np.sqrt(n)
+    assert found.mean == pytest.approx(values.mean())
+    assert found.low == pytest.approx(values.mean() - 1.96 * error, abs=0.4 * error)
+    assert found.high == pytest.approx(values.mean() + 1.96 * error, abs=0.4 * error)
+    narrow = Interval.of(values, level=0.5)
+    assert found.low < narrow.low <= narrow.mean <= narrow.high < found.high
+
+
+def test_an_interval_covers_the_truth_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    inside = [Interval.of(rng.random(60), draws=400, seed=at).contains(0.5) for at in range(400)]
+    assert 0.91 < np.mean(inside) < 0.98
+
+
+def test_what_is_drawn_together_tells_more_than_what_is_drawn_apart():
+    """Two learners that differ by little on the same facts, which differ by much."""
+    rng = np.random.default_rng(0)
+    hard = rng.random(500)
+    one, two = hard + 0.01 + rng.normal(0, 0.02, 500), hard
+    assert Interval.of(one).contains(float(two.mean()))
+    assert not Interval.of(one - two).contains(0)
+
+
+def test_the_interval_of_nothing_is_refused():
+    with pytest.raises(DataError, match="no values to resample"):
+        Interval.of(np.zeros(0))
+
+
+@given(queries(), queries())
+def test_the_mean_over_facts_is_that_over_queries(one, two):
+    sides = [filtered_ranks(*case).take(np.zeros(3, dtype=int)) for case in (one, two)]
+    for policy in POLICIES:
+        whole = RankReport.from_ranks(Ranks.concat(sides)).mrr[policy]
+        assert mean_reciprocal(sides, policy).mean() == pytest.approx(whole)

@@ -21,7 +21,7 @@ import andre.facts.datasets as module
 from andre.cli.app import app
 from andre.errors import DataError
 from andre.facts import read_facts, read_source
-from andre.facts.datasets import DATASETS, Dataset, fetch, find, load
+from andre.facts.datasets import DATASETS, SPLITS, Dataset, fetch, find, load, load_split
 
 TEXT = "p(a,b).\np(b,c).#TEST\np(a,b).\n"
 
@@ -181,3 +181,71 @@ def test_the_public_files_are_what_they_were(
     }[name]
     note = DATASETS[name].note
     assert (note is None) == (not facts.notes.remarks)
+
+
+@pytest.fixture
+def triples(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The files of a split of our own, which is the only one that is known."""
+    texts = {"train.txt": "a\tp\tb\nb\tp\tc\n", "valid.txt": "c\tp\td\n", "test.txt": "d\tp\te\n"}
+    shas = tuple(hashlib.sha256(text.encode()).hexdigest() for text in texts.values())
+    monkeypatch.setattr(module, "SPLITS", {"toy": shas})
+    return texts
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    folder.mkdir(parents=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+
+
+def test_a_split_is_downloaded_once(served: Path, machine: Path, triples: dict[str, str]) -> None:
+    _write(served / "data/toy", triples)
+    facts = load_split("toy")
+    assert [facts.relations["p", 2].count(mark) for mark in ("train", "valid", "test")] == [2, 1, 1]
+    for name in triples:
+        (served / "data/toy" / name).unlink()
+    assert sorted(path.name for path in (machine / "toy").iterdir()) == sorted(triples)
+    assert load_split("toy") == facts
+
+
+def test_a_split_is_found_where_data_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, triples: dict[str, str]
+) -> None:
+    _write(tmp_path / "data/toy", triples)
+    monkeypatch.setenv("ANDRE_DATA", str(tmp_path / "data"))
+    assert load_split("toy").relations["p", 2].count("train") == 2
+    (tmp_path / "data/toy/valid.txt").write_text("c\tp\ta\n")
+    with pytest.raises(DataError, match=r"valid\.txt is not the public file of toy/valid"):
+        load_split("toy")
+    with pytest.raises(DataError, match="no split of other here: choose from toy"):
+        load_split("other")
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"), [("wn18rr", (86_835, 3_034, 3_134)), ("family", (23_483, 2_038, 2_835))]
+)
+def test_the_splits_that_others_measure_on(
+    datasets: Path, monkeypatch: pytest.MonkeyPatch, name: str, counts: tuple[int, ...]
+) -> None:
+    if not (datasets / name).is_dir():
+        pytest.skip(f"the split of {name} is not on this machine")
+    monkeypatch.setenv("ANDRE_DATA", str(datasets))
+    facts = load_split(name)
+    assert set(SPLITS) == {"wn18rr", "family"}
+    assert counts == tuple(
+        sum(relation.count(mark) for relation in facts.relations.values())
+        for mark in ("train", "valid", "test")
+    )
+
+
+def test_the_joined_file_of_wn18rr_is_its_official_split(
+    datasets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not (datasets / "wn18rr").is_dir():
+        pytest.skip("the split of wn18rr is not on this machine")
+    monkeypatch.setenv("ANDRE_DATA", str(datasets))
+    joined, split = load("wn18rr"), load_split("wn18rr")
+    for key, relation in split.relations.items():
+        other = joined.relations[key]
+        assert other.count("train") == relation.count("train") + relation.count("valid")
+        assert other.count("test") == relation.count("test")

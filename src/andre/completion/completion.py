@@ -100,7 +100,7 @@ class Completion(Saveable):
                 f"no fact is marked {mark}, so there is nothing to rank: mark some, or split them off"
                 + (taught if mark == "valid" and self.config.give_back else "")
             )
-        return RankReport.from_ranks(Ranks.concat(self.ranks(mark).values()))
+        return RankReport.from_ranks(Ranks.concat(self.sides(mark)))
 
     def notes_on(self, mark: str) -> tuple[str, ...]:
         """What limits the ranks of the facts of one mark: constants that no rule can say anything about."""
@@ -127,6 +127,17 @@ class Completion(Saveable):
         """Filtered ranks of the facts of one mark by step, in the order of `Graph.pairs`."""
         block = self.config.sizes.block
         return rank_facts(self.graph, self.features, self.scorer, mark, block=block)
+
+    def sides(self, mark: str = "test") -> tuple[Ranks, Ranks]:
+        """The same ranks with the second argument asked for, and with the first.
+
+        Both list the facts in one order, relation by relation, so that the two ranks
+        of a fact can be taken together.
+        """
+        ranks, count = self.ranks(mark), len(self.graph.relations)
+        asked = [step for step in ranks if step < count]
+        second, first = (Ranks.concat(ranks[step + side] for step in asked) for side in (0, count))
+        return second, first
 
     @cached_property
     def rules(self) -> Program:
@@ -188,14 +199,16 @@ class Completion(Saveable):
             scores[stated] = -np.inf
         order = np.argsort(-scores, kind="stable")[:limit]
         cells = features.cells(np.array([start]))
-        best = best_confidences(cells.groundings, features.confidence(self.scorer.smoothing), 1)[:, 0]
+        confidence = features.confidence(self.scorer.smoothing)
+        best = best_confidences(cells.groundings, confidence, 1)[:, 0]
         chances = self.reliability.chance(best)
         at = {int(candidate): cell for cell, candidate in enumerate(cells.candidate.tolist())}
         found = []
         for candidate in order[np.isfinite(scores[order])].tolist():
             cell = at.get(candidate)
-            firing = [] if cell is None else np.sort(cells.groundings[cell].indices)[:rules].tolist()
-            fired = tuple(self._with_counts(step, features.bodies[place]) for place in firing)
+            firing = np.sort(cells.groundings[[] if cell is None else [cell]].indices)
+            surest = firing[np.argsort(-confidence[firing], kind="stable")[:rules]]
+            fired = tuple(self._with_counts(step, features.bodies[place]) for place in surest.tolist())
             end = Constant(self.facts.constants[candidate])
             atom = pattern.substitute(dict.fromkeys(pattern.variables, end))
             chance = 0.0 if cell is None else float(chances[cell])

@@ -50,7 +50,10 @@ class Features:
     answers: Floats  #: [n], how many training facts lead to each constant
 
     def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
-        """The candidates of some queries that any body covers, and the pairs `also` (as keys)."""
+        """The candidates of some queries that any body covers, and the pairs `also` (as keys).
+
+        The starts of the queries are distinct.
+        """
         place = np.full(self.n, -1)
         place[starts] = np.arange(len(starts))
         inside = np.flatnonzero(place[self.keys // self.n] >= 0)

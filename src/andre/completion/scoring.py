@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from andre.arrays import Bools, Floats, Ints
@@ -23,7 +22,7 @@ from andre.facts import MARKS
 Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
 
 #: What weights are multiplied with, [P, K + 3], dense or sparse.
-WeightInputs: TypeAlias = NDArray[np.float32] | csr_matrix
+WeightInputs: TypeAlias = Floats | csr_matrix
 
 
 def best_confidences(
@@ -31,8 +30,7 @@ def best_confidences(
 ) -> Floats:
     """The highest confidences among the rules that fire for each cell, descending: [P, depth].
 
-    Zero where fewer rules fire. Columns stand in the order of confidence at one
-    smoothing; at another the order differs a little, so more are read and sorted.
+    Zero where fewer rules fire.
 
     Parameters
     ----------
@@ -44,22 +42,36 @@ def best_confidences(
         How many confidences are wanted.
     own
         Cells with confidences of their own, [P], and these confidences, [K].
+
+    Examples
+    --------
+    >>> fires = csr_matrix([[1, 1, 1, 0], [0, 0, 0, 1]])
+    >>> best_confidences(fires, np.array([0.2, 0.1, 0.4, 0.3]), 2).tolist()
+    [[0.4, 0.2], [0.3, 0.0]]
     """
+    if not groundings.has_sorted_indices:
+        groundings = groundings.sorted_indices()
+    kinds = confidence[None] if own is None else np.stack([confidence, own[1]])  # [1 or 2, K]
+    kind = np.zeros(groundings.shape[0], dtype=np.int64) if own is None else own[0].astype(np.int64)  # [P]
+    # The highest confidence from each column on. Columns stand in the order of confidence at one smoothing,
+    # at another the order differs a little: a row is read until nothing better can follow.
+    rest = np.maximum.accumulate(kinds[:, ::-1], axis=1)[:, ::-1]  # [1 or 2, K]
     fires = np.diff(groundings.indptr)  # [P]
     best = np.zeros((len(fires), depth))
-    # Few rules fire for most cells of a large base: sorting more than there are would take most of the time.
-    reaches = (1, depth, 4 * depth)
-    for least, reach in zip((0, *reaches), reaches, strict=False):
-        cells = np.flatnonzero((fires > least) & ((fires <= reach) | (reach == reaches[-1])))
+    # Few rules fire for most cells of a large base: reading more places than there are would take most time.
+    waiting, reach = np.flatnonzero(fires), 1
+    while len(waiting):
+        ready = fires[waiting] <= reach if reach < 4 * depth else np.ones(len(waiting), dtype=np.bool_)
+        cells, waiting = waiting[ready], waiting[~ready]
         at = groundings.indptr[cells, None] + np.arange(reach)  # [some P, reach]
         inside = at < groundings.indptr[cells + 1, None]
         rule = groundings.indices[np.minimum(at, groundings.nnz - 1)]  # [some P, reach]
-        values = confidence[rule]
-        if own is not None:
-            is_own = own[0][cells]
-            values[is_own] = own[1][rule[is_own]]
-        values[~inside] = 0
+        values = np.where(inside, kinds[kind[cells, None], rule], 0.0)
         best[cells, :reach] = -np.sort(-values, axis=1)[:, :depth]
+        more = np.flatnonzero(fires[cells] > reach)
+        follows = groundings.indices[groundings.indptr[cells[more]] + reach]
+        more = more[best[cells[more], -1] < rest[kind[cells[more]], follows]]
+        waiting, reach = np.concatenate([waiting, cells[more]]), depth if reach < depth else 4 * reach
     return best
 
 
@@ -78,21 +90,39 @@ class Fired:
         They are log(1 + groundings) of every body, noisy-or, the best rules, and
         the popularity of the answer; sparse where few bodies cover a cell.
         """
-        logs = self.groundings.copy()
+        logs, last = self._logs(), self._last()
+        if not self.dense:
+            return hstack([logs, csr_matrix(last)], format="csr")
+        wide = np.empty((logs.shape[0], logs.shape[1] + 3))
+        wide[:, :-3] = logs.toarray()
+        wide[:, -3:] = last
+        return wide
+
+    def weighted(self, weights: Floats) -> Floats:
+        """These features times the weights, [P], without a table of them.
+
+        What fires alike scores alike to the last bit: every row is summed in one
+        order. Scores closer than what learned weights are settled to count as equal.
+        """
+        others = (self._last() * weights[-3:]).sum(axis=1)
+        return np.asarray((self._logs() @ weights[:-3] + others).round(6))
+
+    def _logs(self) -> csr_matrix:
+        """log(1 + groundings) of every body: [P, K]."""
+        logs = self.groundings.astype(np.float64)
         logs.data = np.log1p(logs.data)
-        last = np.empty((logs.shape[0], 3), dtype=np.float32)
+        return logs
+
+    def _last(self) -> Floats:
+        """What does not come from one body alone: [P, 3]."""
+        last = np.empty((self.groundings.shape[0], 3))
         # In large bases, where few rules fire, validation facts ranked a little worse with it.
         last[:, 0] = _noisy_or(self) if self.dense else 0
         # The best rule decides, the next ones break ties: the start that weights improve on.
         scale = 1e-3 ** np.arange(self.best.shape[1])
-        last[:, 1] = np.log(self.best @ scale + 0.01) - np.log(0.01)
+        last[:, 1] = np.log((self.best * scale).sum(axis=1) + 0.01) - np.log(0.01)
         last[:, 2] = np.log1p(self.popularity)
-        if not self.dense:
-            return hstack([logs, csr_matrix(last)], format="csr", dtype=np.float32)
-        wide = np.empty((logs.shape[0], logs.shape[1] + 3), dtype=np.float32)
-        wide[:, :-3] = logs.toarray()
-        wide[:, -3:] = last
-        return wide
+        return last
 
 
 def _maximum(fired: Fired, _: Floats | None = None) -> Floats:
@@ -126,7 +156,7 @@ def _noisy_or(fired: Fired, _: Floats | None = None) -> Floats:
 def _weighted(fired: Fired, weights: Floats | None = None) -> Floats:
     """The linear score of each cell by learned weights: [P]."""
     assert weights is not None
-    return np.asarray(fired.inputs() @ weights.astype(np.float32)).astype(np.float64)
+    return fired.weighted(weights)
 
 
 @dataclass(frozen=True)
@@ -162,15 +192,19 @@ class Scorer:
         return AGGREGATIONS[self.aggregator].learned and entries <= self.table
 
     def scores(self, features: Features, starts: Ints) -> Floats:
-        """The score of every constant as an answer to the queries from these constants: [Q, n]."""
+        """The score of every constant as an answer to the queries from these constants: [Q, n].
+
+        A constant may be asked from several times; it is scored once.
+        """
         dense = self.is_dense(features)
+        starts, query = np.unique(starts, return_inverse=True)
         cells = features.cells(starts, features.all_keys(starts) if dense else None)
         best = best_confidences(cells.groundings, features.confidence(self.smoothing), self.depth)
         fired = Fired(cells.groundings, best, features.answers[cells.candidate], dense)
         values = AGGREGATIONS[self.aggregator].scores(fired, self.weights.get(features.step))
         by_popularity = 1e-9 * features.answers / max(1.0, features.answers.max())  # breaks ties, [n]
         scores: Floats = cells.spread(values, 0.0, features.n) + by_popularity
-        return scores
+        return scores[query]
 
 
 def rank_facts(
@@ -201,13 +235,12 @@ def rank_facts(
         if not len(pairs):
             continue
         filters = graph.known(step, known)
-        order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant share their scores
+        order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant are scored together
         parts = []
         for first in range(0, len(order), at_once):
             asked, answer = pairs[order[first : first + at_once]].T
-            starts, query = np.unique(asked, return_inverse=True)
             if step in features:
-                scores = scorer.scores(features[step], starts)[query]
+                scores = scorer.scores(features[step], asked)
             else:
                 scores = np.zeros((len(asked), graph.n))
             parts.append(filtered_ranks(scores, answer, filters[asked].toarray(), levels=levels))

@@ -7,7 +7,16 @@ torch and is imported by its own path.
 from andre.evaluation.crisp import CrispSample, covers, literal_truth
 from andre.evaluation.description import description_length, program_length
 from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
-from andre.evaluation.ranks import POLICIES, RankReport, Ranks, filtered_ranks, lexicographic_keys
+from andre.evaluation.ranks import (
+    POLICIES,
+    Interval,
+    Policy,
+    RankReport,
+    Ranks,
+    filtered_ranks,
+    lexicographic_keys,
+    mean_reciprocal,
+)
 from andre.evaluation.rules import rank_by_rules, rescore, smoothed_confidence
 
 __all__ = [
@@ -15,6 +24,8 @@ __all__ = [
     "Confusion",
     "CrispSample",
     "Entailment",
+    "Interval",
+    "Policy",
     "RankReport",
     "Ranks",
     "Shares",
@@ -24,6 +35,7 @@ __all__ = [
     "filtered_ranks",
     "lexicographic_keys",
     "literal_truth",
+    "mean_reciprocal",
     "program_length",
     "rank_by_rules",
     "rescore",

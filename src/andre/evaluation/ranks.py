@@ -149,6 +149,72 @@ def lexicographic_keys(columns: NDArray[Any]) -> Ints:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """A mean, and where it would fall had other facts been drawn: a percentile interval of its bootstrap.
+
+    Examples
+    --------
+    >>> found = Interval.of(np.array([0.0, 1.0, 1.0, 1.0]))
+    >>> found.mean, found.low, found.high
+    (0.75, 0.25, 1.0)
+    >>> found.contains(0.5)
+    True
+    """
+
+    mean: float
+    low: float
+    high: float
+    level: float = 0.95  #: the share of resampled means between low and high
+
+    @classmethod
+    def of(cls, values: Floats, *, level: float = 0.95, draws: int = 2_000, seed: int = 0) -> Interval:
+        """Resample values with replacement, and take the middle share of their means.
+
+        Parameters
+        ----------
+        values
+            One for each unit that is drawn anew. Ranks of both arguments of a fact
+            go together: give the mean of a fact. To compare two learners, give the
+            differences, fact by fact.
+        level
+            Between 0 and 1.
+        draws
+            How often all values are drawn anew.
+        """
+        if not len(values):
+            raise DataError("there are no values to resample")
+        rng, means = np.random.default_rng(seed), np.empty(draws)
+        at_once = max(1, 4_000_000 // len(values))
+        for first in range(0, draws, at_once):
+            some = means[first : first + at_once]
+            some[:] = values[rng.integers(len(values), size=(len(some), len(values)))].mean(axis=1)
+        low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+        return cls(float(values.mean()), float(low), float(high), level)
+
+    def contains(self, value: float) -> bool:
+        """Whether a value is within the interval, so that the mean is not told from it."""
+        return self.low <= value <= self.high
+
+
+def mean_reciprocal(sides: Iterable[Ranks], policy: Policy = "realistic") -> Floats:
+    """The mean of 1/rank of each fact over the sides that it is asked from: [facts].
+
+    Parameters
+    ----------
+    sides
+        The ranks of the same facts in the same order, one for each argument asked for.
+
+    Examples
+    --------
+    >>> one = filtered_ranks(np.array([[2, 1], [1, 2]]), np.array([0, 0]))
+    >>> two = filtered_ranks(np.array([[2, 1], [2, 1]]), np.array([0, 0]))
+    >>> mean_reciprocal([one, two])
+    array([1.  , 0.75])
+    """
+    return np.asarray(np.mean([1 / side.of(policy) for side in sides], axis=0))
+
+
+@dataclass(frozen=True)
 class RankReport:
     """Mean reciprocal rank and hits of one set of queries, under every tie policy.
 

@@ -17,6 +17,8 @@ from andre.facts.tasks import TASKS
 # One commit of the DFORL repository, so that the files never change.
 _COMMIT = "85eb4cd7914d9117e6f7eee010f24c8fc8f28057"
 _URL = f"https://raw.githubusercontent.com/gaokun12/DFORL/{_COMMIT}"
+# One commit of the RulE repository, which has the splits that others measure on as plain text.
+_SPLITS_URL = "https://raw.githubusercontent.com/XiaojuanTang/RulE/dbd6dc922ecee83274eb2e668caf7c5a83bec23f"
 _TIMEOUT = 60  # seconds without an answer
 
 
@@ -29,16 +31,17 @@ class Dataset:
     source: str  #: the path of its file below the address of all files
     sha256: str
     note: str | None = None  #: what is odd about it, one sentence
+    home: str = _URL  #: the address of all files
 
     @property
     def file(self) -> str:
         """The name of its file on this machine."""
-        return f"{self.name}.nl"
+        return f"{self.name}{Path(self.source).suffix}"
 
     @property
     def url(self) -> str:
         """The address of its file; `ANDRE_DATASETS_URL` names a mirror."""
-        return f"{os.environ.get('ANDRE_DATASETS_URL', _URL).rstrip('/')}/{self.source}"
+        return f"{os.environ.get('ANDRE_DATASETS_URL', self.home).rstrip('/')}/{self.source}"
 
 
 _JOINED = "its train facts hold PyKEEN's train and valid facts together: pykeen_split marks them apart"
@@ -114,6 +117,22 @@ DATASETS: Mapping[str, Dataset] = MappingProxyType(
     }
 )
 
+#: Splits that others measure on, by name, and the SHA-256 of their train.txt, valid.txt and test.txt.
+SPLITS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
+    {
+        "wn18rr": (
+            "038612e783c215ee5f3ca9fbfca27b8d0739be1028fe4ee7c174aecf0b83d5df",
+            "453ce7202afa58094a04d2b1560ee2b02660f1c260b32ce6651c8ccedd1028ab",
+            "0383bceaaa1096cf3c03ec021ed0048068e2355dbfc0239b292cefdac821cec5",
+        ),
+        "family": (
+            "768bef275a5f4c30d29ee0180dba1bd8329e7f29a981edd49a4cf40b78e7e322",
+            "b27c96db987d829aeb7ab8025d8b26cb469d9a8b9881fe84beeab96f9c9c7d30",
+            "42cc9b400a3bfbd8908c81a14a073fe3e0c73e51b8ed05d2587255c11d257eb8",
+        ),
+    }
+)
+
 
 def load(name: str) -> FactBase:
     """Read one of `DATASETS`; its file is downloaded if it is not on this machine.
@@ -136,17 +155,49 @@ def load(name: str) -> FactBase:
     return facts if note is None else replace(facts, notes=replace(facts.notes, remarks=(f"{name}: {note}",)))
 
 
+def load_split(name: str) -> FactBase:
+    """Read one of `SPLITS`, with its train, valid and test facts; downloaded if it is not on this machine.
+
+    wn18rr is the official split of Dettmers and others (86,835, 3,034 and 3,134
+    facts), family the one of NeuralLP and DRUM (23,483, 2,038 and 2,835). On
+    this machine they are folders of that name in `ANDRE_DATA`, with train.txt,
+    valid.txt and test.txt.
+
+    Examples
+    --------
+    >>> load_split("umls")
+    Traceback (most recent call last):
+    ...
+    andre.errors.DataError: there is no split of umls here: choose from wn18rr, family, or pykeen_split's
+    """
+    if name not in SPLITS:
+        raise DataError(
+            f"there is no split of {name} here: choose from {', '.join(SPLITS)}, or pykeen_split's"
+        )
+    parts = [
+        Dataset(f"{name}/{mark}", "", f"data/{name}/{mark}.txt", sha256, home=_SPLITS_URL)
+        for mark, sha256 in zip(("train", "valid", "test"), SPLITS[name], strict=True)
+    ]
+    found = [_find(part) for part in parts]
+    if len({path and path.parent for path in found}) > 1 or None in found:
+        found = [_download(part) for part in parts]
+    return read_facts(Path(str(found[0])).parent, "tsv-splits")
+
+
 def find(name: str) -> Path | None:
     """The file of a dataset on this machine: in the folder `ANDRE_DATA`, else in the user's cache."""
     if name not in DATASETS:
         raise DataError(f"there is no dataset {name}: choose from {', '.join(DATASETS)}")
-    dataset = DATASETS[name]
+    return _find(DATASETS[name])
+
+
+def _find(dataset: Dataset) -> Path | None:
     if given := os.environ.get("ANDRE_DATA"):
         path = Path(given, dataset.file)
         if path.is_file():
             if not _is_whole(path, dataset):
                 raise DataError(
-                    f"{path} is not the public file of {name}, its SHA-256 differs: "
+                    f"{path} is not the public file of {dataset.name}, its SHA-256 differs: "
                     "replace it, or take it out of ANDRE_DATA"
                 )
             return path
@@ -191,8 +242,8 @@ def _download(dataset: Dataset) -> Path:
         got = pooch.retrieve(
             dataset.url,
             known_hash=f"sha256:{dataset.sha256}",
-            fname=dataset.file,
-            path=cache,
+            fname=Path(dataset.file).name,
+            path=(cache / dataset.file).parent,
             downloader=pooch.HTTPDownloader(timeout=_TIMEOUT),
         )
     except OSError as error:  # no network, no such page, no right to write
