@@ -14,6 +14,7 @@ from andre.inference.coded import (
     CodedRule,
     Coder,
     compare,
+    doubted,
     is_variable,
     number_ranks,
 )
@@ -26,7 +27,8 @@ class Extensions:
     Parameters
     ----------
     facts
-        What is known; marks are not read, and denied facts do not hold.
+        What is known; marks are not read, and denied facts do not hold. In an
+        open world rules are coded so that what is unknown is not false.
     likely
         Whether a fact holds only where its probability is above one half. Then
         at exactly one half neither the atom nor its negation holds. Otherwise
@@ -77,6 +79,8 @@ class Extensions:
         found = self.facts.relations.get((name, arity))
         if found is None:
             return np.zeros((0, arity), dtype=np.int64)
+        if self.coder.is_of_doubts(relation):
+            return found.codes[doubted(found)].astype(np.int64)
         keep: Bools = ~found.column("negative")
         if self.likely and found.probability is not None:
             keep &= found.probability >= 0.5 if negated else found.probability > 0.5
