@@ -89,7 +89,7 @@ def test_a_negation_is_as_probable_as_facts_doubt_its_atom(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(crisp_programs, denied_facts)
 def test_in_a_closed_world_what_is_denied_is_as_if_it_were_absent(
     engine: str, program: Program, facts: dict[Atom, float]
@@ -184,9 +184,7 @@ def test_an_open_world_is_kept_from_stage_to_stage(engine: str) -> None:
 @pytest.mark.parametrize("world", ["closed", "open"])
 def test_a_rule_overrules_a_denial(engine: str, world: World) -> None:
     facts = FactBase.from_facts(
-        [parse_atom("p(a)"), parse_atom("p(b)")],
-        negatives=[parse_atom("q(a)"), parse_atom("r(b)")],
-        world=world,
+        map(parse_atom, ["p(a)", "p(b)"]), negatives=map(parse_atom, ["q(a)", "r(b)"]), world=world
     )
     program = parse_program("q(X) :- p(X), \\+ r(X). none(X) :- p(X), \\+ q(X).")
     model = infer(program, facts, engine=engine)

@@ -30,7 +30,8 @@ class Model:
     (0.8, False)
     >>> print(*model)
     q(a)
-    >>> model.truth(parse_atom("r(a)")), infer(Program(), replace(facts, world="open")).truth(parse_atom("r(a)"))
+    >>> unstated, opened = parse_atom("r(a)"), infer(Program(), replace(facts, world="open"))
+    >>> model.truth(unstated), opened.truth(unstated)
     (False, None)
     """
 
