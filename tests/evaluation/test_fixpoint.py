@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from andre.errors import LogicError
 from andre.evaluation.fixpoint import Labels, RuleBase
-from andre.facts import TASKS, FactBase
+from andre.facts import TASKS, FactBase, World
 from andre.inference import infer
 from andre.inference.truth_tables import TruthTables
 from andre.logic import Atom, Constant, Literal, Program, Rule, Variable, parse_atom, parse_rule
@@ -36,9 +36,11 @@ def fact_bases(draw: st.DrawFn) -> FactBase:
         ]
     )
     facts = draw(st.lists(atoms, min_size=1, max_size=14, unique=True))
-    # One half would be neither true nor false, and what rests on it neither derived nor refuted.
-    chances = [draw(st.sampled_from([1.0, 1.0, 0.8, 0.2])) for _ in facts]
-    return FactBase.from_facts(facts, probabilities=chances)
+    # What rests on one half is neither derived nor refuted.
+    chances = [draw(st.sampled_from([1.0, 1.0, 0.8, 0.5, 0.2])) for _ in facts]
+    denied = [atom for atom in draw(st.lists(atoms, max_size=6, unique=True)) if atom not in facts]
+    world: World = draw(st.sampled_from(["closed", "open"]))
+    return FactBase.from_facts(facts, probabilities=chances, negatives=denied, world=world)
 
 
 @st.composite

@@ -43,6 +43,9 @@ class Labels:
 class RuleBase:
     """Rules for one target over truth tables; programs are sets of their numbers.
 
+    An atom that rests on a fact of probability one half is not derived, but its
+    negation does not hold either, as with the engines.
+
     Parameters
     ----------
     tables
@@ -71,10 +74,14 @@ class RuleBase:
         self._bodies: list[Body] = []
         self._known: dict[Rule, int] = {}
         self._derived: dict[int, Tensor] = {}  #: what rules without the target derive, [N, ...]
+        #: The same rules where one half is enough; None: no fact has it, and they would derive the same.
+        self._weaker = None if tables.weaker is None else RuleBase(tables.weaker, target, block=block)
 
     def add(self, rule: Rule) -> int:
         """The number of a rule, which is added where it is new."""
         if rule not in self._known:
+            if self._weaker is not None:
+                self._weaker.add(rule)
             self._known[rule] = len(self.rules)
             self.rules.append(rule)
             self._bodies.append(self.tables.body(rule, self.target))
@@ -103,10 +110,20 @@ class RuleBase:
             total.append(whole)
         return torch.cat(found), np.concatenate(total)
 
-    def steps(self, program: tuple[int, ...], model: Tensor) -> Tensor:
-        """What each rule of a program derives in one step from a model, [rules, N, ...]."""
-        true = model[None].float()
-        found = [self._derive(rule, true, 1 - true).expand(1, *self.shape) for rule in program]
+    def false(self, program: tuple[int, ...], model: Tensor) -> Tensor:
+        """Where the negation of the target holds in the model of a program, [N, ...]: not at one half."""
+        return ~(model if self._weaker is None else self._weaker._least([program], ~model[None])[0])
+
+    def steps(self, program: tuple[int, ...], model: Tensor, false: Tensor | None = None) -> Tensor:
+        """What each rule of a program derives in one step from a model, [rules, N, ...].
+
+        Parameters
+        ----------
+        false
+            Where the negation of the target holds; by default wherever the model does not.
+        """
+        true, denied = model[None].float(), (~model if false is None else false)[None].float()
+        found = [self._derive(rule, true, denied).expand(1, *self.shape) for rule in program]
         return torch.cat([torch.zeros((0, *self.shape), dtype=torch.bool), *found])
 
     def _models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, Bools]:
@@ -118,12 +135,17 @@ class RuleBase:
         ]
         if chosen:
             some = [programs[place] for place in chosen]
-            nothing = torch.zeros((len(some), *self.shape), dtype=torch.bool)
-            lower, upper = alternating_fixpoint(
-                lambda true: self._least(some, ~(nothing if true is None else true)), torch.equal
-            )
-            model[torch.as_tensor(chosen)] = lower
-            total[chosen] = (lower == upper).flatten(1).all(1).numpy()
+            # What is above one half reads negation from what is at least one half, and the other way round.
+            levels = [self] if self._weaker is None else [self, self._weaker]
+            nothing = torch.zeros((len(levels), len(some), *self.shape), dtype=torch.bool)
+
+            def least(true: Tensor | None) -> Tensor:
+                against = (nothing if true is None else true).flip(0)
+                return torch.stack([level._least(some, ~t) for level, t in zip(levels, against, strict=True)])
+
+            lower, upper = alternating_fixpoint(least, torch.equal)
+            model[torch.as_tensor(chosen)] = lower[0]
+            total[chosen] = (lower == upper).flatten(2).all(2).all(0).numpy()
         return model, total
 
     def _least(self, programs: Sequence[tuple[int, ...]], false: Tensor | None) -> Tensor:

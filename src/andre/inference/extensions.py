@@ -33,10 +33,13 @@ class Extensions:
         Whether a fact holds only where its probability is above one half. Then
         at exactly one half neither the atom nor its negation holds. Otherwise
         every stated fact holds.
+    weakly
+        Whether, where facts are cut so, one half is enough: at exactly one half
+        both the atom and its negation hold.
     """
 
-    def __init__(self, facts: FactBase, *, likely: bool = False) -> None:
-        self.facts, self.likely = facts, likely
+    def __init__(self, facts: FactBase, *, likely: bool = False, weakly: bool = False) -> None:
+        self.facts, self.likely, self.weakly = facts, likely, weakly
         self.coder = Coder(facts)
         self._rows: dict[tuple[int, bool], Ints] = {}
         self._ranks: Ints = np.zeros(0, dtype=np.int64)
@@ -83,7 +86,8 @@ class Extensions:
             return found.codes[doubted(found)].astype(np.int64)
         keep: Bools = ~found.column("negative")
         if self.likely and found.probability is not None:
-            keep &= found.probability >= 0.5 if negated else found.probability > 0.5
+            at_half = negated != self.weakly
+            keep &= found.probability >= 0.5 if at_half else found.probability > 0.5
         return found.codes[keep].astype(np.int64)
 
     def matches(self, atom: CodedAtom, *, negated: bool = False) -> Ints:
