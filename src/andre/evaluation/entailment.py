@@ -163,10 +163,10 @@ def entailment(
             counts[key], closed = counts[key] + _unstated(model, found[key]), True
     which = f"atoms marked {mark}" if mark else "all atoms given"
     if closed:
-        others = "every other atom over the constants in their places is false"
+        rest = "every other atom over the constants in their places is false"
     else:
-        others = "with denied ones" if facts.world == "closed" else "with denied ones: the world is open"
-    return Entailment(counts, f"{which}, {others}")
+        rest = "with denied ones" if facts.world == "closed" else "with denied ones: the world is open"
+    return Entailment(counts, f"{which}, {rest}")
 
 
 def _judge(model: Model, judged: Relation) -> Confusion:
