@@ -32,7 +32,7 @@ def fact_bases(draw: st.DrawFn) -> FactBase:
     atoms = names.flatmap(lambda n: st.tuples(*[constants] * ARITY[n]).map(lambda args: Atom(n, args)))
     stated = draw(st.lists(atoms, min_size=8, max_size=20, unique=True))
     denied = [atom for atom in draw(st.lists(atoms, max_size=9, unique=True)) if atom not in stated]
-    chances = [draw(st.sampled_from([1.0, 1.0, 0.7, 0.5, 0.2])) for _ in stated]
+    chances = [draw(st.sampled_from([1.0, 1.0, 0.7, 0.5, 0.2, 0.0])) for _ in stated]
     world: World = draw(st.sampled_from(["closed", "open"]))
     return FactBase.from_facts(stated, negatives=denied, probabilities=chances, world=world)
 
@@ -64,8 +64,8 @@ def by_force(rule: Rule, facts: FactBase, *, likely: bool, own_denial: bool) -> 
             spoken_of.add(atom)
             if relation.negative is None or not relation.negative[row]:
                 chance[atom] = 1.0 if relation.probability is None else float(relation.probability[row])
-    true = {atom for atom, value in chance.items() if not likely or value > 0.5}
-    not_false = {atom for atom, value in chance.items() if not likely or value >= 0.5}
+    true = {atom for atom, value in chance.items() if value > (0.5 if likely else 0)}
+    not_false = {atom for atom, value in chance.items() if (value >= 0.5 if likely else value > 0)}
 
     def holds(literal: Literal, head: Atom) -> bool:
         atom = literal.atom

@@ -32,7 +32,7 @@ class Extensions:
     likely
         Whether a fact holds only where its probability is above one half. Then
         at exactly one half neither the atom nor its negation holds. Otherwise
-        every stated fact holds.
+        every stated fact holds that is not impossible.
     weakly
         Whether, where facts are cut so, one half is enough: at exactly one half
         both the atom and its negation hold.
@@ -85,9 +85,13 @@ class Extensions:
         if self.coder.is_of_doubts(relation):
             return found.codes[doubted(found)].astype(np.int64)
         keep: Bools = ~found.column("negative")
-        if self.likely and found.probability is not None:
-            at_half = negated != self.weakly
-            keep &= found.probability >= 0.5 if at_half else found.probability > 0.5
+        if found.probability is not None:
+            if not self.likely:
+                keep &= found.probability > 0
+            elif negated != self.weakly:
+                keep &= found.probability >= 0.5
+            else:
+                keep &= found.probability > 0.5
         return found.codes[keep].astype(np.int64)
 
     def matches(self, atom: CodedAtom, *, negated: bool = False) -> Ints:
