@@ -30,8 +30,9 @@ class Told:
     weights: dict[Any, tuple[float, ...]]
 
 
-def level(p: float) -> int:
-    return max(0, math.ceil(p * 63 - 0.5))
+def level(p: float) -> float:
+    """One half stays what it is: on either level beside it the atom or its negation would hold."""
+    return 31.5 if p == 0.5 else max(0, math.ceil(p * 63 - 0.5))
 
 
 class Brute:
@@ -174,7 +175,7 @@ class Brute:
 def told(census: Census) -> Told:
     """A census in the oracle's words."""
     rows = [
-        tuple(UNKNOWN if np.isnan(value) else round(value * 63) for value in row)
+        tuple(UNKNOWN if np.isnan(value) else level(value) for value in row)
         for row in census.valuations.tolist()
     ]
     assert len(set(rows)) == len(rows), "rows are distinct"

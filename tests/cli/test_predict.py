@@ -67,6 +67,41 @@ def test_eval_judges_marked_atoms(andre, files: tuple[str, str]) -> None:
     assert done.err.startswith("judged: atoms marked test")
 
 
+@pytest.fixture
+def birds(tmp_path: Path) -> tuple[str, str]:
+    rules, facts = tmp_path / "rules.pl", tmp_path / "birds.pl"
+    rules.write_text("flies(X) :- bird(X), \\+ penguin(X).")
+    facts.write_text("bird(a). bird(b). bird(c). penguin(c). 0.0::penguin(a). flies(a). flies(b).")
+    return str(rules), str(facts)
+
+
+def test_what_an_open_world_leaves_unknown_is_not_negated(andre, birds: tuple[str, str]) -> None:
+    rules, facts = birds
+    stated = "flies(a). flies(b). "
+    Path(facts).write_text(Path(facts).read_text().replace(stated.strip(), ""))
+    assert andre("predict", rules, facts).out == "flies(a).\nflies(b).\n"
+    assert andre("predict", rules, facts, "--world", "open").out == "flies(a).\n"
+    why = andre("explain", rules, facts, "flies(b)", "--world", "open").out
+    assert why.startswith("flies(b) is unknown\n")
+    assert "\\+ penguin(b)  fails: the world is open, and no fact denies the atom" in why
+    for command in (["predict", rules, facts], ["eval", rules, facts], ["census", facts]):
+        done = andre(*command, "--world", "flat")
+        assert (done.status, done.err) == (2, "andre: a world is closed or open, not 'flat'\n")
+
+
+def test_rules_are_judged_in_the_world_that_is_named(andre, birds: tuple[str, str]) -> None:
+    figures = {
+        world: json.loads(andre("eval", *birds, "--json", "--world", world).out)
+        for world in ("closed", "open")
+    }
+    counts = ("true_positives", "false_positives", "false_negatives", "true_negatives")
+    assert [figures["closed"][name] for name in counts] == [2, 0, 0, 0]
+    assert [figures["open"][name] for name in counts] == [1, 0, 1, 0]
+    assert figures["open"]["protocol"] == "all atoms given, with denied ones: the world is open"
+    assert "N_b=2, N_r=2" in andre("rescore", *birds).out
+    assert "N_b=1, N_r=1" in andre("rescore", *birds, "--world", "open").out
+
+
 def test_explain_says_why_and_why_not(andre, files: tuple[str, str]) -> None:
     why = andre("explain", *files, "path(a, c)").out
     assert "by path(X, Y) :- edge(X, Z), path(Z, Y)." in why

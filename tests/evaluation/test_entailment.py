@@ -53,6 +53,29 @@ def test_marked_examples_are_judged_in_a_closed_world(edges: set[Pair], heads: d
     assert ("marked test" in result.protocol) == bool(test)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.sets(pairs, min_size=1), st.sets(pairs, min_size=1), st.sets(pairs))
+def test_in_an_open_world_only_stated_and_denied_atoms_are_judged(
+    edges: set[Pair], positives: set[Pair], denied: set[Pair]
+) -> None:
+    denied = denied - edges
+    facts = FactBase.from_facts(
+        [Atom("e", pair) for pair in edges] + [Atom("h", pair) for pair in positives],
+        negatives=[Atom("e", pair) for pair in denied],
+        world="open",
+    )
+    derived = {(x, y) for x, y in edges if (y, x) in denied}
+    counts = entailment(parse_program("h(X, Y) :- e(X, Y), \\+ e(Y, X)."), facts).overall
+    assert counts == Confusion(len(positives & derived), 0, len(positives - derived), 0)
+
+
+def test_at_one_half_an_atom_is_no_example() -> None:
+    atoms = map(parse_atom, ["e(a, b)", "e(b, c)", "e(c, d)", "h(a, b)", "h(b, c)", "h(c, d)"])
+    facts = FactBase.from_facts(atoms, probabilities=[1, 1, 1, 1, 0.5, 0.4], world="open")
+    counts = entailment(parse_program("h(X, Y) :- e(X, Y)."), facts).overall
+    assert counts == Confusion(true_positives=1, false_positives=1)
+
+
 def test_probabilities_are_cut_at_one_half() -> None:
     facts = FactBase.from_facts(
         map(parse_atom, ["e(a, b)", "e(b, c)", "h(a, b)", "h(b, c)"]), probabilities=[0.9, 0.4, 0.8, 0.7]

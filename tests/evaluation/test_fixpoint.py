@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from andre.errors import LogicError
 from andre.evaluation.fixpoint import Labels, RuleBase
-from andre.facts import TASKS, FactBase
+from andre.facts import TASKS, FactBase, World
 from andre.inference import infer
 from andre.inference.truth_tables import TruthTables
 from andre.logic import Atom, Constant, Literal, Program, Rule, Variable, parse_atom, parse_rule
@@ -36,9 +36,11 @@ def fact_bases(draw: st.DrawFn) -> FactBase:
         ]
     )
     facts = draw(st.lists(atoms, min_size=1, max_size=14, unique=True))
-    # One half would be neither true nor false, and what rests on it neither derived nor refuted.
-    chances = [draw(st.sampled_from([1.0, 1.0, 0.8, 0.2])) for _ in facts]
-    return FactBase.from_facts(facts, probabilities=chances)
+    # What rests on one half is neither derived nor refuted.
+    chances = [draw(st.sampled_from([1.0, 1.0, 0.8, 0.5, 0.2])) for _ in facts]
+    denied = [atom for atom in draw(st.lists(atoms, max_size=6, unique=True)) if atom not in facts]
+    world: World = draw(st.sampled_from(["closed", "open"]))
+    return FactBase.from_facts(facts, probabilities=chances, negatives=denied, world=world)
 
 
 @st.composite
@@ -70,13 +72,13 @@ def cases(draw: st.DrawFn) -> tuple[FactBase, Atom, list[Rule]]:
     return draw(fact_bases()), head, draw(st.lists(rules(head), min_size=1, max_size=4))
 
 
-def by_engine(program: Program, facts: FactBase) -> set[Atom] | None:
-    """What is derived with more than one half; None where atoms stay undefined."""
+def by_engine(program: Program, facts: FactBase, least: float = np.nextafter(0.5, 1)) -> set[Atom] | None:
+    """What is derived with so much at least, above one half by default; None where atoms stay undefined."""
     try:
         model = infer(program, facts, engine="clingo")
     except LogicError:
         return None
-    return {atom for atom in model.derived.atoms(*_key(program)) if model.probability(atom) > 0.5}
+    return {atom for atom in model.derived.atoms(*_key(program)) if model.probability(atom) >= least}
 
 
 def _key(program: Program) -> tuple[str, int]:
@@ -102,10 +104,13 @@ def test_models_are_those_of_the_engine(case: tuple[FactBase, Atom, list[Rule]])
             assert whole
             assert not model.any()
             continue
-        wanted = by_engine(Program(tuple(base.rules[number] for number in chosen)), facts)
+        program = Program(tuple(base.rules[number] for number in chosen))
+        wanted = by_engine(program, facts)
         assert bool(whole) == (wanted is not None)
         if wanted is not None:
             assert written(model, facts) == wanted
+            possible = by_engine(program, facts, least=0.5)
+            assert written(~base.false(chosen, model), facts) == possible
 
 
 @settings(max_examples=60)

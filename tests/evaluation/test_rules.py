@@ -1,17 +1,21 @@
 """Evidence and ranks of single rules: counts are those of trying every grounding."""
 
+from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.census.strategies import fact_bases
 
-from andre.evaluation import rank_by_rules, rescore
-from andre.facts import FactBase
+from andre.census import take_census
+from andre.evaluation import CrispSample, rank_by_rules, rescore
+from andre.facts import FactBase, World
 from andre.inference import materialise
 from andre.learning import learn
 from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable, parse_atom, parse_program
+from andre.samples import Language
 
 VARIABLES = [Variable(name) for name in "XYZ"]
 ARITIES = {"p": 2, "q": 2, "r": 2, "u": 1}
@@ -57,10 +61,12 @@ def by_force(rule: Rule, facts: FactBase) -> tuple[int, int]:
         held = all(
             (lit.atom.args[0] != lit.atom.args[1])
             if lit.atom.is_builtin
-            else lit.atom != ground.head and ((lit.atom in true) != lit.negated)
+            else lit.atom != ground.head
+            and ((lit.atom in true) != lit.negated)
+            and not (lit.negated and facts.truth(lit.atom) is None)
             for lit in ground.body
         )
-        if held and (not denied or ground.head in stated):
+        if held and (not (denied or facts.world == "open") or ground.head in stated):
             heads.add(ground.head)
     return len(heads), len(heads & true)
 
@@ -74,13 +80,44 @@ def test_counts_are_those_of_every_grounding(facts: FactBase, given_: list[Rule]
         assert (counted.n_b, counted.n_r) == by_force(rule, facts)
 
 
-@settings(max_examples=40)
-@given(fact_bases(denied=True), rules())
-def test_where_some_atoms_are_denied_only_stated_ones_count(facts: FactBase, rule: Rule) -> None:
+@settings(max_examples=60)
+@given(fact_bases(denied=True), st.sampled_from(["closed", "open"]), rules())
+def test_where_some_atoms_are_denied_only_stated_ones_count(
+    facts: FactBase, world: World, rule: Rule
+) -> None:
+    facts = replace(facts, world=world)
     (found,) = rescore(Program((rule,)), facts)
     counted = found.on("train")
     assert counted is not None
     assert (counted.n_b, counted.n_r) == by_force(rule, facts)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    fact_bases(chances=True) | fact_bases(chances=True, denied=True),
+    st.sampled_from(["closed", "open"]),
+    st.data(),
+)
+def test_a_census_is_read_as_the_facts_are(facts: FactBase, world: World, data: st.DataObject) -> None:
+    """Unknown atoms, and those at one half, satisfy neither a literal nor its negation in both."""
+    target, other = facts.relations["p", 2], facts.relations.get(("q", 2))
+    facts = replace(facts, world=world).with_relation(replace(target, probability=None))
+    if other is not None:  # of q some facts are denied, and some at one half
+        denied, halves = (np.arange(len(other)) % 3 == place for place in (0, 1))
+        chances = np.select([denied, halves], [1.0, 0.5], other.column("probability"))
+        facts = facts.with_relation(replace(other, probability=chances, negative=denied))
+    language = Language("p/2", variables=data.draw(st.sampled_from([2, 2, 3])), inequality=False)
+    sample = take_census(facts, language).to_sample()
+    crisp, space = CrispSample.of(sample), sample.space
+    codes = np.zeros((1, space.m), dtype=np.int8)
+    for place in data.draw(st.lists(st.integers(0, space.m - 1), min_size=1, max_size=3, unique=True)):
+        codes[0, place] = data.draw(st.sampled_from([1, -1]))
+    rule = space.rule(codes[0])
+    safe = replace(rule, body=(*rule.body, *(Literal(Atom("seen", (v,))) for v in rule.variables)))
+    counted = rescore(Program((safe,)), facts).rules[0].on("train")
+    right, wrong = crisp.body_counts(codes)[0]
+    assert counted is not None
+    assert (counted.n_b, counted.n_r) == (right + wrong, right)
 
 
 TRIPLES = (

@@ -8,9 +8,16 @@ from andre.logic import Atom, Constant, Literal, Program, Rule
 Values = dict[Atom, float]
 
 
-def well_founded(program: Program, facts: Mapping[Atom, float]) -> tuple[Values, Values]:
-    """What is at least and what is at most true; they are equal where the model is total."""
+def well_founded(
+    program: Program, facts: Mapping[Atom, float], world: str = "closed"
+) -> tuple[Values, Values]:
+    """What is at least and what is at most true; they are equal where the model is total.
+
+    Facts of value 0 are denied. In an open world nothing else that is absent is false.
+    """
     ground = list(_ground(program, facts))
+    if world == "open":
+        ground = [rule for rule in ground if all(_is_known(literal, facts) for literal in rule.body)]
     lower: Values = {}
     upper = _least(ground, facts, lower)
     while True:
@@ -27,6 +34,11 @@ def _ground(program: Program, facts: Iterable[Atom]) -> Iterator[Rule]:
     for rule in program:
         for values in product(constants, repeat=len(rule.variables)):
             yield rule.substitute(dict(zip(rule.variables, values, strict=True)))
+
+
+def _is_known(literal: Literal, facts: Mapping[Atom, float]) -> bool:
+    """Whether a literal, if it is negated, is of an atom that facts state or deny."""
+    return not literal.negated or literal.is_builtin or literal.atom in facts
 
 
 def _least(ground: list[Rule], facts: Mapping[Atom, float], against: Values) -> Values:

@@ -1,7 +1,10 @@
 """Random safe programs and facts, small enough to ground by hand."""
 
+from collections.abc import Mapping
+
 from hypothesis import strategies as st
 
+from andre.facts import FactBase, World
 from andre.logic import Atom, Constant, Literal, Program, Rule, Variable
 
 VARIABLES = [Variable(name) for name in "XYZ"]
@@ -51,3 +54,20 @@ crisp_programs = programs(st.just(1.0))
 probable_programs = programs(st.one_of(st.just(1.0), PROBABILITIES))
 crisp_facts = st.dictionaries(ground_atoms(), st.just(1.0), max_size=12)
 probable_facts = st.dictionaries(ground_atoms(), PROBABILITIES, max_size=12)
+#: Of value 0 where they are denied.
+denied_facts = st.dictionaries(ground_atoms(), st.sampled_from([0.0, 0.0, 1.0]), max_size=12)
+doubted_facts = st.dictionaries(
+    ground_atoms(), st.sampled_from([0.0, 0.2, 0.3, 0.6, 0.8, 1.0, 1.0]), max_size=12
+)
+worlds = st.sampled_from(["closed", "open"])
+
+
+def base(facts: Mapping[Atom, float], world: World = "closed") -> FactBase:
+    """Facts of these probabilities, those of probability 0 denied."""
+    stated = {atom: value for atom, value in facts.items() if value > 0}
+    return FactBase.from_facts(
+        stated,
+        negatives=[atom for atom in facts if atom not in stated],
+        probabilities=stated.values(),
+        world=world,
+    )

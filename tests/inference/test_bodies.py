@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.inference import oracle
 
 from andre.errors import LogicError
-from andre.facts import FactBase, Relation
+from andre.facts import FactBase, Relation, World
 from andre.inference import BodyEvaluator, covered_heads
 from andre.inference.bodies import Limits
 from andre.logic import Atom, Constant, Literal, Rule, Variable, parse_atom, parse_rule
@@ -31,9 +31,10 @@ def fact_bases(draw: st.DrawFn) -> FactBase:
     names = st.sampled_from(["p", "q", "h", "h", "h", "u", "t", "s"])
     atoms = names.flatmap(lambda n: st.tuples(*[constants] * ARITY[n]).map(lambda args: Atom(n, args)))
     stated = draw(st.lists(atoms, min_size=8, max_size=20, unique=True))
-    denied = [atom for atom in draw(st.lists(atoms, max_size=3, unique=True)) if atom not in stated]
-    chances = [draw(st.sampled_from([1.0, 1.0, 0.7, 0.5, 0.2])) for _ in stated]
-    return FactBase.from_facts(stated, negatives=denied, probabilities=chances)
+    denied = [atom for atom in draw(st.lists(atoms, max_size=9, unique=True)) if atom not in stated]
+    chances = [draw(st.sampled_from([1.0, 1.0, 0.7, 0.5, 0.2, 0.0])) for _ in stated]
+    world: World = draw(st.sampled_from(["closed", "open"]))
+    return FactBase.from_facts(stated, negatives=denied, probabilities=chances, world=world)
 
 
 @st.composite
@@ -57,20 +58,22 @@ def rules(draw: st.DrawFn) -> Rule:
 
 def by_force(rule: Rule, facts: FactBase, *, likely: bool, own_denial: bool) -> Counter[Atom]:
     """In how many ways each head is derived."""
-    chance = {}
+    chance, spoken_of = {}, set()
     for key, relation in facts.relations.items():
         for row, atom in enumerate(facts.atoms(*key)):
+            spoken_of.add(atom)
             if relation.negative is None or not relation.negative[row]:
                 chance[atom] = 1.0 if relation.probability is None else float(relation.probability[row])
-    true = {atom for atom, value in chance.items() if not likely or value > 0.5}
-    not_false = {atom for atom, value in chance.items() if not likely or value >= 0.5}
+    true = {atom for atom, value in chance.items() if value > (0.5 if likely else 0)}
+    not_false = {atom for atom, value in chance.items() if (value >= 0.5 if likely else value > 0)}
 
     def holds(literal: Literal, head: Atom) -> bool:
         atom = literal.atom
         if literal.is_builtin:
             return oracle.compare(atom) != literal.negated
         if literal.negated:
-            return atom not in not_false and (own_denial or atom != head)
+            known = facts.world == "closed" or atom in spoken_of
+            return known and atom not in not_false and (own_denial or atom != head)
         return atom in true and atom != head
 
     found: Counter[Atom] = Counter()

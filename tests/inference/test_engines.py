@@ -7,10 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.inference import oracle
-from tests.inference.strategies import crisp_facts, crisp_programs, probable_facts, probable_programs
+from tests.inference.strategies import (
+    base,
+    crisp_facts,
+    crisp_programs,
+    denied_facts,
+    doubted_facts,
+    probable_facts,
+    probable_programs,
+    worlds,
+)
 
 from andre.errors import ConfigError, LogicError
-from andre.facts import FactBase, Relation
+from andre.facts import FactBase, Relation, World
 from andre.inference import Model, infer, materialise
 from andre.inference.coded import CodedProgram
 from andre.inference.duckdb_engine import DuckDBEngine
@@ -20,25 +29,29 @@ from andre.logic import Atom, Program, parse_atom, parse_program
 ENGINES = ["clingo", "duckdb"]
 
 
-def base(facts: dict[Atom, float]) -> FactBase:
-    return FactBase.from_facts(facts, probabilities=facts.values())
-
-
 def values(model: Model) -> dict[Atom, float]:
-    return {
+    found = {
         atom: model.probability(atom)
         for name, arity in model.facts.relations
         for atom in model.facts.atoms(name, arity)
     }
+    return {atom: value for atom, value in found.items() if value > 0}
 
 
-def check(program: Program, facts: dict[Atom, float], engine: str) -> None:
-    lower, upper = oracle.well_founded(program, facts)
+def check(program: Program, facts: dict[Atom, float], engine: str, world: World = "closed") -> None:
+    lower, upper = oracle.well_founded(program, facts, world)
+    known = base(facts, world)
     if lower == upper:
-        assert values(infer(program, base(facts), engine=engine)) == lower
+        model = infer(program, known, engine=engine)
+        assert values(model) == lower
+        for atom in {*facts, *lower, *(rule.head for rule in program if not rule.head.variables)}:
+            value = lower.get(atom, 0.0)
+            doubted = world == "closed" or atom in facts
+            assert model.negation(atom) == (1 - value if doubted else 0)
+            assert model.truth(atom) is (True if value > 0.5 else False if doubted and value < 0.5 else None)
     else:
         with pytest.raises(LogicError) as caught:
-            infer(program, base(facts), engine=engine)
+            infer(program, known, engine=engine)
         undefined = [atom for atom in upper if upper[atom] != lower.get(atom, 0.0)]
         assert any(str(caught.value).startswith(f"{atom} is neither true nor false") for atom in undefined)
 
@@ -58,18 +71,52 @@ def test_probable_models_are_well_founded(engine: str, program: Program, facts: 
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=60, deadline=None)
+@given(crisp_programs, denied_facts, worlds)
+def test_what_an_open_world_leaves_unknown_is_not_false(
+    engine: str, program: Program, facts: dict[Atom, float], world: World
+) -> None:
+    check(program, facts, engine, world)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=40, deadline=None)
-@given(probable_programs, probable_facts)
-def test_cutting_at_one_half_commutes_with_inference(
+@given(probable_programs, doubted_facts, worlds)
+def test_a_negation_is_as_probable_as_facts_doubt_its_atom(
+    engine: str, program: Program, facts: dict[Atom, float], world: World
+) -> None:
+    check(program, facts, engine, world)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=15, deadline=None)
+@given(crisp_programs, denied_facts)
+def test_in_a_closed_world_what_is_denied_is_as_if_it_were_absent(
     engine: str, program: Program, facts: dict[Atom, float]
 ) -> None:
+    stated = {atom: value for atom, value in facts.items() if value}
     try:
         model = infer(program, base(facts), engine=engine)
     except LogicError:
+        with pytest.raises(LogicError):
+            infer(program, base(stated), engine=engine)
+    else:
+        assert values(model) == values(infer(program, base(stated), engine=engine))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=40, deadline=None)
+@given(probable_programs, doubted_facts, worlds)
+def test_cutting_at_one_half_commutes_with_inference(
+    engine: str, program: Program, facts: dict[Atom, float], world: World
+) -> None:
+    try:
+        model = infer(program, base(facts, world), engine=engine)
+    except LogicError:
         return  # an undefined atom: there is no model to cut
-    certain = {atom: 1.0 for atom, value in facts.items() if value > 0.5}
+    certain = {atom: float(value > 0.5) for atom, value in facts.items()}
     rules = (replace(rule, probability=1.0) for rule in program if rule.probability > 0.5)
-    cut = infer(Program(tuple(rules)), base(certain), engine=engine)
+    cut = infer(Program(tuple(rules)), base(certain, world), engine=engine)
     assert {atom for atom, value in values(model).items() if value > 0.5} == set(values(cut))
 
 
@@ -110,6 +157,40 @@ def test_background_rules_come_first_and_denied_facts_do_not_hold(engine: str) -
     assert list(map(str, model)) == ["child(b, a)"]
     assert parse_atom("parent(a, b)") in model
     assert parse_atom("father(b, c)") not in model
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_open_world_is_kept_from_stage_to_stage(engine: str) -> None:
+    """Background rules negate what facts deny, the program also what the background doubts."""
+    facts = FactBase.from_facts(
+        [parse_atom(f"bird({x})") for x in "abc"],
+        negatives=[parse_atom("penguin(a)"), parse_atom("ill(b)"), parse_atom("flies(c)")],
+        world="open",
+    ).with_rules(parse_program("flies(X) :- bird(X), \\+ penguin(X). 0.2::weak(X) :- flies(X)."))
+    known = materialise(facts, engine=engine)
+    assert known.world == "open"
+    assert [known.truth(parse_atom(f"flies({x})")) for x in "abc"] == [True, None, False]
+    program = parse_program(
+        "safe(X) :- bird(X), \\+ ill(X). fit(X) :- bird(X), \\+ weak(X). stays(X) :- bird(X), \\+ flies(X)."
+        " odd(X) :- bird(X), \\+ safe(X)."
+    )
+    model = infer(program, facts, engine=engine)
+    assert sorted(map(str, model)) == ["fit(a)", "safe(b)", "stays(c)"]
+    assert model.probability(parse_atom("fit(a)")) == 0.8
+    assert model.facts.world == model.derived.world == "open"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("world", ["closed", "open"])
+def test_a_rule_overrules_a_denial(engine: str, world: World) -> None:
+    facts = FactBase.from_facts(
+        map(parse_atom, ["p(a)", "p(b)"]), negatives=map(parse_atom, ["q(a)", "r(b)"]), world=world
+    )
+    program = parse_program("q(X) :- p(X), \\+ r(X). none(X) :- p(X), \\+ q(X).")
+    model = infer(program, facts, engine=engine)
+    assert parse_atom("q(b)") in model
+    assert (parse_atom("q(a)") in model) is (world == "closed")
+    assert (parse_atom("none(a)") in model) is (world == "open")
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given, settings
 from tests.inference import oracle
-from tests.inference.strategies import crisp_facts, crisp_programs
+from tests.inference.strategies import base, crisp_programs, denied_facts, worlds
 
 from andre.errors import LogicError
-from andre.facts import FactBase
+from andre.facts import FactBase, World
 from andre.inference import Explainer, Explanation, explain, infer
-from andre.logic import Atom, Program, comparison_holds, parse_atom, parse_program
+from andre.logic import Atom, Literal, Program, comparison_holds, parse_atom, parse_program
 
 PATHS = "path(X, Y) :- edge(X, Y). path(X, Y) :- path(X, Z), path(Z, Y)."
 
@@ -17,7 +17,15 @@ def graph(*edges: str) -> FactBase:
     return FactBase.from_facts([parse_atom(f"edge({a}, {b})") for a, b in edges])
 
 
-def check(explanation: Explanation, true: dict[Atom, float], facts: dict[Atom, float]) -> None:
+def holds(literal: Literal, true: dict[Atom, float], known: FactBase) -> bool:
+    if literal.is_builtin:
+        return comparison_holds(literal.atom) != literal.negated
+    if literal.negated and literal.atom not in true:
+        return known.truth(literal.atom) is False
+    return (literal.atom in true) != literal.negated
+
+
+def check(explanation: Explanation, true: dict[Atom, float], known: FactBase) -> None:
     assert explanation.is_stated or explanation.firings
     for firing in explanation.firings:
         image = firing.rule.substitute(dict(firing.bindings))
@@ -26,41 +34,42 @@ def check(explanation: Explanation, true: dict[Atom, float], facts: dict[Atom, f
         for premise in firing.premises:
             atom = premise.literal.atom
             assert atom != explanation.atom or premise.literal.negated
-            if atom.is_builtin:
-                assert comparison_holds(atom) != premise.literal.negated
-            else:
-                assert (atom in true) != premise.literal.negated
+            assert holds(premise.literal, true, known)
             if premise.why == "derived":
-                assert atom not in facts
+                assert atom not in known
+            if premise.why in ("denied", "not known"):
+                assert premise.literal.negated
+                assert (premise.why == "denied") is (known.world == "open")
             if premise.explanation is not None:
-                check(premise.explanation, true, facts)
+                check(premise.explanation, true, known)
 
 
-@settings(max_examples=40, deadline=None)
-@given(crisp_programs, crisp_facts)
+@settings(max_examples=60, deadline=None)
+@given(crisp_programs, denied_facts, worlds)
 def test_every_derived_atom_has_a_proof_and_every_other_a_failing_literal(
-    program: Program, facts: dict[Atom, float]
+    program: Program, facts: dict[Atom, float], world: World
 ) -> None:
-    true, upper = oracle.well_founded(program, facts)
+    true, upper = oracle.well_founded(program, facts, world)
     if true != upper:
         return
-    explainer = Explainer(program, FactBase.from_facts(facts))
+    known = base(facts, world)
+    explainer = Explainer(program, known)
     for atom in true:
-        check(explainer.explain(atom), true, facts)
+        check(explainer.explain(atom), true, known)
     heads = {rule.head for rule in program if not rule.head.variables} - true.keys()
     for atom in heads:
         explanation = explainer.explain(atom)
         assert explanation.firings == ()
+        assert explanation.is_unknown is (known.truth(atom) is None)
         nearest = explanation.nearest
         assert nearest is not None
-        for literal in nearest.held:
-            if not literal.is_builtin:
-                assert (literal.atom in true) != literal.negated
+        assert all(holds(literal, true, known) for literal in nearest.held)
         failing = nearest.failing
         if failing.binds:
             assert not any(_matches(failing.atom, other) for other in true)
         elif not failing.is_builtin:
-            assert failing.atom in true
+            assert not holds(failing, true, known)
+            assert nearest.is_unknown is (failing.atom not in true)
 
 
 def _matches(pattern: Atom, atom: Atom) -> bool:
@@ -94,6 +103,38 @@ def test_a_negation_and_a_comparison_can_be_what_fails() -> None:
     assert "3 < 2  fails: it is not so" in str(
         explain(parse_program("h(X) :- n(X), X < 2."), facts, parse_atom("h(3)"))
     )
+
+
+def test_what_an_open_world_leaves_unknown_is_said() -> None:
+    facts = FactBase.from_facts(
+        map(parse_atom, ["p(a)", "p(b)"]), negatives=[parse_atom("q(b)"), parse_atom("h(c)")], world="open"
+    )
+    program = parse_program("h(X) :- p(X), \\+ q(X).")
+    assert str(explain(program, facts, parse_atom("h(a)"))).splitlines() == [
+        "h(a) is unknown",
+        "  nearest is h(X) :- p(X), \\+ q(X).",
+        "    where X = a",
+        "      p(a)  holds",
+        "      \\+ q(a)  fails: the world is open, and no fact denies the atom",
+    ]
+    derived = explain(program, facts, parse_atom("h(b)"))
+    assert "\\+ q(b)  (denied)" in str(derived)
+    assert str(explain(program, facts, parse_atom("h(c)"))).startswith("h(c) does not hold")
+    assert explain(program, facts, parse_atom("h(a)")).as_dict()["unknown"] is True
+
+
+def test_background_rules_are_explained_by_what_they_were_run_on() -> None:
+    """The program's own q comes later, and what the background derives is no doubt to the background."""
+    facts = FactBase.from_facts(
+        map(parse_atom, ["p(a)", "r(a)"]), negatives=[parse_atom("q(a)")], world="open"
+    ).with_rules(parse_program("h(X) :- p(X), \\+ q(X). 0.3::w(X) :- r(X). h(X) :- p(X), \\+ w(X)."))
+    program = parse_program("q(X) :- r(X). k(X) :- p(X), \\+ w(X).")
+    explainer = Explainer(program, facts)
+    by_background = explainer.explain(parse_atom("h(a)"))
+    assert [str(firing.rule) for firing in by_background.firings] == ["h(X) :- p(X), \\+ q(X)."]
+    assert by_background.probability == 1
+    (firing,) = explainer.explain(parse_atom("k(a)")).firings
+    assert firing.probability == 0.7
 
 
 def test_background_rules_are_explained_too() -> None:

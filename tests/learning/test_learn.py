@@ -16,6 +16,7 @@ from tests.learning.small_facts import QUICK, TARGETS, Watch, base, chain, quick
 from andre.api import learn
 from andre.census import Census
 from andre.errors import AndreError, CheckpointError, ConfigError, DataError
+from andre.evaluation import Confusion
 from andre.facts import TASKS, FactBase, Task, read_facts
 from andre.inference import infer
 from andre.learning import Callback, Plan, State, Theory
@@ -318,6 +319,26 @@ def test_stated_negatives_are_the_only_ones() -> None:
         assert definition.confusion.total == 20
     closed = FactBase.from_facts(map(parse_atom, [*stated, *marks, *everyone]))
     assert quick(closed, "p/1", variables=1)["p"].confusion.total == 30
+
+
+def test_what_an_open_world_leaves_unknown_is_learned_and_predicted_as_unknown() -> None:
+    """Of a third of the names nothing says whether they are ill: to be judged and derived without."""
+    well, ill, unknown = ([f"{kind}{number}" for number in range(10)] for kind in ("well", "ill", "unknown"))
+    stated = [f"name({name})" for name in (*well, *ill, *unknown)] + [f"ill({name})" for name in ill]
+    fit, unfit = [*well, *unknown[:5]], [*ill, *unknown[5:]]
+    facts = FactBase.from_facts(
+        map(parse_atom, [*stated, *(f"fit({name})" for name in fit)]),
+        negatives=map(parse_atom, [*(f"ill({name})" for name in well), *(f"fit({name})" for name in unfit)]),
+        world="open",
+    )
+    theory = quick(facts, "fit/1", variables=1)
+    (definition,) = theory
+    assert definition.program == parse_program("fit(X) :- name(X), \\+ ill(X).")
+    counted = definition.program.rules[0].on("train")
+    assert counted is not None
+    assert (counted.n_b, counted.n_r) == (10, 10)
+    assert {str(atom) for atom in theory.predict(facts)} == {f"fit({name})" for name in well}
+    assert theory.evaluate(facts).overall == definition.confusion == Confusion(10, 0, 5, 15)
 
 
 def test_labels_may_be_probabilities() -> None:

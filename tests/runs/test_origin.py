@@ -27,7 +27,7 @@ tables = st.builds(
     st.none() | text,
     st.integers(0),
 )
-facts = st.builds(FactSource, text, st.none() | text, text)
+facts = st.builds(FactSource, text, st.none() | text, text, st.sampled_from(["closed", "open"]))
 
 
 @given(st.lists(text).map(tuple), st.none() | tables, st.none() | facts)
@@ -56,6 +56,14 @@ def test_a_source_is_there_as_long_as_it_is_the_same(tmp_path):
     assert not any(source.is_there for source in sources)
     assert FactSource.of("even").is_there
     assert FactSource.of(str(tmp_path)).is_there
+
+
+def test_facts_are_read_again_in_the_world_they_were_learned_in(tmp_path):
+    path = tmp_path / "birds.pl"
+    path.write_text("bird(tweety).")
+    for name in ("even", str(path)):
+        for world in ("closed", "open"):
+            assert FactSource.of(name, None, world).read().world == world
 
 
 @pytest.mark.parametrize("damage", ["", [], 7, {"command": 1}, {"table": {"path": "a"}}, {"nothing": 1}])

@@ -34,29 +34,35 @@ from andre.inference import number_ranks
 from andre.logic import Atom, Constant, Variable
 from andre.samples import RuleSpace, evidence_mask
 
-#: Truth values as a row keeps them: the number of a level, or UNKNOWN.
+#: Truth values as a row keeps them: the number of a level, HALF or UNKNOWN.
 Cells: TypeAlias = NDArray[np.uint8]
 #: How many evenly spaced levels probabilities are rounded to, as the network does.
 LEVELS = 64
 #: The cell of an atom that is certain.
 TRUE = LEVELS - 1
+#: The cell of an atom at exactly one half, between two levels: neither it nor its negation holds.
+HALF = LEVELS
+#: Cells from 0 to HALF.
+_STATED = HALF + 1
 #: The cell of an atom that is neither true nor false.
 UNKNOWN = 255
 #: The truth value of each cell: one look-up is far faster than arithmetic on millions of cells.
 _VALUES: Floats = np.append(np.arange(UNKNOWN) / (LEVELS - 1), np.nan)
+_VALUES[HALF] = 0.5
 #: The order of more numbers than this is too large a table.
 _MOST_NUMBERS = 3000
 
 
 def levels_of(probability: Floats) -> Ints:
-    """The nearest level of each probability; halves are rounded down, so that > 0.5 stays what it is.
+    """The nearest level of each probability on its side of one half; HALF for one half itself.
 
     Examples
     --------
-    >>> levels_of(np.array([0.0, 0.5, 0.51, 1.0])).tolist()
-    [0, 31, 32, 63]
+    >>> levels_of(np.array([0.0, 0.49, 0.5, 0.51, 1.0])).tolist()
+    [0, 31, 64, 32, 63]
     """
-    return np.ceil(probability * (LEVELS - 1) - 0.5).clip(0).astype(np.int64)
+    nearest = np.ceil(probability * (LEVELS - 1) - 0.5).clip(0).astype(np.int64)
+    return np.where(probability == 0.5, HALF, nearest)
 
 
 def value_of(cells: Cells) -> Floats:
@@ -332,7 +338,7 @@ class _DistinctRows:
 
     def cells(self, absent: int) -> Cells:
         """The distinct rows as a dense table, [rows, columns]."""
-        levels = np.concatenate([np.arange(LEVELS), levels_of(self.truths)])
+        levels = np.concatenate([np.arange(_STATED), levels_of(self.truths)])
         table = np.full((self.n_rows, len(self.columns)), absent, dtype=np.uint8)
         table[self.row, self.column] = levels[self.value]
         return table
@@ -341,14 +347,14 @@ class _DistinctRows:
         """The truth stated by each distinct row in a column of the target, [rows]; NaN where none is."""
         truth = np.full(self.n_rows, np.nan)
         chosen = self.column == self.columns.get(column, -1)
-        truth[self.row[chosen]] = self.truths[self.value[chosen] - LEVELS]
+        truth[self.row[chosen]] = self.truths[self.value[chosen] - _STATED]
         return truth
 
 
 class _SparseTable:
     """Collects values by owner (a constant or a pair) and column, and merges owners with equal rows.
 
-    A value is a level; in a column of the target it is LEVELS + the index of
+    A value is a level or HALF; in a column of the target it is _STATED + the index of
     its truth among `truths`, so that probabilities that share a level stay apart.
 
     Examples
@@ -362,7 +368,7 @@ class _SparseTable:
 
     def __init__(self, truths: Floats) -> None:
         self.truths = truths
-        self.width = LEVELS + len(truths)
+        self.width = _STATED + len(truths)
         self.columns: dict[Hashable, int] = {}
         self._parts: list[tuple[Ints, Ints]] = []  # owners, and column and value as one number
 
@@ -412,7 +418,7 @@ class _Evidence:
         levels = levels_of(truth)
         if relation.key != target and facts.world == "closed":
             mask &= levels > 0  # what is false says no more than what is absent
-        values = LEVELS + np.searchsorted(truths, truth) if relation.key == target else levels
+        values = _STATED + np.searchsorted(truths, truth) if relation.key == target else levels
         stated = truth if relation.key == target else np.full(len(truth), np.nan)
         return cls(relation.key, renumber[relation.codes[mask]], values[mask], levels[mask], stated[mask])
 

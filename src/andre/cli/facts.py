@@ -12,7 +12,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes
+from andre.cli.options import memory_bytes, read_in_world
 from andre.cli.printing import note, print_json, print_table
 from andre.errors import AndreError
 
@@ -103,6 +103,7 @@ def census(
     preset: options.Preset = "default",
     language: options.LanguageFile = None,
     format: options.Format = None,
+    world: options.World = "closed",
     heads: options.Heads = None,
     seed: options.Seed = 0,
     memory_limit: options.MemoryLimit = "4GB",
@@ -113,12 +114,11 @@ def census(
     The groundings are counted without being listed; the plan says how, and why so.
     """
     from andre.census import sample_census, take_census
-    from andre.facts import read_source
     from andre.limits import peak_megabytes
     from andre.samples import Language
 
     began = time.perf_counter()
-    base = read_source(source, format)
+    base = read_in_world(source, format, world)
     given = {"target": target, "variables": variables}
     told = {name: value for name, value in given.items() if value is not None}
     chosen = Language.of(base, language, preset, **told)

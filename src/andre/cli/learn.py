@@ -10,7 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes, with_settings
+from andre.cli.options import memory_bytes, read_in_world, with_settings
 from andre.cli.printing import check_folder, say
 from andre.cli.processes import processes
 from andre.cli.show import print_run
@@ -60,6 +60,7 @@ def learn(
     out: options.OutRun = None,
     to: options.To = None,
     format: options.Format = None,
+    world: options.World = "closed",
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -72,7 +73,6 @@ def learn(
     facts of its target. Ctrl-C stops and gives the best program so far. A run
     is saved target by target, and a second call goes on where it was stopped.
     """
-    from andre.facts import read_source
     from andre.learning import Plan
     from andre.logic import PROGRAM_FORMATS, Program, read_program
     from andre.runs import FactSource, Origin, RunFolder
@@ -82,7 +82,7 @@ def learn(
         raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(PROGRAM_FORMATS)}")
     if all_ and target:
         raise AndreError("--target names relations and --all means every one: give one of them")
-    facts, task = read_source(source, format), _task(source)
+    facts, task = read_in_world(source, format, world), _task(source)
     targets = _every(source, facts, quiet) if all_ else _targets(facts, target, task, language)
     plan = Plan.of(
         facts,
@@ -101,10 +101,11 @@ def learn(
     if not quiet:
         for line in facts.notes:
             say(f"note: {line}")
-        say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables")
+        opened = ", open world" if facts.world == "open" else ""
+        say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables{opened}")
     folder = None
     if out is not None:
-        origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, format))
+        origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, format, facts.world))
         folder = RunFolder(out, origin)
     theory = _learn(facts, targets, plan, folder, jobs=jobs, quiet=quiet)
     print_run(theory, to, as_json)

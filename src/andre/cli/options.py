@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -16,6 +16,9 @@ from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from andre.facts import FactBase
+    from andre.facts import World as WorldName
 
 Facts = Annotated[
     str,
@@ -44,6 +47,14 @@ Run = Annotated[
 Format = Annotated[
     str | None,
     typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name does not tell."),
+]
+World = Annotated[
+    str,
+    typer.Option(
+        "--world",
+        metavar="WORLD",
+        help="What facts neither state nor deny is false (closed) or unknown (open).",
+    ),
 ]
 To = Annotated[
     str | None,
@@ -113,6 +124,14 @@ Heads = Annotated[
         "--heads", min=8, help="Draw so many head atoms that stand for all of a target: for large graphs."
     ),
 ]
+
+
+def read_in_world(source: str, format: str | None, world: str) -> FactBase:
+    """The facts of a source, in the world that `--world` names."""
+    from andre.facts import read_source
+
+    # The name of the world is checked there, with a sentence.
+    return read_source(source, format, cast("WorldName", world))
 
 
 def input_path(name: str) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import input_path, memory_bytes
+from andre.cli.options import input_path, memory_bytes, read_in_world
 from andre.cli.printing import check_file, note, print_json, print_table
 from andre.errors import AndreError
 
@@ -47,6 +47,7 @@ def predict(
     out: options.OutFile = None,
     as_json: options.Json = False,
     format: options.Format = None,
+    world: options.World = "closed",
     engine: options.Engine = "auto",
     memory_limit: options.MemoryLimit = "4GB",
 ) -> None:
@@ -57,7 +58,8 @@ def predict(
     read. Facts marked as test or validation facts are not read, nor are the
     examples of a Popper folder, nor facts of what a learned theory defines.
     The rules of a knowledge base that `andre rank` completed are applied once,
-    and each fact is as probable as the surest of its rules.
+    and each fact is as probable as the surest of its rules. In an open world
+    a negated condition holds only of what is denied.
     """
     from andre.facts import write_facts
     from andre.inference import infer
@@ -75,7 +77,7 @@ def predict(
     if proba:
         raise AndreError(f"--proba needs a folder that `andre fit --out` wrote, and {program} is none")
     how = {"engine": engine, "memory_limit": f"{memory_bytes(memory_limit) / 2**20:.0f}MiB"}
-    facts = _read(source, format)
+    facts = _read(source, format, world)
     if run is None:
         model = infer(read_program(program), _evidence(facts), **how)
     else:
@@ -102,6 +104,7 @@ def explain(
     depth: Annotated[int, typer.Option(min=1, help="How many levels of premises to explain.")] = 3,
     as_json: options.Json = False,
     format: options.Format = None,
+    world: options.World = "closed",
 ) -> None:
     """Say why an atom holds, or which literal is missing.
 
@@ -122,7 +125,7 @@ def explain(
                 f"{source} is read as a table, whose rows are explained by andre predict {program} {source}: "
                 "give facts to explain an atom"
             )
-    facts = _read(source, format)
+    facts = _read(source, format, world)
     asked, how = as_stated(asked, facts), {"limit": limit, "depth": depth}
     if run is None:
         explanation = why(read_program(program), _evidence(facts), asked, **how)
@@ -146,6 +149,7 @@ def evaluate(
     ] = None,
     as_json: options.Json = False,
     format: options.Format = None,
+    world: options.World = "closed",
     engine: options.Engine = "auto",
 ) -> None:
     """Judge rules by the head atoms that they derive.
@@ -157,7 +161,7 @@ def evaluate(
     from andre.evaluation import entailment
     from andre.logic import read_program
 
-    result = entailment(read_program(program), _read(source, format), mark=mark, engine=engine)
+    result = entailment(read_program(program), _read(source, format, world), mark=mark, engine=engine)
     if as_json:
         print_json({"program": str(program), "source": source, **result.as_dict()})
         return
@@ -198,10 +202,8 @@ def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) 
         write_whole(out, text)
 
 
-def _read(source: str, format: str | None) -> FactBase:
-    from andre.facts import read_source
-
-    facts = read_source(source, format)
+def _read(source: str, format: str | None, world: str) -> FactBase:
+    facts = read_in_world(source, format, world)
     note(facts.notes)
     return facts
 

@@ -10,6 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
+from andre.cli.options import read_in_world
 from andre.cli.printing import print_json
 from andre.errors import AndreError
 
@@ -35,6 +36,7 @@ def rescore(
     to: options.To = None,
     out: options.OutFile = None,
     format: options.Format = None,
+    world: options.World = "closed",
     engine: options.Engine = "auto",
 ) -> None:
     """Count N_b and N_r of old rules on new facts.
@@ -43,7 +45,7 @@ def rescore(
     that are facts; on a table, which needs its label, rows are counted.
     """
     from andre.evaluation import rescore as count
-    from andre.facts import MARKS, read_source
+    from andre.facts import MARKS
     from andre.logic import read_program
 
     if mark not in MARKS:
@@ -55,7 +57,7 @@ def rescore(
         origin = load_origin(program)
         _write(count_rows(result, source, mark, None if origin is None else origin.table), to, out)
         return
-    facts = read_source(source, format)
+    facts = read_in_world(source, format, world)
     chosen = facts.select("train") if mark == "train" else facts
     _write(count(read_program(program), chosen, mark, engine=engine), to, out)
 

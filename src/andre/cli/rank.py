@@ -10,7 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import with_settings
+from andre.cli.options import read_in_world, with_settings
 from andre.cli.printing import check_folder, note, print_json, say
 from andre.cli.processes import processes
 from andre.errors import AndreError
@@ -62,6 +62,7 @@ def rank(
     settings: options.Set = None,
     out: options.OutRun = None,
     format: options.Format = None,
+    world: options.World = "closed",
     seed: options.Seed = 0,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -83,17 +84,17 @@ def rank(
     check_folder(out)
     completion = _saved(source)
     if completion is not None:
-        if propose or more or settings:
-            raise AndreError(f"{source} is learned already: --propose, --with and --set need facts")
+        if propose or more or settings or world != "closed":
+            raise AndreError(f"{source} is learned already: --propose, --with, --set and --world need facts")
         origin, asked = load_origin(source), _asked(pattern, completion.facts)
     else:
         # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
-        base = _read(source, format, evaluate, quiet)
+        base = _checked(read_in_world(source, format, world), source, evaluate, quiet)
         asked = _asked(pattern, base)
         # Facts that are split off can be ranked only as long as they are not learned from.
         chosen = with_settings(settings, _LISTS, seed=seed, give_back=evaluate != "valid")
         completion = _complete(base, CompletionConfig.read(chosen), _Rules(propose, more, jobs), quiet)
-        origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, format))
+        origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, format, base.world))
     if out is not None:
         save(completion, out, origin)
     found = [] if asked is None else completion.rank(asked, limit, known=known, rules=rules)
@@ -135,13 +136,10 @@ def _asked(pattern: str | None, facts: FactBase) -> Atom | None:
     return None if pattern is None else read_query(pattern, facts)
 
 
-def _read(source: str, format: str | None, evaluate: str | None, quiet: bool) -> FactBase:
-    """The facts, with what was noticed in them; those to be ranked must be there."""
+def _checked(base: FactBase, source: str, evaluate: str | None, quiet: bool) -> FactBase:
+    """The facts, after what was noticed in them is said; those to be ranked must be there."""
     from dataclasses import replace
 
-    from andre.facts import read_source
-
-    base = read_source(source, format)
     note(replace(base.notes, overlaps=0), quiet)  # `complete` notes these itself
     if evaluate == "test" and not len(base.select("test")):
         raise AndreError(f"no fact of {source} is marked test: mark some, or take --evaluate valid")

@@ -108,11 +108,12 @@ def entailment(
     Head atoms that are marked are judged, and the program reads the training
     facts; without marks all atoms of the heads are judged and it reads none.
 
-    An atom counts as derived, and as true, where its probability is above 0.5.
-    Where some atoms of a head are denied, only stated and denied atoms are
-    judged. Otherwise the world is closed: every atom over the constants that
-    stand in its place in some fact of the head, or that the program puts
-    there, is judged, and false unless it is stated.
+    An atom counts as derived, and as true, where its probability is above 0.5,
+    and as false where it is denied or below 0.5; at exactly 0.5 it is neither,
+    and is not judged. Where some atoms of a head are denied, or the world is
+    open, only stated and denied atoms are judged. Otherwise every atom over the
+    constants that stand in its place in some fact of the head, or that the
+    program puts there, is judged, and false unless it is stated.
 
     Parameters
     ----------
@@ -158,18 +159,22 @@ def entailment(
     counts, closed = {}, False
     for key, relation in judged.items():
         counts[key] = _judge(model, relation)
-        if found[key].negative is None:
+        if found[key].negative is None and facts.world == "closed":
             counts[key], closed = counts[key] + _unstated(model, found[key]), True
     which = f"atoms marked {mark}" if mark else "all atoms given"
-    world = "every other atom over the constants in their places is false" if closed else "with denied ones"
-    return Entailment(counts, f"{which}, {world}")
+    if closed:
+        rest = "every other atom over the constants in their places is false"
+    else:
+        rest = "with denied ones" if facts.world == "closed" else "with denied ones: the world is open"
+    return Entailment(counts, f"{which}, {rest}")
 
 
 def _judge(model: Model, judged: Relation) -> Confusion:
     """Stated and denied atoms against what is derived."""
     derived = model.probabilities(judged.key, judged.codes) > 0.5
-    true = (judged.column("probability") > 0.5) & ~judged.column("negative")
-    cases = (derived & true, derived & ~true, ~derived & true, ~derived & ~true)
+    chance = np.where(judged.column("negative"), 0.0, judged.column("probability"))
+    true, false = chance > 0.5, chance < 0.5
+    cases = (derived & true, derived & false, ~derived & true, ~derived & false)
     return Confusion(*(int(case.sum()) for case in cases))
 
 

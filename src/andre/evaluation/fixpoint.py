@@ -49,6 +49,9 @@ class Labels:
 class RuleBase:
     """Rules for one target over truth tables; programs are sets of their numbers.
 
+    An atom that rests on a fact of probability one half is not derived, but its
+    negation does not hold either, as with the engines.
+
     Parameters
     ----------
     tables
@@ -81,10 +84,14 @@ class RuleBase:
         self._bodies: list[Body] = []
         self._known: dict[Rule, int] = {}
         self._derived: dict[int, Tensor] = {}  #: what rules without the target derive, [N, ...]
+        #: The same rules where one half is enough; None: no fact has it, and they would derive the same.
+        self._weaker = None if tables.weaker is None else RuleBase(tables.weaker, target, revisable, block=block)
 
     def add(self, rule: Rule) -> int:
         """The number of a rule, which is added where it is new."""
         if rule not in self._known:
+            if self._weaker is not None:
+                self._weaker.add(rule)
             self._known[rule] = len(self.rules)
             self.rules.append(rule)
             self._bodies.append(self.tables.body(rule, (self.target, *self.revisable)))
@@ -121,9 +128,20 @@ class RuleBase:
             total.append(whole)
         return torch.cat(found), np.concatenate(total)
 
-    def steps(self, program: tuple[int, ...], model: Tensor) -> Tensor:
-        """What each rule of a program derives in one step from a model, [rules, N, ...]."""
-        given = {self.target: Given.crisp(model[None])}
+    def false(self, program: tuple[int, ...], model: Tensor) -> Tensor:
+        """Where the negation of the target holds in the model of a program, [N, ...]: not at one half."""
+        return ~(model if self._weaker is None else self._weaker._least([program], ~model[None], {})[0])
+
+    def steps(self, program: tuple[int, ...], model: Tensor, false: Tensor | None = None) -> Tensor:
+        """What each rule of a program derives in one step from a model, [rules, N, ...].
+
+        Parameters
+        ----------
+        false
+            Where the negation of the target holds; by default wherever the model does not.
+        """
+        denied = ~model if false is None else false
+        given = {self.target: Given(model[None].float(), denied[None].float())}
         found = [self._derive(rule, given).expand(1, *self.shape) for rule in program]
         return torch.cat([torch.zeros((0, *self.shape), dtype=torch.bool), *found])
 
@@ -139,12 +157,18 @@ class RuleBase:
         if chosen:
             some, index = [programs[place] for place in chosen], torch.as_tensor(chosen)
             theirs = {key: table.take(index) for key, table in background.items()}
-            nothing = torch.zeros((len(some), *self.shape), dtype=torch.bool)
-            lower, upper = alternating_fixpoint(
-                lambda true: self._least(some, ~(nothing if true is None else true), theirs), torch.equal
-            )
-            model[index] = lower
-            total[chosen] = (lower == upper).flatten(1).all(1).numpy()
+            # What is above one half reads negation from what is at least one half, and the other way round.
+            levels = [self] if self._weaker is None else [self, self._weaker]
+            nothing = torch.zeros((len(levels), len(some), *self.shape), dtype=torch.bool)
+
+            def least(true: Tensor | None) -> Tensor:
+                against = (nothing if true is None else true).flip(0)
+                pairs = zip(levels, against, strict=True)
+                return torch.stack([level._least(some, ~other, theirs) for level, other in pairs])
+
+            lower, upper = alternating_fixpoint(least, torch.equal)
+            model[index] = lower[0]
+            total[chosen] = (lower == upper).flatten(2).all(2).all(0).numpy()
         return model, total
 
     def _least(

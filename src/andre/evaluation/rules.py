@@ -35,9 +35,9 @@ def rescore(
 
     A body is read off the facts in one step, those of the rule's own head
     among them, but no grounding counts the very atom it derives as evidence,
-    be it stated or denied. Where some atoms of a head are denied, only stated
-    and denied ones count. A rule's own probability says nothing about its body
-    and is kept as it is.
+    be it stated or denied. Where some atoms of a head are denied, or the world
+    is open, only stated and denied ones count. A rule's own probability says
+    nothing about its body and is kept as it is.
 
     Parameters
     ----------
@@ -62,7 +62,9 @@ def rescore(
     for rule in program:
         heads, key = bodies.cover(rule).heads, rule.head.key
         relation = known.relations.get(key)
-        if relation is not None and relation.negative is not None:
+        if relation is None:
+            heads = heads[:0] if known.world == "open" else heads
+        elif relation.negative is not None or known.world == "open":
             heads = heads[is_among(heads, relation.codes, bodies.n_codes)]
         right = is_among(heads, bodies.rows(key), bodies.n_codes).sum()
         others = [item for item in rule.evidence if item.split != split]

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from andre.errors import DataError
-from andre.facts.base import FactBase
+from andre.facts.base import FactBase, World
 from andre.facts.files import read_facts
 from andre.facts.tasks import TASKS
 
@@ -269,7 +269,7 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def read_source(source: str | Path, format: str | None = None) -> FactBase:
+def read_source(source: str | Path, format: str | None = None, world: World = "closed") -> FactBase:
     """Read facts from a path, a built-in task or a public dataset.
 
     A path that exists wins over a name that is known.
@@ -281,6 +281,9 @@ def read_source(source: str | Path, format: str | None = None) -> FactBase:
         of a dataset (downloaded if need be).
     format
         The name of the format, where a path and its content do not show it.
+    world
+        Whether what is neither stated nor denied is false ("closed") or
+        unknown ("open").
 
     Examples
     --------
@@ -291,6 +294,11 @@ def read_source(source: str | Path, format: str | None = None) -> FactBase:
     ...
     andre.errors.DataError: there is no file, task or dataset grandpa: ...
     """
+    facts = _read_source(source, format)
+    return facts if world == "closed" else replace(facts, world=world)
+
+
+def _read_source(source: str | Path, format: str | None) -> FactBase:
     name = str(source)
     if Path(source).exists() or format is not None:
         return read_facts(source, format)

@@ -3,7 +3,8 @@
 - `run`, `engine`, `clingo_engine`, `duckdb_engine`, `model`: `infer` runs a whole program by an engine
 - `bodies`: `BodyEvaluator` says which head atoms one rule derives in one step, by one of three methods:
   products of tables (`contraction`), products of sparse matrices, or joins of rows (`joins`)
-- `coded`, `extensions`: what these read: rules as integers, facts as rows of codes and as tables
+- `coded`, `extensions`: what these read: rules as integers, with what negation means in a closed and in an
+  open world, facts as rows of codes and as tables
 - `truth_tables`: the same for many programs at once; it needs torch, so import it by its own path
 - `explain`: why an atom holds
 """

@@ -104,7 +104,7 @@ class BodyEvaluator:
         What is known. Marks and background rules are not read, denied facts do not hold.
     likely
         Whether a fact holds where its probability is above one half, and its
-        negation where it is below; otherwise every stated fact holds.
+        negation where it is below; otherwise every stated fact holds that is not impossible.
     own_denial
         Whether a grounding counts whose body negates the very atom it derives:
         yes for ranking atoms that are not known, no for evidence of a rule.

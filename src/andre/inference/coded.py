@@ -4,6 +4,13 @@ Constants are positions in one dictionary and relations are numbered, so that
 whatever runs a rule sees integers only. A term is an integer: the code of a
 constant where it is zero or more, and the variable number `-1 - term` where it
 is less.
+
+What a negated literal means is settled here, for all that run rules. In a
+closed world it holds where its atom does not. In an open world an atom that is
+neither stated nor denied is unknown, and `\\+ p(x)` needs a fact that speaks
+against p(x): one that denies it, or states it with less than certainty. So a
+rule gets, beside each negated literal, a positive one over the `doubted` facts
+of its relation, and whoever runs the rule needs to know nothing of worlds.
 """
 
 from __future__ import annotations
@@ -16,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Floats, Ints
+from andre.arrays import Bools, Floats, Ints
 from andre.facts import FactBase, Key, Relation, Value
 from andre.logic import ORDERS, Atom, Constant, Literal, Rule, Term, Variable, check_safe
 
@@ -125,7 +132,7 @@ class CodedRule:
     """A rule with its literals sorted by kind; the variables of its head have the first numbers."""
 
     head: CodedAtom
-    positive: tuple[CodedAtom, ...]
+    positive: tuple[CodedAtom, ...]  #: in an open world also that the atoms of `negative` are doubted
     negative: tuple[CodedAtom, ...]
     comparisons: tuple[CodedComparison, ...]
     probability: float
@@ -187,7 +194,7 @@ class CodedProgram:
     rules: tuple[CodedRule, ...]
     keys: tuple[Key, ...]  #: relation number -> name and arity
     constants: tuple[Value, ...]
-    facts: Mapping[int, Rows]  #: the stated facts of the relations that the program mentions
+    facts: Mapping[int, Rows]  #: the stated facts of the relations that the program mentions, or the doubted
 
     @classmethod
     def of(cls, rules: Iterable[Rule], facts: FactBase) -> CodedProgram:
@@ -198,7 +205,9 @@ class CodedProgram:
             check_safe(rule)
             coded.append(coder.rule(rule))
         stated = {
-            number: _rows(facts.relations[key])
+            number: _doubted_rows(facts.relations[key])
+            if coder.is_of_doubts(number)
+            else _rows(facts.relations[key])
             for number, key in enumerate(coder.keys)
             if key in facts.relations
         }
@@ -235,13 +244,25 @@ class Coder:
     """Codes rules over the dictionary of some facts.
 
     Relations are numbered as they come; a constant that no fact has gets the
-    next code beyond the dictionary.
+    next code beyond the dictionary. The doubted facts of a relation are one of
+    their own, of the same name and arity.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom, parse_rule
+    >>> facts = FactBase.from_facts([parse_atom("p(a)")], negatives=[parse_atom("q(a)")], world="open")
+    >>> coder = Coder(facts)
+    >>> coder.rule(parse_rule("h(X) :- p(X), \\\\+ q(X).")).positive
+    (CodedAtom(relation=1, terms=(-1,)), CodedAtom(relation=3, terms=(-1,)))
+    >>> coder.keys[3], coder.is_of_doubts(3)
+    (('q', 1), True)
     """
 
     def __init__(self, facts: FactBase) -> None:
         self._facts = facts
         self._new: dict[Constant, int] = {}
         self._relations: dict[Key, int] = {}
+        self._doubts: dict[int, int] = {}  #: relation number -> that of its doubted facts
         self.keys: list[Key] = []  #: relation number -> name and arity
 
     @property
@@ -258,10 +279,15 @@ class Coder:
         numbers = {variable: number for number, variable in enumerate(rule.variables)}
         body = tuple(dict.fromkeys(rule.body))
         denied = (item.atom for item in body if item.negated and not item.is_builtin)
+        head = self._atom(rule.head, numbers)
+        positive = tuple(self._atom(item.atom, numbers) for item in body if item.binds)
+        negative = tuple(self._atom(atom, numbers) for atom in denied)
+        if self._facts.world == "open":
+            positive += tuple(CodedAtom(self._doubts_of(atom.relation), atom.terms) for atom in negative)
         return CodedRule(
-            self._atom(rule.head, numbers),
-            positive=tuple(self._atom(item.atom, numbers) for item in body if item.binds),
-            negative=tuple(self._atom(atom, numbers) for atom in denied),
+            head,
+            positive,
+            negative,
             comparisons=tuple(self._comparison(item, numbers) for item in body if item.is_builtin),
             probability=rule.probability,
         )
@@ -272,6 +298,16 @@ class Coder:
             self._relations[key] = len(self.keys)
             self.keys.append(key)
         return self._relations[key]
+
+    def is_of_doubts(self, number: int) -> bool:
+        """Whether a number stands for the doubted facts of a relation."""
+        return number in self._doubts.values()
+
+    def _doubts_of(self, relation: int) -> int:
+        if relation not in self._doubts:
+            self._doubts[relation] = len(self.keys)
+            self.keys.append(self.keys[relation])
+        return self._doubts[relation]
 
     def _atom(self, atom: Atom, numbers: Mapping[Variable, int]) -> CodedAtom:
         relation = self.relation(atom.key)
@@ -296,3 +332,20 @@ def _rows(relation: Relation) -> Rows:
     if not keep.all():
         relation = relation.take(keep)
     return Rows(relation.codes, relation.probability)
+
+
+def doubted(relation: Relation) -> Bools:
+    """Which facts of a relation speak against their atoms: denied ones, and all that are not certain, [N].
+
+    Examples
+    --------
+    >>> chances, denied = np.array([1.0, 0.3, 1.0]), np.array([False, False, True])
+    >>> doubted(Relation("p", np.array([[0], [1], [2]]), probability=chances, negative=denied)).tolist()
+    [False, True, True]
+    """
+    return relation.column("negative") | (relation.column("probability") < 1)
+
+
+def _doubted_rows(relation: Relation) -> Rows:
+    """How far an atom holds is read off its relation: here it only matters that some fact doubts it."""
+    return Rows(relation.codes[doubted(relation)])

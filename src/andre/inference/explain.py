@@ -81,6 +81,7 @@ class Partial:
     held: tuple[Literal, ...]  #: literals that hold, with the bindings put in
     failing: Literal  #: the literal that does not, with the bindings put in
     remaining: int  #: literals that are left, the failing one included
+    is_unknown: bool = False  #: whether the failing literal negates what an open world leaves unknown
 
     def lines(self) -> Iterator[str]:
         """The grounding for a person to read."""
@@ -90,6 +91,8 @@ class Partial:
             yield f"    {literal}  holds"
         if self.failing.is_builtin:
             why = "it is not so"
+        elif self.is_unknown:
+            why = "the world is open, and no fact denies the atom"
         elif self.failing.negated:
             why = "it does hold"
         else:
@@ -148,7 +151,7 @@ class Search:
             if comparison_holds(atom) != literal.negated:
                 yield bindings
         elif literal.negated:
-            if self.model.probability(atom) < 1:
+            if self.model.negation(atom) > 0:
                 yield bindings
         else:
             for found in self.index.matches(atom):
@@ -161,7 +164,9 @@ class Search:
         if partials and (partials[0].remaining, -len(partials[0].held)) <= (remaining, -depth):
             return
         ground = [Literal(item.atom.substitute(bindings), item.negated) for item in literals[: depth + 1]]
-        partials[:] = [Partial(rule, dict(bindings), tuple(ground[:-1]), ground[-1], remaining)]
+        failing = ground[-1]
+        unknown = failing.negated and not failing.is_builtin and self.model.probability(failing.atom) < 1
+        partials[:] = [Partial(rule, dict(bindings), tuple(ground[:-1]), failing, remaining, unknown)]
 
 
 @dataclass(frozen=True)
@@ -170,7 +175,7 @@ class Premise:
 
     literal: Literal
     probability: float
-    why: str  #: stated, derived, not known, less than certain, or compared
+    why: str  #: stated, derived, not known, denied, less than certain, or compared
     explanation: Explanation | None = None  #: of a derived atom, some levels deep
 
     def lines(self) -> Iterator[str]:
@@ -203,6 +208,8 @@ class Firing:
 class Explanation:
     """Why an atom holds: stated, or derived by these rules; or the rule that comes nearest.
 
+    In an open world an atom that is not denied is not said to be false, but unknown.
+
     Examples
     --------
     >>> from andre.logic import parse_atom, parse_program
@@ -227,12 +234,13 @@ class Explanation:
     firings: tuple[Firing, ...] = ()
     nearest: Partial | None = None
     remark: str = ""  #: what else there is to say
+    is_unknown: bool = False  #: whether neither the atom nor its negation holds
 
     def lines(self) -> Iterator[str]:
         """The explanation for a person to read, line by line."""
         how = [name for name, holds in (("stated", self.is_stated), ("derived", bool(self.firings))) if holds]
-        holds = f"is {' and '.join(how)}{_chance(self.probability)}" if how else "does not hold"
-        yield f"{self.atom} {holds}"
+        otherwise = "is unknown" if self.is_unknown else "does not hold"
+        yield f"{self.atom} " + (f"is {' and '.join(how)}{_chance(self.probability)}" if how else otherwise)
         for firing in self.firings:
             for line in firing.lines():
                 yield f"  {line}"
@@ -252,6 +260,7 @@ class Explanation:
             "holds": self.probability > 0.5,
             "probability": self.probability,
             "stated": self.is_stated,
+            "unknown": self.is_unknown,
             "firings": [
                 {
                     "rule": str(firing.rule),
@@ -310,10 +319,15 @@ class Explainer:
     """
 
     def __init__(self, program: Program, facts: FactBase, model: Model | None = None) -> None:
-        self._rules = (*facts.rules, *program)
         self._facts = facts
         self._model = infer(program, facts) if model is None else model
-        self._search = Search(FactIndex(self._model.facts), self._model)
+        search = Search(FactIndex(self._model.facts), self._model)
+        self._rules = [(rule, search) for rule in program]
+        if len(facts.rules):  # they were run first, over the facts alone
+            given = replace(facts, constants=self._model.stated.constants, rules=Program())
+            before = replace(self._model, stated=given, derived=self._model.stated)
+            search = Search(FactIndex(before.facts), before)
+            self._rules = [*((rule, search) for rule in facts.rules), *self._rules]
 
     def explain(self, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
         """Say why a ground atom holds, or which rule comes nearest to deriving it."""
@@ -325,37 +339,46 @@ class Explainer:
         above |= {atom}
         partials: list[Partial] = []
         firings: list[Firing] = []
-        for rule in self._rules:
+        for rule, search in self._rules:
             bindings = _bind(rule.head, atom.args) if rule.head.key == atom.key else None
             if bindings is not None:
-                found = self._search.groundings(rule, bindings, partials)
-                firings += islice(self._fire(rule, found, depth, above), limit)
+                found = search.groundings(rule, bindings, partials)
+                firings += islice(self._fire(rule, found, search.model, depth, above), limit)
         firings.sort(key=lambda firing: -firing.probability)
         probability = self._model.probability(atom)
         if probability > 0:
             return Explanation(atom, probability, atom in self._facts, tuple(firings))
         nearest = partials[0] if partials else None
-        return Explanation(atom, 0.0, is_stated=False, nearest=nearest, remark=self._remark(atom))
+        return Explanation(
+            atom,
+            0.0,
+            is_stated=False,
+            nearest=nearest,
+            remark=self._remark(atom),
+            is_unknown=self._model.truth(atom) is None,
+        )
 
     def _fire(
-        self, rule: Rule, found: Iterator[Bindings], depth: int, above: frozenset[Atom]
+        self, rule: Rule, found: Iterator[Bindings], model: Model, depth: int, above: frozenset[Atom]
     ) -> Iterator[Firing]:
         for bindings in found:
             body = rule.substitute(bindings).body
             # What needs the atom itself explains nothing.
             if any(literal.binds and literal.atom in above for literal in body):
                 continue
-            premises = tuple(self._premise(literal, depth, above) for literal in body)
+            premises = tuple(self._premise(literal, model, depth, above) for literal in body)
             value = min([rule.probability, *(premise.probability for premise in premises)])
             if value > 0:
                 yield Firing(rule, tuple(bindings.items()), premises, value)
 
-    def _premise(self, literal: Literal, depth: int, above: frozenset[Atom]) -> Premise:
+    def _premise(self, literal: Literal, model: Model, depth: int, above: frozenset[Atom]) -> Premise:
         if literal.is_builtin:
             return Premise(literal, 1.0, "compared")
-        probability = self._model.probability(literal.atom)
+        probability = model.probability(literal.atom)
         if literal.negated:
-            return Premise(literal, 1 - probability, "not known" if probability == 0 else "less than certain")
+            absent = "not known" if model.stated.world == "closed" else "denied"
+            why = absent if probability == 0 else "less than certain"
+            return Premise(literal, model.negation(literal.atom), why)
         if literal.atom in self._facts:
             return Premise(literal, probability, "stated")
         inner = self._explain(literal.atom, 1, depth - 1, above) if depth > 1 else None
@@ -363,7 +386,7 @@ class Explainer:
         return Premise(literal, probability, "derived", inner and replace(inner, firings=inner.firings[:1]))
 
     def _remark(self, atom: Atom) -> str:
-        if all(rule.head.key != atom.key for rule in self._rules):
+        if all(rule.head.key != atom.key for rule, _ in self._rules):
             return f"no rule defines {atom.predicate}/{atom.arity}, and no fact states the atom"
         unknown = [str(c) for c in atom.args if isinstance(c, Constant) and self._facts.code(c.value) is None]
         return f"no fact mentions {', '.join(unknown)}" if unknown else ""

@@ -14,6 +14,7 @@ from andre.inference.coded import (
     CodedRule,
     Coder,
     compare,
+    doubted,
     is_variable,
     number_ranks,
 )
@@ -26,15 +27,19 @@ class Extensions:
     Parameters
     ----------
     facts
-        What is known; marks are not read, and denied facts do not hold.
+        What is known; marks are not read, and denied facts do not hold. In an
+        open world rules are coded so that what is unknown is not false.
     likely
         Whether a fact holds only where its probability is above one half. Then
         at exactly one half neither the atom nor its negation holds. Otherwise
-        every stated fact holds.
+        every stated fact holds that is not impossible.
+    weakly
+        Whether, where facts are cut so, one half is enough: at exactly one half
+        both the atom and its negation hold.
     """
 
-    def __init__(self, facts: FactBase, *, likely: bool = False) -> None:
-        self.facts, self.likely = facts, likely
+    def __init__(self, facts: FactBase, *, likely: bool = False, weakly: bool = False) -> None:
+        self.facts, self.likely, self.weakly = facts, likely, weakly
         self.coder = Coder(facts)
         self._rows: dict[tuple[int, bool], Ints] = {}
         self._ranks: Ints = np.zeros(0, dtype=np.int64)
@@ -77,9 +82,16 @@ class Extensions:
         found = self.facts.relations.get((name, arity))
         if found is None:
             return np.zeros((0, arity), dtype=np.int64)
+        if self.coder.is_of_doubts(relation):
+            return found.codes[doubted(found)].astype(np.int64)
         keep: Bools = ~found.column("negative")
-        if self.likely and found.probability is not None:
-            keep &= found.probability >= 0.5 if negated else found.probability > 0.5
+        if found.probability is not None:
+            if not self.likely:
+                keep &= found.probability > 0
+            elif negated != self.weakly:
+                keep &= found.probability >= 0.5
+            else:
+                keep &= found.probability > 0.5
         return found.codes[keep].astype(np.int64)
 
     def matches(self, atom: CodedAtom, *, negated: bool = False) -> Ints:

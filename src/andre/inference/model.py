@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats, Ints, is_among, row_keys
 from andre.facts import FactBase, Key, Relation
-from andre.inference.coded import CodedProgram, Rows
+from andre.inference.coded import CodedProgram, Rows, doubted
 from andre.logic import Atom, Constant
 
 
@@ -23,19 +23,23 @@ class Model:
     Examples
     --------
     >>> from andre.inference.run import infer
-    >>> from andre.logic import parse_atom, parse_program
+    >>> from andre.logic import Program, parse_atom, parse_program
     >>> facts = FactBase.from_facts([parse_atom("p(a)")], probabilities=[0.8])
     >>> model = infer(parse_program("q(X) :- p(X), \\\\+ r(X)."), facts)
     >>> model.probability(parse_atom("q(a)")), parse_atom("r(a)") in model
     (0.8, False)
     >>> print(*model)
     q(a)
+    >>> unstated, opened = parse_atom("r(a)"), infer(Program(), replace(facts, world="open"))
+    >>> model.truth(unstated), opened.truth(unstated)
+    (False, None)
     """
 
     stated: FactBase  #: the given facts, with what their background rules add
     derived: FactBase  #: what the program adds: not stated, or with a lower probability
     engine: str  #: what computed it
     _orders: dict[Key, tuple[Ints, NDArray[np.intp]]] = field(default_factory=dict, init=False, repr=False)
+    _doubted: dict[Key, frozenset[tuple[int, ...]]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, program: CodedProgram, facts: FactBase, found: Mapping[int, Rows], engine: str) -> Model:
@@ -44,7 +48,7 @@ class Model:
         by_key = {relation.key: relation for relation in relations if len(relation)}
         if len(program.constants) > len(facts.constants):
             facts = replace(facts, constants=program.constants)
-        return cls(facts, FactBase(facts.constants, by_key), engine)
+        return cls(facts, FactBase(facts.constants, by_key, world=facts.world), engine)
 
     @cached_property
     def facts(self) -> FactBase:
@@ -59,14 +63,44 @@ class Model:
 
     def probability(self, atom: Atom) -> float:
         """How probable a ground atom is; 0 for what is neither stated nor derived."""
-        codes = []
-        for arg in atom.args:
-            code = self.facts.code(arg.value) if isinstance(arg, Constant) else None
-            if code is None:
-                return 0.0
-            codes.append(code)
+        codes = self._codes(atom)
+        if codes is None:
+            return 0.0
         row = np.array([codes], dtype=np.int32).reshape(1, atom.arity)
         return float(self.probabilities(atom.key, row)[0])
+
+    def negation(self, atom: Atom) -> float:
+        """How probable the negation of a ground atom is: 1 less the atom's own probability.
+
+        In an open world it is 0 where no fact denies the atom or states it with
+        less than certainty: what is not known is not false.
+        """
+        return 0.0 if self._is_beyond_doubt(atom) else 1 - self.probability(atom)
+
+    def truth(self, atom: Atom) -> bool | None:
+        """Whether a ground atom holds (True), its negation does (False), or neither (None).
+
+        Neither holds of what an open world leaves unknown, nor at a probability
+        of exactly one half.
+        """
+        if self.probability(atom) > 0.5:
+            return True
+        return False if self.negation(atom) > 0.5 else None
+
+    def _is_beyond_doubt(self, atom: Atom) -> bool:
+        """Whether the world is open and no fact speaks against an atom."""
+        if self.stated.world == "closed":
+            return False
+        if atom.key not in self._doubted:
+            relation = self.stated.relations.get(atom.key)
+            rows = [] if relation is None else relation.codes[doubted(relation)].tolist()
+            self._doubted[atom.key] = frozenset(map(tuple, rows))
+        return self._codes(atom) not in self._doubted[atom.key]
+
+    def _codes(self, atom: Atom) -> tuple[int, ...] | None:
+        """The codes of an atom's constants; None where no fact or rule has one of them."""
+        codes = [self.facts.code(arg.value) if isinstance(arg, Constant) else None for arg in atom.args]
+        return None if None in codes else tuple(code for code in codes if code is not None)
 
     def probabilities(self, key: Key, rows: NDArray[Any]) -> Floats:
         """How probable the atoms of one relation are, given as rows of codes."""

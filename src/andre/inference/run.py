@@ -88,13 +88,19 @@ def infer(
     as its least probable part, a disjunction as its most probable one, and the
     negation of an atom of probability p has 1 - p; what is not known has 0.
 
+    In an open world (`FactBase.world`) what is neither stated nor denied is
+    unknown, derived or not: the negation of an atom has 1 - p only where a fact
+    denies the atom or states it with less than certainty, and 0 elsewhere.
+
     Parameters
     ----------
     program
         Safe rules.
     facts
-        What is known, whatever its marks; denied facts do not hold. Background
-        rules that came with the facts are run first.
+        What is known, whatever its marks. Denied facts do not hold, unless a
+        rule derives them: it has the last word, in either world. Background
+        rules that came with the facts are run first, and what they derive counts
+        as stated.
     engine
         `clingo` for programs of task size, `duckdb` for large ones, `auto` to
         choose by an estimate, or an engine of your own.
@@ -113,6 +119,13 @@ def infer(
     >>> rules = parse_program("path(X, Y) :- edge(X, Y). path(X, Y) :- edge(X, Z), path(Z, Y).")
     >>> print(*sorted(map(str, infer(rules, facts))))
     path(a, b) path(a, c) path(b, c)
+
+    >>> denied = FactBase.from_facts([], negatives=[parse_atom("edge(b, a)")])
+    >>> one_way = parse_program("one_way(X, Y) :- edge(X, Y), \\\\+ edge(Y, X).")
+    >>> print(*infer(one_way, facts.merge(denied)))
+    one_way(a, b) one_way(b, c)
+    >>> print(*infer(one_way, replace(facts.merge(denied), world="open")))
+    one_way(a, b)
     """
     if len(facts.rules):
         facts = materialise(facts, engine=engine, memory_limit=memory_limit)

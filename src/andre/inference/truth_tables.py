@@ -46,6 +46,15 @@ class TruthTables:
         """The tables of all relations, whatever the marks of their facts."""
         return cls(Extensions(facts, likely=True))
 
+    @cached_property
+    def weaker(self) -> TruthTables | None:
+        """The same, where one half is enough for an atom and for its negation; None where no fact has it."""
+        facts = self.known.facts
+        halves = ((relation.column("probability") == 0.5).any() for relation in facts.relations.values())
+        if self.known.weakly or not any(halves):
+            return None
+        return TruthTables(Extensions(facts, likely=True, weakly=True))
+
     @property
     def n(self) -> int:
         """How many constants there are."""

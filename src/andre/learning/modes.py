@@ -92,14 +92,15 @@ def learn_definition(
         fixed = tuple(map(rules.add, known))
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
     model = rules.models([numbers])[0]
-    counts = labels.counts(rules.steps(numbers, model[0]))
+    false = rules.false(numbers, model[0])
+    counts = labels.counts(rules.steps(numbers, model[0], false))
     own = np.argsort(-counts[len(fixed) :, 0], kind="stable")
     codes, counts = codes[own], np.concatenate((counts[: len(fixed)], counts[len(fixed) :][own]))
     chosen = (rule.tidy() for rule in (*known, *space.program(codes)))
     program = Program(tuple(map(with_counts, chosen, counts)))
     some = pool.first(_REMEMBERED)
     others = tuple(rules.add(space.rule(body)) for body in some.bodies)
-    at_end = replace(some, counts=labels.counts(rules.steps(others, model[0])))
+    at_end = replace(some, counts=labels.counts(rules.steps(others, model[0], false)))
     weighing = Weighing(at_end, labels.totals, config.selection.floor())
     covered = labels.counts(model)[0]
     length, empty_length = description_length(

@@ -154,4 +154,4 @@ def _apply_once(rules: Program, known: FactBase) -> Model:
         new = new[np.argsort(-chance[new], kind="stable")]
         relations.append(Relation(key[0], codes[new], chance[new]))
     derived = {relation.key: relation for relation in relations if len(relation)}
-    return Model(known, FactBase(known.constants, derived), "one step")
+    return Model(known, FactBase(known.constants, derived, world=known.world), "one step")

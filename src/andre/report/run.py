@@ -37,7 +37,7 @@ def gather(run: Run, origin: Origin | None = None, data: Path | str | None = Non
     if isinstance(run, Theory):
         facts = None if origin is None else origin.facts
         if data is not None:
-            facts = FactSource(str(data), None if facts is None else facts.format)
+            facts = replace(facts or FactSource(""), name=str(data), sha256="")
         elif facts is not None and not facts.is_there:
             facts = None
         return gather_theory(run, origin, None if facts is None else facts.read())

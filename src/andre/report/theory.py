@@ -214,8 +214,9 @@ class _Derived:
             for place, atom in enumerate(self._facts.atoms(*key)):
                 seen.add(atom)
                 yield Judged(atom, not denied[place], MARKS[marks[place]])
-        # A knowledge base that is to be completed does not say that anything is false.
-        unknown = None if self._theory.plan.mode == "complete" else False
+        # Neither an open world nor a knowledge base that is to be completed says that anything is false.
+        is_open = self._facts.world == "open" or self._theory.plan.mode == "complete"
+        unknown = None if is_open else False
         for atom in self._model.derived.atoms(*key):
             if atom not in seen:
                 yield Judged(atom, unknown)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import andre
-from andre.facts import ExampleTable, FactBase, read_source, read_table
+from andre.facts import ExampleTable, FactBase, World, read_source, read_table
 from andre.samples import Sample
 
 
@@ -87,9 +87,10 @@ class FactSource:
     name: str
     format: str | None = None  #: if the user named it
     sha256: str = ""  #: of a file
+    world: World = "closed"  #: what no file says of itself
 
     @classmethod
-    def of(cls, name: str, format: str | None = None) -> FactSource:
+    def of(cls, name: str, format: str | None = None, world: World = "closed") -> FactSource:
         """The source that `name` means now: a path is made absolute, a file gets its digest.
 
         Examples
@@ -99,8 +100,8 @@ class FactSource:
         """
         path = Path(name)
         if not path.exists():
-            return cls(name, format)
-        return cls(str(path.resolve()), format, digest(path) if path.is_file() else "")
+            return cls(name, format, world=world)
+        return cls(str(path.resolve()), format, digest(path) if path.is_file() else "", world)
 
     @property
     def is_there(self) -> bool:
@@ -112,7 +113,7 @@ class FactSource:
 
     def read(self) -> FactBase:
         """The facts."""
-        return read_source(self.name, self.format)
+        return read_source(self.name, self.format, self.world)
 
 
 @dataclass(frozen=True)
