@@ -32,12 +32,11 @@ class Weigher:
     def of(cls, facts: FactBase, graph: FactGraph, *, corrupting: bool = False) -> Weigher:
         """The weights for the graph's target; `corrupting` weighs binary atoms by the facts they corrupt."""
         relation = facts.relations[graph.space.head.key]
-        train = relation.take(relation.marked("train"))
-        if train.negative is not None or facts.world == "open":
+        if relation.negative is not None or facts.world == "open":
             return cls(stated_only=True)
         if not corrupting or relation.arity != 2:
             return cls()
-        places = np.searchsorted(graph.codes, train.codes)
+        places = np.searchsorted(graph.codes, relation.codes)
         out, into = (np.bincount(column, minlength=graph.n).astype(np.int64) for column in places.T)
         return cls(out=out, into=into)
 

@@ -32,7 +32,7 @@ from andre.errors import DataError
 from andre.facts import FactBase, Key, Relation
 from andre.inference import number_ranks
 from andre.logic import Atom, Constant, Variable
-from andre.samples import RuleSpace, evidence_mask
+from andre.samples import RuleSpace
 
 #: Truth values as a row keeps them: the number of a level, or UNKNOWN.
 Cells: TypeAlias = NDArray[np.uint8]
@@ -238,11 +238,10 @@ class NeighbourTypes:
 
 
 def seen_constants(facts: FactBase) -> Ints:
-    """The codes of the constants that occur outside the test facts."""
+    """The codes of the constants that occur in facts."""
     seen = np.zeros(len(facts.constants), dtype=np.bool_)
     for relation in facts.relations.values():
-        codes = relation.codes if relation.mark is None else relation.codes[~relation.marked("test")]
-        seen[codes.ravel()] = True
+        seen[relation.codes.ravel()] = True
     return np.flatnonzero(seen)
 
 
@@ -408,7 +407,7 @@ class _Evidence:
     def of(
         cls, facts: FactBase, relation: Relation, target: Key, renumber: Ints, truths: Floats
     ) -> _Evidence:
-        mask, truth = evidence_mask(relation, target), _truth(relation)
+        mask, truth = np.ones(len(relation), dtype=np.bool_), _truth(relation)
         levels = levels_of(truth)
         if relation.key != target and facts.world == "closed":
             mask &= levels > 0  # what is false says no more than what is absent

@@ -36,7 +36,7 @@ from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.limits import Deadline
 from andre.logic import Program
-from andre.samples import Codes, Form, Language, RuleSpace, Sample, evidence_mask, key_text
+from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
 #: Constants over which products of truth tables are still quick.
 _MOST_CONSTANTS = 512
@@ -232,20 +232,16 @@ def fit_screened(
 
 
 def background_of(facts: FactBase, target: Key) -> FactBase:
-    """What a definition may read: everything but the target and test facts."""
-    kept = {
-        key: relation.take(evidence_mask(relation, target))
-        for key, relation in facts.relations.items()
-        if key != target
-    }
-    return replace(facts, relations=kept)
+    """What a definition may read: the training facts of everything but the target."""
+    known = facts.select("train")
+    kept = {key: relation for key, relation in known.relations.items() if key != target}
+    return replace(known, relations=kept)
 
 
 def labels_of(facts: FactBase, language: Language) -> Labels:
     """The atoms that a definition is judged by: stated ones, and in a closed world all others."""
     key = language.key(facts)
-    relation = facts.relations[key]
-    train = relation.take(relation.marked("train"))
+    train = facts.select("train").relations[key]
     shape = (len(facts.constants),) * key[1]
     positive, negative = (np.zeros(shape, dtype=np.bool_) for _ in range(2))
     if train.negative is None and facts.world == "closed":

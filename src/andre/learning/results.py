@@ -266,12 +266,13 @@ class Theory(Saveable):
         return Program(tuple(rule for definition in self.definitions for rule in definition.program))
 
     def evidence(self, facts: FactBase) -> FactBase:
-        """What of new facts the program may read: no target in `define`, no test facts in `complete`."""
+        """What of new facts the program may read: training facts, in `define` those of no target."""
+        known = facts.select("train")
         if self.plan.mode == "complete":
-            return facts.select("train")
+            return known
         targets = {definition.key for definition in self.definitions}
-        kept = {key: relation for key, relation in facts.relations.items() if key not in targets}
-        return replace(facts, relations=kept)
+        kept = {key: relation for key, relation in known.relations.items() if key not in targets}
+        return replace(known, relations=kept)
 
     def predict(self, facts: FactBase) -> Model:
         """Run the program over new facts to its fixpoint; a definition reads no fact of its targets."""

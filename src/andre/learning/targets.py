@@ -17,7 +17,7 @@ from andre.learning.modes import fits_tables, learn_definition, learn_from_examp
 from andre.learning.plan import Plan, with_background
 from andre.learning.results import Definition, TargetStore, Theory
 from andre.limits import sized_threads
-from andre.samples import Language, key_text
+from andre.samples import Language, key_text, training_facts
 
 
 def learn(
@@ -66,7 +66,6 @@ def learn(
         raise ConfigError("there is no target: name at least one relation")
     if plan is not None and options:
         raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
-    facts = materialise(facts)
     plan = plan or Plan.of(facts, targets[0], **options)
     facts, named = _with_languages(facts, plan, targets)
     if out is not None:
@@ -99,11 +98,15 @@ def learn(
 def _with_languages(
     facts: FactBase, plan: Plan, targets: Sequence[str | None]
 ) -> tuple[FactBase, dict[str, Language]]:
-    """The facts with what known rules of other relations derive, and the language of every target.
+    """The facts that teach with what background rules derive from them, and the language of every target.
 
     Whatever no rule could be written in is refused here, before anything is learned.
     """
     languages = [plan.language if name is None else plan.aim(name) for name in targets]
+    given, facts = facts, materialise(training_facts(facts, held_out=plan.language.held_out))
+    for language in languages:
+        if not any(language.target in (name, key_text((name, arity))) for name, arity in facts.relations):
+            language.key(given)  # says so where all its facts are marked
     if len(plan.known):
         facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
     named: dict[str, Language] = {}
