@@ -11,6 +11,7 @@ from andre.census.graph import UNKNOWN, Cells, FactGraph
 from andre.census.strata import Classes
 from andre.errors import MemoryLimitError
 from andre.facts import FactBase
+from andre.limits import check
 from andre.samples import Membership, sums_of
 
 
@@ -92,6 +93,7 @@ class BagCollector:
         MemoryLimitError
             Where the bags outgrow the memory allowed.
         """
+        check()
         if not len(bags):
             return
         first, number = number_rows([*classes.labels, *classes.patterns, *classes.wide])

@@ -21,6 +21,7 @@ from andre.census.profiles import collect_bags
 from andre.census.strata import Classes
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
+from andre.limits import check
 from andre.samples import Language, Membership, RuleSpace, Sample, key_text, training_facts
 
 #: Fewer head atoms cannot stand for all: half of them are not stated, and these are of four kinds.
@@ -169,6 +170,8 @@ def take_census(
     ------
     DataError, ConfigError
         Where target, language and facts do not fit, or tables outgrow the limit.
+    OutOfTime
+        Inside `andre.limits.limited`, where time is up before all is counted.
     """
     request = Request(semantics, mode, identity, memory_limit, method)
     facts = _taught(facts, language)
@@ -300,6 +303,7 @@ def _classes(graph: FactGraph, plan: CensusPlan, *, heads: bool) -> Iterator[Cla
     """The counted classes of all strata, each by the strategy of its step."""
     memory, identity = plan.request.memory_limit, plan.request.distinct
     for step in plan.steps:
+        check()
         if step.strategy == "join":
             yield from join_inner(graph, heads=heads, identity=identity, memory=memory)
         elif step.strategy == "list":

@@ -31,6 +31,7 @@ from andre.arrays import (
 from andre.errors import DataError
 from andre.facts import FactBase, Key, Relation
 from andre.inference import number_ranks
+from andre.limits import check
 from andre.logic import Atom, Constant, Variable
 from andre.samples import RuleSpace
 
@@ -271,6 +272,7 @@ def build_graph(facts: FactBase, space: RuleSpace, codes: Ints, domains: list[In
     read = {target, *(atom.key for atom in space.atoms)}
     for key, relation in facts.relations.items():
         if key in read:
+            check()
             evidence = _Evidence.of(facts, relation, target, renumber, truths)
             if key[1] > 2:
                 wide[key] = evidence.wide(n)

@@ -11,6 +11,7 @@ from andre.arrays import Ints
 from andre.census.graph import FactGraph
 from andre.census.strata import Classes, Counted, Stratum
 from andre.errors import MemoryLimitError
+from andre.limits import check
 from andre.logic import Atom, Constant
 
 #: A matrix of all pairs is quicker to look up than a sorted list; this many entries take 128 MB.
@@ -39,6 +40,7 @@ def list_classes(
     pattern, wide = _pattern_reader(graph), _wide_readers(graph, stratum)
     held: list[Counted] = []
     for begin in range(0, size, block):
+        check()
         places = np.unravel_index(np.arange(begin, min(begin + block, size)), shape)
         codes = [one[place] for one, place in zip(members, places, strict=True)]
         apart = np.ones(len(codes[0]), dtype=np.bool_)

@@ -15,6 +15,7 @@ from andre.completion.config import CompletionConfig
 from andre.completion.features import Cells, Features, members
 from andre.completion.graph import Graph
 from andre.completion.scoring import Fired, Scorer, WeightInputs, best_confidences
+from andre.limits import check
 from andre.logic import Rule
 
 
@@ -73,6 +74,7 @@ def fit_weights(
     """
 
     def objective(weights: Floats) -> tuple[float, Floats]:
+        check()
         value, slope = loss(weights)
         return value + float(penalties @ weights**2), slope + 2 * penalties * weights
 

@@ -13,6 +13,7 @@ from andre.arrays import Bools, Floats
 from andre.facts import Key
 from andre.inference import alternating_fixpoint
 from andre.inference.truth_tables import Body, TruthTables
+from andre.limits import check
 from andre.logic import Rule
 
 
@@ -89,6 +90,11 @@ class RuleBase:
         """The shape of a table of the target."""
         return (self.tables.n,) * self.target[1]
 
+    @property
+    def at_once(self) -> int:
+        """How many programs are evaluated together."""
+        return max(1, self._block // self.tables.n ** max(3, self.target[1]))
+
     def models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, Bools]:
         """The well-founded models of programs, [P, N, ...], and whether each leaves nothing undefined.
 
@@ -96,7 +102,7 @@ class RuleBase:
         of their rules negates the target.
         """
         found, total = [torch.zeros((0, *self.shape), dtype=torch.bool)], [np.zeros(0, dtype=np.bool_)]
-        step = max(1, self._block // self.tables.n ** max(3, self.target[1]))
+        step = self.at_once
         for at in range(0, len(programs), step):
             model, whole = self._models(programs[at : at + step])
             found.append(model)
@@ -152,6 +158,7 @@ class RuleBase:
         return model
 
     def _derive(self, rule: int, true: Tensor | None, false: Tensor | None) -> Tensor:
+        check()
         body = self._bodies[rule]
         if body.is_recursive:
             return body.derives(true, false)

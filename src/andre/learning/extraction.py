@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from andre.arrays import distinct_rows
+from andre.limits import check
 from andre.samples import Codes
 
 #: How far the weight of a settled reading is above the others: it has all but e^-20 of the probability.
@@ -98,7 +99,10 @@ def shorter_bodies(bodies: Codes) -> Codes:
 def with_shorter(bodies: Codes) -> Codes:
     """Distinct bodies, and all that have one literal less."""
     bodies = distinct_bodies(bodies)
-    return distinct_bodies(np.concatenate([bodies, shorter_bodies(bodies)]))
+    check()
+    shorter = shorter_bodies(bodies)
+    check()
+    return distinct_bodies(np.concatenate([bodies, shorter]))
 
 
 def literal_bodies(literals: NDArray[np.integer], m: int) -> Codes:

@@ -34,7 +34,7 @@ from andre.learning.plan import Plan, encode_known, known_about, with_inequaliti
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
-from andre.limits import Deadline
+from andre.limits import limited, stage, time_left, unhurried
 from andre.logic import Program
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
@@ -46,6 +46,8 @@ _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
 _FOR_WIDE_SAMPLES = Effort(
     rows=6_000, rounds=1, restarts=Fraction(1, 2), steps=Fraction(2, 3), time=Fraction(1, 2)
 )
+#: The share of the time that is left in which short bodies are counted.
+_FOR_SHORT_BODIES = 0.5
 #: What a step costs, rows times candidates, from which on runs see a part only.
 _WIDE = 200_000
 #: How many of the pooled rules are kept in mind to tell why they were left out.
@@ -69,24 +71,27 @@ def learn_definition(
     for count, kind in zip(labels.totals, ("true", "false"), strict=True):
         if not count:
             raise DataError(f"no atom of {key_text(key)} is more likely {kind} than not: give some that are")
-    deadline = Deadline.after(config.time_limit)
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
     result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks)
     rules = RuleBase(TruthTables.of(background_of(facts, key)), key)
     fixed = tuple(map(rules.add, known))
-    # What known rules derive by themselves is settled: what is added is judged on the rest.
-    left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
-    codes, _ = DefinitionChooser(rules, left, form, config.selection, deadline, fixed).choose(pool.bodies)
+    with unhurried():
+        # What known rules derive by themselves is settled: what is added is judged on the rest.
+        left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
+    codes, _ = DefinitionChooser(rules, left, form, config.selection, fixed).choose(pool.bodies)
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
-    model = rules.models([numbers])[0]
-    counts = labels.counts(rules.steps(numbers, model[0]))
+    with unhurried():
+        model = rules.models([numbers])[0]
+        counts = labels.counts(rules.steps(numbers, model[0]))
     chosen = (rule.tidy() for rule in (*known, *space.program(codes)))
     program = Program(tuple(map(with_counts, chosen, counts)))
-    some = pool.first(_REMEMBERED)
-    others = tuple(rules.add(space.rule(body)) for body in some.bodies)
-    at_end = replace(some, counts=labels.counts(rules.steps(others, model[0])))
+    at_end = pool.first(0)
+    with stage("giving reasons"):
+        some = pool.first(_REMEMBERED)
+        others = tuple(rules.add(space.rule(body)) for body in some.bodies)
+        at_end = replace(some, counts=labels.counts(rules.steps(others, model[0])))
     weighing = Weighing(at_end, labels.totals, config.selection.floor())
     covered = labels.counts(model)[0]
     length, empty_length = description_length(
@@ -102,8 +107,13 @@ def learn_definition(
         result=result,
         pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(codes)),
-        reason=None if len(program) else weighing.why_nothing(result.stopped),
+        reason=None if len(program) else weighing.why_nothing(_stopped(result)),
     )
+
+
+def _stopped(result: Result) -> str | None:
+    """Why learning ended early, be it the runs or what followed."""
+    return result.stopped or ("time" if time_left().passed else None)
 
 
 def _confusion(covered: Floats, totals: Floats) -> Confusion:
@@ -125,9 +135,18 @@ def _proposed(
         bodies.append(bases.proposed)
         result = replace(result, stopped=bases.stopped or result.stopped)
     if plan.short_bodies:
-        bodies.append(form.short_bodies())
+        with stage("counting short bodies"):
+            bodies.append(form.short_bodies())
     crisp = CrispSample.of(sample)
-    return result, RulePool.of(crisp, np.concatenate(bodies), form).by_length(crisp.totals)
+    return result, _pool(crisp, bodies, form).by_length(crisp.totals)
+
+
+def _pool(crisp: CrispSample, bodies: list[Codes], form: Form, *, identity: bool = False) -> RulePool:
+    """The pool of these bodies; none where there is no time to count them."""
+    with stage("pooling rules"):
+        return RulePool.of(crisp, np.concatenate(bodies), form, identity=identity)
+    none = np.zeros((0, crisp.space.m), dtype=np.int8)
+    return RulePool(crisp.space, none, np.zeros((0, 2)), identity)
 
 
 def _stated(space: RuleSpace) -> Bools:
@@ -163,16 +182,17 @@ def learn_from_examples(
     crisp, selection = CrispSample.of(sample), plan.config.selection
     extra = np.zeros((0, space.m), dtype=np.int8)
     if plan.short_bodies:
-        extra = best_short_bodies(crisp, form, selection)
+        with limited(time_left().share(_FOR_SHORT_BODIES)):
+            extra = best_short_bodies(crisp, form, selection)
     known = known_about(plan.known, head.key)
     fixed = encode_known(known, space, identity=plan.identity) if len(known) else None
     if fixed is None and selection.criterion == "description" and is_wide(sample):
         result = fit_screened(sample, crisp, plan.config, form, extra, callbacks)
     else:
         result = fit(sample, plan.config, callbacks=callbacks, guide=Guide(form, extra, fixed))
-    covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
-    bodies = np.concatenate([result.proposed, result.codes, extra])
-    pool = RulePool.of(crisp, bodies, form, identity=plan.identity)
+    with unhurried():
+        covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
+    pool = _pool(crisp, [result.proposed, result.codes, extra], form, identity=plan.identity)
     weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
     rules = (with_inequalities(rule) if plan.identity else rule for rule in result.program)
     return Definition(
@@ -185,7 +205,7 @@ def learn_from_examples(
         result=result,
         pool=pool.by_length(crisp.totals).first(KEPT),
         rejected=tuple(weighing.rejected(result.codes)),
-        reason=None if len(result.program) else weighing.why_nothing(result.stopped),
+        reason=None if len(result.program) else weighing.why_nothing(_stopped(result)),
     )
 
 
@@ -212,21 +232,23 @@ def fit_screened(
     extra
         Bodies to pool, [bodies, m], which also say what candidates are promising; without any all are.
     """
-    space, deadline = sample.space, Deadline.after(config.time_limit)
+    space = sample.space
     shown = promising_columns(extra, form)
     if not (shown & _stated(space)).any():  # no short body is any good: there is nothing to go by
         shown[:] = True
     found = propose_bodies(sample, config, _FOR_WIDE_SAMPLES, Guide(form), columns=shown, callbacks=callbacks)
     programs = [space.encode(run.program) for run in found.runs]
     pooled = Guide(form, np.concatenate([extra, found.proposed]))
-    chosen = select(crisp, programs, config.selection, pooled, deadline=deadline)
-    program, scores = judge(space.program(chosen.codes), [("train", crisp)])
+    chosen = select(crisp, programs, config.selection, pooled)
+    with unhurried():
+        program, scores = judge(space.program(chosen.codes), [("train", crisp)])
+        empty_length = nothing(crisp).length
     return replace(
         found,
         config=config,
         program=program,
         length=chosen.length,
-        empty_length=nothing(crisp).length,
+        empty_length=empty_length,
         scores=scores,
     )
 

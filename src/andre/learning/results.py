@@ -85,6 +85,7 @@ class Result(Saveable):
     #: ^ every body that a run came to, [bodies, m]
     seconds: float = 0.0
     stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
+    cut: tuple[str, ...] = ()  #: stages that the time limit cut short
 
     @property
     def codes(self) -> Codes:
