@@ -27,7 +27,9 @@ from andre.samples import Language, training_facts
 QUICK: dict[str, Any] = {"restarts": 1, "rounds": 1, "steps": 8, "subrules": (2,)}
 MODES = ("define", "complete")
 #: Rules that put what a marked fact says into relations that candidates read, unless they are kept from it.
-BACKGROUND = parse_program("either(X, Y) :- q(X, Y). either(X, Y) :- r(Y, X). twice(X, Y) :- q(X, Z), r(Z, Y).")
+BACKGROUND = parse_program(
+    "either(X, Y) :- q(X, Y). either(X, Y) :- r(Y, X). twice(X, Y) :- q(X, Z), r(Z, Y)."
+)
 
 
 def removed(facts: FactBase, *, constants: bool = False) -> FactBase:
@@ -192,7 +194,8 @@ READERS: Mapping[str, Callable[[FactBase], object]] = {
 @pytest.mark.parametrize("room", READERS)
 def test_no_room_reads_what_is_marked(room: str) -> None:
     facts = fixture()
-    assert facts.select("valid").relations and facts.select("test").relations
+    assert facts.select("valid").relations
+    assert facts.select("test").relations
     assert READERS[room](facts) == READERS[room](removed(facts))
 
 
@@ -208,11 +211,13 @@ def test_ranks_of_test_facts_do_not_depend_on_validation_facts_as_evidence() -> 
     q = facts.relations["q", 2]
     fewer = replace(facts, relations={**facts.relations, q.key: q.take(q.marked("train"))})
     one, two = (rank_by_rules(counted, base, ("p", 2)) for base in (facts, fewer))
-    assert one is not None and two is not None and one.mrr == two.mrr
+    assert one is not None
+    assert two is not None
+    assert one.mrr == two.mrr
 
 
 def taught(done: Completion) -> object:
-    """What rules were learned and how surely they are said to hold on training facts; no validation metric."""
+    """What rules were learned, and their evidence on training facts; no validation metric."""
     rules = [(str(rule), rule.on("train")) for rule in done.rules]
     return rules, {step: (some.bodies, some.keys.tolist()) for step, some in done.features.items()}
 

@@ -7,6 +7,7 @@ of n seconds is one of n blocks, and looks beyond it are what is done though tim
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.learning.small_facts import chain
 
 from andre.census import take_census
 from andre.completion import complete
-from andre.errors import DataError, OutOfTime
+from andre.errors import DataError, OutOfTimeError
 from andre.evaluation import CrispSample, program_length
 from andre.facts import TASKS, FactBase, Relation
 from andre.learning import Config, fit, learn
@@ -67,7 +68,9 @@ def test_rows(clock: Clock, preset: str) -> None:
             assert result.length == pytest.approx(program_length(crisp, result.codes))
             assert result.length <= result.empty_length + 1e-9
     wanted = {"training", "summing up the runs"}
-    wanted |= {"choosing among runs"} if preset == "paper" else {"combining rules", "refining", "pooling rules"}
+    wanted |= (
+        {"choosing among runs"} if preset == "paper" else {"combining rules", "refining", "pooling rules"}
+    )
     assert wanted <= seen
 
 
@@ -91,12 +94,14 @@ def test_targets(clock: Clock, name: str) -> None:
     refused = 0
     for limit in shares(total):
         begun = clock.time
+        made, refusal = whole, ""
         try:
             (made,) = learn(facts, target, **QUICK, **options, time_limit=limit)
         except DataError as error:
+            refusal = str(error)
             refused += 1
-            assert f"the time limit of {limit} s passed before the examples of {target} were counted" in str(error)
-            made = whole
+        says = f"the time limit of {limit} s passed before the examples of {target} were counted"
+        assert refusal == "" or says in refusal
         assert clock.time - begun <= limit + BEYOND
         assert made.length <= made.empty_length + 1e-6
         assert (made.reason is None) == (len(made.program) > 0)
@@ -138,16 +143,16 @@ def test_census(clock: Clock, method: Any, semantics: Any, variables: int) -> No
         total = looks(clock, lambda: take_census(facts, language, semantics=semantics, method=method))
     assert total > 2
     for limit in range(1, total, 1 + total // 7):
-        with limited(Deadline.after(limit)), pytest.raises(OutOfTime):
-            begun = clock.time
+        begun = clock.time
+        with limited(Deadline.after(limit)), pytest.raises(OutOfTimeError):
             take_census(facts, language, semantics=semantics, method=method)
-        assert clock.time - begun <= limit
+        assert clock.time - begun <= limit + 2  # the first look is at the limit's beginning
 
 
 def test_drawn_head_atoms_stand_for_all_where_time_allows_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     def census(*given: Any, **options: Any) -> None:
         assert time_left().left <= 500  # half of the limit
-        raise OutOfTime("late")
+        raise OutOfTimeError("late")
 
     monkeypatch.setattr("andre.learning.targets.take_census", census)
     codes = np.random.default_rng(0).integers(0, 3000, (9000, 2))
@@ -203,17 +208,20 @@ def test_stages_note_what_was_cut_and_nothing_holds_what_must_be_done() -> None:
             assert not late("two") or inner.cut == ["one", "two"]
         assert not late("three")
     assert outer.cut == ["one", "two"]
-    with pytest.raises(OutOfTime), limited(Deadline.after(0)):
+    with pytest.raises(OutOfTimeError), limited(Deadline.after(0)):
         check()
 
 
 def test_a_query_is_interrupted_at_the_deadline() -> None:
-    import threading
-
     ended = threading.Event()
-    with pytest.raises(OutOfTime), limited(Deadline.after(0.01)), interrupting(ended.set):
-        assert ended.wait(30)
-        raise RuntimeError("the query was interrupted")
+
+    def query() -> None:
+        with limited(Deadline.after(0.01)), interrupting(ended.set):
+            assert ended.wait(30)
+            raise RuntimeError("the query was interrupted")
+
+    with pytest.raises(OutOfTimeError):
+        query()
     with limited(Deadline.after(1000)), pytest.raises(ZeroDivisionError), interrupting(ended.clear):
         raise ZeroDivisionError
     assert ended.is_set()

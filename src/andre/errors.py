@@ -22,7 +22,7 @@ class MemoryLimitError(DataError):
     """Facts whose census outgrows the memory that it may take."""
 
 
-class OutOfTime(AndreError):
+class OutOfTimeError(AndreError):
     """The time limit passed before there was anything to hand back.
 
     Raised by `andre.limits.check` in the midst of work, and caught by whatever has a best so far.

@@ -3,7 +3,7 @@
 One deadline holds for all that is done inside `with limited(...)`, however deep:
 it lies in a context variable, as a decimal context does, so that a loop over
 blocks of a table need not be handed it through ten functions that have no other
-use for it. A loop calls `check()` for every block, which raises `OutOfTime` when
+use for it. A loop calls `check()` for every block, which raises `OutOfTimeError` when
 time is up. Whatever has a best so far puts the loop in `with stage(name)`, which
 catches that, notes which stage was cut, and lets work go on with what there is.
 What must be done to hand anything back is done in `with unhurried()`.
@@ -22,7 +22,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FrameType
 
-from andre.errors import OutOfTime
+from andre.errors import OutOfTimeError
 
 #: Numbers computed at a time from which several threads pay.
 _WORTH_SHARING = 1_000_000
@@ -129,10 +129,10 @@ def time_left() -> Deadline:
 
 
 def check() -> None:
-    """Raise OutOfTime where the deadline has passed: for every block of work that may take long."""
+    """Raise OutOfTimeError where the deadline has passed: for every block of work that may take long."""
     watch = _watch.get()
     if watch is not None and watch.deadline.passed:
-        raise OutOfTime("the time limit passed before there was anything to hand back: raise it")
+        raise OutOfTimeError("the time limit passed before there was anything to hand back: raise it")
 
 
 @contextmanager
@@ -141,7 +141,7 @@ def interrupting(stop: Callable[[], object]) -> Iterator[None]:
 
     Raises
     ------
-    OutOfTime
+    OutOfTimeError
         Where the work was ended so, whatever it raises itself.
     """
     deadline = time_left()
@@ -173,7 +173,7 @@ def stage(name: str) -> Iterator[None]:
     """Work that leaves a best so far: where time runs out inside, it ends there, and its name is noted."""
     try:
         yield
-    except OutOfTime:
+    except OutOfTimeError:
         if (watch := _watch.get()) is not None:
             watch.note(name)
 

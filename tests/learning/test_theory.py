@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.clock import LateAfterCensus
 
 from andre.api import learn

@@ -170,7 +170,7 @@ def take_census(
     ------
     DataError, ConfigError
         Where target, language and facts do not fit, or tables outgrow the limit.
-    OutOfTime
+    OutOfTimeError
         Inside `andre.limits.limited`, where time is up before all is counted.
     """
     request = Request(semantics, mode, identity, memory_limit, method)

@@ -217,7 +217,7 @@ class _Kinds:
         """Atoms of one constant, and atoms whose arguments a fact or a third constant connects, in blocks."""
         graph = self.graph
         unary = graph.space.head.arity == 1
-        both = graph.domain(0) if unary else np.intersect1d(graph.domain(0), graph.domain(1))
+        both = graph.domain(0) if unary else graph.domain(0, 1)
         if unary or not identity:
             yield both * (graph.n + 1)
         if unary:
@@ -238,7 +238,7 @@ class _Kinds:
 
     def n_loops(self) -> Ints:
         """How many pairs of a constant with itself there are: with weight, and without."""
-        same = np.intersect1d(*self._domains)
+        same = self.graph.domain(0, 1) if self.graph.space.head.arity == 2 else self._domains[1]
         return np.bincount(self._weightless(same, same), minlength=2)
 
     def n_pairs(self, keys: Ints) -> Ints:

@@ -8,7 +8,7 @@ constants have equal labels and whose pairs have equal patterns are equal.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -173,12 +173,12 @@ class FactGraph:
         rank[np.argsort(self.degree, kind="stable")] = np.arange(self.n)
         return rank, np.flatnonzero(rank[self.firsts] < rank[self.others])
 
-    def path_blocks(self, starts: Ints, limit: int, *, inner: bool) -> list[Ints]:
+    def path_blocks(self, starts: Ints, limit: int, *, inner: bool) -> Iterator[Ints]:
         """Cut constants into runs that begin at most `limit` paths: of one step, and if `inner` of two."""
         paths = self.degree
         if inner:
             paths = paths + np.bincount(self.firsts, paths[self.others], self.n).astype(np.int64)
-        return [starts[begin:end] for begin, end in blocks_of(paths[starts], limit)]
+        yield from (starts[begin:end] for begin, end in blocks_of(paths[starts], limit))
 
     def connections(self, block: Ints, *, inner: bool) -> tuple[Ints, tuple[Ints, Ints]]:
         """How facts lead from these constants to constants that may stand second in the head.
@@ -204,9 +204,9 @@ class FactGraph:
         step, last = path
         return np.concatenate([self.pair_keys[direct], self.firsts[step] * self.n + self.others[last]])
 
-    def domain(self, place: int) -> Ints:
-        """The constants that may stand in a place of the head."""
-        return np.flatnonzero(self.domains[self.labels, place])
+    def domain(self, *places: int) -> Ints:
+        """The constants that may stand in each of these places of the head."""
+        return np.flatnonzero(self.domains[:, places].all(axis=1)[self.labels])
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ def _head_blocks(graph: FactGraph, identity: bool) -> Iterator[_HeadBlock]:
             apart = one[row] != two[column]
             if apart.any():
                 yield _HeadBlock.of(graph, [one[row][apart], two[column][apart]], (0, 1))
-        one = np.intersect1d(one, two)
+        one = graph.domain(0, 1)
         if identity:
             return
     for begin in range(0, len(one), size):

@@ -62,7 +62,7 @@ def collect_bags(
         found.put_singles(graph.domain(0))
     else:
         if not identity:
-            found.put_singles(np.intersect1d(graph.domain(0), graph.domain(1)))
+            found.put_singles(graph.domain(0, 1))
         found.put_pairs()
 
 
@@ -263,7 +263,7 @@ class _ProfileBags:
             self._put_heads(heads, paths, np.ones_like(heads.first))
             weight = self.weigh.weight_unstated(heads.first, heads.second)
             connected.append(_sums(number[heads.first] * len(examples) + number[heads.second], weight))
-        both = np.intersect1d(starts, ends)
+        both = graph.domain(0, 1)
         connected.append(_sums(number[both] * (len(examples) + 1), self.weigh.weight_unstated(both, both)))
         self._put_apart(examples, number, connected)
 

@@ -66,10 +66,10 @@ def _row_covers(columns: Words, codes: Codes, n_rows: int, block: int) -> Bools:
     order = np.argsort(sizes, kind="stable")
     step = max(1, block // max(1, 8 * columns.shape[1]))
     for at in range(0, len(order), step):
-        check()
         some = order[at : at + step]  # bodies of about one length
         rows = np.full((len(some), columns.shape[1]), ~np.uint64(0))
         for place in range(int(sizes[some[-1]])):
+            check()
             longer = np.flatnonzero(sizes[some] > place)
             rows[longer] &= columns[literal[starts[some[longer]] + place]]
         found[some] = unpacked(rows, n_rows)

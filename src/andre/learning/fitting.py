@@ -20,7 +20,7 @@ from andre.limits import Deadline, Watch, interruptible, late, limited, stage, u
 from andre.samples import Sample
 
 #: The share of a time limit that training may take; the rest is for choosing the program.
-_TRAINING_SHARE = 0.85
+_TRAINING_SHARE = 0.6
 
 
 def fit(
@@ -132,7 +132,9 @@ class _Fitting:
             return most_accurate(sample, programs, n_rules, selection)
         programs.append(self.state.best.codes)
         pruner = self.trainer.pruner
-        return select(sample, programs, selection, self.guide, pruner=pruner)
+        chosen, known = select(sample, programs, selection, self.guide, pruner=pruner), self.state.best
+        fits = len(known.codes) <= selection.max_rules and (form is None or form.admits(known.codes).all())
+        return min(chosen, known, key=lambda one: one.rank) if self.watch.cut and fits else chosen
 
     def result(
         self, rounds: Sequence[Finished], chosen: Candidate, train: Sample, validation: Sample | None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from andre.census import Census, sample_census, take_census
-from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError, OutOfTime
+from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError, OutOfTimeError
 from andre.facts import FactBase
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
@@ -259,7 +259,7 @@ class _Learner:
         """Say what to do where time runs out before there is anything to learn from."""
         try:
             yield
-        except OutOfTime:
+        except OutOfTimeError:
             raise self._too_slow(language) from None
 
     def _too_slow(self, language: Language) -> DataError:

@@ -18,7 +18,7 @@ from andre.evaluation import description_length
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.learning.config import SelectionConfig
 from andre.learning.extraction import literal_bodies, shorter_bodies
-from andre.limits import check, late, stage, time_left, unhurried
+from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.samples import Codes, Form
 
 #: Numbers of rules in a `RuleBase`, in order.
@@ -31,7 +31,7 @@ _WORK = 1e11
 #: How often a rule is applied until a fixpoint is reached, roughly.
 _ROUNDS = 6
 #: Programs that are judged together at the most where there is a time limit.
-_WITHIN_LIMIT = 256
+_WITHIN_LIMIT = 32
 #: Rules that are tried on top of a program, the most promising first.
 _TRIED = 16
 
@@ -56,7 +56,7 @@ class DefinitionChooser:
             Well-formed bodies to choose from, the most promising first, [rules, m].
         """
         numbers: list[int] = []
-        with stage("reading the pool"):
+        with limited(time_left().share(0.5)), stage("reading the pool"):
             for body in pool:
                 check()
                 numbers.append(self._number(body))

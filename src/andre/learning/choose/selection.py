@@ -14,11 +14,14 @@ from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
 from andre.learning.config import Floor, Guide, SelectionConfig
 from andre.learning.extraction import distinct_bodies
-from andre.limits import check, late, stage, unhurried
+from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.samples import Codes, Form, RuleSpace
 
 #: How many of the best programs are refined, and how many where a sample has this many cells.
 _REFINED, _REFINED_LARGE, _LARGE = 6, 2, 5_000_000
+
+#: The shares of the time that is left which pruning, and then pooling and combining, may take.
+_PRUNING_SHARE, _COMBINING_SHARE = 1 / 3, 1 / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,21 +85,23 @@ def select(
     with unhurried():
         empty = nothing(sample)
     programs = [codes[form.admits(codes)] for codes in programs]
-    pool = None
-    if config.combine or config.refine:
-        beside = empty.codes if guide.extra is None else guide.extra
-        with stage("pooling rules"):
-            pool = RuleCoverage(sample, pool_rules(sample, np.concatenate([beside, *programs]), config, form))
     found = [empty]
     if not sample.space.head_variables:
         found += _always(sample, config)
-    with stage("pruning the runs' programs"):
+    with limited(time_left().share(_PRUNING_SHARE)), stage("pruning the runs' programs"):
         for codes in _distinct(distinct_bodies(program) for program in programs):
             check()
             found.append(pruner(codes))
-    if pool is not None and config.combine:
-        with stage("combining rules"):
-            found += combine(pool, config)
+    pool = None
+    with limited(time_left().share(_COMBINING_SHARE)):
+        if config.combine or config.refine:
+            beside = empty.codes if guide.extra is None else guide.extra
+            with stage("pooling rules"):
+                bodies = pool_rules(sample, np.concatenate([beside, *programs]), config, form)
+                pool = RuleCoverage(sample, bodies)
+        if pool is not None and config.combine:
+            with stage("combining rules"):
+                found += combine(pool, config)
     found = [candidate for candidate in found if len(candidate.codes) <= config.max_rules]
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
