@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,8 +52,8 @@ def wide_table(rows: int, columns: int, seed: int = 0) -> Sample:
 
     Examples
     --------
-    >>> wide_table(50, 8).valuations.shape
-    (50, 8)
+    >>> wide_table(50, 8).space.m
+    8
     """
     rng = np.random.default_rng(seed)
     table = rng.random((rows, columns)) < 0.5  # [U, m]
@@ -69,8 +70,8 @@ def hub_graph(n_facts: int, hubs: int = 10) -> FactBase:
     FactBase(1000 facts, 2 relations, 510 constants)
     """
     leaves = np.arange(n_facts // 2)
-    to_hub = np.stack([leaves, len(leaves) + leaves % hubs], axis=1)
-    of_hub = np.stack([len(leaves) + (leaves + 1) % hubs, leaves], axis=1)
+    to_hub = np.stack([leaves, len(leaves) + leaves % hubs], axis=1).astype(np.int32)
+    of_hub = np.stack([len(leaves) + (leaves + 1) % hubs, leaves], axis=1).astype(np.int32)
     return FactBase.from_relations(
         range(len(leaves) + hubs), [Relation("visits", to_hub), Relation("owns", of_hub)]
     )
@@ -87,7 +88,7 @@ def _table(rows: int, columns: int) -> Callable[[float], tuple[str, str]]:
     return work
 
 
-def _target(facts: FactBase, target: str, **options: object) -> Callable[[float], tuple[str, str]]:
+def _target(facts: FactBase, target: str, **options: Any) -> Callable[[float], tuple[str, str]]:
     def work(limit: float) -> tuple[str, str]:
         try:
             (made,) = learn(facts, target, time_limit=limit, **options)
@@ -118,7 +119,7 @@ def _ranked(n_facts: int) -> Callable[[float], tuple[str, str]]:
 
 
 def _small(variables: int) -> Callable[[float], tuple[str, str]]:
-    codes = np.random.default_rng(0).integers(20, size=(180, 2))
+    codes = np.random.default_rng(0).integers(20, size=(180, 2), dtype=np.int32)
     relations = [Relation(f"r{number}", codes[number::3]) for number in range(3)]
     return _target(FactBase.from_relations(range(20), relations), "r0/2", variables=variables)
 

@@ -25,5 +25,5 @@ def test_a_refusal_for_another_reason_is_no_cut() -> None:
 
 
 def test_data_are_as_told() -> None:
-    assert wide_table(40, 6).valuations.shape == (40, 6)
+    assert wide_table(40, 6).space.m == 6
     assert len(hub_graph(200)) == 200

@@ -206,7 +206,8 @@ class FactGraph:
 
     def domain(self, *places: int) -> Ints:
         """The constants that may stand in each of these places of the head."""
-        return np.flatnonzero(self.domains[:, places].all(axis=1)[self.labels])
+        allowed = np.logical_and.reduce([self.domains[:, place] for place in places])
+        return np.flatnonzero(allowed[self.labels])
 
 
 @dataclass(frozen=True, eq=False)

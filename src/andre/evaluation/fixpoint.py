@@ -93,7 +93,8 @@ class RuleBase:
     @property
     def at_once(self) -> int:
         """How many programs are evaluated together."""
-        return max(1, self._block // self.tables.n ** max(3, self.target[1]))
+        numbers: int = self.tables.n ** max(3, self.target[1])
+        return max(1, self._block // numbers)
 
     def models(self, programs: Sequence[tuple[int, ...]]) -> tuple[Tensor, Bools]:
         """The well-founded models of programs, [P, N, ...], and whether each leaves nothing undefined.

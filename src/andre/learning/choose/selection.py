@@ -129,7 +129,8 @@ def most_accurate(
     n_rules
         How many subrules each run was given.
     """
-    ranked, floor = [], config.floor(sample.totals[0])
+    ranked: list[tuple[bool, int, float, int, int, Codes]] = []
+    floor = config.floor(sample.totals[0])
     for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
         if ranked and late("choosing among runs"):
             break
