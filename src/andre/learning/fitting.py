@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -177,8 +178,9 @@ class _Fitting:
             for round_, finished in enumerate(rounds):
                 looks = [look.losses.sum(axis=0) for look in self.state.history if look.round == round_]
                 for run, n in enumerate(finished.n_rules):
-                    candidates = map(self.trainer.pruner, finished.codes[:, run])
-                    own = min(candidates, key=lambda candidate: candidate.rank)
+                    with nullcontext() if runs else unhurried():  # one at the least is summed up
+                        candidates = map(self.trainer.pruner, finished.codes[:, run])
+                        own = min(candidates, key=lambda candidate: candidate.rank)
                     seen = [float(look[run]) for look in looks if not np.isnan(look[run])]
                     program = space.program(own.codes)
                     runs.append(RunSummary(round_, int(n), program, own.length, seen[-1] if seen else np.nan))
