@@ -248,3 +248,10 @@ def test_a_run_is_taken_up_where_only_marked_facts_differ(tmp_path: Any) -> None
     first = learn(facts, "p/2", out=RunFolder(tmp_path), **QUICK)
     again = learn(removed(facts), "p/2", out=RunFolder(tmp_path), **QUICK)
     assert again["p/2"].seconds == first["p/2"].seconds
+
+
+def test_counts_beside_learned_rules_are_those_of_training_facts() -> None:
+    facts = fixture()
+    theory = learn(facts, "p/2", mode="complete", **QUICK)
+    assert len(theory.program)
+    assert evidence(rescore(theory.program, facts)) == evidence(theory.program)
