@@ -115,7 +115,9 @@ class BagCollector:
         columns = informative_columns(cells, self.graph)
         if not columns.all():  # tables of bytes are slow to copy by columns: once at the most
             cells = np.ascontiguousarray(cells[:, columns])
+        check()
         first, number = distinct_rows(cells)
+        check()
         bag = np.concatenate([bags for bags, _ in self._members])
         row = number[np.concatenate([rows for _, rows in self._members])]
         members, group = Membership.distinct(bag, row, self.n_bags, len(first))

@@ -319,6 +319,7 @@ def _count_rows(graph: FactGraph, plan: CensusPlan, weigh: Weigher) -> Census:
     rows = np.concatenate([classes.cells(graph, plan.self_support) for classes in found])
     truth = np.concatenate([classes.truth(graph) for classes in found])
     count: Counts = np.concatenate([classes.counts for classes in found])
+    check()
     columns = informative_columns(rows, graph)
     first, group = distinct_rows(rows[:, columns])
     weight_for, against = np.nan_to_num(truth), weigh.negatives(truth, np.ones(len(truth)))
