@@ -56,7 +56,7 @@ class DefinitionChooser:
             Well-formed bodies to choose from, the most promising first, [rules, m].
         """
         numbers: list[int] = []
-        with limited(time_left().share(0.5)), stage("reading the pool"):
+        with limited(time_left().share(0.25)), stage("reading the pool"):
             for body in pool:
                 check()
                 numbers.append(self._number(body))

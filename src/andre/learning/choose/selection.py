@@ -20,8 +20,8 @@ from andre.samples import Codes, Form, RuleSpace
 #: How many of the best programs are refined, and how many where a sample has this many cells.
 _REFINED, _REFINED_LARGE, _LARGE = 6, 2, 5_000_000
 
-#: The shares of the time that is left which pruning, and then pooling and combining, may take.
-_PRUNING_SHARE, _COMBINING_SHARE = 1 / 3, 1 / 2
+#: The shares of the time that is left which pruning, then pooling, and then combining may take.
+_PRUNING_SHARE, _POOLING_SHARE, _COMBINING_SHARE = 1 / 4, 1 / 3, 1 / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +93,13 @@ def select(
             check()
             found.append(pruner(codes))
     pool = None
-    with limited(time_left().share(_COMBINING_SHARE)):
-        if config.combine or config.refine:
-            beside = empty.codes if guide.extra is None else guide.extra
-            with stage("pooling rules"):
-                bodies = pool_rules(sample, np.concatenate([beside, *programs]), config, form)
-                pool = RuleCoverage(sample, bodies)
-        if pool is not None and config.combine:
-            with stage("combining rules"):
-                found += combine(pool, config)
+    if config.combine or config.refine:
+        beside = empty.codes if guide.extra is None else guide.extra
+        with limited(time_left().share(_POOLING_SHARE)), stage("pooling rules"):
+            pool = RuleCoverage(sample, pool_rules(sample, np.concatenate([beside, *programs]), config, form))
+    if pool is not None and config.combine:
+        with limited(time_left().share(_COMBINING_SHARE)), stage("combining rules"):
+            found += combine(pool, config)
     found = [candidate for candidate in found if len(candidate.codes) <= config.max_rules]
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
