@@ -141,6 +141,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "speed:bench_speed",
         {},
     ),
+    "limits": Benchmark(
+        "Time limits",
+        "limits:bench_limits",
+        {"cells": None, "long": True},
+    ),
     "times": Benchmark(
         "Facts, inference and census",
         "speed:bench_times",

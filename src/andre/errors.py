@@ -22,6 +22,13 @@ class MemoryLimitError(DataError):
     """Facts whose census outgrows the memory that it may take."""
 
 
+class OutOfTimeError(AndreError):
+    """The time limit passed before there was anything to hand back.
+
+    Raised by `andre.limits.check` in the midst of work, and caught by whatever has a best so far.
+    """
+
+
 class ConfigError(AndreError):
     """A setting out of its range, or one that does not exist."""
 

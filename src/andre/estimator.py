@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from andre.arrays import Bools, Floats
 from andre.errors import ConfigError, DataError
 from andre.learning import Callback, Config, Result, fit
+from andre.limits import Deadline, limited
 from andre.logic import Program
 from andre.report import LiveProgress
 from andre.samples import RuleSpace, Sample, Thresholds, check_weights, scaled_to_rows
@@ -150,11 +151,12 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"all rows are of the class {self.classes_[int(positive[0])]}, so there is only one class "
                 "and nothing to tell apart: add rows of the other class"
             )
-        self.thresholds_ = self._learn_thresholds(table, weights)
-        space = RuleSpace.from_names(self.thresholds_.atoms, self.head)
-        sample = Sample.from_arrays(self.thresholds_.valuate(table), positive, weights, space=space)
-        with LiveProgress() if self.verbose else nullcontext(Callback()) as watcher:
-            self.result_ = fit(sample, config, callbacks=[watcher])
+        with limited(Deadline.after(config.time_limit)):  # to find cut points counts, too
+            self.thresholds_ = self._learn_thresholds(table, weights)
+            space = RuleSpace.from_names(self.thresholds_.atoms, self.head)
+            sample = Sample.from_arrays(self.thresholds_.valuate(table), positive, weights, space=space)
+            with LiveProgress() if self.verbose else nullcontext(Callback()) as watcher:
+                self.result_ = fit(sample, config, callbacks=[watcher])
         self.program_ = self.result_.program
         return self
 

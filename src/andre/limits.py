@@ -1,7 +1,12 @@
 """What work may take: time, threads and memory, and how Ctrl-C ends it.
 
-Work that runs long asks a `Deadline` and an `Interrupt` now and then, and
-hands back the best it has when either says stop.
+One deadline holds for all that is done inside `with limited(...)`, however deep:
+it lies in a context variable, as a decimal context does, so that a loop over
+blocks of a table need not be handed it through ten functions that have no other
+use for it. A loop calls `check()` for every block, which raises `OutOfTimeError` when
+time is up. Whatever has a best so far puts the loop in `with stage(name)`, which
+catches that, notes which stage was cut, and lets work go on with what there is.
+What must be done to hand anything back is done in `with unhurried()`.
 """
 
 from __future__ import annotations
@@ -11,10 +16,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from types import FrameType
+
+from andre.errors import OutOfTimeError
 
 #: Numbers computed at a time from which several threads pay.
 _WORTH_SHARING = 1_000_000
@@ -35,12 +43,139 @@ class Deadline:
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
         """The moment so many seconds from now; None is never."""
-        return cls(math.inf if seconds is None else time.monotonic() + seconds)
+        return cls(math.inf if seconds is None else now() + seconds)
 
     @property
     def passed(self) -> bool:
         """Whether the time is up."""
-        return time.monotonic() >= self.moment
+        return self.moment < math.inf and now() >= self.moment
+
+    @property
+    def left(self) -> float:
+        """Seconds until then, 0 at the least."""
+        return max(0.0, self.moment - now()) if self.moment < math.inf else math.inf
+
+    def share(self, part: float) -> Deadline:
+        """The moment when this part of the time that is left will be over.
+
+        Examples
+        --------
+        >>> Deadline.after(None).share(0.5).moment
+        inf
+        """
+        return Deadline.after(self.left * part if self.moment < math.inf else None)
+
+
+@dataclass
+class Watch:
+    """A deadline that holds for some work, and the stages of the work that it has cut short."""
+
+    deadline: Deadline
+    cut: list[str] = field(default_factory=list)  #: names of stages, in order, each once
+
+    def note(self, *stages: str) -> None:
+        """Note that these stages were cut short."""
+        self.cut += [name for name in dict.fromkeys(stages) if name not in self.cut]
+
+
+_NEVER = Deadline(math.inf)
+_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+def now() -> float:
+    """The clock that deadlines are read from, in seconds."""
+    return time.monotonic()
+
+
+@contextmanager
+def limited(deadline: Deadline) -> Iterator[Watch]:
+    """Let a deadline hold for what is done inside, or an earlier one that holds already.
+
+    Examples
+    --------
+    >>> with limited(Deadline.after(0)) as watch:
+    ...     with stage("counting"):
+    ...         check()
+    >>> watch.cut
+    ['counting']
+    """
+    with _watching(min(deadline, time_left(), key=lambda one: one.moment)) as watch:
+        yield watch
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """Let no deadline hold for what is done inside: what is needed to hand back anything at all."""
+    with _watching(_NEVER):
+        yield
+
+
+@contextmanager
+def _watching(deadline: Deadline) -> Iterator[Watch]:
+    outer, watch = _watch.get(), Watch(deadline)
+    token = _watch.set(watch)
+    try:
+        yield watch
+    finally:
+        _watch.reset(token)
+        if outer is not None:
+            outer.note(*watch.cut)
+
+
+def time_left() -> Deadline:
+    """The deadline that holds here."""
+    watch = _watch.get()
+    return _NEVER if watch is None else watch.deadline
+
+
+def check() -> None:
+    """Raise OutOfTimeError where the deadline has passed: for every block of work that may take long."""
+    watch = _watch.get()
+    if watch is not None and watch.deadline.passed:
+        raise OutOfTimeError("the time limit passed before there was anything to hand back: raise it")
+
+
+@contextmanager
+def interrupting(stop: Callable[[], object]) -> Iterator[None]:
+    """Call `stop` when the deadline passes, for work inside that no loop of ours divides: a query, say.
+
+    Raises
+    ------
+    OutOfTimeError
+        Where the work was ended so, whatever it raises itself.
+    """
+    deadline = time_left()
+    check()
+    if deadline.left == math.inf:
+        yield
+        return
+    timer = threading.Timer(deadline.left, stop)
+    timer.start()
+    try:
+        yield
+    except Exception:
+        check()
+        raise
+    finally:
+        timer.cancel()
+
+
+def late(name: str) -> bool:
+    """Whether the deadline has passed, which then has cut short the stage of this name."""
+    with stage(name):
+        check()
+        return False
+    return True
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Work that leaves a best so far: where time runs out inside, it ends there, and its name is noted."""
+    try:
+        yield
+    except OutOfTimeError:
+        if (watch := _watch.get()) is not None:
+            watch.note(name)
 
 
 @dataclass

@@ -49,11 +49,9 @@ class Brute:
                 mark = 0 if relation.mark is None else int(relation.mark[row])
                 p = 1.0 if relation.probability is None else float(relation.probability[row])
                 denied = relation.negative is not None and bool(relation.negative[row])
-                if mark == 2:
+                if mark:
                     continue
                 self.seen.update(codes)
-                if key == self.key and mark == 1:
-                    continue
                 table[tuple(codes)] = 0 if denied else level(p)
                 if key == self.key:
                     self.truth[tuple(codes)] = 0.0 if denied else p
@@ -81,12 +79,12 @@ class Brute:
             return [sorted(set(column)) for column in zip(*self.train, strict=True)]
         if mode == "complete":
             return [sorted(self.seen)] * self.key[1]
-        types = self.language.types_of(self.facts)
+        types = self.language.types_of(self.facts.select("train"))
         result = []
         for kind in types[self.key]:
             members = set()
-            for key, relation in self.facts.relations.items():
-                kept = relation.codes[~relation.marked("test")].tolist()
+            for key, relation in self.facts.select("train").relations.items():
+                kept = relation.codes.tolist()
                 members |= {c for row in kept for c, t in zip(row, types[key], strict=True) if t == kind}
             result.append(sorted(members))
         return result

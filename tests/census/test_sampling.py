@@ -37,12 +37,16 @@ class Drawing:
     identity: bool = True
 
     @cached_property
+    def known(self) -> FactBase:
+        return self.facts.select("train")
+
+    @cached_property
     def graph(self) -> FactGraph:
-        return ground(self.facts, self.language, "exists", self.mode)  # type: ignore[arg-type]
+        return ground(self.known, self.language, "exists", self.mode)  # type: ignore[arg-type]
 
     @cached_property
     def weigh(self) -> Weigher:
-        return Weigher.of(self.facts, self.graph, corrupting=self.mode == "complete")
+        return Weigher.of(self.known, self.graph, corrupting=self.mode == "complete")
 
     def heads(self, draw: Draw) -> tuple[DrawnHeads, dict[tuple[int, ...], int]]:
         """What `sample_census` draws, and the same by the codes of the facts."""
@@ -56,7 +60,7 @@ class Drawing:
     def census(self, draw: Draw) -> Census:
         request = Request("exists", self.mode, self.identity)  # type: ignore[arg-type]
         plan = plan_census(self.graph, self.language.variables, request)
-        return carry_out(self.facts, self.graph, replace(plan, draw=draw))
+        return carry_out(self.known, self.graph, replace(plan, draw=draw))
 
 
 @st.composite

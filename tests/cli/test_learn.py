@@ -120,9 +120,20 @@ def test_all_relations_by_two_processes_are_those_of_one(andre):
 
 
 def test_a_time_limit_is_kept_and_said(andre):
-    status, _, err = andre("learn", "relatedness", "--time-limit", "0.2", "--set", "steps=100000")
+    status, _, err = andre("learn", "relatedness", "--time-limit", "2", "--set", "steps=100000")
     assert status == 0
-    assert "the time limit was reached" in err
+    assert (
+        "related/2: the time limit of 2 s was reached, so this is the best so far; cut short were train"
+        in err
+    )
+
+
+def test_without_time_to_count_examples_there_is_nothing_to_learn_from(andre):
+    status, out, err = andre("learn", "relatedness", "--time-limit", "1e-9")
+    assert (status, out) == (2, "")
+    assert (
+        "the time limit of 1e-09 s passed before the examples of related/2 were counted: allow fewer" in err
+    )
 
 
 def test_nothing_found_is_said_with_a_reason(andre):

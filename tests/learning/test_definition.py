@@ -18,7 +18,7 @@ from andre.facts import TASKS, FactBase
 from andre.inference.truth_tables import TruthTables
 from andre.learning import SelectionConfig, background_of, labels_of
 from andre.learning.choose import DefinitionChooser
-from andre.limits import Deadline
+from andre.limits import Deadline, limited
 from andre.logic import Program, parse_atom
 from andre.samples import Codes, Form, Language
 
@@ -126,7 +126,9 @@ def test_a_deadline_that_has_passed_still_gives_a_sound_program() -> None:
     task = TASKS["grandparent"]
     facts, language = task.train(0), Language(task.target, 3)
     made = chooser_of(facts, language)
-    late = DefinitionChooser(made.rules, made.labels, made.form, made.config, Deadline.after(0))
-    codes, length = late.choose(pool_of(late.form, facts))
-    assert length <= length_of(late, codes[:0])
-    assert isinstance(late.form.space.program(codes), Program)
+    pool = pool_of(made.form, facts)
+    with limited(Deadline.after(0)) as watch:
+        codes, length = made.choose(pool)
+    assert watch.cut
+    assert length <= length_of(made, codes[:0])
+    assert isinstance(made.form.space.program(codes), Program)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.clock import LateAfterCensus
 from tests.learning.small_facts import QUICK, TARGETS, Watch, base, chain, quick, two_targets
 
 from andre.api import learn
@@ -37,8 +38,12 @@ def test_a_target_without_a_rule_has_a_reason() -> None:
 
 
 @pytest.mark.parametrize("mode", ["define", "complete"])
-def test_a_time_limit_stops_the_runs_and_still_gives_a_sound_answer(mode: str) -> None:
-    (definition,) = learn(chain(), "path/2", mode=mode, time_limit=1e-3)
+def test_a_time_limit_stops_the_runs_and_still_gives_a_sound_answer(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (definition,) = learn(
+        chain(), "path/2", mode=mode, time_limit=9, callbacks=[LateAfterCensus(monkeypatch)]
+    )
     assert definition.result.stopped == "time"
     assert definition.length <= definition.empty_length + 1e-6
     assert (definition.reason is None) == (len(definition.program) > 0)

@@ -10,7 +10,7 @@ from andre.evaluation import CrispSample, program_length
 from andre.learning import Floor, neighbours
 from andre.learning.choose.pool import RuleCoverage
 from andre.learning.choose.refinement import Refiner
-from andre.limits import Deadline
+from andre.limits import Deadline, limited
 from andre.samples import SYNTHETIC_TASKS, Membership, RuleSpace, Sample
 
 M = 3
@@ -156,6 +156,7 @@ def test_a_deadline_that_has_passed_ends_it_after_one_look() -> None:
     sample = CrispSample.of(task.sample(300, 0))
     start = np.zeros((1, 10), dtype=np.int8)
     start[0, 0] = 1
-    refined, length = Refiner(sample, deadline=Deadline.after(0)).refine(start)
+    with limited(Deadline.after(0)):
+        refined, length = Refiner(sample).refine(start)
     assert np.array_equal(refined, start)
     assert length == program_length(sample, start)

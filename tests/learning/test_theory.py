@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.clock import LateAfterCensus
 
 from andre.api import learn
 from andre.census import Census
@@ -169,16 +170,26 @@ class Counted(Callback):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "learned"), [(1e-9, None, 1), (1e-9, 30.0, 1), (1e-9, 1e-9, 0), (None, 1e-9, 0)]
+    ("first", "second", "learned"), [(9.0, None, 1), (9.0, 30.0, 1), (9.0, 9.0, 0), (None, 9.0, 0)]
 )
 def test_what_the_time_limit_cut_short_is_learned_again_with_more_time(
-    first: float | None, second: float | None, learned: int, tmp_path: Path
+    first: float | None,
+    second: float | None,
+    learned: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     facts, counted = TASKS["predecessor"].train(), Counted()
-    cut = learn(facts, "predecessor/2", variables=2, out=tmp_path, time_limit=first, **QUICK)
+    options = {**QUICK, "variables": 2, "out": tmp_path}
+    late = LateAfterCensus(monkeypatch)
+    cut = learn(facts, "predecessor/2", time_limit=first, callbacks=[late], **options)
     assert cut.definitions[0].result.stopped == (None if first is None else "time")
-    learn(facts, "predecessor/2", variables=2, out=tmp_path, time_limit=second, callbacks=[counted], **QUICK)
+    assert bool(cut.definitions[0].notes) == (first is not None)
+    again = learn(facts, "predecessor/2", time_limit=second, callbacks=[counted], **options)
     assert counted.targets == learned
+    if learned:  # what was cut is not frozen
+        assert again.definitions[0].result.stopped is None
+        assert len(again.program) > len(cut.program) == 0
 
 
 def test_a_name_that_was_not_learned(theory: Theory) -> None:

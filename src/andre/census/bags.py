@@ -11,6 +11,7 @@ from andre.census.graph import UNKNOWN, Cells, FactGraph
 from andre.census.strata import Classes
 from andre.errors import MemoryLimitError
 from andre.facts import FactBase
+from andre.limits import check
 from andre.samples import Membership, sums_of
 
 
@@ -32,12 +33,11 @@ class Weigher:
     def of(cls, facts: FactBase, graph: FactGraph, *, corrupting: bool = False) -> Weigher:
         """The weights for the graph's target; `corrupting` weighs binary atoms by the facts they corrupt."""
         relation = facts.relations[graph.space.head.key]
-        train = relation.take(relation.marked("train"))
-        if train.negative is not None or facts.world == "open":
+        if relation.negative is not None or facts.world == "open":
             return cls(stated_only=True)
         if not corrupting or relation.arity != 2:
             return cls()
-        places = np.searchsorted(graph.codes, train.codes)
+        places = np.searchsorted(graph.codes, relation.codes)
         out, into = (np.bincount(column, minlength=graph.n).astype(np.int64) for column in places.T)
         return cls(out=out, into=into)
 
@@ -93,6 +93,7 @@ class BagCollector:
         MemoryLimitError
             Where the bags outgrow the memory allowed.
         """
+        check()
         if not len(bags):
             return
         first, number = number_rows([*classes.labels, *classes.patterns, *classes.wide])
@@ -114,7 +115,9 @@ class BagCollector:
         columns = informative_columns(cells, self.graph)
         if not columns.all():  # tables of bytes are slow to copy by columns: once at the most
             cells = np.ascontiguousarray(cells[:, columns])
+        check()
         first, number = distinct_rows(cells)
+        check()
         bag = np.concatenate([bags for bags, _ in self._members])
         row = number[np.concatenate([rows for _, rows in self._members])]
         members, group = Membership.distinct(bag, row, self.n_bags, len(first))

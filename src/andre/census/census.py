@@ -21,7 +21,8 @@ from andre.census.profiles import collect_bags
 from andre.census.strata import Classes
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
-from andre.samples import Language, Membership, RuleSpace, Sample, key_text
+from andre.limits import check
+from andre.samples import Language, Membership, RuleSpace, Sample, key_text, training_facts
 
 #: Fewer head atoms cannot stand for all: half of them are not stated, and these are of four kinds.
 _FEWEST_DRAWN = 8
@@ -169,8 +170,11 @@ def take_census(
     ------
     DataError, ConfigError
         Where target, language and facts do not fit, or tables outgrow the limit.
+    OutOfTimeError
+        Inside `andre.limits.limited`, where time is up before all is counted.
     """
     request = Request(semantics, mode, identity, memory_limit, method)
+    facts = _taught(facts, language)
     graph = ground(facts, language, semantics, mode)
     return carry_out(facts, graph, plan_census(graph, language.variables, request))
 
@@ -214,12 +218,19 @@ def sample_census(
         raise ConfigError(
             f"{most} head atoms cannot stand for all kinds of them: draw {_FEWEST_DRAWN} or more"
         )
+    facts = _taught(facts, language)
     graph = ground(facts, language, "exists", mode)
     return carry_out(facts, graph, plan_census(graph, language.variables, request, Draw(most, seed)))
 
 
+def _taught(facts: FactBase, language: Language) -> FactBase:
+    """What a census reads, which is nothing that is marked; refused where the target has no such fact."""
+    language.key(facts)
+    return training_facts(facts, held_out=language.held_out)
+
+
 def ground(facts: FactBase, language: Language, semantics: Semantics, mode: Mode) -> FactGraph:
-    """The graph of the facts that a language reads, with the domains of its head.
+    """The graph of the training facts that a language reads, with the domains of its head.
 
     Raises
     ------
@@ -247,19 +258,17 @@ def head_domains(
     Parameters
     ----------
     constants
-        The domain in mode `complete`; by default all constants outside the test facts.
+        The domain in mode `complete`; by default all constants of training facts.
     """
-    key = language.key(facts)
-    target = facts.relations[key]
+    key, facts = language.key(facts), facts.select("train")
     if semantics == "rows":
-        return [np.unique(column).astype(np.int64) for column in target.codes[target.marked("train")].T]
+        return [np.unique(column).astype(np.int64) for column in facts.relations[key].codes.T]
     if mode == "complete":
         return [seen_constants(facts) if constants is None else constants] * key[1]
     types = language.types_of(facts)
     found: dict[str, list[Ints]] = {}
     for other, relation in facts.relations.items():
-        kept = ~relation.marked("test")
-        for kind, column in zip(types[other], relation.codes[kept].T, strict=True):
+        for kind, column in zip(types[other], relation.codes.T, strict=True):
             found.setdefault(kind, []).append(np.unique(column))
     return [np.unique(np.concatenate(found[kind])).astype(np.int64) for kind in types[key]]
 
@@ -294,6 +303,7 @@ def _classes(graph: FactGraph, plan: CensusPlan, *, heads: bool) -> Iterator[Cla
     """The counted classes of all strata, each by the strategy of its step."""
     memory, identity = plan.request.memory_limit, plan.request.distinct
     for step in plan.steps:
+        check()
         if step.strategy == "join":
             yield from join_inner(graph, heads=heads, identity=identity, memory=memory)
         elif step.strategy == "list":
@@ -309,6 +319,7 @@ def _count_rows(graph: FactGraph, plan: CensusPlan, weigh: Weigher) -> Census:
     rows = np.concatenate([classes.cells(graph, plan.self_support) for classes in found])
     truth = np.concatenate([classes.truth(graph) for classes in found])
     count: Counts = np.concatenate([classes.counts for classes in found])
+    check()
     columns = informative_columns(rows, graph)
     first, group = distinct_rows(rows[:, columns])
     weight_for, against = np.nan_to_num(truth), weigh.negatives(truth, np.ones(len(truth)))

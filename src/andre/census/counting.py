@@ -30,6 +30,7 @@ from andre.arrays import (
 )
 from andre.census.graph import FactGraph, NeighbourTypes
 from andre.census.strata import Classes, Counted, Stratum
+from andre.limits import check, interrupting
 
 #: How many joined rows are held at a time; a block takes some hundred megabytes.
 _BLOCK = 4_000_000
@@ -64,6 +65,7 @@ def count_classes(
     allowed = stratum.domains(graph)
     parts: list[Counted] = []
     for present, table in _at_least(graph, stratum, np.object_ if big_integers else np.int64):
+        check()
         parts += _exactly(present, _allowed(table, allowed), blocks)
     if blocks == 3:
         closed = triangles(graph, memory=memory, duckdb=duckdb)
@@ -149,6 +151,7 @@ def wedges(graph: FactGraph, dtype: type) -> Counted:
     sizes = (starts[example + 1] - starts[example]) * (views[where] > 0)
     parts = []
     for begin, end in blocks_of(sizes**2, _BLOCK):
+        check()
         chosen = np.arange(begin, end)[sizes[begin:end] > 0]
         which, one = csr_entries(starts, example[chosen])  # the first end
         again, two = csr_entries(starts, example[chosen][which])  # the second, for each first
@@ -198,6 +201,7 @@ def triangles(graph: FactGraph, *, memory: int, duckdb: bool) -> Counted:
     later = starts[first + 1] - np.arange(len(first)) - 1  # pairs that come after one at the same constant
     parts = []
     for begin, end in blocks_of(later, _BLOCK):
+        check()
         pair = np.arange(begin, end)
         which, two = ranges(pair + 1, pair + 1 + later[begin:end])
         one = pair[which]
@@ -217,7 +221,8 @@ def _join_in_duckdb(pairs: dict[str, Ints], memory: int) -> Counted:
         connection.execute("SET temp_directory = ?", [folder])
         connection.register("given", pairs)
         connection.execute("CREATE TABLE pairs AS SELECT * FROM given")
-        found = connection.execute(_TRIANGLES).fetchnumpy()
+        with interrupting(connection.interrupt):
+            found = connection.execute(_TRIANGLES).fetchnumpy()
     *columns, counts = (np.asarray(column, dtype=np.int64) for column in found.values())
     return Counted(columns, counts)
 

@@ -22,6 +22,7 @@ from andre.arrays import Bools, Counts, Ints, blocks_of, csr_entries, distinct_k
 from andre.census.bags import Weigher
 from andre.census.graph import FactGraph
 from andre.census.plan import Draw
+from andre.limits import check
 
 #: NumPy's own hypergeometric draw takes no larger numbers.
 _NUMPY_LIMIT = 10**9
@@ -119,6 +120,7 @@ def draw_heads(graph: FactGraph, weigh: Weigher, draw: Draw, *, inner: bool, ide
     listed = [_Reservoir(draw.most, rng) for _ in range(3)]  # stated; connected, with and without weight
     not_apart = kinds.n_loops()  # by whether they weigh
     for keys in kinds.connected(identity):
+        check()
         kind = kinds.of(keys)
         for number, reservoir in enumerate(listed):
             reservoir.put(keys[kind == number])
@@ -215,7 +217,7 @@ class _Kinds:
         """Atoms of one constant, and atoms whose arguments a fact or a third constant connects, in blocks."""
         graph = self.graph
         unary = graph.space.head.arity == 1
-        both = graph.domain(0) if unary else np.intersect1d(graph.domain(0), graph.domain(1))
+        both = graph.domain(0) if unary else graph.domain(0, 1)
         if unary or not identity:
             yield both * (graph.n + 1)
         if unary:
@@ -236,7 +238,7 @@ class _Kinds:
 
     def n_loops(self) -> Ints:
         """How many pairs of a constant with itself there are: with weight, and without."""
-        same = np.intersect1d(*self._domains)
+        same = self.graph.domain(0, 1) if self.graph.space.head.arity == 2 else self._domains[1]
         return np.bincount(self._weightless(same, same), minlength=2)
 
     def n_pairs(self, keys: Ints) -> Ints:
@@ -262,11 +264,13 @@ class _Kinds:
         if n_apart * rare < pairs.size or pairs.size <= rare * count:
             reservoir = _Reservoir(count, rng)
             for begin in range(0, pairs.size, block):
+                check()
                 places = np.arange(begin, min(begin + block, pairs.size))
                 reservoir.put(self._unconnected(pairs.keys(places)))
             return reservoir.sample(count)
         found = np.zeros(0, dtype=np.int64)
         while len(found) < count:  # rejection sampling
+            check()
             keys = pairs.keys(rng.integers(pairs.size, size=2 * count))
             found = distinct_keys(np.concatenate([found, self._unconnected(keys)]))
         return np.sort(rng.permutation(found)[:count])
@@ -299,6 +303,7 @@ class _Kinds:
             fewer = graph.degree[first] < graph.degree[second]  # look among the fewer neighbours
             near, far = np.where(fewer, first, second), np.where(fewer, second, first)
             for begin, end in blocks_of(graph.degree[near], self.draw.block):
+                check()
                 which, step = csr_entries(graph.starts, near[begin:end])
                 met = graph.pattern_of(graph.others[step], far[begin:end][which]) > 0
                 apart[begin + which[met]] = False

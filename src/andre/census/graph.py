@@ -8,7 +8,7 @@ constants have equal labels and whose pairs have equal patterns are equal.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -31,8 +31,9 @@ from andre.arrays import (
 from andre.errors import DataError
 from andre.facts import FactBase, Key, Relation
 from andre.inference import number_ranks
+from andre.limits import check
 from andre.logic import Atom, Constant, Variable
-from andre.samples import RuleSpace, evidence_mask
+from andre.samples import RuleSpace
 
 #: Truth values as a row keeps them: the number of a level, HALF or UNKNOWN.
 Cells: TypeAlias = NDArray[np.uint8]
@@ -178,12 +179,12 @@ class FactGraph:
         rank[np.argsort(self.degree, kind="stable")] = np.arange(self.n)
         return rank, np.flatnonzero(rank[self.firsts] < rank[self.others])
 
-    def path_blocks(self, starts: Ints, limit: int, *, inner: bool) -> list[Ints]:
+    def path_blocks(self, starts: Ints, limit: int, *, inner: bool) -> Iterator[Ints]:
         """Cut constants into runs that begin at most `limit` paths: of one step, and if `inner` of two."""
         paths = self.degree
         if inner:
             paths = paths + np.bincount(self.firsts, paths[self.others], self.n).astype(np.int64)
-        return [starts[begin:end] for begin, end in blocks_of(paths[starts], limit)]
+        yield from (starts[begin:end] for begin, end in blocks_of(paths[starts], limit))
 
     def connections(self, block: Ints, *, inner: bool) -> tuple[Ints, tuple[Ints, Ints]]:
         """How facts lead from these constants to constants that may stand second in the head.
@@ -209,9 +210,10 @@ class FactGraph:
         step, last = path
         return np.concatenate([self.pair_keys[direct], self.firsts[step] * self.n + self.others[last]])
 
-    def domain(self, place: int) -> Ints:
-        """The constants that may stand in a place of the head."""
-        return np.flatnonzero(self.domains[self.labels, place])
+    def domain(self, *places: int) -> Ints:
+        """The constants that may stand in each of these places of the head."""
+        allowed = np.logical_and.reduce([self.domains[:, place] for place in places])
+        return np.flatnonzero(allowed[self.labels])
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,11 +246,10 @@ class NeighbourTypes:
 
 
 def seen_constants(facts: FactBase) -> Ints:
-    """The codes of the constants that occur outside the test facts."""
+    """The codes of the constants that occur in facts."""
     seen = np.zeros(len(facts.constants), dtype=np.bool_)
     for relation in facts.relations.values():
-        codes = relation.codes if relation.mark is None else relation.codes[~relation.marked("test")]
-        seen[codes.ravel()] = True
+        seen[relation.codes.ravel()] = True
     return np.flatnonzero(seen)
 
 
@@ -278,6 +279,7 @@ def build_graph(facts: FactBase, space: RuleSpace, codes: Ints, domains: list[In
     read = {target, *(atom.key for atom in space.atoms)}
     for key, relation in facts.relations.items():
         if key in read:
+            check()
             evidence = _Evidence.of(facts, relation, target, renumber, truths)
             if key[1] > 2:
                 wide[key] = evidence.wide(n)
@@ -414,7 +416,7 @@ class _Evidence:
     def of(
         cls, facts: FactBase, relation: Relation, target: Key, renumber: Ints, truths: Floats
     ) -> _Evidence:
-        mask, truth = evidence_mask(relation, target), _truth(relation)
+        mask, truth = np.ones(len(relation), dtype=np.bool_), _truth(relation)
         levels = levels_of(truth)
         if relation.key != target and facts.world == "closed":
             mask &= levels > 0  # what is false says no more than what is absent

@@ -20,6 +20,7 @@ from andre.arrays import Ints, csr_entries, csr_starts, number_keys, number_rows
 from andre.census.graph import FactGraph
 from andre.census.listing import check_memory, head_keys
 from andre.census.strata import Classes, Counted, Stratum
+from andre.limits import check
 
 #: Entries looked at together; more would leave the cache.
 _BLOCK = 300_000
@@ -45,6 +46,7 @@ def join_inner(
     """
     held: dict[Stratum, list[Counted]] = {}
     for block in _head_blocks(graph, identity):
+        check()
         for stratum, table in block.classes(keep_heads=heads, dense=dense):
             if stratum.is_distinct or not identity:
                 parts = held.setdefault(stratum, [])
@@ -72,7 +74,7 @@ def _head_blocks(graph: FactGraph, identity: bool) -> Iterator[_HeadBlock]:
             apart = one[row] != two[column]
             if apart.any():
                 yield _HeadBlock.of(graph, [one[row][apart], two[column][apart]], (0, 1))
-        one = np.intersect1d(one, two)
+        one = graph.domain(0, 1)
         if identity:
             return
     for begin in range(0, len(one), size):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -11,6 +12,7 @@ from andre.arrays import Ints
 from andre.census.graph import FactGraph
 from andre.census.strata import Classes, Counted, Stratum
 from andre.errors import MemoryLimitError
+from andre.limits import check, time_left
 from andre.logic import Atom, Constant
 
 #: A matrix of all pairs is quicker to look up than a sorted list; this many entries take 128 MB.
@@ -38,7 +40,10 @@ def list_classes(
     size = int(np.prod(shape, dtype=object))
     pattern, wide = _pattern_reader(graph), _wide_readers(graph, stratum)
     held: list[Counted] = []
+    if time_left().left < math.inf:  # the limit is kept to a block
+        block //= 8
     for begin in range(0, size, block):
+        check()
         places = np.unravel_index(np.arange(begin, min(begin + block, size)), shape)
         codes = [one[place] for one, place in zip(members, places, strict=True)]
         apart = np.ones(len(codes[0]), dtype=np.bool_)

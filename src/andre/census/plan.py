@@ -193,7 +193,7 @@ def plan_census(
 def _n_heads(graph: FactGraph, distinct: bool) -> int:
     """How many head atoms there are; with `distinct`, those with equal arguments are left out."""
     domains = [graph.domain(place) for place in range(graph.space.head.arity)]
-    same = len(np.intersect1d(domains[0], domains[1])) if distinct and len(domains) == 2 else 0
+    same = len(graph.domain(0, 1)) if distinct and len(domains) == 2 else 0
     return int(np.prod([len(domain) for domain in domains], dtype=object)) - same
 
 

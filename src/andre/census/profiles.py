@@ -31,6 +31,7 @@ from andre.census.draw import DrawnHeads
 from andre.census.graph import FactGraph, NeighbourTypes
 from andre.census.strata import Classes, Stratum
 from andre.errors import DataError, MemoryLimitError
+from andre.limits import check
 from andre.samples import sums_of
 
 #: Paths of two steps looked at together.
@@ -61,7 +62,7 @@ def collect_bags(
         found.put_singles(graph.domain(0))
     else:
         if not identity:
-            found.put_singles(np.intersect1d(graph.domain(0), graph.domain(1)))
+            found.put_singles(graph.domain(0, 1))
         found.put_pairs()
 
 
@@ -214,6 +215,7 @@ class _ProfileBags:
         self.put_singles(drawn.first[same], drawn.times[same])
         first, second, times = drawn.first[~same], drawn.second[~same], drawn.times[~same]
         for begin, end in blocks_of(self.graph.degree[first] + 1, _BLOCK):
+            check()
             part = slice(begin, end)
             ends = _Ends(first[part], second[part], self.graph.pattern_of(first[part], second[part]))
             self._put_heads(ends, self._paths_between(ends), times[part])
@@ -256,11 +258,12 @@ class _ProfileBags:
             raise DataError(f"{len(starts):,} x {len(ends):,} head atoms are too many to count in 64 bits")
         connected: list[tuple[Ints, Ints, Ints]] = []  # pairs of classes, atoms, weights
         for block in graph.path_blocks(starts, _BLOCK, inner=self.inner):
+            check()
             heads, paths = self._connected(block)
             self._put_heads(heads, paths, np.ones_like(heads.first))
             weight = self.weigh.weight_unstated(heads.first, heads.second)
             connected.append(_sums(number[heads.first] * len(examples) + number[heads.second], weight))
-        both = np.intersect1d(starts, ends)
+        both = graph.domain(0, 1)
         connected.append(_sums(number[both] * (len(examples) + 1), self.weigh.weight_unstated(both, both)))
         self._put_apart(examples, number, connected)
 
@@ -405,6 +408,7 @@ class _ProfileBags:
         profiles = self.profiles
         step = max(1, _MARKS // (2 * profiles.n_types + self.graph.n_labels))
         for begin in range(0, len(bags), step):
+            check()
             part = np.arange(begin, min(begin + step, len(bags)))
             heads, bag = ends.take(part), bags[part]
             sides = (heads.first, exhausted.of_first), (heads.second, exhausted.of_second)

@@ -167,7 +167,10 @@ def _say_how_it_went(result: Result, out: Path | None, report: Path | None) -> N
     if result.stopped == "interrupted":
         say("stopped by Ctrl-C: this is the best program so far")
     elif result.stopped == "time":
-        say(f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far")
+        say(
+            f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far; "
+            f"cut short were {', '.join(result.cut)}"
+        )
     if why := why_no_rule(result):
         say(why)
     say(outcome(result))

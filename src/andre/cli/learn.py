@@ -184,8 +184,6 @@ def _say_how_it_went(theory: Theory, out: Path | None, targets: int) -> None:
     for definition in theory:
         if definition.reason:
             say(f"{definition.target}: no rule, because {definition.reason}")
-        if definition.result.stopped == "time" and len(definition.program):
-            say(f"{definition.target}: the time limit was reached, so this is the best so far")
         if definition.result.stopped == "interrupted":
             say(f"{definition.target}: stopped by Ctrl-C, so this is the best so far")
     for name, reason in theory.skipped.items():

@@ -58,8 +58,7 @@ def rescore(
         _write(count_rows(result, source, mark, None if origin is None else origin.table), to, out)
         return
     facts = read_in_world(source, format, world)
-    chosen = facts.select("train") if mark == "train" else facts
-    _write(count(read_program(program), chosen, mark, engine=engine), to, out)
+    _write(count(read_program(program), facts, mark, engine=engine), to, out)
 
 
 @command("andre diff last_week.run today.run")

@@ -10,6 +10,7 @@ from andre.arrays import Bools, Ints
 from andre.completion.features import Features
 from andre.completion.graph import Graph
 from andre.completion.scoring import Scorer
+from andre.limits import check
 
 
 def unanswered(graph: Graph) -> dict[int, Ints]:
@@ -65,6 +66,7 @@ def assume(graph: Graph, features: Mapping[int, Features], scorer: Scorer, block
             continue
         denied = graph.known(step, ("denied",))
         for some in np.array_split(starts, -(-len(starts) * graph.n // block)):
+            check()
             fires = features[step].cells(some)
             is_candidate = fires.spread(np.ones(len(fires.query)), 0.0, graph.n) > 0  # [Q, n]
             is_candidate[np.arange(len(some)), some] = False

@@ -19,6 +19,7 @@ from scipy.sparse import csr_matrix, diags
 from andre.arrays import Floats, Ints, csr_entries
 from andre.completion.graph import Graph
 from andre.facts import FactBase
+from andre.limits import check
 from andre.logic import Atom, Constant, Literal, Rule, Variable
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def long_bodies(graph: Graph, step: int, plan: CompletionPlan, least: float = 0.
     sampled = pairs[rng.choice(len(pairs), min(len(pairs), config.chain_facts), replace=False)]
     found: dict[int, Counter[int]] = {length: Counter() for length in plan.lengths}
     for x, y in sampled.tolist():
+        check()
         out, back = _reached(graph, x, y), _reached(graph, y, x)
         for length, times in found.items():
             there, home = out[1], back[length - 3]

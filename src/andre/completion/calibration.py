@@ -12,6 +12,7 @@ from andre.arrays import Bools, Floats
 from andre.completion.features import Features, members
 from andre.completion.graph import Graph
 from andre.completion.scoring import best_confidences
+from andre.limits import late
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ def measure_reliability(graph: Graph, features: Mapping[int, Features], smoothin
         valid = graph.keys(step, "valid")
         if not len(valid):
             continue
+        if late("reliability"):
+            break
         cells = found.cells(np.unique(valid // graph.n))
         best = best_confidences(cells.groundings, found.confidence(smoothing), 1)[:, 0]
         keys = cells.starts[cells.query] * graph.n + cells.candidate

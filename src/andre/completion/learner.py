@@ -21,7 +21,7 @@ from andre.completion.weights import learn_weights, start_weights
 from andre.evaluation import Ranks
 from andre.facts import FactBase
 from andre.learning import Callback
-from andre.limits import Deadline
+from andre.limits import Deadline, check, limited, stage, time_left
 from andre.logic import Rule
 
 #: The share of validation facts about what is unanswered from which on facts are assumed.
@@ -57,16 +57,27 @@ def complete(
         Watchers; `andre.learning.Callback.on_stage` is called as work goes on.
     """
     config = config or CompletionConfig()
-    learner = _Learner(config, extra, callbacks, Deadline.after(config.time_limit))
+    with limited(Deadline.after(config.time_limit)):
+        return _complete(facts, _Learner(config, extra, callbacks))
+
+
+def _complete(facts: FactBase, learner: _Learner) -> Completion:
+    """Learn, and learn again with what was split off to choose."""
+    config = learner.config
     split = with_validation(facts, config)
     learned = learner.learn(split)
+    with limited(time_left()) as watch:
+        reliability = measure_reliability(learned.graph, learned.features, learned.scorer.smoothing)
+    if watch.cut:
+        cut = "chances rest on some of the validation facts only"
+        learned = replace(learned, missing=(*learned.missing, cut))
     done = Completion(
         facts=split,
         graph=learned.graph,
         features=learned.features,
         scorer=learned.scorer,
         choices=learned.choices,
-        reliability=measure_reliability(learned.graph, learned.features, learned.scorer.smoothing),
+        reliability=reliability,
         config=config,
         seconds=learned.seconds,
         notes=(*learned.notes, *learner.late(learned.missing)),
@@ -98,9 +109,10 @@ def relearn(
     facts
         What to learn from; the facts of `done` by default.
     """
-    learner = _Learner(_settled(done), extra, callbacks, Deadline.after(done.config.time_limit))
+    learner = _Learner(_settled(done), extra, callbacks)
     known = taught(done.facts if facts is None else facts)
-    again = learner.learn(known)
+    with limited(Deadline.after(done.config.time_limit)):
+        again = learner.learn(known)
     return replace(_relearned(done, known, again), notes=(*done.notes, *learner.late(again.missing)))
 
 
@@ -130,7 +142,6 @@ class _Learner:
     config: CompletionConfig
     extra: Sequence[Rule]
     callbacks: Sequence[Callback]
-    deadline: Deadline
 
     def learn(self, facts: FactBase) -> _Learned:
         """Go through all stages once."""
@@ -159,12 +170,15 @@ class _Learner:
         targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
         features: dict[int, Features] = {}
         self._tell("short bodies")
-        for part, step in enumerate(targets, 1):
-            if self.deadline.passed:
-                missing.append(f"{len(targets) - len(features)} of {len(targets)} directions have no rules")
-                break
-            self._tell("rules", part, len(targets))
-            features[step] = pool.features(step)
+        with limited(time_left()) as watch, stage("rules"):
+            for part, step in enumerate(targets, 1):
+                check()
+                self._tell("rules", part, len(targets))
+                features[step] = pool.features(step)
+        if "short bodies" in watch.cut:
+            missing.append("not all short bodies are listed")
+        if len(features) < len(targets):
+            missing.append(f"{len(targets) - len(features)} of {len(targets)} directions have no rules")
         tried = self._choose(graph, features, missing)
         scorer, _ = max(tried, key=lambda pair: pair[1].mrr)
         left_out = pool.short.left_out if features else 0
@@ -179,7 +193,7 @@ class _Learner:
         self, graph: Graph, features: Mapping[int, Features], missing: list[str]
     ) -> list[tuple[Scorer, Choice]]:
         """Rank validation facts by every way of scoring, or by at least one where time is up."""
-        config, skipped = self.config, 0
+        config, skipped, total = self.config, 0, 0
         tried: list[tuple[Scorer, Choice]] = []
         for aggregator in config.aggregators:
             scorers = [Scorer(aggregator, c, config.depth) for c in config.smoothing]
@@ -190,15 +204,20 @@ class _Learner:
                 plain = Scorer(aggregator, c, config.depth, table=config.sizes.table)
                 scorers = self._weighted(graph, features, plain, [] if tried else missing)
             for scorer in scorers:
-                if tried and self.deadline.passed:
-                    skipped += 1
+                total += 1
+                mrr = None
+                with stage("scoring"):
+                    check()
+                    self._tell(f"ranks of validation facts by {aggregator}")
+                    mrr = Ranks.concat(self._validation_ranks(graph, features, scorer).values()).mrr
+                skipped += mrr is None
+                if mrr is None and tried:
                     continue
-                self._tell(f"ranks of validation facts by {aggregator}")
-                mrr = Ranks.concat(self._validation_ranks(graph, features, scorer).values()).mrr
                 chained = len(graph.assumed) > 0
-                tried.append((scorer, Choice(aggregator, scorer.smoothing, scorer.penalty, chained, mrr)))
+                choice = Choice(aggregator, scorer.smoothing, scorer.penalty, chained, mrr or 0.0)
+                tried.append((scorer, choice))
         if skipped:
-            missing.append(f"{skipped} of {skipped + len(tried)} ways of scoring are not tried")
+            missing.append(f"{skipped} of {total} ways of scoring are not tried")
         return tried
 
     def _weighted(
@@ -207,12 +226,15 @@ class _Learner:
         """Scorers by learned weights, one for each penalty; the best rule decides where time is up."""
         penalties, count = self.config.penalties, len(features)
         learned = {step: [start_weights(found)] * len(penalties) for step, found in features.items()}
-        for part, (step, found) in enumerate(features.items(), 1):
-            if self.deadline.passed:
-                missing.append(f"weights of {count + 1 - part} of {count} directions are not learned")
-                break
-            self._tell("weights", part, count)
-            learned[step] = learn_weights(graph, found, plain, self.config)
+        done = 0
+        with stage("weights"):
+            for step, found in features.items():
+                check()
+                self._tell("weights", done + 1, count)
+                learned[step] = learn_weights(graph, found, plain, self.config)
+                done += 1
+        if done < count:
+            missing.append(f"weights of {count - done} of {count} directions are not learned")
         return [
             replace(plain, penalty=penalty, weights={step: found[place] for step, found in learned.items()})
             for place, penalty in enumerate(penalties)
@@ -235,21 +257,22 @@ class _Learner:
         if not is_settled and about <= _ASKED * 2 * len(graph.valid):
             return stated
         not_tried = replace(stated, missing=(*stated.missing, "no facts are assumed"))
-        if self.deadline.passed:
-            return not_tried
-        assumed = assume(graph, stated.features, stated.scorer, self.config.sizes.block)
-        if not len(assumed):
-            return stated
-        built = self._score(replace(graph, assumed=assumed), facts, plan)
-        if built.missing:
-            return not_tried
 
         def mrr(one: _Learned) -> float:
             ranks = self._validation_ranks(one.graph, one.features, one.scorer)
             return Ranks.concat(some.take(queries[step]) for step, some in ranks.items()).mrr
 
-        is_kept = is_settled or mrr(built) >= mrr(stated)
-        return replace(built if is_kept else stated, choices=(*stated.choices, *built.choices))
+        with stage("assumed facts"):
+            check()
+            assumed = assume(graph, stated.features, stated.scorer, self.config.sizes.block)
+            if not len(assumed):
+                return stated
+            built = self._score(replace(graph, assumed=assumed), facts, plan)
+            if built.missing:
+                return not_tried
+            is_kept = is_settled or mrr(built) >= mrr(stated)
+            return replace(built if is_kept else stated, choices=(*stated.choices, *built.choices))
+        return not_tried
 
 
 def _settled(done: Completion) -> CompletionConfig:

@@ -22,7 +22,11 @@ from andre.completion.features import Features, RuleCover, distinct_pairs, featu
 from andre.completion.graph import Graph
 from andre.evaluation import smoothed_confidence
 from andre.facts import FactBase
+from andre.limits import check, limited, stage, time_left
 from andre.logic import Rule
+
+#: The share of the time that is left in which short bodies are listed.
+_FOR_SHORT = 1 / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,11 @@ class ShortBodies:
     def enumerate(cls, graph: Graph, plan: CompletionPlan) -> ShortBodies:
         """List every short body that covers something, as far as memory goes."""
         made = _dense_bodies(graph) if plan.is_small else _sparse_bodies(graph, plan.config.cells)
-        listed = list(made) if plan.config.short else []
+        listed: list[tuple[Body, Covered | None]] = []
+        with limited(time_left().share(_FOR_SHORT)), stage("short bodies"):
+            for body in made if plan.config.short else ():
+                check()
+                listed.append(body)
         found = [(body, covered) for body, covered in listed if covered is not None and len(covered[0])]
         covered = [some for _, some in found]
         keys = [*(some[0] for some in covered), *(graph.keys(step, "train") for step in range(graph.n_steps))]
@@ -142,6 +150,7 @@ class BodyPool:
         here, there = (self._with_constants(side) for side in (step, graph.inverse(step)))
         seen_from_there = [Body("from", body.steps) for body in there]
         for body in (*here, *seen_from_there, *long_bodies(graph, step, plan, least)):
+            check()
             found = covered_pairs(body, graph)
             is_exempt = body.shape != "path" or not least
             if len(found[0]) and (is_exempt or _confidence(found, graph, step) >= least):
@@ -150,6 +159,7 @@ class BodyPool:
         if given := self._given[graph.relations[step % len(graph.relations)]]:
             known = {as_rule(body, graph, step, self.facts) for body in bodies}
             for rule in given:
+                check()
                 found = self._rules.pairs(rule, step)
                 if len(found[0]) and rule not in known:
                     bodies.append(rule)

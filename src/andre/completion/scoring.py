@@ -18,6 +18,7 @@ from andre.completion.features import Features
 from andre.completion.graph import Graph
 from andre.evaluation import Ranks, filtered_ranks, lexicographic_keys
 from andre.facts import MARKS
+from andre.limits import check
 
 Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
 
@@ -238,6 +239,7 @@ def rank_facts(
         order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant are scored together
         parts = []
         for first in range(0, len(order), at_once):
+            check()
             asked, answer = pairs[order[first : first + at_once]].T
             if step in features:
                 scores = scorer.scores(features[step], asked)

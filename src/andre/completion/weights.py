@@ -18,6 +18,7 @@ from andre.completion.config import CompletionConfig
 from andre.completion.features import Cells, Features, members
 from andre.completion.graph import Graph
 from andre.completion.scoring import Fired, Scorer, WeightInputs, best_confidences
+from andre.limits import check
 from andre.logic import Rule
 
 #: The gradient at which weights count as learned: no entry of it that may move a weight is larger.
@@ -180,6 +181,7 @@ def fit_weights(
     least = 0.0 if non_negative else -np.inf
 
     def objective(weights: Floats) -> tuple[float, Floats]:
+        check()
         value, slope = loss(weights)
         return value + float(penalties @ weights**2), slope + 2 * penalties * weights
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats, distinct_rows, number_keys
 from andre.evaluation.bits import Words, packed, transposed, unpacked, weighed_sums
+from andre.limits import check
 from andre.logic import Evidence, Program
 from andre.samples import Codes, Membership, RuleSpace, Sample, sums_of
 
@@ -68,6 +69,7 @@ def _row_covers(columns: Words, codes: Codes, n_rows: int, block: int) -> Bools:
         some = order[at : at + step]  # bodies of about one length
         rows = np.full((len(some), columns.shape[1]), ~np.uint64(0))
         for place in range(int(sizes[some[-1]])):
+            check()
             longer = np.flatnonzero(sizes[some] > place)
             rows[longer] &= columns[literal[starts[some[longer]] + place]]
         found[some] = unpacked(rows, n_rows)
@@ -201,6 +203,7 @@ class CrispSample:
         weights
             Of examples, [k, B]; none is above its label's.
         """
+        check()
         here, truth = self._satisfying(held)
         weights = weights[:, here]
         if self._numbers is np.float64:

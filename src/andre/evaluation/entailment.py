@@ -106,7 +106,7 @@ def entailment(
     """Judge a program by the head atoms that it derives.
 
     Head atoms that are marked are judged, and the program reads the training
-    facts; without marks all atoms of the heads are judged and it reads none.
+    facts; without marks all atoms of the heads are judged and it reads none of them.
 
     An atom counts as derived, and as true, where its probability is above 0.5,
     and as false where it is denied or below 0.5; at exactly 0.5 it is neither,
@@ -142,11 +142,10 @@ def entailment(
     found = {key: facts.relations[key] for key in keys if key in facts.relations}
     if mark is None and any(relation.count("test") for relation in found.values()):
         mark = "test"
+    evidence = facts.select("train")
     if mark is None:
-        others = {key: relation for key, relation in facts.relations.items() if key not in found}
-        evidence = replace(facts, relations=others)
-    else:
-        evidence = facts.select("train")
+        others = {key: relation for key, relation in evidence.relations.items() if key not in found}
+        evidence = replace(evidence, relations=others)
     judged = {key: known if mark is None else known.take(known.marked(mark)) for key, known in found.items()}
     judged = {key: relation for key, relation in judged.items() if len(relation)}
     if not judged:

@@ -14,6 +14,7 @@ from andre.arrays import Bools, Floats
 from andre.facts import Key
 from andre.inference import alternating_fixpoint
 from andre.inference.truth_tables import Body, Given, TruthTables
+from andre.limits import check
 from andre.logic import Rule
 
 
@@ -85,7 +86,9 @@ class RuleBase:
         self._known: dict[Rule, int] = {}
         self._derived: dict[int, Tensor] = {}  #: what rules without the target derive, [N, ...]
         #: The same rules where one half is enough; None: no fact has it, and they would derive the same.
-        self._weaker = None if tables.weaker is None else RuleBase(tables.weaker, target, revisable, block=block)
+        self._weaker = (
+            None if tables.weaker is None else RuleBase(tables.weaker, target, revisable, block=block)
+        )
 
     def add(self, rule: Rule) -> int:
         """The number of a rule, which is added where it is new."""
@@ -106,6 +109,12 @@ class RuleBase:
         """The shape of a table of the target."""
         return (self.tables.n,) * self.target[1]
 
+    @property
+    def at_once(self) -> int:
+        """How many programs are evaluated together."""
+        numbers: int = self.tables.n ** max(3, self.target[1])
+        return max(1, self._block // numbers)
+
     def models(
         self, programs: Sequence[tuple[int, ...]], background: Mapping[Key, Tensor] | None = None
     ) -> tuple[Tensor, Bools]:
@@ -120,7 +129,7 @@ class RuleBase:
             For each program, where the atoms of every revisable relation hold, [P, N, ...].
         """
         found, total = [torch.zeros((0, *self.shape), dtype=torch.bool)], [np.zeros(0, dtype=np.bool_)]
-        step = max(1, self._block // self.tables.n ** max(3, self.target[1]))
+        step = self.at_once
         for at in range(0, len(programs), step):
             some = {key: Given.crisp(table[at : at + step]) for key, table in (background or {}).items()}
             model, whole = self._models(programs[at : at + step], some)
@@ -201,6 +210,7 @@ class RuleBase:
         return model
 
     def _derive(self, rule: int, given: Mapping[Key, Given]) -> Tensor:
+        check()
         body = self._bodies[rule]
         if body.open:
             return body.derives(given)

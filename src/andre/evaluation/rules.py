@@ -42,9 +42,10 @@ def rescore(
     Parameters
     ----------
     facts
-        The facts to count on, whatever their marks; uncertain ones hold above one half.
+        The facts to count on; uncertain ones hold above one half.
     split
-        What the counts are called; counts of other splits stay.
+        What the counts are called; counts of other splits stay. On `train` only training
+        facts count, on another split all facts do, whatever their marks.
     engine
         What runs the background rules of the facts.
 
@@ -56,7 +57,8 @@ def rescore(
     >>> print(rules.rules[0].on("train"))
     train: N_b=3, N_r=1, N_r/N_b=0.3333
     """
-    known = infer(Program(), facts, engine=engine).stated
+    chosen = facts.select("train") if split == "train" else facts
+    known = infer(Program(), chosen, engine=engine).stated
     bodies = BodyEvaluator(known, likely=True, own_denial=False)
     counted = []
     for rule in program:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
@@ -255,8 +256,26 @@ class FactBase:
         """
         if mark not in MARKS:
             raise DataError(f"there is no mark {mark!r}: choose train, valid or test")
+        if mark == MARKS[0] and all(len(some) and some.mark is None for some in self.relations.values()):
+            return self
         chosen = (relation.take(relation.marked(mark)) for relation in self.relations.values())
         return replace(self, relations={relation.key: relation for relation in chosen if len(relation)})
+
+    def compact(self) -> FactBase:
+        """The same facts over the constants that occur in them, in their order.
+
+        Examples
+        --------
+        >>> FactBase.from_relations("abc", [Relation("p", np.array([[2], [0]]))]).compact().constants
+        ('a', 'c')
+        """
+        occurs = np.zeros(len(self.constants), dtype=np.bool_)
+        for relation in self.relations.values():
+            occurs[relation.codes.ravel()] = True
+        codes = np.cumsum(occurs) - 1
+        kept = tuple(compress(self.constants, occurs.tolist()))
+        relations = {key: relation.recoded(codes) for key, relation in self.relations.items()}
+        return replace(self, constants=kept, relations=relations)
 
     def with_relation(self, relation: Relation) -> FactBase:
         """The same facts with one relation, over the same dictionary, added or replaced."""

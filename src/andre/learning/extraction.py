@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from andre.arrays import distinct_rows
+from andre.arrays import blocks_of, distinct_rows
+from andre.limits import check, limited, stage, time_left
 from andre.samples import Codes
 
 #: How far the weight of a settled reading is above the others: it has all but e^-20 of the probability.
 _SETTLED = 20.0
+#: Codes that are made at a time where there is a time limit.
+_BLOCK = 1 << 23
 
 
 def entropies(probabilities: Tensor, epsilon: float = 1e-6) -> Tensor:
@@ -96,9 +101,19 @@ def shorter_bodies(bodies: Codes) -> Codes:
 
 
 def with_shorter(bodies: Codes) -> Codes:
-    """Distinct bodies, and all that have one literal less."""
+    """Distinct bodies, and all that have one literal less; where time is short, those of the shortest."""
     bodies = distinct_bodies(bodies)
-    return distinct_bodies(np.concatenate([bodies, shorter_bodies(bodies)]))
+    if time_left().left == math.inf:
+        return distinct_bodies(np.concatenate([bodies, shorter_bodies(bodies)]))
+    found = [bodies]
+    sizes = np.count_nonzero(bodies, axis=1)
+    order = np.argsort(sizes, kind="stable")
+    # To merge the blocks in the end takes as long again as to make them.
+    with limited(time_left().share(0.4)), stage("pooling rules"):
+        for begin, end in blocks_of(sizes[order] * bodies.shape[1], _BLOCK):
+            check()
+            found.append(distinct_bodies(shorter_bodies(bodies[order[begin:end]])))
+    return distinct_bodies(np.concatenate(found))
 
 
 def literal_bodies(literals: NDArray[np.integer], m: int) -> Codes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +17,11 @@ from andre.learning.config import Config, Guide
 from andre.learning.extraction import distinct_bodies
 from andre.learning.results import Result, RunSummary, judge
 from andre.learning.trainer import Trainer
-from andre.limits import Deadline, interruptible
+from andre.limits import Deadline, Watch, interruptible, late, limited, stage, unhurried
 from andre.samples import Sample
 
 #: The share of a time limit that training may take; the rest is for choosing the program.
-_TRAINING_SHARE = 0.85
+_TRAINING_SHARE = 0.6
 
 
 def fit(
@@ -60,28 +61,28 @@ def fit(
     if validation is not None and validation.space != sample.space:
         raise DataError("the validation rows have other columns than the training rows: give the same")
     began = time.monotonic()
-    limit = config.time_limit
-    deadline = Deadline.after(limit)
-    pause = Deadline.after(None if limit is None else limit * _TRAINING_SHARE)
-    trainer = Trainer(sample, config, guide, validation)
-    state = State(trainer.crisp, config.training.rounds, trainer.steps, best=nothing(trainer.crisp))
-    if checkpoint:
-        checkpoint.begin(sample, config, guide.fixed)
-        checkpoint.restore(state, trainer.device)
-        callbacks = (*callbacks, checkpoint)
-    spent, fitting = state.seconds, _Fitting(trainer, state, guide, deadline)
+    with limited(Deadline.after(config.time_limit)) as watch:
+        pause = watch.deadline.share(_TRAINING_SHARE)
+        with unhurried():  # without these there is nothing to train
+            trainer = Trainer(sample, config, guide, validation)
+            state = State(trainer.crisp, config.training.rounds, trainer.steps, best=nothing(trainer.crisp))
+        if checkpoint:
+            checkpoint.begin(sample, config, guide.fixed)
+            checkpoint.restore(state, trainer.device)
+            callbacks = (*callbacks, checkpoint)
+        spent, fitting = state.seconds, _Fitting(trainer, state, guide, watch, pause)
 
-    with interruptible() as interrupt:
+        with interruptible() as interrupt:
 
-        def stop() -> str | None:
-            state.seconds = spent + time.monotonic() - began
-            return "interrupted" if interrupt.asked else "time" if pause.passed else None
+            def stop() -> str | None:
+                state.seconds = spent + time.monotonic() - began
+                return "interrupted" if interrupt.asked else "time" if late("training") else None
 
-        rounds, chosen = fitting.train(callbacks, stop)
-    if checkpoint:
-        checkpoint.close(state)
-    state.seconds = spent + time.monotonic() - began
-    return fitting.result(rounds, chosen, sample, validation)
+            rounds, chosen = fitting.train(callbacks, stop)
+        if checkpoint:
+            checkpoint.close(state)
+        state.seconds = spent + time.monotonic() - began
+        return fitting.result(rounds, chosen, sample, validation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,8 @@ class _Fitting:
     trainer: Trainer
     state: State
     guide: Guide
-    deadline: Deadline
+    watch: Watch
+    pause: Deadline  #: when training ends, so that time is left to choose
 
     def train(
         self, callbacks: Sequence[Callback], stop: Callable[[], str | None]
@@ -105,9 +107,12 @@ class _Fitting:
         rounds, best = state.finished, state.chosen or nothing(state.sample)
         while state.falls and state.round < state.rounds and state.stopped is None:
             state.runs = state.runs or trainer.start(state.round)
-            trainer.train(state, callbacks, stop)
+            with limited(self.pause):
+                trainer.train(state, callbacks, stop)
             rounds = [*state.finished, trainer.finish(state.runs)]
             candidate = self._choose(rounds)
+            if state.stopped is None and self.watch.cut:
+                state.stopped = "time"
             falls = state.chosen is None or candidate.rank < state.chosen.rank
             if falls or trainer.config.selection.criterion == "accuracy":
                 best = candidate
@@ -128,7 +133,9 @@ class _Fitting:
             return most_accurate(sample, programs, n_rules, selection)
         programs.append(self.state.best.codes)
         pruner = self.trainer.pruner
-        return select(sample, programs, selection, self.guide, deadline=self.deadline, pruner=pruner)
+        chosen, known = select(sample, programs, selection, self.guide, pruner=pruner), self.state.best
+        fits = len(known.codes) <= selection.max_rules and (form is None or form.admits(known.codes).all())
+        return min(chosen, known, key=lambda one: one.rank) if self.watch.cut and fits else chosen
 
     def result(
         self, rounds: Sequence[Finished], chosen: Candidate, train: Sample, validation: Sample | None
@@ -140,22 +147,26 @@ class _Fitting:
         samples = [("train", sample)]
         if validation is not None:
             samples.append(("validation", CrispSample.of(validation)))
-        program, scores = judge(sample.space.program(codes), samples)
         runs, weights = self._summaries(rounds)
+        with unhurried():
+            program, scores = judge(sample.space.program(codes), samples)
+            length = chosen.length if fixed is None else program_length(sample, codes)
+            empty_length = nothing(sample).length
         proposed = np.concatenate([finished.codes.reshape(-1, sample.space.m) for finished in rounds])
         return Result(
             space=sample.space,
             config=self.trainer.config,
             program=program,
-            length=chosen.length if fixed is None else program_length(sample, codes),
-            empty_length=nothing(sample).length,
+            length=length,
+            empty_length=empty_length,
             scores=scores,
             runs=runs,
             history=tuple(state.history),
             weights=weights,
             proposed=distinct_bodies(proposed),
             seconds=state.seconds,
-            stopped=state.stopped,
+            stopped=state.stopped or ("time" if self.watch.cut else None),
+            cut=tuple(self.watch.cut),
         )
 
     def _summaries(self, rounds: Sequence[Finished]) -> tuple[tuple[RunSummary, ...], Floats32]:
@@ -163,14 +174,16 @@ class _Fitting:
         space = self.state.sample.space
         runs: list[RunSummary] = []
         best, weights = None, np.zeros((0, space.m, 3), dtype=np.float32)
-        for round_, finished in enumerate(rounds):
-            looks = [look.losses.sum(axis=0) for look in self.state.history if look.round == round_]
-            for run, n in enumerate(finished.n_rules):
-                candidates = map(self.trainer.pruner, finished.codes[:, run])
-                own = min(candidates, key=lambda candidate: candidate.rank)
-                seen = [float(look[run]) for look in looks if not np.isnan(look[run])]
-                program = space.program(own.codes)
-                runs.append(RunSummary(round_, int(n), program, own.length, seen[-1] if seen else np.nan))
-                if best is None or own.rank < best.rank:
-                    best, weights = own, finished.weights[run, :n]
+        with stage("summing up the runs"):
+            for round_, finished in enumerate(rounds):
+                looks = [look.losses.sum(axis=0) for look in self.state.history if look.round == round_]
+                for run, n in enumerate(finished.n_rules):
+                    with nullcontext() if runs else unhurried():  # one at the least is summed up
+                        candidates = map(self.trainer.pruner, finished.codes[:, run])
+                        own = min(candidates, key=lambda candidate: candidate.rank)
+                    seen = [float(look[run]) for look in looks if not np.isnan(look[run])]
+                    program = space.program(own.codes)
+                    runs.append(RunSummary(round_, int(n), program, own.length, seen[-1] if seen else np.nan))
+                    if best is None or own.rank < best.rank:
+                        best, weights = own, finished.weights[run, :n]
         return tuple(runs), weights

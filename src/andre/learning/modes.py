@@ -35,9 +35,9 @@ from andre.learning.plan import Plan, encode_known, known_about, with_inequaliti
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
-from andre.limits import Deadline
+from andre.limits import limited, stage, time_left, unhurried
 from andre.logic import Program
-from andre.samples import Codes, Form, Language, RuleSpace, Sample, evidence_mask, key_text
+from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
 #: Constants over which products of truth tables are still quick.
 _MOST_CONSTANTS = 512
@@ -47,6 +47,8 @@ _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
 _FOR_WIDE_SAMPLES = Effort(
     rows=6_000, rounds=1, restarts=Fraction(1, 2), steps=Fraction(2, 3), time=Fraction(1, 2)
 )
+#: The share of the time that is left in which short bodies are counted.
+_FOR_SHORT_BODIES = 0.5
 #: What a step costs, rows times candidates, from which on runs see a part only.
 _WIDE = 200_000
 #: How many of the pooled rules are kept in mind to tell why they were left out.
@@ -70,7 +72,6 @@ def learn_definition(
     for likely, kind in ((labels.positive > 0.5, "true"), (labels.negative > 0.5, "false")):
         if not likely.any():
             raise DataError(f"no atom of {key_text(key)} is more likely {kind} than not: give some that are")
-    deadline = Deadline.after(config.time_limit)
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
@@ -78,29 +79,33 @@ def learn_definition(
     background = background_of(facts, key)
     rules = RuleBase(TruthTables.of(background), key)
     fixed = tuple(map(rules.add, known))
-    # What known rules derive by themselves is settled: what is added is judged on the rest.
-    left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
+    with unhurried():
+        # What known rules derive by themselves is settled: what is added is judged on the rest.
+        left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
     beliefs, cost = Beliefs.of(background), 0.0
     revised: tuple[Revised, ...] = ()
     if beliefs is None:
-        codes, _ = DefinitionChooser(rules, left, form, config.selection, deadline, fixed).choose(pool.bodies)
+        codes, _ = DefinitionChooser(rules, left, form, config.selection, fixed).choose(pool.bodies)
     else:
-        reviser = Reviser(beliefs, key, left, space.m, deadline, known)
+        reviser = Reviser(beliefs, key, left, space.m, known)
         codes, state = choose_revised(reviser, pool.bodies, form, config.selection)
         revised, cost = beliefs.revised(state), float(beliefs.cost(state))
         rules = RuleBase(TruthTables.of(beliefs.background(state)), key)
         fixed = tuple(map(rules.add, known))
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
-    model = rules.models([numbers])[0]
-    false = rules.false(numbers, model[0])
-    counts = labels.counts(rules.steps(numbers, model[0], false))
+    with unhurried():
+        model = rules.models([numbers])[0]
+        false = rules.false(numbers, model[0])
+        counts = labels.counts(rules.steps(numbers, model[0], false))
     own = np.argsort(-counts[len(fixed) :, 0], kind="stable")
     codes, counts = codes[own], np.concatenate((counts[: len(fixed)], counts[len(fixed) :][own]))
     chosen = (rule.tidy() for rule in (*known, *space.program(codes)))
     program = Program(tuple(map(with_counts, chosen, counts)))
-    some = pool.first(_REMEMBERED)
-    others = tuple(rules.add(space.rule(body)) for body in some.bodies)
-    at_end = replace(some, counts=labels.counts(rules.steps(others, model[0], false)))
+    at_end = pool.first(0)
+    with stage("giving reasons"):
+        some = pool.first(_REMEMBERED)
+        others = tuple(rules.add(space.rule(body)) for body in some.bodies)
+        at_end = replace(some, counts=labels.counts(rules.steps(others, model[0], false)))
     weighing = Weighing(at_end, labels.totals, config.selection.floor())
     covered = labels.counts(model)[0]
     length, empty_length = description_length(
@@ -116,9 +121,14 @@ def learn_definition(
         result=result,
         pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(codes)),
-        reason=None if len(program) else weighing.why_nothing(result.stopped),
+        reason=None if len(program) else weighing.why_nothing(_stopped(result)),
         revised=revised,
     )
+
+
+def _stopped(result: Result) -> str | None:
+    """Why learning ended early, be it the runs or what followed."""
+    return result.stopped or ("time" if time_left().passed else None)
 
 
 def _confusion(covered: Floats, totals: Floats) -> Confusion:
@@ -140,9 +150,18 @@ def _proposed(
         bodies.append(bases.proposed)
         result = replace(result, stopped=bases.stopped or result.stopped)
     if plan.short_bodies:
-        bodies.append(form.short_bodies())
+        with stage("counting short bodies"):
+            bodies.append(form.short_bodies())
     crisp = CrispSample.of(sample)
-    return result, RulePool.of(crisp, np.concatenate(bodies), form).by_length(crisp.totals)
+    return result, _pool(crisp, bodies, form).by_length(crisp.totals)
+
+
+def _pool(crisp: CrispSample, bodies: list[Codes], form: Form, *, identity: bool = False) -> RulePool:
+    """The pool of these bodies; none where there is no time to count them."""
+    with stage("pooling rules"):
+        return RulePool.of(crisp, np.concatenate(bodies), form, identity=identity)
+    none = np.zeros((0, crisp.space.m), dtype=np.int8)
+    return RulePool(crisp.space, none, np.zeros((0, 2)), identity)
 
 
 def _stated(space: RuleSpace) -> Bools:
@@ -178,16 +197,17 @@ def learn_from_examples(
     crisp, selection = CrispSample.of(sample), plan.config.selection
     extra = np.zeros((0, space.m), dtype=np.int8)
     if plan.short_bodies:
-        extra = best_short_bodies(crisp, form, selection)
+        with limited(time_left().share(_FOR_SHORT_BODIES)):
+            extra = best_short_bodies(crisp, form, selection)
     known = known_about(plan.known, head.key)
     fixed = encode_known(known, space, identity=plan.identity) if len(known) else None
     if fixed is None and selection.criterion == "description" and is_wide(sample):
         result = fit_screened(sample, crisp, plan.config, form, extra, callbacks)
     else:
         result = fit(sample, plan.config, callbacks=callbacks, guide=Guide(form, extra, fixed))
-    covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
-    bodies = np.concatenate([result.proposed, result.codes, extra])
-    pool = RulePool.of(crisp, bodies, form, identity=plan.identity)
+    with unhurried():
+        covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
+    pool = _pool(crisp, [result.proposed, result.codes, extra], form, identity=plan.identity)
     weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
     rules = (with_inequalities(rule) if plan.identity else rule for rule in result.program)
     return Definition(
@@ -200,7 +220,7 @@ def learn_from_examples(
         result=result,
         pool=pool.by_length(crisp.totals).first(KEPT),
         rejected=tuple(weighing.rejected(result.codes)),
-        reason=None if len(result.program) else weighing.why_nothing(result.stopped),
+        reason=None if len(result.program) else weighing.why_nothing(_stopped(result)),
     )
 
 
@@ -227,40 +247,38 @@ def fit_screened(
     extra
         Bodies to pool, [bodies, m], which also say what candidates are promising; without any all are.
     """
-    space, deadline = sample.space, Deadline.after(config.time_limit)
+    space = sample.space
     shown = promising_columns(extra, form)
     if not (shown & _stated(space)).any():  # no short body is any good: there is nothing to go by
         shown[:] = True
     found = propose_bodies(sample, config, _FOR_WIDE_SAMPLES, Guide(form), columns=shown, callbacks=callbacks)
     programs = [space.encode(run.program) for run in found.runs]
     pooled = Guide(form, np.concatenate([extra, found.proposed]))
-    chosen = select(crisp, programs, config.selection, pooled, deadline=deadline)
-    program, scores = judge(space.program(chosen.codes), [("train", crisp)])
+    chosen = select(crisp, programs, config.selection, pooled)
+    with unhurried():
+        program, scores = judge(space.program(chosen.codes), [("train", crisp)])
+        empty_length = nothing(crisp).length
     return replace(
         found,
         config=config,
         program=program,
         length=chosen.length,
-        empty_length=nothing(crisp).length,
+        empty_length=empty_length,
         scores=scores,
     )
 
 
 def background_of(facts: FactBase, target: Key) -> FactBase:
-    """What a definition may read: everything but the target and test facts."""
-    kept = {
-        key: relation.take(evidence_mask(relation, target))
-        for key, relation in facts.relations.items()
-        if key != target
-    }
-    return replace(facts, relations=kept)
+    """What a definition may read: the training facts of everything but the target."""
+    known = facts.select("train")
+    kept = {key: relation for key, relation in known.relations.items() if key != target}
+    return replace(known, relations=kept)
 
 
 def labels_of(facts: FactBase, language: Language) -> Labels:
     """The atoms that a definition is judged by: stated ones, and in a closed world all others."""
     key = language.key(facts)
-    relation = facts.relations[key]
-    train = relation.take(relation.marked("train"))
+    train = facts.select("train").relations[key]
     shape = (len(facts.constants),) * key[1]
     positive, negative = (np.zeros(shape) for _ in range(2))
     if train.negative is None and facts.world == "closed":

@@ -27,6 +27,7 @@ from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
 from andre.learning.plan import learnable, with_inequalities
 from andre.learning.results import Result
+from andre.limits import limited, time_left
 from andre.logic import Rule
 from andre.model import Count, Settings, Whole
 from andre.samples import Codes, Form, Language, RuleSpace, Sample
@@ -93,14 +94,16 @@ def propose_bodies(
     """
     part, guide = sample.thinned(effort.rows, config.seed), guide or Guide()
     if columns is None:
-        return fit(part, effort.of(config), callbacks=callbacks, guide=guide)
+        with limited(time_left().share(float(effort.time))):
+            return fit(part, effort.of(config), callbacks=callbacks, guide=guide)
     part = part.columns(columns)
     form = None if guide.form is None else _narrowed(guide.form, part.space, columns)
     fixed = None
     if guide.fixed is not None:  # known rules that can be said with these candidates
         fixed = guide.fixed[~guide.fixed[:, ~columns].any(axis=1)][:, columns]
     shown = Guide(form, fixed=fixed if fixed is not None and len(fixed) else None)
-    found = fit(part, effort.of(config), callbacks=callbacks, guide=shown)
+    with limited(time_left().share(float(effort.time))):
+        found = fit(part, effort.of(config), callbacks=callbacks, guide=shown)
     proposed = np.zeros((len(found.proposed), sample.space.m), dtype=np.int8)
     proposed[:, columns] = found.proposed
     weights = np.zeros((len(found.weights), sample.space.m, 3), dtype=np.float32)

@@ -86,6 +86,7 @@ class Result(Saveable):
     #: ^ every body that a run came to, [bodies, m]
     seconds: float = 0.0
     stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
+    cut: tuple[str, ...] = ()  #: stages that the time limit cut short
 
     @property
     def codes(self) -> Codes:
@@ -268,12 +269,13 @@ class Theory(Saveable):
         return Program(tuple(rule for definition in self.definitions for rule in definition.program))
 
     def evidence(self, facts: FactBase) -> FactBase:
-        """What of new facts the program may read: no target in `define`, no test facts in `complete`."""
+        """What of new facts the program may read: training facts, in `define` those of no target."""
+        known = facts.select("train")
         if self.plan.mode == "complete":
-            return facts.select("train")
+            return known
         targets = {definition.key for definition in self.definitions}
-        kept = {key: relation for key, relation in facts.relations.items() if key not in targets}
-        return replace(facts, relations=kept)
+        kept = {key: relation for key, relation in known.relations.items() if key not in targets}
+        return replace(known, relations=kept)
 
     def predict(self, facts: FactBase) -> Model:
         """Run the program over new facts to its fixpoint; a definition reads no fact of its targets."""

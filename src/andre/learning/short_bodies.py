@@ -11,6 +11,7 @@ from andre.arrays import Bools, Floats, Ints
 from andre.evaluation import CrispSample, description_length
 from andre.learning.config import SLACK, Floor, SelectionConfig
 from andre.learning.extraction import literal_bodies
+from andre.limits import stage
 from andre.samples import Codes, Form
 
 
@@ -70,17 +71,20 @@ def _counted(sample: CrispSample, form: Form, floor: Floor, parts: list[CrispSam
     nearly = Floor(floor.support * SLACK, floor.confidence * SLACK)  # parts add up in another order
     pairs, counts = [np.zeros((0, 2), dtype=np.int64)], [np.zeros((0, 2))]
     every = np.arange(2 * m)
-    for literal in every:
-        partners = np.flatnonzero(both[kinds[literal]][kinds] & (every > literal) & (every != literal + m))
-        if alone[literal]:
-            partners = np.append(partners, literal)  # with itself it is a body of one
-        if not _hopeful(parts, int(literal), partners, nearly):
-            continue
-        held = sample.literal_rows(int(literal))
-        own = sample.literal_counts(held, sample.labels)[:, partners].T  # [partners, 2]
-        sure = floor.passes(own)
-        pairs.append(np.stack((np.full(int(sure.sum()), literal), partners[sure]), axis=1))
-        counts.append(own[sure])
+    with stage("counting short bodies"):
+        for literal in every:
+            partners = np.flatnonzero(
+                both[kinds[literal]][kinds] & (every > literal) & (every != literal + m)
+            )
+            if alone[literal]:
+                partners = np.append(partners, literal)  # with itself it is a body of one
+            if not _hopeful(parts, int(literal), partners, nearly):
+                continue
+            held = sample.literal_rows(int(literal))
+            own = sample.literal_counts(held, sample.labels)[:, partners].T  # [partners, 2]
+            sure = floor.passes(own)
+            pairs.append(np.stack((np.full(int(sure.sum()), literal), partners[sure]), axis=1))
+            counts.append(own[sure])
     return np.concatenate(pairs), np.concatenate(counts)
 
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from andre.census import Census, sample_census, take_census
-from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError
+from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError, OutOfTimeError
 from andre.facts import Calibration, FactBase
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.modes import fits_tables, learn_definition, learn_from_examples
 from andre.learning.plan import Plan, with_background
 from andre.learning.results import Definition, TargetStore, Theory
-from andre.limits import sized_threads
-from andre.samples import Language, key_text
+from andre.limits import Deadline, limited, sized_threads, stage, time_left
+from andre.samples import Language, key_text, training_facts
+
+#: The share of the time limit in which all head atoms are counted; after it some are drawn to stand for all.
+_FOR_ALL_HEADS = 0.5
 
 
 def learn(
@@ -66,7 +70,6 @@ def learn(
         raise ConfigError("there is no target: name at least one relation")
     if plan is not None and options:
         raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
-    facts = materialise(facts)
     plan = plan or Plan.of(facts, targets[0], **options)
     facts, named = _with_languages(facts, plan, targets)
     if out is not None:
@@ -102,11 +105,15 @@ def learn(
 def _with_languages(
     facts: FactBase, plan: Plan, targets: Sequence[str | None]
 ) -> tuple[FactBase, dict[str, Language]]:
-    """The facts with what known rules of other relations derive, and the language of every target.
+    """The facts that teach with what background rules derive from them, and the language of every target.
 
     Whatever no rule could be written in is refused here, before anything is learned.
     """
     languages = [plan.language if name is None else plan.aim(name) for name in targets]
+    given, facts = facts, materialise(training_facts(facts, held_out=plan.language.held_out))
+    for language in languages:
+        if not any(language.target in (name, key_text((name, arity))) for name, arity in facts.relations):
+            language.key(given)  # says so where all its facts are marked
     if len(plan.known):
         facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
     named: dict[str, Language] = {}
@@ -183,6 +190,20 @@ class _Learner:
             return _Refused(name, str(error))
 
     def _learn(self, language: Language) -> Definition:
+        """The rules of one target, within the time limit; a note says which stages it has cut short."""
+        limit = self.plan.config.time_limit
+        with limited(Deadline.after(limit)) as watch:
+            made = self._stages(language)
+        if not watch.cut:
+            return made
+        result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
+        note = (
+            f"the time limit of {limit:g} s was reached, so this is the best so far; "
+            f"cut short were {', '.join(watch.cut)}"
+        )
+        return replace(made, result=result, notes=(*made.notes, note))
+
+    def _stages(self, language: Language) -> Definition:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for."""
         began, facts, plan = time.monotonic(), self.facts, self.plan
         at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
@@ -194,7 +215,7 @@ class _Learner:
             )
         census = self._census(language, draws=not at_fixpoint).require_both_classes()
         if census.sampled is not None:
-            why = "" if plan.heads is not None else ", whose census outgrew the memory limit"
+            why = "" if plan.heads is not None else ", whose census outgrew the memory or the time allowed"
             notes.append(
                 f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}{why}: "
                 "counts are estimates, and andre rescore counts anew"
@@ -226,14 +247,34 @@ class _Learner:
             "memory_limit": plan.memory_limit,
         }
         if plan.heads is not None:
-            return sample_census(self.facts, language, plan.heads, seed=seed, **how)
+            with self._timed(language):
+                return sample_census(self.facts, language, plan.heads, seed=seed, **how)
+        if not draws or plan.semantics != "exists":
+            with self._timed(language):
+                return take_census(self.facts, language, semantics=plan.semantics, **how)
+        refusal = self._too_slow(language)
         try:
-            return take_census(self.facts, language, semantics=plan.semantics, **how)
+            with limited(time_left().share(_FOR_ALL_HEADS)), stage("counting all head atoms"):
+                return take_census(self.facts, language, **how)
         except MemoryLimitError as error:
-            if not draws or plan.semantics != "exists":
-                raise
             refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
         try:
-            return sample_census(self.facts, language, plan.fallback_heads, seed=seed, **how)
+            with self._timed(language):
+                return sample_census(self.facts, language, plan.fallback_heads, seed=seed, **how)
         except ConfigError:  # head atoms are not drawn for every language
             raise refusal from None
+
+    @contextmanager
+    def _timed(self, language: Language) -> Iterator[None]:
+        """Say what to do where time runs out before there is anything to learn from."""
+        try:
+            yield
+        except OutOfTimeError:
+            raise self._too_slow(language) from None
+
+    def _too_slow(self, language: Language) -> DataError:
+        return DataError(
+            f"the time limit of {self.plan.config.time_limit or 0:g} s passed before the examples of "
+            f"{language.target} were counted: allow fewer than {language.variables} variables, fewer "
+            "relations or facts, or more time"
+        )

@@ -16,7 +16,7 @@ from andre.learning.callbacks import Callback, Finished, Look, State, tell
 from andre.learning.choose.selection import Pruner
 from andre.learning.config import Config, Guide, TrainingConfig
 from andre.learning.extraction import extract, settled_weights
-from andre.limits import sized_threads
+from andre.limits import sized_threads, stage, unhurried
 from andre.model import LOSSES, Inputs, Network, Objective, Pooling, Terms, row_weights, subrule_mask
 from andre.samples import Membership, Sample
 
@@ -171,11 +171,12 @@ class Trainer:
         check_every = self.config.training.check_every
         with sized_threads(self._train.inputs.n_visited * runs.current.shape[:2].numel()):
             while runs.step < state.steps and len(runs.moving) and state.stopped is None:
-                terms, logits = self._step(runs, state.round, state.steps)
-                if runs.step % check_every == 0 or runs.step == state.steps:
-                    self._look(state, runs, terms, logits)
-                    tell(callbacks, "on_extract", state)
-                tell(callbacks, "on_step", state)
+                with stage("training"):
+                    terms, logits = self._step(runs, state.round, state.steps)
+                    if runs.step % check_every == 0 or runs.step == state.steps:
+                        self._look(state, runs, terms, logits)
+                        tell(callbacks, "on_extract", state)
+                    tell(callbacks, "on_step", state)
                 state.stopped = state.stopped or stop()
         runs.weights[runs.moving] = runs.current  # wherever training stopped
 
@@ -195,10 +196,12 @@ class Trainer:
         )
         inputs, pooling, labels = self._train.batch((self.config.seed, round_, runs.step))
         weights, mask = runs.current.requires_grad_(), runs.moving_mask
-        logits = self.network(*self._with_fixed(weights, mask, inputs), pooling)  # [B, k]
-        terms = self.objective(logits, labels, weights, mask, runs.step / steps)
-        (gradient,) = torch.autograd.grad(terms.total.sum(), weights)
-        runs.current.requires_grad_(False)
+        try:
+            logits = self.network(*self._with_fixed(weights, mask, inputs), pooling)  # [B, k]
+            terms = self.objective(logits, labels, weights, mask, runs.step / steps)
+            (gradient,) = torch.autograd.grad(terms.total.sum(), weights)
+        finally:  # also where time runs out in the midst of a step
+            runs.current.requires_grad_(False)
         runs.descend(gradient, rate, training.clip)
         runs.current[:, :, self._unnegated, 1] = _NEVER  # Adam moves even by the smallest of gradients
         return terms, logits.detach()
@@ -209,18 +212,20 @@ class Trainer:
         losses = np.full((len(LOSSES), everyone), np.nan, dtype=np.float32)
         losses[:, moving] = terms.stacked.detach().cpu().numpy()
         train, validation = (np.full(everyone, np.nan, dtype=np.float32) for _ in range(2))
-        whole = logits if self._train.size is None else self._soft(runs, self._train)
-        train[moving] = self._train.accuracy(whole)
-        if self._validation is not None:
-            validation[moving] = self._validation.accuracy(self._soft(runs, self._validation))
+        with unhurried():
+            whole = logits if self._train.size is None else self._soft(runs, self._train)
+            train[moving] = self._train.accuracy(whole)
+            if self._validation is not None:
+                validation[moving] = self._validation.accuracy(self._soft(runs, self._validation))
         state.history.append(Look(state.round, runs.step, losses, train, validation))
         before = runs.codes.clone()
         runs.look(min(self.config.selection.certainties), self.config.training.patience)
         news = runs.codes[(runs.codes != before).flatten(1).any(1)]  # most runs say what they said before
-        for codes in torch.unique(news, dim=0).cpu().numpy():
-            candidate = self.pruner(codes)
-            if candidate.rank < state.best.rank:
-                state.best = candidate
+        with unhurried():  # a look is taken whole, so that work that goes on from it ends the same
+            for codes in torch.unique(news, dim=0).cpu().numpy():
+                candidate = self.pruner(codes)
+                if candidate.rank < state.best.rank:
+                    state.best = candidate
 
     @torch.no_grad()
     def _soft(self, runs: Runs, seen: _Examples) -> Tensor:

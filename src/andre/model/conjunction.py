@@ -30,6 +30,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from andre.limits import check
 from andre.model.operators import Operator
 
 #: Floats that one block of the direct form holds at the most: a few megabytes stay in the cache.
@@ -209,6 +210,7 @@ class _SumTerms(torch.autograd.Function):
         width = op.n_terms * coefs.shape[2]
         sums = coefs.new_zeros(rows, width)  # [U, q * R]
         for block in part.blocks(width):
+            check()
             b = torch.bmm(values[:, block], coefs)  # [c, V', R]
             shift = None if origin is None else origin[block]
             part.gather(torch.cat(op.terms(b, shift), dim=2), block, sums)
@@ -223,6 +225,7 @@ class _SumTerms(torch.autograd.Function):
         d_coefs = torch.zeros_like(coefs)
         d_values = torch.zeros_like(values) if ctx.needs_input_grad[0] else None
         for block in part.blocks(grads.shape[1]):
+            check()
             visited = values[:, block]
             b = torch.bmm(visited, coefs)  # [c, V', R]
             pulled = part.scatter(grads, block).split(coefs.shape[2], dim=2)

@@ -18,6 +18,8 @@ _ROWS_PER_LEVEL = 4
 _MOST_LEVELS = 1024
 #: Up to this many levels a dense product beats bags.
 _DENSE_LEVELS = 4
+#: Columns that are taken out of the table together: one by one, every row would be fetched for each.
+_TOGETHER = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +65,20 @@ class Inputs:
         dense: list[_Column] = []
         bags: list[_Column] = []
         direct: list[int] = []
-        for j in range(m):
-            column = _Column.of(j, valuations[:, j], levels, seen)
-            if column is None:
-                direct.append(j)
-            else:
-                (dense if len(column.values) <= _DENSE_LEVELS else bags).append(column)
+        for first in range(0, m, _TOGETHER):
+            some = np.ascontiguousarray(valuations[:, first : first + _TOGETHER].T)  # [columns, U]
+            for j, values in enumerate(some, first):
+                column = _Column.of(j, values, levels, seen)
+                if column is None:
+                    direct.append(j)
+                else:
+                    (dense if len(column.values) <= _DENSE_LEVELS else bags).append(column)
         parts: list[Dense | Bags | Direct] = []
         if dense:
             index, table, level = _tabulate(dense, device, dtype)
-            one_hot = torch.nn.functional.one_hot(level, table.shape[1])  # [U, c, L]
+            one_hot = level[..., None] == torch.arange(
+                table.shape[1], dtype=level.dtype, device=device
+            )  # [U, c, L]
             parts.append(Dense(index, table, one_hot.flatten(1).to(dtype)))
         if bags:
             parts.append(Bags.build(*_tabulate(bags, device, dtype)))
@@ -137,15 +143,14 @@ class _Column:
 
     place: int
     values: NDArray[np.float64]  #: [L], NaN for unknown
-    level: NDArray[np.int64]  #: [U]
+    level: NDArray[np.integer]  #: [U]
 
     @classmethod
     def of(cls, place: int, column: NDArray[np.float64], levels: int | None, rows: int) -> _Column | None:
         """The column's levels, or None where visiting rows directly is cheaper or asked for."""
+        if (boolean := cls._boolean(place, column)) is not None:
+            return boolean
         values, level = np.unique(column, return_inverse=True)  # NaN counts once, and last
-        known = values[~np.isnan(values)]
-        if len(values) <= _DENSE_LEVELS and np.isin(known, (0.0, 1.0)).all():
-            return cls(place, values, level)
         most = _MOST_LEVELS if levels is None else levels + 1  # one of them unknown
         if len(values) <= most and len(values) * _ROWS_PER_LEVEL <= rows:
             return cls(place, values, level)
@@ -154,6 +159,17 @@ class _Column:
             nearest = np.where(np.isnan(column), levels, np.rint(np.nan_to_num(column) * (levels - 1)))
             return cls(place, grid, nearest.astype(np.int64))
         return None
+
+    @classmethod
+    def _boolean(cls, place: int, column: NDArray[np.float64]) -> _Column | None:
+        """The column where it is 0, 1 and unknown alone, which needs no sorting."""
+        has = [column == 0, column == 1, np.isnan(column)]
+        if not (has[0] | has[1] | has[2]).all():
+            return None
+        present = np.array([one.any() for one in has])
+        number = (np.cumsum(present) - 1).astype(np.int8)
+        level = number[1] * has[1].view(np.int8) + number[2] * has[2].view(np.int8)
+        return cls(place, np.array([0.0, 1.0, np.nan])[present], level)
 
 
 def _tabulate(

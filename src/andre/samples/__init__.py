@@ -9,7 +9,7 @@ by a `Membership`. `Thresholds` makes valuations of numeric columns, and
 """
 
 from andre.samples.form import Form
-from andre.samples.language import Language, evidence_mask, key_text
+from andre.samples.language import Language, key_text, training_facts
 from andre.samples.membership import Membership
 from andre.samples.sample import Sample, check_valuations, check_weights, scaled_to_rows, sums_of
 from andre.samples.space import Codes, RuleSpace
@@ -28,9 +28,9 @@ __all__ = [
     "Thresholds",
     "check_valuations",
     "check_weights",
-    "evidence_mask",
     "key_text",
     "random_task",
     "scaled_to_rows",
     "sums_of",
+    "training_facts",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools
+from andre.limits import check
 from andre.samples.space import Codes, RuleSpace
 
 
@@ -83,6 +84,7 @@ class Form:
         step = max(1, block // m)
         found = [np.zeros((0, m), dtype=np.int8)]
         for at in range(0, len(first), step):
+            check()
             some = first[at : at + step], second[at : at + step]
             bodies = np.zeros((len(some[0]), m), dtype=np.int8)
             for literal in some:

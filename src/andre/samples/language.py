@@ -1,7 +1,7 @@
 """The language of rules: a target, and which atoms and bodies its rules may have.
 
 Relations are named by name and arity, as p/2, and an argument by its place, as
-p/2:1. Here too is which facts of a relation are evidence.
+p/2:1. Here too is which facts may teach.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from andre.arrays import Bools
 from andre.errors import ConfigError, DataError
-from andre.facts import Bias, FactBase, Key, Relation, argument_types
+from andre.facts import Bias, FactBase, Key, argument_types
 from andre.logic import Atom, Constant, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
@@ -53,11 +52,25 @@ def _positions(facts: FactBase, places: tuple[str, ...]) -> dict[Key, list[int]]
     return found
 
 
-def evidence_mask(relation: Relation, target: Key) -> Bools:
-    """Which facts a body may read: no test facts, and of the target the training facts only."""
-    if relation.mark is None:
-        return np.ones(len(relation), dtype=np.bool_)
-    return relation.marked("train") if relation.key == target else ~relation.marked("test")
+def training_facts(facts: FactBase, *, held_out: bool = False) -> FactBase:
+    """What may teach, and so all that a learner sees: no fact that is marked valid or test.
+
+    All rooms take it from here, so that what is held out says nothing anywhere: as
+    evidence in a body, through background rules, as a type or as a constant.
+
+    Parameters
+    ----------
+    held_out
+        Whether constants that no training fact has are kept, as `Language.held_out` says.
+
+    Examples
+    --------
+    >>> atoms = [Atom("p", (Constant(name),)) for name in ("ann", "bob")]
+    >>> training_facts(FactBase.from_facts(atoms, marks=["train", "valid"]))
+    FactBase(1 facts, 1 relations, 1 constants)
+    """
+    known = facts.select("train")
+    return known if held_out or known is facts else known.compact()
 
 
 #: What each setting must be, and how a refusal says it.
@@ -102,7 +115,7 @@ class Language:
     singletons: bool = False  #: whether a variable that the head lacks may occur only once
     recursion: bool = True  #: whether a body may hold the target
     negation: bool = True  #: whether literals may be negated
-    held_out: bool = False  #: whether variables range also over constants that only test facts have
+    held_out: bool = False  #: whether variables range also over constants that no training fact has
 
     def __post_init__(self) -> None:
         for name, (kind, wanted) in _KINDS.items():
@@ -239,6 +252,7 @@ class Language:
             Where a name is unknown or no candidate is left.
         """
         name, arity = self.key(facts)
+        facts = training_facts(facts, held_out=self.held_out)
         if self.variables < arity:
             raise ConfigError(
                 f"{name}/{arity} has {arity} variables in its head, and {self.variables} are allowed: "
@@ -308,7 +322,7 @@ class Language:
                     yield Atom(key[0], args)
             relation = facts.relations[key]
             for position in positions.get(key, ()):
-                codes = np.unique(relation.codes[evidence_mask(relation, head.key), position])
+                codes = np.unique(relation.codes[:, position])
                 for value, args in product(codes, _arguments(key[1] - 1, variables, self.repeated)):
                     if args:  # an atom without variables is the same everywhere
                         constant = Constant(facts.constants[value])

@@ -13,7 +13,7 @@ import numpy as np
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample
 from andre.learning.extraction import literal_bodies
-from andre.limits import Deadline
+from andre.limits import late, stage, unhurried
 from andre.samples import Codes, Form
 
 #: Literals that a rule may be grown to, where it is not grown around an example.
@@ -29,7 +29,6 @@ def fewest_errors(
     *,
     grow: bool = True,
     max_rules: int = 1000,
-    deadline: Deadline | None = None,
 ) -> Codes:
     """A program with as few wrong labels as greedy search finds, [rules, m].
 
@@ -50,8 +49,6 @@ def fewest_errors(
         Whether rules that are not in the pool are made.
     max_rules
         How many rules the program may have.
-    deadline
-        When to be content with what was found.
 
     Examples
     --------
@@ -64,12 +61,15 @@ def fewest_errors(
     """
     surplus = sample.positives - sample.negatives
     mostly = np.stack((surplus, -surplus)).clip(min=0)  # [2, B]
-    covers = sample.covers(pool)
+    with unhurried():
+        covers = sample.covers(pool)
     pure = ~(covers & (mostly[1] > 0)).any(axis=1)
     pool, covers = pool[pure], covers[pure]
     rest = np.ones(len(surplus), dtype=np.bool_)
     chosen: list[Codes] = []
     while len(chosen) < max_rules and len(pool):
+        if chosen and late("taking pooled rules"):
+            break
         gain = covers @ (mostly[0] * rest)
         best = int(gain.argmax())
         if gain[best] <= 0:
@@ -77,15 +77,16 @@ def fewest_errors(
         chosen.append(pool[best])
         rest &= ~covers[best]
     anywhere = True
-    while grow and len(chosen) < max_rules and not (deadline and deadline.passed):
-        weights = mostly * np.stack((rest, np.ones_like(rest)))
-        body = _grown(sample, weights, form) if anywhere else None
-        if body is None:
-            anywhere, body = False, _around(sample, weights, form)
-        if body is None:
-            break
-        chosen.append(body)
-        rest &= ~sample.covers(body[None])[0]
+    with stage("growing rules"):
+        while grow and len(chosen) < max_rules:
+            weights = mostly * np.stack((rest, np.ones_like(rest)))
+            body = _grown(sample, weights, form) if anywhere else None
+            if body is None:
+                anywhere, body = False, _around(sample, weights, form)
+            if body is None:
+                break
+            chosen.append(body)
+            rest &= ~sample.covers(body[None])[0]
     return np.stack(chosen) if chosen else np.zeros((0, sample.space.m), dtype=np.int8)
 
 

@@ -18,7 +18,7 @@ from andre.evaluation import description_length
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.learning.config import SelectionConfig
 from andre.learning.extraction import literal_bodies, shorter_bodies
-from andre.limits import Deadline
+from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.samples import Codes, Form
 
 #: Numbers of rules in a `RuleBase`, in order.
@@ -30,6 +30,8 @@ _BASES, _STEPS = 32, 96
 _WORK = 1e11
 #: How often a rule is applied until a fixpoint is reached, roughly.
 _ROUNDS = 6
+#: Programs that are judged together at the most where there is a time limit.
+_WITHIN_LIMIT = 32
 #: Rules that are tried on top of a program, the most promising first.
 _TRIED = 16
 
@@ -42,7 +44,6 @@ class DefinitionChooser:
     labels: Labels
     form: Form  #: what bodies must look like, over the rule space of the pool
     config: SelectionConfig
-    deadline: Deadline | None = None
     fixed: Numbers = ()  #: known rules, which every program has
     _bodies: dict[int, Codes] = field(default_factory=dict, init=False)  #: by number
 
@@ -63,30 +64,40 @@ class DefinitionChooser:
         Of programs of the same length that derive the same, one is given.
         """
         found: dict[tuple[float, bytes], Numbers] = {}
-        for length, program in self._ranked_programs(pool):
-            if program and len(found) < most:
-                model = self.rules.models([self.fixed + program])[0][0]
-                found.setdefault((round(length, 6), model.numpy().tobytes()), program)
+        ranked = self._ranked_programs(pool)
+        with stage("judging programs at their fixpoint"):
+            for length, program in ranked:
+                if program and len(found) < most:
+                    model = self.rules.models([self.fixed + program])[0][0]
+                    found.setdefault((round(length, 6), model.numpy().tobytes()), program)
         return [self._codes(program) for program in found.values()]
 
     def _ranked_programs(self, pool: Codes) -> list[tuple[float, Numbers]]:
         """The programs that the search came to, the best first."""
-        numbers = list(dict.fromkeys(map(self._number, pool)))
+        numbers: list[int] = []
+        with limited(time_left().share(0.25)), stage("reading the pool"):
+            for body in pool:
+                check()
+                numbers.append(self._number(body))
+        numbers = list(dict.fromkeys(numbers))
         bases = [number for number in numbers if not self.rules.is_recursive(number)]
         n_bases, n_steps = self._affordable()
         steps = [number for number in numbers if self.rules.is_recursive(number)][:n_steps]
-        ranked = self._ranked([(), *((number,) for number in (*bases, *steps))])
+        with unhurried():
+            ranked = self._ranked([()])
+        ranked = sorted(ranked + self._ranked([(number,) for number in (*bases, *steps)]))
         first = [program[0] for _, program in ranked if program and program[0] in set(bases)][:n_bases]
         pairs = [_sorted((base, step)) for step in steps for base in first if self.config.max_rules > 1]
         ranked = _best((*ranked, *self._ranked(pairs)), self.config.beam)
         best = ranked[0]
         grown = ranked
         for _ in range(self.config.max_rules - 2):
-            if self._late or self._flawless(best[1]):
+            if late("adding rules") or self._flawless(best[1]):
                 break
-            tried = {
-                _sorted((*program, rule)) for _, program in grown for rule in self._adding(program, numbers)
-            }
+            tried: set[Numbers] = set()
+            with stage("adding rules"):
+                for _, program in grown:
+                    tried |= {_sorted((*program, rule)) for rule in self._adding(program, numbers)}
             grown = _best(self._ranked(sorted(tried)), self.config.beam)
             if not grown or grown[0][0] >= best[0] - 1e-9:
                 break
@@ -111,10 +122,6 @@ class DefinitionChooser:
         number = self.rules.add(self.form.space.rule(body))
         self._bodies[number] = body
         return number
-
-    @property
-    def _late(self) -> bool:
-        return self.deadline is not None and self.deadline.passed
 
     def _counts(self, programs: Sequence[Numbers]) -> tuple[Tensor, Floats]:
         """Models, [P, N, ...], and the labels they cover, [P, 2]; NaN where an atom is left undefined."""
@@ -144,13 +151,21 @@ class DefinitionChooser:
         return lengths
 
     def _ranked(self, programs: Sequence[Numbers]) -> list[tuple[float, Numbers]]:
-        lengths = self._lengths(programs)
-        ranked = sorted(zip(np.round(lengths, 9).tolist(), programs, strict=True))
-        return [entry for entry in ranked if math.isfinite(entry[0])]
+        """Programs by description length, as many of them as there is time for."""
+        ranked: list[tuple[float, Numbers]] = []
+        with stage("judging programs at their fixpoint"):
+            step = self.rules.at_once
+            if time_left().left < math.inf:  # then less is lost where time runs out in the midst of some
+                step = min(step, _WITHIN_LIMIT)
+            for at in range(0, len(programs), step):
+                some = programs[at : at + step]
+                ranked += zip(np.round(self._lengths(some), 9).tolist(), some, strict=True)
+        return sorted(entry for entry in ranked if math.isfinite(entry[0]))
 
     def _flawless(self, program: Numbers) -> bool:
         """Whether a program has no mistake to mend."""
-        covered = self._counts([program])[1][0]
+        with unhurried():
+            covered = self._counts([program])[1][0]
         return bool(covered[0] == self.labels.totals[0] and covered[1] == 0)
 
     def _adding(self, program: Numbers, numbers: Sequence[int]) -> list[int]:
@@ -166,14 +181,17 @@ class DefinitionChooser:
 
     def _refine(self, length: float, program: Numbers) -> tuple[float, Numbers]:
         """Take the best edit again and again, while the description gets shorter."""
-        while not self._late:
+        while not late("refining"):
             edits: set[Numbers] = set()
             flawless = self._flawless(program)
-            for rule in program:
-                rest = tuple(other for other in program if other != rule)
-                edits.add(rest)
-                bodies = _edited(self._bodies[rule], grow=not flawless)
-                edits |= {_sorted((*rest, self._number(body))) for body in bodies[self.form.admits(bodies)]}
+            with stage("refining"):
+                for rule in program:
+                    rest = tuple(other for other in program if other != rule)
+                    edits.add(rest)
+                    bodies = _edited(self._bodies[rule], grow=not flawless)
+                    for body in bodies[self.form.admits(bodies)]:
+                        check()
+                        edits.add(_sorted((*rest, self._number(body))))
             ranked = self._ranked(sorted(edits - {program}))
             if not ranked or ranked[0][0] >= length - 1e-9:
                 break

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Bools, Floats
+from andre.arrays import Bools, Floats, blocks_of
 from andre.evaluation import CrispSample, description_length
 from andre.learning.extraction import with_shorter
 from andre.learning.plan import with_inequalities
+from andre.limits import stage, time_left
 from andre.logic import Evidence, Program, Rule
 from andre.samples import Codes, Form, RuleSpace
 
 #: Rules of a target that are kept with it.
 KEPT = 500
+#: Bodies times rows or literals that are counted at a time where there is a time limit.
+_BLOCK = 1 << 23
 
 
 def with_counts(rule: Rule, counts: Floats) -> Rule:
@@ -95,10 +99,22 @@ class RulePool:
 
     @classmethod
     def of(cls, sample: CrispSample, bodies: Codes, form: Form, *, identity: bool = False) -> RulePool:
-        """Well-formed bodies among these, [bodies, m], and those one literal shorter, counted on a sample."""
+        """Well-formed bodies among these, [bodies, m], and those one literal shorter, counted on a sample.
+
+        Where time is short, the shortest of them.
+        """
         bodies = with_shorter(bodies)
         bodies = bodies[form.admits(bodies)]
-        return cls(sample.space, bodies, sample.body_counts(bodies), identity)
+        if time_left().left == math.inf:
+            return cls(sample.space, bodies, sample.body_counts(bodies), identity)
+        counts, counted = np.zeros((len(bodies), 2)), np.zeros(len(bodies), dtype=np.bool_)
+        order = np.argsort(np.count_nonzero(bodies, axis=1), kind="stable")
+        with stage("pooling rules"):  # the shortest bodies first, so that what is left out says least
+            for begin, end in blocks_of(np.full(len(order), max(sample.literals.shape)), _BLOCK):
+                some = order[begin:end]
+                counts[some] = sample.body_counts(bodies[some])
+                counted[some] = True
+        return cls(sample.space, bodies[counted], counts[counted], identity)
 
     def __len__(self) -> int:
         return len(self.bodies)

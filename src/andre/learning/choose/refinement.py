@@ -19,7 +19,7 @@ from andre.evaluation import CrispSample, description_length, program_length
 from andre.learning.choose.pool import RuleCoverage
 from andre.learning.config import Floor
 from andre.learning.extraction import literal_bodies, shorter_bodies
-from andre.limits import Deadline
+from andre.limits import check, late, stage, unhurried
 from andre.samples import Codes, Form
 
 #: Products larger than this are not worth a split.
@@ -70,13 +70,14 @@ class Refiner:
     pool: RuleCoverage | None = None  #: rules that may be added or put in another's place
     floor: Floor = field(default_factory=Floor)  #: what every changed rule must reach
     form: Form | None = None  #: what bodies must look like; by default, all variables are bound
-    deadline: Deadline | None = None  #: when to be content with what was found
     max_rules: int | None = None  #: how many rules the program may come to have
     _ends: dict[bytes, tuple[Codes, float]] = field(default_factory=dict, init=False)
 
     def refine(self, program: Codes) -> tuple[Codes, float]:
         """The program that edits make of a program, [rules, m], and its description length."""
-        length, way = program_length(self.sample, program), []
+        with unhurried():
+            length = program_length(self.sample, program)
+        way: list[bytes] = []
         while True:
             way.append(program.tobytes())
             if way[-1] in self._ends:
@@ -86,7 +87,7 @@ class Refiner:
             if edited is None:
                 break
             program, length = edited, shorter
-            if self.deadline and self.deadline.passed:
+            if late("refining"):
                 return program, length
         self._ends.update(dict.fromkeys(way, (program, length)))
         return program, length
@@ -96,16 +97,16 @@ class Refiner:
         form = self.form or Form(self.sample.space, singletons=True)
         best, found = length, None
         grow = self.max_rules is None or len(program) < self.max_rules
-        for edits in neighbours(self.sample, program, split=grow, floor=self.floor):
-            if self.deadline and self.deadline.passed:
-                break
-            place = _shortest(edits, form, self.floor, below=best - 1e-9)
-            if place is not None:
-                best, found = float(edits.lengths[place]), edits.program(place)
-        if self.pool is not None:
-            swapped, shortest = _best_exchange(self.pool, program, self.floor, grow=grow)
-            if shortest < best - 1e-9:
-                best, found = shortest, swapped
+        with stage("refining"):
+            for edits in neighbours(self.sample, program, split=grow, floor=self.floor):
+                check()
+                place = _shortest(edits, form, self.floor, below=best - 1e-9)
+                if place is not None:
+                    best, found = float(edits.lengths[place]), edits.program(place)
+            if self.pool is not None:
+                swapped, shortest = _best_exchange(self.pool, program, self.floor, grow=grow)
+                if shortest < best - 1e-9:
+                    best, found = shortest, swapped
         return found, best
 
 
@@ -211,6 +212,7 @@ def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bo
     mine = sample.covers(program)
     best, found = math.inf, program
     for place in (*([None] if grow else []), *range(len(program))):
+        check()
         kept = program if place is None else np.delete(program, place, axis=0)
         rest = np.asarray((mine if place is None else np.delete(mine, place, axis=0)).any(axis=0))
         size = np.count_nonzero(kept) + pool.sizes
@@ -228,6 +230,7 @@ def _shortest(edits: Edits, form: Form, floor: Floor, below: float) -> int | Non
     for place in map(int, np.argsort(lengths, kind="stable")):
         if not lengths[place] < below:
             return None
+        check()
         if form.admits(edits.program(place)[len(edits.kept) :]).all():
             return place
     return None

@@ -26,10 +26,12 @@ from andre.facts import FactBase, Key, Relation
 from andre.inference.truth_tables import TruthTables
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.config import SelectionConfig
-from andre.limits import Deadline
+from andre.limits import stage, unhurried
 from andre.logic import Atom, Constant, Program
 from andre.samples import Codes, Form
 
+#: What is said of work that the time limit cuts short.
+_STAGE = "revising uncertain facts"
 #: Facts that are doubted in one sweep at the most, those first that cost least to revise.
 _DOUBTED = 768
 #: Multiplications that one sweep may take: over many constants fewer facts are doubted.
@@ -164,13 +166,7 @@ class Reviser:
     target: Key
     labels: Labels
     m: int  #: the number of candidate atoms
-    deadline: Deadline | None = None
     known: Program = field(default=Program())  #: rules that every program has
-
-    @property
-    def late(self) -> bool:
-        """Whether the time is up."""
-        return self.deadline is not None and self.deadline.passed
 
     def revise(self, program: Program, state: Bools) -> tuple[Bools, float]:
         """The best background that single revisions lead to from a state, [A], and the length with it.
@@ -182,19 +178,20 @@ class Reviser:
         start = likely.copy()  # what the program does not read is left as it is likely
         start[doubted] = state[doubted]
         state, length = start, float(self.lengths(program, start[None])[0])
-        while not self.late:
-            cost = np.where(state == likely, weight, -weight)[doubted]
-            atoms = doubted[np.argsort(cost, kind="stable")[: self._affordable(program)]]
-            lengths = self.lengths(program, _flipped(state, atoms[:, None]))
-            order = np.argsort(lengths, kind="stable")
-            better = atoms[order[lengths[order] < length - 1e-9]]
-            if not len(better):
-                break
-            sizes = sorted({min(2**power, len(better)) for power in range(11)})
-            states = np.concatenate([_flipped(state, better[None, :size]) for size in sizes])
-            lengths = self.lengths(program, states)
-            shortest = int(lengths.argmin())
-            state, length = states[shortest], float(lengths[shortest])
+        with stage(_STAGE):
+            while True:
+                cost = np.where(state == likely, weight, -weight)[doubted]
+                atoms = doubted[np.argsort(cost, kind="stable")[: self._affordable(program)]]
+                lengths = self.lengths(program, _flipped(state, atoms[:, None]))
+                order = np.argsort(lengths, kind="stable")
+                better = atoms[order[lengths[order] < length - 1e-9]]
+                if not len(better):
+                    break
+                sizes = sorted({min(2**power, len(better)) for power in range(11)})
+                states = np.concatenate([_flipped(state, better[None, :size]) for size in sizes])
+                lengths = self.lengths(program, states)
+                shortest = int(lengths.argmin())
+                state, length = states[shortest], float(lengths[shortest])
         return state, length
 
     def lengths(self, program: Program, states: Bools) -> Floats:
@@ -244,24 +241,25 @@ def choose_revised(reviser: Reviser, pool: Codes, form: Form, config: SelectionC
         The program, [rules, m], and the state of the background that goes with it, [A].
     """
     codes, state = np.zeros((0, form.space.m), dtype=np.int8), reviser.beliefs.likely
-    shortest = float(reviser.lengths(Program(), state[None])[0])
+    with unhurried():
+        shortest = float(reviser.lengths(Program(), state[None])[0])
     states, tried = list(reviser.beliefs.starts), set[bytes]()
-    for search in range(_SEARCHES):
-        if not states or reviser.late:
-            break
-        start, improved = states.pop(0), False
-        for found in _programs_over(start, reviser, pool, form, config)[
-            : _TRIED if search < 2 else _TRIED_LATER
-        ]:
-            key = found.tobytes() + start.tobytes()
-            if key in tried or reviser.late:
-                continue
-            tried.add(key)
-            revised, length = reviser.revise(form.space.program(found), start)
-            if length < shortest - 1e-9:
-                codes, state, shortest, improved = found, revised, length, True
-        if improved:
-            states.append(state)
+    with stage(_STAGE):
+        for search in range(_SEARCHES):
+            if not states:
+                break
+            start, improved = states.pop(0), False
+            found = _programs_over(start, reviser, pool, form, config)
+            for bodies in found[: _TRIED if search < 2 else _TRIED_LATER]:
+                key = bodies.tobytes() + start.tobytes()
+                if key in tried:
+                    continue
+                tried.add(key)
+                revised, length = reviser.revise(form.space.program(bodies), start)
+                if length < shortest - 1e-9:
+                    codes, state, shortest, improved = bodies, revised, length, True
+            if improved:
+                states.append(state)
     return codes, state
 
 
@@ -272,7 +270,7 @@ def _programs_over(
     rules = RuleBase(TruthTables.of(reviser.beliefs.background(state)), reviser.target)
     fixed = tuple(map(rules.add, reviser.known))
     wider = config.model_copy(update={"beam": max(_BEAM, config.beam)})
-    chooser = DefinitionChooser(rules, reviser.labels, form, wider, reviser.deadline, fixed)
+    chooser = DefinitionChooser(rules, reviser.labels, form, wider, fixed)
     return chooser.shortlist(pool, _TRIED)
 
 

@@ -14,11 +14,14 @@ from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
 from andre.learning.config import Floor, Guide, SelectionConfig
 from andre.learning.extraction import distinct_bodies
-from andre.limits import Deadline
+from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.samples import Codes, Form, RuleSpace
 
 #: How many of the best programs are refined, and how many where a sample has this many cells.
 _REFINED, _REFINED_LARGE, _LARGE = 6, 2, 5_000_000
+
+#: The shares of the time that is left which pruning, then pooling, and then combining may take.
+_PRUNING_SHARE, _POOLING_SHARE, _COMBINING_SHARE = 1 / 4, 1 / 3, 1 / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,6 @@ def select(
     config: SelectionConfig,
     guide: Guide | None = None,
     *,
-    deadline: Deadline | None = None,
     pruner: Pruner | None = None,
 ) -> Candidate:
     """The program with the shortest description, its rules in order of support.
@@ -80,33 +82,37 @@ def select(
     """
     guide, floor = guide or Guide(), config.floor(sample.totals[0])
     form, pruner = guide.form or form_of(sample.space, config), pruner or Pruner(sample, floor)
-    empty = nothing(sample)
+    with unhurried():
+        empty = nothing(sample)
     programs = [codes[form.admits(codes)] for codes in programs]
-    pool = None
-    if config.combine or config.refine:
-        beside = empty.codes if guide.extra is None else guide.extra
-        pool = RuleCoverage(sample, pool_rules(sample, np.concatenate([beside, *programs]), config, form))
     found = [empty]
     if not sample.space.head_variables:
         found += _always(sample, config)
-    for codes in _distinct(distinct_bodies(program) for program in programs):
-        if deadline and deadline.passed:
-            break
-        found.append(pruner(codes))
+    with limited(time_left().share(_PRUNING_SHARE)), stage("pruning the runs' programs"):
+        for codes in _distinct(distinct_bodies(program) for program in programs):
+            check()
+            found.append(pruner(codes))
+    pool = None
+    if config.combine or config.refine:
+        beside = empty.codes if guide.extra is None else guide.extra
+        with limited(time_left().share(_POOLING_SHARE)), stage("pooling rules"):
+            pool = RuleCoverage(sample, pool_rules(sample, np.concatenate([beside, *programs]), config, form))
     if pool is not None and config.combine:
-        found += combine(pool, config, deadline)
+        with limited(time_left().share(_COMBINING_SHARE)), stage("combining rules"):
+            found += combine(pool, config)
     found = [candidate for candidate in found if len(candidate.codes) <= config.max_rules]
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
     if config.refine:
-        refiner = Refiner(sample, pool, floor, form, deadline, config.max_rules)
+        refiner = Refiner(sample, pool, floor, form, config.max_rules)
         for start in found[: _REFINED if sample.literals.size < _LARGE else _REFINED_LARGE]:
-            if deadline and deadline.passed:
+            if late("refining"):
                 break
             refined = Candidate(*refiner.refine(start.codes))
             best = min(best, refined, key=lambda candidate: candidate.rank)
-    codes = _by_support(sample, prune(sample, best.codes, floor))
-    return Candidate(codes, program_length(sample, codes))
+    with unhurried():
+        codes = _by_support(sample, prune(sample, best.codes, floor))
+        return Candidate(codes, program_length(sample, codes))
 
 
 def most_accurate(
@@ -121,14 +127,19 @@ def most_accurate(
     n_rules
         How many subrules each run was given.
     """
-    ranked, floor = [], config.floor(sample.totals[0])
+    ranked: list[tuple[bool, int, float, int, int, Codes]] = []
+    floor = config.floor(sample.totals[0])
     for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
-        sound = prune(sample, distinct_bodies(codes), floor)
-        accuracy = sample.accuracy(sound)
+        if ranked and late("choosing among runs"):
+            break
+        with unhurried():
+            sound = prune(sample, distinct_bodies(codes), floor)
+            accuracy = sample.accuracy(sound)
         enough = accuracy >= config.accuracy
         ranked.append((not enough, n if enough else 0, -accuracy, n, place, sound))
     best = min(ranked, key=lambda entry: entry[:5])[5]
-    return Candidate(_by_support(sample, best), program_length(sample, best))
+    with unhurried():
+        return Candidate(_by_support(sample, best), program_length(sample, best))
 
 
 def form_of(space: RuleSpace, config: SelectionConfig) -> Form:
@@ -147,7 +158,7 @@ def pool_rules(
     return pool.bodies[config.floor(sample.totals[0]).passes(pool.counts)][: config.pool]
 
 
-def combine(pool: RuleCoverage, config: SelectionConfig, deadline: Deadline | None = None) -> list[Candidate]:
+def combine(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
     """Programs made of pooled rules, by beam search.
 
     A beam looks ahead: a program stays in it though it is longer than the one
@@ -160,6 +171,8 @@ def combine(pool: RuleCoverage, config: SelectionConfig, deadline: Deadline | No
     for n_rules in range(1, config.max_rules + 1):
         grown: dict[bytes, tuple[float, tuple[int, ...], Bools]] = {}
         for chosen, rest in states:
+            if late("combining rules"):
+                break
             covered = pool.beside(rest)
             n_literals = size + size[list(chosen)].sum()
             lengths = description_length(covered, sample.totals, n_literals, n_rules, m=sample.space.m)
@@ -171,7 +184,7 @@ def combine(pool: RuleCoverage, config: SelectionConfig, deadline: Deadline | No
         ranked = sorted(grown.values(), key=lambda state: state[:2])[: config.beam]
         found += [Candidate(pool.bodies[list(chosen)], length) for length, chosen, _ in ranked]
         states = [(chosen, rows) for _, chosen, rows in ranked]
-        if not ranked or (n_rules > 2 and ranked[0][0] > best) or (deadline and deadline.passed):
+        if not ranked or (n_rules > 2 and ranked[0][0] > best) or late("combining rules"):
             break
         best = min(best, ranked[0][0])
     return found
