@@ -247,13 +247,15 @@ def head_domains(
     Parameters
     ----------
     constants
-        The domain in mode `complete`; by default all constants outside the test facts.
+        The domain in mode `complete`, and in `rows` that of a head of one argument, which
+        ranges over its facts alone would leave without a negative; by default all constants
+        outside the test facts.
     """
     key = language.key(facts)
     target = facts.relations[key]
-    if semantics == "rows":
+    if semantics == "rows" and key[1] > 1:
         return [np.unique(column).astype(np.int64) for column in target.codes[target.marked("train")].T]
-    if mode == "complete":
+    if semantics == "rows" or mode == "complete":
         return [seen_constants(facts) if constants is None else constants] * key[1]
     types = language.types_of(facts)
     found: dict[str, list[Ints]] = {}

@@ -141,7 +141,9 @@ class SelectionConfig(Settings):
     accuracy: Annotated[float, Field(gt=0, le=1)] = (
         0.95  #: tau; "accuracy" takes the fewest subrules that reach it
     )
-    combine: bool = True  #: pool the rules of all runs; else the program is one run's
+    #: Pool the rules of all runs, else the program is one run's. "accuracy" puts all pooled rules that reach
+    #: the floor into one program.
+    combine: bool = True
     refine: bool = True  #: edit the program while its description gets shorter
     min_confidence: Share = 0.5  #: every rule is right more often than this
     #: Every rule is right about so many examples at the least; where facts are uncertain, their probabilities
@@ -151,6 +153,12 @@ class SelectionConfig(Settings):
     #: Every variable of a rule occurs in a positive literal, so that the program runs on facts. Switch it
     #: off where the rows are all there is and a rule may consist of negations.
     safe: bool = True
+    #: In mode `complete` a rule may deny its own target. What is not known yet may be what the program
+    #: derives, so that such a rule could undo itself; a definition is judged by its fixpoint, and always may.
+    negated_target: bool = False
+    #: "accuracy" keeps rules that cover nothing beyond the others: in rows a rule that reads the target covers
+    #: what its base case does, which then looks idle though nothing is derived without it.
+    redundant: bool = False
     pool: Count = 400  #: most rules that are combined
     beam: Count = 8  #: programs that are kept while combining
     max_rules: Count = 16  #: most rules of a program
@@ -251,6 +259,8 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "combine": False,
             "refine": False,
             "safe": False,
+            "negated_target": True,
+            "redundant": True,
             "min_confidence": 0.0,
             "min_support": 0.0,
         },

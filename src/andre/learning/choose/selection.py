@@ -114,6 +114,8 @@ def most_accurate(
 ) -> Candidate:
     """The paper's choice: of the fewest subrules that are accurate enough, the most accurate program.
 
+    A program that is no more accurate than none at all is never chosen.
+
     Parameters
     ----------
     programs
@@ -121,12 +123,24 @@ def most_accurate(
     n_rules
         How many subrules each run was given.
     """
-    ranked, floor = [], config.floor(sample.totals[0])
+    floor, empty = config.floor(sample.totals[0]), nothing(sample)
+    if config.combine and programs:
+        programs, n_rules = [np.concatenate(programs)], [sum(n_rules)]
+    least, ranked = sample.accuracy(empty.codes), []
     for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
-        sound = prune(sample, distinct_bodies(codes), floor)
+        bodies = distinct_bodies(codes)
+        sound = (
+            bodies[floor.passes(sample.body_counts(bodies))]
+            if config.redundant
+            else prune(sample, bodies, floor)
+        )
         accuracy = sample.accuracy(sound)
+        if accuracy <= least:
+            continue
         enough = accuracy >= config.accuracy
         ranked.append((not enough, n if enough else 0, -accuracy, n, place, sound))
+    if not ranked:
+        return empty
     best = min(ranked, key=lambda entry: entry[:5])[5]
     return Candidate(_by_support(sample, best), program_length(sample, best))
 
