@@ -95,8 +95,13 @@ class Census:
         for weight, kind in ((self.positive, "positive"), (self.negative, "negative")):
             if not weight > 0:
                 raise DataError(
-                    f"{key_text(self.space.head.key)} has no {kind} examples "
-                    f"in {self.semantics}: add facts of both kinds, or use the other semantics"
+                    f"{key_text(self.space.head.key)} has no {kind} examples in {self.semantics}: "
+                    + (
+                        "its head ranges over the arguments of its own facts, so state what is false, "
+                        "or use semantics exists"
+                        if (self.semantics, kind) == ("rows", "negative")
+                        else "add facts of both kinds, or use the other semantics"
+                    )
                 )
         return self
 
@@ -247,13 +252,13 @@ def head_domains(
     Parameters
     ----------
     constants
-        The domain in mode `complete`, and in `rows` that of a head of one argument, which
-        ranges over its facts alone would leave without a negative; by default all constants
+        The domain in mode `complete`, and in `rows` that of a head of one argument of which no
+        negatives are stated, as over its facts alone it would have none; by default all constants
         outside the test facts.
     """
     key = language.key(facts)
     target = facts.relations[key]
-    if semantics == "rows" and key[1] > 1:
+    if semantics == "rows" and (key[1] > 1 or target.negative is not None):
         return [np.unique(column).astype(np.int64) for column in target.codes[target.marked("train")].T]
     if semantics == "rows" or mode == "complete":
         return [seen_constants(facts) if constants is None else constants] * key[1]

@@ -156,8 +156,8 @@ class SelectionConfig(Settings):
     #: In mode `complete` a rule may deny its own target. What is not known yet may be what the program
     #: derives, so that such a rule could undo itself; a definition is judged by its fixpoint, and always may.
     negated_target: bool = False
-    #: "accuracy" keeps rules that cover nothing beyond the others: in rows a rule that reads the target covers
-    #: what its base case does, which then looks idle though nothing is derived without it.
+    #: "accuracy" keeps rules that cover nothing beyond the others, unless another is a part of them. A rule
+    #: that reads the target covers what its base case does, without which it would derive nothing.
     redundant: bool = False
     pool: Count = 400  #: most rules that are combined
     beam: Count = 8  #: programs that are kept while combining

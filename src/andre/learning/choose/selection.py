@@ -13,7 +13,7 @@ from andre.evaluation import CrispSample, description_length, program_length
 from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
 from andre.learning.config import Floor, Guide, SelectionConfig
-from andre.learning.extraction import distinct_bodies
+from andre.learning.extraction import distinct_bodies, most_general
 from andre.limits import Deadline
 from andre.samples import Codes, Form, RuleSpace
 
@@ -128,12 +128,11 @@ def most_accurate(
         programs, n_rules = [np.concatenate(programs)], [sum(n_rules)]
     least, ranked = sample.accuracy(empty.codes), []
     for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
-        bodies = distinct_bodies(codes)
-        sound = (
-            bodies[floor.passes(sample.body_counts(bodies))]
-            if config.redundant
-            else prune(sample, bodies, floor)
-        )
+        sound = distinct_bodies(codes)
+        if config.redundant:
+            sound = most_general(sound[floor.passes(sample.body_counts(sound))])
+        else:
+            sound = prune(sample, sound, floor)
         accuracy = sample.accuracy(sound)
         if accuracy <= least:
             continue
