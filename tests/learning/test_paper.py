@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ from tests.learning.small_facts import base
 from andre.census import head_domains, take_census
 from andre.evaluation import CrispSample
 from andre.facts import TASKS, read_facts
-from andre.learning import Config, Plan, SelectionConfig, learn
-from andre.learning.choose.selection import most_accurate
+from andre.learning import Config, Floor, Plan, SelectionConfig, distinct_bodies, learn
+from andre.learning.choose.selection import all_sound, most_accurate
 from andre.learning.config import Guide
 from andre.learning.trainer import Trainer
 from andre.logic import Program, parse_atom, parse_program
@@ -33,7 +34,7 @@ def opposites() -> list[str]:
 def test_the_mode_changes_nothing_of_what_the_paper_learns(mode: str) -> None:
     """It has one way to learn, which reads and may deny the target in either mode."""
     facts = base(*opposites(), *(f"p(c{x})" for x in range(10)))
-    theory = learn(facts, "over/2", mode=mode, variables=2, combine=False, min_confidence=0.0, **QUICK)
+    theory = learn(facts, "over/2", mode=mode, variables=2, criterion="accuracy", **QUICK)
     assert str(theory.program) == "over(X1, X2) :- \\+ over(X2, X1)."
     assert not theory.plan.identity
 
@@ -109,18 +110,16 @@ runs = st.lists(
 
 
 @settings(max_examples=80)
-@given(samples(), runs, st.booleans(), st.booleans(), st.floats(0.05, 1))
+@given(samples(), runs, st.booleans(), st.floats(0.05, 1))
 def test_nothing_less_accurate_than_no_program_is_chosen(
-    sample: CrispSample, programs: list, combine: bool, redundant: bool, tau: float
+    sample: CrispSample, programs: list, redundant: bool, tau: float
 ) -> None:
-    config = SelectionConfig(
-        criterion="accuracy", accuracy=tau, combine=combine, redundant=redundant, min_confidence=0.0
-    )
+    config = SelectionConfig(criterion="accuracy", accuracy=tau, redundant=redundant, min_confidence=0.0)
     chosen = most_accurate(sample, programs, [len(run) for run in programs], config)
     empty = sample.accuracy(Program())
     assert sample.accuracy(chosen.codes) > empty or not len(chosen.codes)
-    if not len(chosen.codes) and not combine:
-        assert all(sample.accuracy(run) <= empty for run in programs)
+    if not len(chosen.codes):
+        assert all(sample.accuracy(distinct_bodies(run)) <= empty for run in programs)
 
 
 def test_rules_that_add_nothing_stay_only_where_they_are_asked_for() -> None:
@@ -128,17 +127,37 @@ def test_rules_that_add_nothing_stay_only_where_they_are_asked_for() -> None:
     sample = CrispSample.of(Sample.from_arrays(rows, [1, 1, 0, 0]))
     program = np.array([[1, 0], [0, 1]], dtype=np.int8)
     for redundant, left in ((True, 2), (False, 1)):
-        config = SelectionConfig(criterion="accuracy", combine=False, redundant=redundant)
+        config = SelectionConfig(criterion="accuracy", redundant=redundant)
         assert len(most_accurate(sample, [program], [2], config).codes) == left
 
 
-def test_combined_by_accuracy_all_rules_above_the_floor_are_one_program() -> None:
-    rows = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0]]
-    sample = CrispSample.of(Sample.from_arrays(rows, [1, 1, 1, 0, 0]))
-    programs = [np.array([row], dtype=np.int8) for row in np.eye(3, dtype=np.int8)]
-    config = SelectionConfig(criterion="accuracy", combine=True, min_confidence=0.95)
-    chosen = most_accurate(sample, programs, [1, 1, 1], config)
-    assert sorted(chosen.codes.tolist()) == [[0, 0, 1], [0, 1, 0], [1, 0, 0]][1:]
+@settings(max_examples=80)
+@given(samples(), runs, st.floats(0, 0.99))
+def test_sound_rules_of_all_runs_are_one_program(sample: CrispSample, programs: list, least: float) -> None:
+    """It covers what they do, and nothing in it is a longer form of something else in it."""
+    config = SelectionConfig(criterion="soundness", min_confidence=least)
+    chosen = all_sound(sample, programs, config).codes
+    bodies = [body for run in programs for body in run if body.any()]
+    sound = [body for body in bodies if Floor(0, least).passes(sample.body_counts(body[None]))[0]]
+    expected = np.zeros_like(sample.predicts(chosen))
+    for body in sound:
+        expected |= sample.predicts(body[None])
+    assert np.array_equal(sample.predicts(chosen), expected)
+    for one, other in permutations(chosen.tolist(), 2):
+        assert not all(a in (0, b) for a, b in zip(one, other, strict=True))
+
+
+def test_facts_that_state_their_target_are_learned_by_soundness_and_knowledge_bases_by_accuracy(
+    tmp_path: Path,
+) -> None:
+    facts = TASKS["father"].train()
+    plan = Plan.of(facts, "father/2", preset="paper")
+    assert (plan.config.selection.criterion, plan.config.selection.min_confidence) == ("soundness", 0.999)
+    plain = Plan.of(facts, "father/2", preset="paper", criterion="accuracy")
+    assert plain.config == Config.preset("paper")
+    assert Plan.of(facts, "father/2").config == Config()
+    (tmp_path / "few.nl").write_text("p(a,b).\np(b,c).\n")
+    assert Plan.of(read_facts(tmp_path / "few.nl"), "p/2", preset="paper").config == Config.preset("paper")
 
 
 @pytest.mark.parametrize(("copies", "weight"), [(1, 6), (40, 128)])

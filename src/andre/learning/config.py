@@ -137,13 +137,12 @@ class SelectionConfig(Settings):
         0.8,
         math.log(3),
     )
-    criterion: Literal["description", "accuracy"] = "description"  #: what the chosen program is best in
+    #: What the chosen program is best in; "soundness" takes all rules of all runs that reach the floor.
+    criterion: Literal["description", "accuracy", "soundness"] = "description"
     accuracy: Annotated[float, Field(gt=0, le=1)] = (
         0.95  #: tau; "accuracy" takes the fewest subrules that reach it
     )
-    #: Pool the rules of all runs, else the program is one run's. "accuracy" puts all pooled rules that reach
-    #: the floor into one program.
-    combine: bool = True
+    combine: bool = True  #: pool the rules of all runs; else the program is one run's
     refine: bool = True  #: edit the program while its description gets shorter
     min_confidence: Share = 0.5  #: every rule is right more often than this
     #: Every rule is right about so many examples at the least; where facts are uncertain, their probabilities
@@ -156,8 +155,8 @@ class SelectionConfig(Settings):
     #: In mode `complete` a rule may deny its own target. What is not known yet may be what the program
     #: derives, so that such a rule could undo itself; a definition is judged by its fixpoint, and always may.
     negated_target: bool = False
-    #: "accuracy" keeps rules that cover nothing beyond the others, unless another is a part of them. A rule
-    #: that reads the target covers what its base case does, without which it would derive nothing.
+    #: A program chosen by accuracy keeps rules that cover nothing beyond the others, unless another is a part
+    #: of them. A rule that reads the target covers what its base case does, and derives nothing without it.
     redundant: bool = False
     pool: Count = 400  #: most rules that are combined
     beam: Count = 8  #: programs that are kept while combining

@@ -20,7 +20,7 @@ from andre.samples import Codes, Language, RuleSpace, key_text
 _KNOWLEDGE_BASES = frozenset({"nl", "tsv", "tsv-splits"})
 #: How preset `paper` chooses rules from facts that state their target wholly: all that any run came to and
 #: that are as good as never wrong. Under this reading the paper's classical tasks come out.
-_PAPER_TASKS: dict[str, Any] = {"combine": True, "min_confidence": 0.999}
+_PAPER_TASKS: dict[str, Any] = {"criterion": "soundness", "min_confidence": 0.999}
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Plan:
         if preset == "paper":
             own.setdefault("short_bodies", False)
             if facts.origin not in _KNOWLEDGE_BASES:
-                options = _PAPER_TASKS | options
+                options = options if "criterion" in options else _PAPER_TASKS | options
         made = Language.of(facts, language, preset, **about_language)
         return cls(made, Config.preset(preset, **options), mode, semantics, identity, **own)
 

@@ -124,15 +124,10 @@ def most_accurate(
         How many subrules each run was given.
     """
     floor, empty = config.floor(sample.totals[0]), nothing(sample)
-    if config.combine and programs:
-        programs, n_rules = [np.concatenate(programs)], [sum(n_rules)]
     least, ranked = sample.accuracy(empty.codes), []
     for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
-        sound = distinct_bodies(codes)
-        if config.redundant:
-            sound = most_general(sound[floor.passes(sample.body_counts(sound))])
-        else:
-            sound = prune(sample, sound, floor)
+        bodies = distinct_bodies(codes)
+        sound = _general(sample, bodies, floor) if config.redundant else prune(sample, bodies, floor)
         accuracy = sample.accuracy(sound)
         if accuracy <= least:
             continue
@@ -142,6 +137,24 @@ def most_accurate(
         return empty
     best = min(ranked, key=lambda entry: entry[:5])[5]
     return Candidate(_by_support(sample, best), program_length(sample, best))
+
+
+def all_sound(sample: CrispSample, programs: list[Codes], config: SelectionConfig) -> Candidate:
+    """All rules of all runs that reach the floor, but for those that another is a part of.
+
+    Parameters
+    ----------
+    programs
+        What the runs have come to, [subrules, m] each.
+    """
+    bodies = distinct_bodies(np.concatenate([nothing(sample).codes, *programs]))
+    codes = _by_support(sample, _general(sample, bodies, config.floor(sample.totals[0])))
+    return Candidate(codes, program_length(sample, codes))
+
+
+def _general(sample: CrispSample, bodies: Codes, floor: Floor) -> Codes:
+    """The bodies that reach the floor and that no other is a part of."""
+    return most_general(bodies[floor.passes(sample.body_counts(bodies))])
 
 
 def form_of(space: RuleSpace, config: SelectionConfig) -> Form:
