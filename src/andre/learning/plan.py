@@ -104,8 +104,8 @@ class Plan:
             )
         if preset == "paper":
             own.setdefault("short_bodies", False)
-            if facts.origin not in _KNOWLEDGE_BASES:
-                options = options if "criterion" in options else _PAPER_TASKS | options
+            if semantics == "rows" and facts.origin not in _KNOWLEDGE_BASES and "criterion" not in options:
+                options = _PAPER_TASKS | options
         made = Language.of(facts, language, preset, **about_language)
         return cls(made, Config.preset(preset, **options), mode, semantics, identity, **own)
 
