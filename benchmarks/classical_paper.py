@@ -203,14 +203,14 @@ def attempt_reading(trial: PaperTrial) -> PaperOutcome:
     language = task.language(reading.candidates, facts)
     examples, keeper = Examples(facts, language), _Keeper()
     began = time.perf_counter()
-    theory = learn(
+    (definition,) = learn(
         facts, preset="paper", language=language, seed=trial.seed, callbacks=[keeper], **reading.settings
     )
     seconds = time.perf_counter() - began
     runs, space = keeper.programs(), examples.crisp.space
     single = most_accurate(examples.crisp, runs, keeper.n_rules(), Config.preset("paper").selection)
     chosen = {
-        "pooled": theory.program,
+        "pooled": definition.result.program,  # its variables are those of the candidates
         "most accurate": space.program(single.codes),
         "by examples": _by_examples(examples, runs),
         "one by one": _one_by_one(examples, trial),
