@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.learning.small_facts import base
 
 from andre.census import head_domains, take_census
+from andre.errors import DataError
 from andre.evaluation import CrispSample
 from andre.facts import TASKS, read_facts
 from andre.learning import Config, Floor, Plan, SelectionConfig, distinct_bodies, learn
@@ -83,6 +84,9 @@ def test_a_head_of_one_argument_ranges_over_all_constants() -> None:
     assert len(domain) == len(facts.constants)
     census = take_census(facts, language, semantics="rows").require_both_classes()
     n = len(facts.constants)
+    assert not Language("odd/1").unary_negatives
+    with pytest.raises(DataError, match=r"no negative examples in rows: .*unary_negatives"):
+        take_census(facts, Language("odd/1"), semantics="rows").require_both_classes()
     assert census.groundings == n**3
     assert census.negative == (n - len(facts.relations["odd", 1])) * n**2
 

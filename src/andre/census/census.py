@@ -97,8 +97,8 @@ class Census:
                 raise DataError(
                     f"{key_text(self.space.head.key)} has no {kind} examples in {self.semantics}: "
                     + (
-                        "its head ranges over the arguments of its own facts, so state what is false, "
-                        "or use semantics exists"
+                        "its head ranges over the arguments of its own facts, so state what is false, use "
+                        "semantics exists, or unary_negatives for a head of one argument"
                         if (self.semantics, kind) == ("rows", "negative")
                         else "add facts of both kinds, or use the other semantics"
                     )
@@ -252,13 +252,13 @@ def head_domains(
     Parameters
     ----------
     constants
-        The domain in mode `complete`, and in `rows` that of a head of one argument of which no
-        negatives are stated, as over its facts alone it would have none; by default all constants
-        outside the test facts.
+        The domain in mode `complete`, and in `rows` that of a head of one argument where the
+        language widens it; by default all constants outside the test facts.
     """
     key = language.key(facts)
     target = facts.relations[key]
-    if semantics == "rows" and (key[1] > 1 or target.negative is not None):
+    widened = language.unary_negatives and key[1] == 1 and target.negative is None
+    if semantics == "rows" and not widened:
         return [np.unique(column).astype(np.int64) for column in target.codes[target.marked("train")].T]
     if semantics == "rows" or mode == "complete":
         return [seen_constants(facts) if constants is None else constants] * key[1]
