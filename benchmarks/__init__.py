@@ -66,6 +66,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "classical:bench_classical",
         {"tasks": None, "seeds": 20, "workers": 16},
     ),
+    "classical-paper": Benchmark(
+        "Ten classical tasks, preset paper",
+        "classical_paper:bench_classical_paper",
+        {"tasks": None, "seeds": 10, "workers": 16},
+    ),
     "noise": Benchmark(
         "Classical tasks under noise",
         "classical:bench_noise",

@@ -51,6 +51,8 @@ def test_what_else_the_paper_says() -> None:
     assert paper.selection.criterion == "accuracy"
     assert not paper.selection.combine
     assert not paper.selection.refine
+    assert paper.selection.negated_target  # its rule for Alzheimers
+    assert paper.selection.redundant  # its rules for relatedness and directed edge
 
 
 def test_no_name_means_two_settings() -> None:

@@ -138,7 +138,7 @@ def test_why_there_is_no_rule(preset):
     assert document(nothing)["why_no_rule"] == why_no_rule(nothing)
 
 
-@pytest.mark.parametrize("criterion", ["description", "accuracy"])
+@pytest.mark.parametrize("criterion", ["description", "accuracy", "soundness"])
 def test_too_little_support_is_a_reason(criterion):
     rows = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 10)
     sample, options = (

@@ -96,8 +96,13 @@ class Census:
         for weight, kind in ((self.positive, "positive"), (self.negative, "negative")):
             if not weight > 0:
                 raise DataError(
-                    f"{key_text(self.space.head.key)} has no {kind} examples "
-                    f"in {self.semantics}: add facts of both kinds, or use the other semantics"
+                    f"{key_text(self.space.head.key)} has no {kind} examples in {self.semantics}: "
+                    + (
+                        "its head ranges over the arguments of its own facts, so state what is false, use "
+                        "semantics exists, or unary_negatives for a head of one argument"
+                        if (self.semantics, kind) == ("rows", "negative")
+                        else "add facts of both kinds, or use the other semantics"
+                    )
                 )
         return self
 
@@ -258,12 +263,15 @@ def head_domains(
     Parameters
     ----------
     constants
-        The domain in mode `complete`; by default all constants of training facts.
+        The domain in mode `complete`, and in `rows` that of a head of one argument where the
+        language widens it; by default all constants of training facts.
     """
     key, facts = language.key(facts), facts.select("train")
-    if semantics == "rows":
-        return [np.unique(column).astype(np.int64) for column in facts.relations[key].codes.T]
-    if mode == "complete":
+    target = facts.relations[key]
+    widened = language.unary_negatives and key[1] == 1 and target.negative is None
+    if semantics == "rows" and not widened:
+        return [np.unique(column).astype(np.int64) for column in target.codes.T]
+    if semantics == "rows" or mode == "complete":
         return [seen_constants(facts) if constants is None else constants] * key[1]
     types = language.types_of(facts)
     found: dict[str, list[Ints]] = {}

@@ -137,7 +137,8 @@ class SelectionConfig(Settings):
         0.8,
         math.log(3),
     )
-    criterion: Literal["description", "accuracy"] = "description"  #: what the chosen program is best in
+    #: What the chosen program is best in; "soundness" takes all rules of all runs that reach the floor.
+    criterion: Literal["description", "accuracy", "soundness"] = "description"
     accuracy: Annotated[float, Field(gt=0, le=1)] = (
         0.95  #: tau; "accuracy" takes the fewest subrules that reach it
     )
@@ -151,6 +152,12 @@ class SelectionConfig(Settings):
     #: Every variable of a rule occurs in a positive literal, so that the program runs on facts. Switch it
     #: off where the rows are all there is and a rule may consist of negations.
     safe: bool = True
+    #: In mode `complete` a rule may deny its own target. What is not known yet may be what the program
+    #: derives, so that such a rule could undo itself; a definition is judged by its fixpoint, and always may.
+    negated_target: bool = False
+    #: A program chosen by accuracy keeps rules that cover nothing beyond the others, unless another is a part
+    #: of them. A rule that reads the target covers what its base case does, and derives nothing without it.
+    redundant: bool = False
     pool: Count = 400  #: most rules that are combined
     beam: Count = 8  #: programs that are kept while combining
     max_rules: Count = 16  #: most rules of a program
@@ -251,6 +258,8 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "combine": False,
             "refine": False,
             "safe": False,
+            "negated_target": True,
+            "redundant": True,
             "min_confidence": 0.0,
             "min_support": 0.0,
         },

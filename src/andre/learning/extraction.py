@@ -85,6 +85,23 @@ def distinct_bodies(subrules: Codes) -> Codes:
     return flat[distinct_rows(flat + 1)[0]]  # bytes from 0 sort as numbers do
 
 
+def most_general(bodies: Codes) -> Codes:
+    """The bodies that no other is a part of, [bodies, m]: a longer one says nothing that its part does not.
+
+    Examples
+    --------
+    >>> most_general(np.array([[1, 0], [1, -1], [0, 1]], dtype=np.int8))
+    array([[1, 0],
+           [0, 1]], dtype=int8)
+    """
+    bodies = bodies[np.argsort(np.count_nonzero(bodies, axis=1), kind="stable")]
+    kept = bodies[:0]
+    for body in bodies:
+        if not ((kept == 0) | (kept == body)).all(axis=1).any():
+            kept = np.concatenate([kept, body[None]])
+    return kept
+
+
 def shorter_bodies(bodies: Codes) -> Codes:
     """All bodies that one literal less makes of these, [literals, m].
 

@@ -12,7 +12,7 @@ import numpy as np
 from andre.errors import DataError
 from andre.evaluation import CrispSample, program_length
 from andre.learning.callbacks import Callback, Finished, Floats32, ProgressKeeper, State, tell
-from andre.learning.choose.selection import Candidate, most_accurate, nothing, select
+from andre.learning.choose.selection import Candidate, all_sound, most_accurate, nothing, select
 from andre.learning.config import Config, Guide
 from andre.learning.extraction import distinct_bodies
 from andre.learning.results import Result, RunSummary, judge
@@ -114,7 +114,7 @@ class _Fitting:
             if state.stopped is None and self.watch.cut:
                 state.stopped = "time"
             falls = state.chosen is None or candidate.rank < state.chosen.rank
-            if falls or trainer.config.selection.criterion == "accuracy":
+            if falls or trainer.config.selection.criterion != "description":
                 best = candidate
             if state.stopped is None:
                 state.finished, state.runs, state.falls = rounds, None, falls
@@ -126,9 +126,11 @@ class _Fitting:
         """The program that the runs so far come to."""
         programs = [codes for finished in rounds for each in finished.codes for codes in each]
         sample, selection, form = self.state.sample, self.trainer.config.selection, self.guide.form
-        if selection.criterion == "accuracy":
+        if selection.criterion != "description":
             if form is not None:
                 programs = [codes[form.admits(codes)] for codes in programs]
+            if selection.criterion == "soundness":
+                return all_sound(sample, programs, selection)
             n_rules = [n for finished in rounds for _ in finished.codes for n in finished.n_rules]
             return most_accurate(sample, programs, n_rules, selection)
         programs.append(self.state.best.codes)

@@ -190,11 +190,10 @@ def learn_from_examples(
     """The rules that describe the examples of a census shortest, applied once to what is known."""
     sample = census.to_sample()
     space, head = sample.space, sample.space.head
-    form = replace(language.form(space), safe=plan.config.selection.safe)
-    if plan.mode == "complete":
-        # What is not known yet may be what the program derives: to deny it could undo itself.
-        form = replace(form, unnegated=tuple(np.flatnonzero(space.recursive).tolist()))
     crisp, selection = CrispSample.of(sample), plan.config.selection
+    form = replace(language.form(space), safe=selection.safe)
+    if plan.mode == "complete" and not selection.negated_target:
+        form = replace(form, unnegated=tuple(np.flatnonzero(space.recursive).tolist()))
     extra = np.zeros((0, space.m), dtype=np.int8)
     if plan.short_bodies:
         with limited(time_left().share(_FOR_SHORT_BODIES)):

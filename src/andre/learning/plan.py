@@ -18,6 +18,9 @@ from andre.samples import Codes, Language, RuleSpace, key_text
 
 #: Formats in which knowledge bases come, to be completed rather than defined.
 _KNOWLEDGE_BASES = frozenset({"nl", "tsv", "tsv-splits"})
+#: How preset `paper` chooses rules from facts that state their target wholly: all that any run came to and
+#: that are as good as never wrong. Under this reading the paper's classical tasks come out.
+_PAPER_TASKS: dict[str, Any] = {"criterion": "soundness", "min_confidence": 0.999}
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,10 @@ class Plan:
             The first target; a language or a bias may name it instead.
         preset
             `default` works best; `paper` follows the paper: rows, its language,
-            its settings.
+            its settings. It knows no modes: every grounding is an example, the target's
+            facts are read and may be denied, and variables may stand for one constant.
+            From a knowledge base it takes the most accurate program of one run, from
+            any other facts all rules of all runs that are as good as never wrong.
         language
             A language, or a TOML file that holds one. By default that of the
             bias that came with the facts, else that of the preset.
@@ -101,6 +107,8 @@ class Plan:
         if preset == "paper":
             own.setdefault("short_bodies", False)
             own.setdefault("calibrate", False)
+            if semantics == "rows" and facts.origin not in _KNOWLEDGE_BASES and "criterion" not in options:
+                options = _PAPER_TASKS | options
         made = Language.of(facts, language, preset, **about_language)
         return cls(made, Config.preset(preset, **options), mode, semantics, identity, **own)
 

@@ -258,9 +258,13 @@ class _Examples:
         self._raw = np.stack(sample.counted)  # [2, B]
         balanced = torch.stack(row_weights(sample, config.loss))  # [2, B] in float64
         self._draw = balanced.sum(0)  # [B]
-        # A batch weighs as much as it has examples, or 1 in all where losses are means.
-        share = balanced / self._draw * (1 if config.loss.reduction == "sum" else 1 / (self.size or 1))
-        self._labels = (balanced if self.size is None else share).float().to(device)
+        if self.size is not None:
+            # A batch weighs as much as it has examples, or 1 in all where losses are means.
+            balanced = balanced / self._draw * (1 if config.loss.reduction == "sum" else 1 / self.size)
+        elif batch is not None and config.loss.reduction == "sum":
+            # So does one that holds every distinct example, however often these occur.
+            balanced = balanced * min(1.0, batch / float(self._draw.sum()))
+        self._labels = balanced.float().to(device)
 
     @property
     def n_batches(self) -> int:

@@ -67,7 +67,7 @@ def why_no_rule(result: Result) -> str | None:
     rows = f"{train.rows:g} rows, {train.missed:g} of them positive"
     if result.stopped:
         return f"no rule was found before learning was stopped ({rows}): give it more time"
-    if result.config.selection.criterion == "accuracy":
+    if result.config.selection.criterion != "description":
         return (
             f"no rule was found ({rows}): no run settled on a rule that is {floor}; "
             "try more restarts or the default preset"

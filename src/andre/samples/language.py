@@ -77,7 +77,16 @@ def training_facts(facts: FactBase, *, held_out: bool = False) -> FactBase:
 _KINDS: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("variables", "max_body"), (int, "a whole number")),
     **dict.fromkeys(
-        ("repeated", "order", "inequality", "singletons", "recursion", "negation", "held_out"),
+        (
+            "repeated",
+            "order",
+            "inequality",
+            "singletons",
+            "recursion",
+            "negation",
+            "held_out",
+            "unary_negatives",
+        ),
         (bool, "true or false"),
     ),
     **dict.fromkeys(("relations", "exclude", "require", "constants"), (tuple, "a list of names")),
@@ -116,6 +125,9 @@ class Language:
     recursion: bool = True  #: whether a body may hold the target
     negation: bool = True  #: whether literals may be negated
     held_out: bool = False  #: whether variables range also over constants that no training fact has
+    #: Whether in `rows` a head of one argument ranges over all constants, unless negatives are stated. Over
+    #: the constants of its facts, as other heads do, it has no negative examples.
+    unary_negatives: bool = False
 
     def __post_init__(self) -> None:
         for name, (kind, wanted) in _KINDS.items():
@@ -144,7 +156,7 @@ class Language:
         """
         if name not in {"default", "paper"}:
             raise ConfigError(f"there is no preset {name!r}: choose default or paper")
-        paper = {"inequality": False, "singletons": True, "held_out": True}
+        paper = {"inequality": False, "singletons": True, "held_out": True, "unary_negatives": True}
         return cls(target, **((paper if name == "paper" else {}) | options))
 
     @classmethod

@@ -13,7 +13,7 @@ from andre.evaluation import CrispSample, description_length, program_length
 from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
 from andre.learning.config import Floor, Guide, SelectionConfig
-from andre.learning.extraction import distinct_bodies
+from andre.learning.extraction import distinct_bodies, most_general
 from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.samples import Codes, Form, RuleSpace
 
@@ -120,6 +120,8 @@ def most_accurate(
 ) -> Candidate:
     """The paper's choice: of the fewest subrules that are accurate enough, the most accurate program.
 
+    A program that is no more accurate than none at all is never chosen.
+
     Parameters
     ----------
     programs
@@ -128,18 +130,43 @@ def most_accurate(
         How many subrules each run was given.
     """
     ranked: list[tuple[bool, int, float, int, int, Codes]] = []
-    floor = config.floor(sample.totals[0])
+    with unhurried():
+        floor, empty = config.floor(sample.totals[0]), nothing(sample)
+        least = sample.accuracy(empty.codes)
     for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
         if ranked and late("choosing among runs"):
             break
         with unhurried():
-            sound = prune(sample, distinct_bodies(codes), floor)
+            bodies = distinct_bodies(codes)
+            sound = _general(sample, bodies, floor) if config.redundant else prune(sample, bodies, floor)
             accuracy = sample.accuracy(sound)
+        if accuracy <= least:
+            continue
         enough = accuracy >= config.accuracy
         ranked.append((not enough, n if enough else 0, -accuracy, n, place, sound))
+    if not ranked:
+        return empty
     best = min(ranked, key=lambda entry: entry[:5])[5]
     with unhurried():
         return Candidate(_by_support(sample, best), program_length(sample, best))
+
+
+def all_sound(sample: CrispSample, programs: list[Codes], config: SelectionConfig) -> Candidate:
+    """All rules of all runs that reach the floor, but for those that another is a part of.
+
+    Parameters
+    ----------
+    programs
+        What the runs have come to, [subrules, m] each.
+    """
+    bodies = distinct_bodies(np.concatenate([nothing(sample).codes, *programs]))
+    codes = _by_support(sample, _general(sample, bodies, config.floor(sample.totals[0])))
+    return Candidate(codes, program_length(sample, codes))
+
+
+def _general(sample: CrispSample, bodies: Codes, floor: Floor) -> Codes:
+    """The bodies that reach the floor and that no other is a part of."""
+    return most_general(bodies[floor.passes(sample.body_counts(bodies))])
 
 
 def form_of(space: RuleSpace, config: SelectionConfig) -> Form:
