@@ -134,7 +134,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "visual": Benchmark(
         "Visual examples",
         "visual:bench_visual",
-        {"seeds": 20, "workers": 16},
+        {"seeds": 10, "workers": 16},
     ),
     "wide": Benchmark(
         "Wide rule spaces",

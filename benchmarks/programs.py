@@ -245,11 +245,16 @@ def bench_programs(
     """Learn every relation of some bases, named with commas, by preset `paper`; all if not given."""
     names = parse_names(datasets, tuple(RUN_MINUTES), "dataset")
     began = time.perf_counter()
-    tasks = []
+    sizes: dict[Task, int] = {}
     for name in names:
         facts = training_facts(name)
-        targets = sorted(learnable(facts)[0], key=lambda target: -len(facts.named(target)))
-        tasks += [Task(name, target, seed=seed) for target in targets]
+        for target in learnable(facts)[0]:
+            ends = facts.named(target).codes.T
+            sizes[Task(name, target, seed=seed)] = len(facts.constants) * math.prod(
+                len(np.unique(end)) for end in ends
+            )
+    # Those with most rows take longest: begun last, one would keep all processes waiting.
+    tasks = sorted(sizes, key=lambda task: -sizes[task])
     learned = run_all(learn_task, tasks, workers, tick)
     bases = [
         judge_base(name, [each for each in learned if each.task.dataset == name], workers, seed)

@@ -32,7 +32,7 @@ def test_the_ablation_by_preset_paper_has_one_pipeline():
     report = bench_ablation("R1:20", seeds=1, preset="paper")
     overall, by_cell = report.tables
     assert report.name == "ablation-paper"
-    assert [row[:2] for row in overall.rows] == [(operator, "preset paper") for operator in OPERATORS]
+    assert [row[:2] for row in overall.rows] == [(operator, "preset paper") for operator in ABLATION]
     assert len(by_cell.rows) == 1
 
 
