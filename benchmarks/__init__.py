@@ -96,6 +96,31 @@ BENCHMARKS: dict[str, Benchmark] = {
         "embeddings:bench_embeddings",
         {"datasets": None, "seeds": 3, "workers": 16},
     ),
+    "kb-paper": Benchmark(
+        "Knowledge bases by preset paper: all programs",
+        "programs:bench_programs",
+        {"datasets": None, "seed": 0, "workers": 16},
+    ),
+    "kb-accuracy": Benchmark(
+        "Knowledge bases: accuracy",
+        "knowledge:bench_accuracy",
+        {"datasets": None, "seed": 1, "workers": 16},
+    ),
+    "kb-listings": Benchmark(
+        "Knowledge bases: the printed rules counted again",
+        "listings:bench_listings",
+        {"datasets": None},
+    ),
+    "kb-countries": Benchmark(
+        "Countries: the region of every held-out country",
+        "countries:bench_countries",
+        {"seed": 0, "workers": 16},
+    ),
+    "kb-times": Benchmark(
+        "Knowledge bases: time for all programs",
+        "knowledge:bench_times",
+        {"datasets": None, "workers": 2},
+    ),
     "synthetic": Benchmark(
         "Synthetic programs R1-R6",
         "synthetic:bench_synthetic",
@@ -111,6 +136,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "operators:bench_ablation",
         {"cells": None, "preset": "default", "seeds": 20, "workers": 16},
     ),
+    "ablation-paper": Benchmark(
+        "Ablation: attention against product operators, preset paper",
+        "operators:bench_ablation",
+        {"cells": None, "preset": "paper", "seeds": 5, "workers": 16},
+    ),
     "operators": Benchmark(
         "Operators against minimum and maximum",
         "operators:bench_operators",
@@ -119,27 +149,12 @@ BENCHMARKS: dict[str, Benchmark] = {
     "visual": Benchmark(
         "Visual examples",
         "visual:bench_visual",
-        {"seed": 0},
+        {"seeds": 10, "workers": 16},
     ),
     "wide": Benchmark(
         "Wide rule spaces",
         "synthetic:bench_wide",
         {"m": 50, "rows": 5000, "noise": 0.1, "seeds": 10, "workers": 10},
-    ),
-    "kb-accuracy": Benchmark(
-        "Knowledge bases: accuracy",
-        "knowledge:bench_accuracy",
-        {"datasets": None, "seed": 1, "workers": 16},
-    ),
-    "kb-countries": Benchmark(
-        "Countries: the region of every held-out country",
-        "countries:bench_countries",
-        {"seed": 0},
-    ),
-    "kb-times": Benchmark(
-        "Knowledge bases: time for all programs",
-        "knowledge:bench_times",
-        {"datasets": None, "workers": 2},
     ),
     "speed": Benchmark(
         "Speed",

@@ -24,7 +24,7 @@ from andre.learning import Config, fit, plot_probabilities, save_figure
 from andre.logic import Atom, Constant, Program, Rule, parse_program
 from andre.model import LossConfig, losses
 from andre.samples import SYNTHETIC_TASKS, Language
-from benchmarks.visual import learn_four
+from benchmarks.visual import Trial, attempt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -165,7 +165,7 @@ def draw_figures(folder: Path) -> list[Path]:
 
 def rule_space() -> Axes:
     """What the subrules of a learned network include, negate and exclude."""
-    return plot_probabilities(learn_four(seed=0))
+    return plot_probabilities(attempt(Trial("four", "default", seed=0)))
 
 
 def loss_shapes() -> Figure:

@@ -8,7 +8,7 @@ without the others.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _FOLDER = "benchmarks"
 _OWN_PAGES = {"splits"}  #: reports that have a page of their own beside the common one
+#: The first table of a section is open. Of the others those with more lines than this are folded, and so
+#: are more figures than this.
+_OPEN_LINES, _OPEN_FIGURES = 12, 2
 
 _PREFACE = """\
 # Benchmarks
@@ -36,8 +39,24 @@ This page is written by the commands it describes; nothing on it is typed by han
 
 measures everything and writes it anew. `./dev bench NAME --out docs` measures one section with the settings
 below it, and `./dev bench page docs` puts the page together from the results in `docs/benchmarks/` without
-measuring. `./dev bench --help` lists the names.
+measuring. `./dev bench --help` lists the names. What every seed gave is in the results.
 """
+
+#: The tables and figures of the paper, and the benchmarks that have them; NAME-paper stands beside NAME.
+PAPER_TABLES: dict[str, tuple[str, ...]] = {
+    "ten classical tasks": ("classical",),
+    "knowledge bases: Countries": ("kb-countries", "kb-accuracy"),
+    "knowledge bases: MRR and Hits of Nations and UMLS": ("kb-paper", "ranking"),
+    "knowledge bases: ACC@h of Nations and UMLS": ("kb-accuracy",),
+    "averages of R1-R6": ("synthetic",),
+    "ablation": ("ablation",),
+    "operators against minimum and maximum (figure)": ("operators",),
+    "both visual examples (figures and a listing)": ("visual",),
+    "statistics of the datasets; printed rules of knowledge bases": ("kb-listings", "census"),
+    "run times": ("kb-paper", "kb-times"),
+    "UW-CSE and Alzheimers-amine": ("kb-accuracy",),
+    "R1-R3, and R4-R6 under noise": ("synthetic",),
+}
 
 
 @dataclass(frozen=True)
@@ -62,13 +81,15 @@ class Table:
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError(f"a row of {self.title!r} has not {len(self.columns)} cells")
 
-    def markdown(self) -> str:
-        """The table as Markdown."""
+    def markdown(self, *, folded: bool = False) -> str:
+        """The table as Markdown, open or behind its title."""
         lines = [self.columns, ("---",) * len(self.columns), *self.rows]
         drawn = [
             "|" + "|".join(cell if cell == "---" else f" {_escape(cell)} " for cell in row) + "|"
             for row in lines
         ]
+        if folded:
+            return _folded(self.title, "\n".join(drawn))
         return "\n".join((f"**{self.title}**", "", *drawn))
 
 
@@ -125,11 +146,15 @@ class Report:
 
     def markdown(self) -> str:
         """A section of the page."""
-        parts = [f"## {self.title}", self.protocol, *(table.markdown() for table in self.tables)]
+        parts = [f"## {self.title}", self.protocol]
+        for place, table in enumerate(self.tables):
+            parts.append(table.markdown(folded=place > 0 and len(table.rows) > _OPEN_LINES))
         if self.notes:
             parts.append("\n".join(f"- {note}" for note in self.notes))
-        parts += [f"![{figure.caption}]({_FOLDER}/{figure.file})" for figure in self.figures]
-        return "\n\n".join((*parts, f"*{self.provenance()}*"))
+        figures = [f"![{figure.caption}]({_FOLDER}/{figure.file})" for figure in self.figures]
+        if len(figures) > _OPEN_FIGURES:
+            figures = [_folded(f"{len(figures)} figures", "\n\n".join(figures))]
+        return "\n\n".join((*parts, *figures, f"*{self.provenance()}*"))
 
     def provenance(self) -> str:
         """Settings, time and versions in one line."""
@@ -165,7 +190,8 @@ def write_page(folder: Path) -> Path:
     order = [*BENCHMARKS, *sorted({report.name for report in reports} - set(BENCHMARKS))]
     reports.sort(key=lambda report: order.index(report.name))
     page = folder / f"{_FOLDER}.md"
-    write_whole(page, "\n".join((_PREFACE, *(report.markdown() + "\n" for report in reports))))
+    sections = (report.markdown() + "\n" for report in reports)
+    write_whole(page, "\n".join((_PREFACE, _contents(reports), *sections)))
     return page
 
 
@@ -184,6 +210,39 @@ def reports_in(folder: Path) -> list[Report]:
         except (ValueError, KeyError, TypeError):
             raise DataError(f"{path} is no benchmark's report: delete it, or measure it anew") from None
     return reports
+
+
+def _contents(reports: Sequence[Report]) -> str:
+    """Where the tables of the paper are, as far as they were measured, and what is beyond them."""
+    titles = {report.name: report.title for report in reports}
+    lines, seen = ["| in the paper | here |", "|---|---|"], set()
+    for what, names in PAPER_TABLES.items():
+        here = [each for name in names for each in (name, f"{name}-paper") if each in titles]
+        if here:
+            lines.append(f"| {what} | {', '.join(_link(titles[name]) for name in here)} |")
+        seen.update(here)
+    lines.append('| settings | `andre.Config.preset("paper")` |')
+    others = [_link(title) for name, title in titles.items() if name not in seen]
+    if others:
+        lines.append(f"| – | {', '.join(others)} |")
+    return "\n".join((*lines, ""))
+
+
+def _link(title: str) -> str:
+    """A link to the section of a title, by the name that both GitHub and MkDocs give it.
+
+    Examples
+    --------
+    >>> _link("Synthetic programs R1-R6, preset paper")
+    '[Synthetic programs R1-R6, preset paper](#synthetic-programs-r1-r6-preset-paper)'
+    """
+    plain = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -")
+    return f"[{title}](#{plain.replace(' ', '-')})"
+
+
+def _folded(title: str, text: str) -> str:
+    """Text that a click on its title shows."""
+    return f'<details markdown="1">\n<summary>{title}</summary>\n\n{text}\n\n</details>'
 
 
 def rich_tables(report: Report) -> list[RichTable]:

@@ -12,11 +12,12 @@ from andre.facts import TASKS, FactBase
 from andre.logic import parse_atom
 from andre.samples import Language
 from benchmarks import knowledge
-from benchmarks.countries import Map, hide, judge_regions
+from benchmarks.countries import Map, Source, hide, judge_regions
 from benchmarks.knowledge import Heads, _asked, ceiling, judge_heads, judge_rows, remark, time_all
 from benchmarks.paper import KNOWLEDGE, RUN_MINUTES, Published
 
 _SIDE = Published("family", "grandparent/2", 0.8, 3, None, None)
+_PRINTED = Published("family", "grandparent/2", 0.8, 3, 99.0, 90.0, (("NTPλ", 50.0),))
 
 
 def _family():
@@ -31,7 +32,17 @@ def test_rows_reach_their_ceiling():
         found.rows
         == take_census(_family(), Language.preset("paper", "grandparent/2"), semantics="rows").n_examples
     )
-    assert len(found.line()) == 14
+    assert found.by_paper is None
+    assert found.paper_program == ()
+    assert len(found.line()) == len(knowledge._ROWS)
+
+
+def test_lines_of_the_paper_are_learned_by_its_preset():
+    found = judge_rows(_PRINTED, 0, _family(), steps=2)
+    assert 0 <= found.by_paper <= found.held_ceiling + 1e-9
+    assert len(found.line()) == len(knowledge._ROWS)
+    assert found.published_line()[2:-1] == ("50.00", "–", "–", "–", "90.00", "99.00")
+    assert len(found.published_line()) == len(knowledge._PUBLISHED)
 
 
 def test_a_ceiling_by_hand():
@@ -106,6 +117,14 @@ def test_regions_of_a_small_world():
     found = judge_regions("countries_s1", facts=_world())
     assert (found.first, found.test, found.missed) == (1, 1, ())
     assert found.valid <= found.asked
+
+
+def test_regions_by_rules_of_preset_paper():
+    source = Source(None, 3, steps=2)
+    assert str(source) == "preset paper, 3 variables"
+    found = judge_regions("countries_s1", source, facts=_world())
+    assert (found.pool, found.variables, found.test) == (None, 3, 1)
+    assert found.first + len(found.missed) == 1
 
 
 @pytest.mark.parametrize("task", ["countries_s1", "countries_s2", "countries_s3"])

@@ -28,6 +28,14 @@ def test_ablation_sets_apart_operators_and_pipelines():
     assert len(CELLS) == 14
 
 
+def test_the_ablation_by_preset_paper_has_one_pipeline():
+    report = bench_ablation("R1:20", seeds=1, preset="paper")
+    overall, by_cell = report.tables
+    assert report.name == "ablation-paper"
+    assert [row[:2] for row in overall.rows] == [(operator, "preset paper") for operator in ABLATION]
+    assert len(by_cell.rows) == 1
+
+
 def test_operators_are_measured_against_the_truth():
     x = np.linspace(0, 1, 101)
     assert ((memberships(x) >= 0) & (memberships(x) <= 1)).all()

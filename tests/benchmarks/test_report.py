@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andre.errors import DataError
-from benchmarks.report import Figure, Report, Table, rich_tables, write_page
+from benchmarks import BENCHMARKS
+from benchmarks.report import PAPER_TABLES, Figure, Report, Table, rich_tables, write_page
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Zl", "Zp")), max_size=8)
 
@@ -58,6 +60,27 @@ def test_the_page_holds_all_reports_in_order(tmp_path):
     assert places == sorted(places)
     _report("synthetic", rows=(("R6", "9.9"),)).write(tmp_path)
     assert page.replace("| R1 | 0.2 |", "| R6 | 9.9 |", 1) == (tmp_path / "benchmarks.md").read_text()
+
+
+def test_long_tables_but_the_first_and_many_figures_are_folded():
+    long = Table("Long", ("task",), (("R1",),) * 13)
+    report = replace(_report(), tables=(long, long, Table("Short", ("task",), (("R1",),))))
+    text = report.markdown()
+    assert text.count("<details") == text.count("</details>") == 1
+    assert text.index("**Long**") < text.index("<summary>Long</summary>") < text.index("**Short**")
+    many = replace(_report(), figures=tuple(Figure(f"{n}.svg", "A picture") for n in range(3)))
+    assert "<summary>3 figures</summary>" in many.markdown()
+    assert "<details" not in _report().markdown()
+
+
+def test_the_page_says_where_the_tables_of_the_paper_are(tmp_path):
+    assert {name for names in PAPER_TABLES.values() for name in names} <= set(BENCHMARKS)
+    for name in ("ablation", "speed"):
+        _report(name).write(tmp_path)
+    page = (tmp_path / "benchmarks.md").read_text()
+    assert "| ablation | [About ablation](#about-ablation) |" in page
+    assert "| – | [About speed](#about-speed) |" in page
+    assert "classical tasks |" not in page  # it was not measured
 
 
 def test_the_page_refuses_what_is_no_report(tmp_path):

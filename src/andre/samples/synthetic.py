@@ -97,5 +97,6 @@ def _tasks() -> dict[str, SyntheticTask]:
     return {task.name: task for task in tasks}
 
 
-#: The paper's synthetic programs by name: R1 to R6, and the two visual examples.
+#: The paper's synthetic programs by name: R1 to R6, and the two visual examples. That R1 to R6 have ten
+#: candidates is an assumption: the paper names b1 to b9 and no number.
 SYNTHETIC_TASKS: dict[str, SyntheticTask] = _tasks()
