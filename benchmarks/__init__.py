@@ -81,6 +81,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "ranking:bench_ranking",
         {"datasets": None, "pools": None, "seed": 0, "workers": 2},
     ),
+    "proposals": Benchmark(
+        "What gradient descent adds to a ranking",
+        "proposals:bench_proposals",
+        {"datasets": None, "seeds": 3, "workers": 16},
+    ),
     "synthetic": Benchmark(
         "Synthetic programs R1-R6",
         "synthetic:bench_synthetic",
