@@ -28,7 +28,9 @@ Source: TypeAlias = Literal["descended", "undescended"]
 #: How many of the heaviest short bodies are looked for among the proposed rules.
 HEAVIEST = (50, 100, 500)
 _DRAWS = 10_000
-_NAMES: dict[str, str] = {**KINDS, "undescended": "runs that never move"}
+_NAMES: dict[str, str] = {str(pool): name for pool, name in KINDS.items()} | {
+    "undescended": "runs that never move"
+}
 
 
 @dataclass(frozen=True)

@@ -268,8 +268,8 @@ class _OneRelation:
         one another, these tell nearly all about the label, and runs come to nothing else.
         """
         space = sample.space
-        shown = np.ones(space.m, dtype=np.bool_)
-        inner = space.incidence[len(space.head_variables) :].any(axis=0)  # [m]
+        shown: Bools = np.ones(space.m, dtype=np.bool_)
+        inner: Bools = np.asarray(space.incidence[len(space.head_variables) :].any(axis=0))  # [m]
         if part % 2 and np.count_nonzero(inner) > 1:
             shown = inner
         rng = np.random.default_rng([self.config.seed, part])
