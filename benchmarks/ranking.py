@@ -21,7 +21,7 @@ from andre.completion import (
 from andre.evaluation import POLICIES, RankReport
 from andre.facts import PYKEEN_SPLITS, FactBase, pykeen_split
 from andre.facts.datasets import load
-from andre.learning import ProposalConfig, propose
+from andre.learning import ProposalConfig, beyond_short, propose
 from andre.logic import Rule
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
 from benchmarks.figures import plot_reliability
@@ -88,15 +88,17 @@ def propose_rules(base: str, seed: int, workers: int) -> Proposals:
 def attempt(trial: Trial) -> Outcome:
     """Complete a base from train facts, then from train and valid facts with the choices made."""
     given = trial.proposed or Proposals((), (), 0.0, 0)
+    # Enumerated bodies are as good as any others of their length.
+    added = beyond_short if trial.pool == "mixed" else list[Rule]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the page says what is odd about the bases
         facts = _facts(trial.base, trial.seed)
         began = time.perf_counter()
-        done = complete(facts, pool_config(trial.pool, trial.seed), given.train)
+        done = complete(facts, pool_config(trial.pool, trial.seed), added(given.train))
         seconds = time.perf_counter() - began
         found, reliability = done.evaluate("test"), done.reliability.bins
         peak = max(peak_bytes(), given.peak)
-        with_valid = relearn(done, extra=given.with_valid).evaluate("test")
+        with_valid = relearn(done, extra=added(given.with_valid)).evaluate("test")
     return Outcome(
         base=trial.base,
         pool=trial.pool,
@@ -292,7 +294,8 @@ _PROTOCOL = (
     "Both sides of every test fact are asked for; all other known facts are filtered. *Short bodies* are all "
     "bodies of one and two literals, with constants and, in WN18RR, sampled chains of three and four: no "
     "gradient. *Gradient only* pools the rules that runs of gradient descent propose, nothing enumerated; "
-    "*mixed* pools both. *Train+valid* learns from both with the choices already made. Ranks are realistic, "
+    "*mixed* pools short bodies and those of its rules that are longer. *Train+valid* learns from both with "
+    "the choices already made. Ranks are realistic, "
     "the mean over all orders of a tie, unless said otherwise; the validation MRR is lower because test facts"
     " stay among its candidates. Of the others' figures the paper's has an unstated tie rule, and DFORL's "
     ".876 on Kinship ranks ties densely; NeuralLP, AnyBURL (rules to length 3, about 14 s in all, its own "
