@@ -86,6 +86,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "ranking:bench_ranking",
         {"datasets": None, "pools": None, "seed": 0, "workers": 2},
     ),
+    "proposals": Benchmark(
+        "What gradient descent adds to a ranking",
+        "proposals:bench_proposals",
+        {"datasets": None, "seeds": 3, "workers": 16},
+    ),
     "splits": Benchmark(
         "The same split, every tie policy",
         "splits:bench_splits",

@@ -54,7 +54,7 @@ def test_rules_of_runs_and_of_a_file_are_in_the_pool(base, tmp_path):
     assert "likes(x12, y12)" in run(base, "likes(x12, ?)", *nothing, "--with", program).stdout
     found = run(base, "likes(x12, ?)", *nothing, "--propose").stdout
     assert "likes(x12, y12)" in found
-    assert "knows(X2, X1)" in found
+    assert "knows(Y, X)" in found
 
 
 def test_a_saved_run_is_not_learned_again(base, tmp_path):

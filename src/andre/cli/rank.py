@@ -184,11 +184,12 @@ def _extra(base: FactBase, config: CompletionConfig, rules: _Rules) -> list[Rule
         found += read_program(rules.program)
     if rules.propose:
         from andre.completion import with_validation
-        from andre.learning import ProposalConfig, propose
+        from andre.learning import ProposalConfig, beyond_short, propose
 
         # Runs must not see the facts that choose, not even those that are split off later.
         with processes(rules.jobs) as executor:
-            found += propose(with_validation(base, config), ProposalConfig(seed=config.seed), executor)
+            of_runs = propose(with_validation(base, config), ProposalConfig(seed=config.seed), executor)
+        found += beyond_short(of_runs) if config.short else of_runs
     return found
 
 

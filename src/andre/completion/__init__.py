@@ -6,6 +6,7 @@ from andre.completion.completion import Choice, Completion, RankedAnswer
 from andre.completion.config import CompletionConfig, SizeConfig
 from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.learner import complete, relearn
+from andre.completion.pool import as_rule
 from andre.completion.scoring import Scorer
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "ReliabilityBin",
     "Scorer",
     "SizeConfig",
+    "as_rule",
     "believed",
     "complete",
     "relearn",

@@ -162,7 +162,7 @@ class BodyPool:
                 check()
                 found = self._rules.pairs(rule, step)
                 if len(found[0]) and rule not in known:
-                    bodies.append(rule)
+                    bodies.append(_single_step(rule, graph, step, self.facts) or rule)
                     covered.append(found)
         # In a small base every pair is as good as covered; in a large one a target sees few of the pool's.
         added = (pairs for pairs, _ in covered[len(chosen) :])
@@ -198,6 +198,21 @@ def as_rule(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -> Rule
     count = len(graph.relations)
     seen = body if step < count else body.reversed(graph)
     return to_rule(seen, graph.relations[step % count], graph, facts)
+
+
+def _single_step(rule: Rule, graph: Graph, step: int, facts: FactBase) -> Body | None:
+    """The body of one literal that a given rule of a direction stands for, if it does.
+
+    Whether it was enumerated or given must make no difference to what its weight costs.
+    """
+    plain = [literal for literal in rule.body if not literal.is_builtin]
+    if len(plain) != 1 or plain[0].atom.predicate not in graph.relations:
+        return None
+    relation = graph.relations.index(plain[0].atom.predicate)
+    for place in (relation, relation + len(graph.relations)):
+        if as_rule(body := Body("path", (place,)), graph, step, facts) == rule:
+            return body
+    return None
 
 
 def significance(n_b: NDArray[np.float32], n_r: NDArray[np.float32], rate: float | Floats) -> Floats:

@@ -32,7 +32,7 @@ from andre.learning.plots import (
     readings,
     save_figure,
 )
-from andre.learning.proposing import ProposalConfig, informative_columns, propose
+from andre.learning.proposing import ProposalConfig, beyond_short, informative_columns, propose
 from andre.learning.results import Counts, Definition, Result, RunSummary, Score, TargetStore, Theory
 from andre.learning.short_bodies import Screening, best_short_bodies
 from andre.learning.targets import learn
@@ -68,6 +68,7 @@ __all__ = [
     "TrainingConfig",
     "background_of",
     "best_short_bodies",
+    "beyond_short",
     "distinct_bodies",
     "extract",
     "fewest_errors",

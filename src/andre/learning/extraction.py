@@ -59,6 +59,37 @@ def extract(weights: Tensor, mask: Tensor, certainties: tuple[float, ...]) -> Co
     return codes
 
 
+def likeliest_bodies(weights: Tensor, bodies: Codes, most: int) -> Codes:
+    """Of some bodies those that subrules hold likeliest, settled or not, so many of each subrule, [found, m].
+
+    A subrule's weights give every atom a chance to be included, negated and left out,
+    and so every body the product of its choices' chances.
+
+    Parameters
+    ----------
+    weights
+        Of subrules, [n, m, 3].
+    bodies
+        Those to choose from, [bodies, m].
+    most
+        Bodies of a subrule.
+
+    Examples
+    --------
+    >>> weights = torch.tensor([[[3.0, 0, 0], [0, 2.0, 0], [0, 0, 9.0]]])
+    >>> bodies = np.array([[1, 0, 0], [0, 1, 0], [0, -1, 0], [1, -1, 0], [1, 0, 1]], dtype=np.int8)
+    >>> likeliest_bodies(weights, bodies, 2)
+    array([[ 1,  0,  0],
+           [ 1, -1,  0]], dtype=int8)
+    """
+    odds = (weights[..., :2] - weights[..., 2:]).detach().cpu().numpy()  # [n, m, 2], in logarithms
+    included, negated = ((bodies * sign > 0).astype(np.float32).T for sign in (1, -1))  # [m, bodies] each
+    score = odds[..., 0] @ included + odds[..., 1] @ negated  # [n, bodies]
+    if not most or most >= len(bodies):
+        return bodies if most else bodies[:0]
+    return bodies[np.unique(np.argpartition(-score, most - 1, axis=1)[:, :most])]
+
+
 def settled_weights(codes: Codes) -> Tensor:
     """Weights that have settled on these bodies, [rules, m, 3]: the reverse of `extract`.
 

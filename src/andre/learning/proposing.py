@@ -7,10 +7,12 @@ source is a function beside these that gives bodies as codes, [bodies, m].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Annotated
 
 import numpy as np
@@ -19,18 +21,27 @@ from pydantic import Field
 from andre.arrays import Bools, Floats
 from andre.census import Census, sample_census, take_census
 from andre.errors import DataError
-from andre.evaluation import CrispSample
+from andre.evaluation import CrispSample, smoothed_confidence
 from andre.facts import FactBase
 from andre.learning.callbacks import Callback, State
 from andre.learning.config import Config, Guide
-from andre.learning.extraction import distinct_bodies, extract, with_shorter
+from andre.learning.extraction import (
+    distinct_bodies,
+    extract,
+    likeliest_bodies,
+    literal_bodies,
+    with_shorter,
+)
 from andre.learning.fitting import fit
 from andre.learning.plan import learnable, with_inequalities
 from andre.learning.results import Result
 from andre.limits import limited, time_left
 from andre.logic import Rule
-from andre.model import Count, Settings, Whole
+from andre.model import Count, Positive, Settings, Whole
 from andre.samples import Codes, Form, Language, RuleSpace, Sample
+
+#: The chance to be shown of a candidate that tells nothing, as a share of the mean chance.
+_UNINFORMED = 0.3
 
 
 @dataclass(frozen=True)
@@ -143,7 +154,7 @@ def promising_columns(bodies: Codes, form: Form, most: int = 64) -> Bools:
 
 
 class ProposalConfig(Settings):
-    """How many runs `propose` lets propose, and what they see.
+    """How many runs `propose` lets propose, what they see, and which of their bodies are kept.
 
     Examples
     --------
@@ -151,29 +162,36 @@ class ProposalConfig(Settings):
     20
     """
 
+    parts: Count = 4  #: random parts of the examples and literals, each seen by runs of its own
     steps: Count = 80  #: epochs of a run
-    restarts: Count = 3  #: runs for each number of subrules
-    subrules: Annotated[tuple[Count, ...], Field(min_length=1)] = (2, 4, 8)  #: rules of a run
+    learning_rate: Positive = 0.1
+    restarts: Count = 6  #: runs for each number of subrules, in each part
+    subrules: Annotated[tuple[Count, ...], Field(min_length=1)] = (8,)  #: rules of a run
     looks: Count = 4  #: times at which the bodies of the runs are read
-    columns: Count = 64  #: literals that runs see, the most informative; in spaces that are wider
+    #: Short bodies that a subrule is read as at a look, the likeliest by its weights: so many about the
+    #: head's variables alone, and so many about others; beside the body that it has settled on.
+    likeliest: Whole = 8
+    columns: Count = 128  #: literals that runs see, in wider spaces: drawn by how informative they are
     #: Head atoms that are looked at; of more, so many are drawn, unless rules have more than three variables.
     heads: Annotated[int, Field(ge=8)] = 50_000
-    rows: Count = 2_000  #: rows that runs see
+    rows: Count = 2_000  #: rows that the runs of a part see
     variables: Count = 3  #: of a rule
     literals: Count = 4  #: most literals of a body
-    rules: Count = 150  #: rules of a relation that are kept, the most significant first
-    support: Count = 2  #: facts that a rule is right about
+    rules: Count = 200  #: rules of a relation that are kept, the most significant first
+    confident: Whole = 100  #: further rules of a relation that are kept, the most confident first
+    support: Count = 2  #: facts that a rule is right about which speaks for its head
     seed: Whole = 0
 
-    def training(self) -> Config:
-        """The settings of the runs."""
+    def training(self, part: int) -> Config:
+        """The settings of the runs of one part."""
         return Config.preset(
             "default",
             steps=self.steps,
+            learning_rate=self.learning_rate,
             restarts=self.restarts,
             subrules=self.subrules,
             check_every=-(-self.steps // self.looks),
-            seed=self.seed,
+            seed=int(np.random.SeedSequence([self.seed, part]).generate_state(1)[0]),
         )
 
 
@@ -182,9 +200,10 @@ def propose(
 ) -> list[Rule]:
     """Rules that runs propose for every binary relation of a knowledge base, from its training facts alone.
 
-    No body is enumerated: a body is one that a run has come to at one of a few
-    looks, or such a one without some of its literals. Hand the rules to
-    `complete` as `extra`.
+    No body is enumerated: a body is read off the weights of a run at one of a few
+    looks, or is such a one without some of its literals. Ranking has use for many
+    weak rules, and for rules that are right less often than chance and so speak
+    against their head: hand the rules to `complete` as `extra`, which weighs them.
 
     Parameters
     ----------
@@ -211,6 +230,22 @@ def propose(
     return [rule for rules in found for rule in rules]
 
 
+def beyond_short(rules: Iterable[Rule]) -> list[Rule]:
+    """The rules of more than two literals, inequalities not counted.
+
+    Where all short bodies are enumerated and the best of them kept, others of that length
+    only make weights harder to learn: validation facts of UMLS and Kinship rank worse with them.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_program
+    >>> rules = parse_program("h(X,Y) :- p(X,Y), X \\\\= Y. h(X,Y) :- p(X,Z), p(Z,Y), \\\\+ q(X,Y).")
+    >>> print(*beyond_short(rules))
+    h(X, Y) :- p(X, Z), p(Z, Y), \\+ q(X, Y).
+    """
+    return [rule for rule in rules if sum(not literal.is_builtin for literal in rule.body) > 2]
+
+
 @dataclass(frozen=True)
 class _OneRelation:
     """Proposes rules for one relation; a value, so that other processes can be given it."""
@@ -223,23 +258,42 @@ class _OneRelation:
         language = Language(target, variables=config.variables, inequality=False, max_body=config.literals)
         try:
             sample = self._census(language).require_both_classes().to_sample()
-            kept = informative_columns(sample.thinned(config.rows, config.seed), config.columns)
-            bodies = self._bodies(sample, kept)
         except DataError:  # nothing can be told apart, so nothing can be proposed
             return []
-        sample = sample.columns(kept)
-        own = np.flatnonzero(sample.space.recursive).tolist()
-        form = replace(language.form(sample.space), unnegated=tuple(own))
-        return _rules(sample, _admitted(bodies, form), config)
+        found = [np.zeros((0, sample.space.m), dtype=np.int8)]
+        for part in range(config.parts):
+            with suppress(DataError):  # a part may hold one class alone
+                found.append(self._bodies(sample, language, part))
+        return _rules(sample, distinct_bodies(np.concatenate(found)), config)
 
-    def _bodies(self, sample: Sample, columns: Bools) -> Codes:
-        """What runs that see these columns come to at any look, [bodies, columns]."""
-        training, effort = self.config.training(), Effort(self.config.rows, rounds=1)
-        reader = _Reader(training.selection.certainties)
+    def _bodies(self, sample: Sample, language: Language, part: int) -> Codes:
+        """Well-formed bodies that runs come to which see one part of a sample, [bodies, m]."""
+        config, training = self.config, self.config.training(part)
+        columns = self._columns(sample.thinned(config.rows, training.seed), part)
+        reader = _Reader(_form(language, sample.space.narrowed(columns)), training, config.likeliest)
+        effort = Effort(config.rows, rounds=1)
         result = propose_bodies(sample, training, effort, columns=columns, callbacks=(reader,))
         if result.stopped == "interrupted":
             raise KeyboardInterrupt
-        return np.concatenate(reader.found)
+        found = reader.bodies()
+        bodies = np.zeros((len(found), sample.space.m), dtype=np.int8)
+        bodies[:, columns] = found
+        return bodies
+
+    def _columns(self, sample: Sample, part: int) -> Bools:
+        """The candidates that runs of one part see, [m].
+
+        Every other part shows none about the head's variables alone. Where relations exclude
+        one another, these tell nearly all about the label, and runs come to nothing else.
+        """
+        space = sample.space
+        shown: Bools = np.ones(space.m, dtype=np.bool_)
+        inner: Bools = np.asarray(space.incidence[len(space.head_variables) :].any(axis=0))  # [m]
+        if part % 2 and np.count_nonzero(inner) > 1:
+            shown = inner
+        rng = np.random.default_rng([self.config.seed, part])
+        shown[shown] = informative_columns(sample.columns(shown), self.config.columns, rng)
+        return shown
 
     def _census(self, language: Language) -> Census:
         if language.variables > 3:  # head atoms can be drawn where rules have one variable more
@@ -247,11 +301,17 @@ class _OneRelation:
         return sample_census(self.facts, language, self.config.heads, seed=self.config.seed, mode="complete")
 
 
-def informative_columns(sample: Sample, most: int) -> Bools:
+def informative_columns(sample: Sample, most: int, rng: np.random.Generator | None = None) -> Bools:
     """The candidates with the highest information gain about the label of a row, so many at the most, [m].
 
     Both classes weigh the same. Rows are looked at and not examples: a literal of a
     longer body holds on some row of almost every example.
+
+    Parameters
+    ----------
+    rng
+        Draws candidates with chances in proportion to their gain, a little for those without;
+        None takes the best.
     """
     m = sample.space.m
     if m <= most:
@@ -268,7 +328,11 @@ def informative_columns(sample: Sample, most: int) -> Bools:
     positive, negative = (np.clip(part, 1e-6, 1 - 1e-6) for part in share)
     gain = _entropy((positive + negative) / 2) - (_entropy(positive) + _entropy(negative)) / 2
     kept = np.zeros(m, dtype=np.bool_)
-    kept[np.argsort(-gain, kind="stable")[:most]] = True
+    if rng is None:
+        kept[np.argsort(-gain, kind="stable")[:most]] = True
+    else:
+        chance = gain.clip(0) + _UNINFORMED * gain.clip(0).mean() + 1e-12
+        kept[rng.choice(m, most, replace=False, p=chance / chance.sum())] = True
     return kept
 
 
@@ -277,40 +341,72 @@ def _entropy(p: Floats) -> Floats:
     return -(p * np.log(p) + (1 - p) * np.log(1 - p))
 
 
+def _form(language: Language, space: RuleSpace) -> Form:
+    """What a language asks of bodies, whose own target must not be negated."""
+    return replace(language.form(space), unnegated=tuple(np.flatnonzero(space.recursive).tolist()))
+
+
 class _Reader(Callback):
     """Collects the bodies that runs hold at every look, not only at the end."""
 
-    def __init__(self, certainties: tuple[float, ...]) -> None:
-        self.certainties = certainties
-        self.found: list[Codes] = []
+    def __init__(self, form: Form, training: Config, likeliest: int) -> None:
+        self.form = form
+        self.certainties = training.selection.certainties
+        self.likeliest = likeliest
+        self.found: list[Codes] = []  #: settled bodies
+        self.likely: list[Codes] = []  #: short bodies, settled or not
+
+    @cached_property
+    def _short(self) -> tuple[Codes, Codes]:
+        """Well-formed bodies of one and two literals: about the head's variables alone, and about others."""
+        bodies, space = self.form.short_bodies(), self.form.space
+        others = space.incidence[len(space.head_variables) :].any(axis=0)  # [m]
+        inner = (bodies[:, others] != 0).any(axis=1)
+        return bodies[~inner], bodies[inner]
 
     def on_extract(self, state: State) -> None:
         """Take the bodies that the runs hold now."""
         if state.runs is not None:
-            codes = extract(state.runs.weights, state.runs.mask, self.certainties)
-            self.found.append(distinct_bodies(codes))
+            weights, mask = state.runs.weights, state.runs.mask
+            self.found.append(distinct_bodies(extract(weights, mask, self.certainties)))
+            for short in self._short if self.likeliest else ():
+                self.likely.append(likeliest_bodies(weights[mask > 0], short, self.likeliest))
 
+    def bodies(self) -> Codes:
+        """All that was read: settled bodies, those with up to two literals less, atoms alone, likely bodies.
 
-def _admitted(bodies: Codes, form: Form) -> Codes:
-    """Well-formed bodies among these and those one or two literals shorter."""
-    longest = form.max_body or form.space.m
-    bodies = bodies[np.count_nonzero(bodies, axis=1) <= longest + 2]
-    pool = with_shorter(with_shorter(bodies))
-    return pool[form.admits(pool)]
+        An atom that a run negates is read alone, too: where it holds, it speaks against the head.
+        """
+        settled, m = np.concatenate(self.found), self.form.space.m
+        longest = self.form.max_body or m
+        found = with_shorter(with_shorter(settled[np.count_nonzero(settled, axis=1) <= longest + 2]))
+        alone = literal_bodies(np.flatnonzero((settled != 0).any(axis=0))[:, None], m)
+        found = distinct_bodies(np.concatenate([found, alone, *self.likely]))
+        return found[self.form.admits(found)]
 
 
 def _rules(sample: Sample, bodies: Codes, config: ProposalConfig) -> list[Rule]:
-    """The most significant of these bodies as rules whose variables stand for different constants."""
+    """The best of these bodies as rules whose variables stand for different constants.
+
+    They speak for the head, the most significant and the most confident of them; but a
+    body of one literal costs little and may rule out most candidates, so that all of
+    these stay, those that speak against the head among them.
+    """
     crisp = CrispSample.of(sample)
     right, wrong = crisp.body_counts(bodies).T  # [bodies] each
     positive, negative = crisp.totals
     # Positives are facts; a negative that weighs nothing is connected to nothing.
     share, base = (right + 0.5) / (right + wrong + 1), positive / (positive + negative)
     gain = right * np.log(share / base) + wrong * np.log((1 - share) / (1 - base))
+    sure = smoothed_confidence(right + wrong, right)
+    length = np.count_nonzero(bodies, axis=1)
     good = (right >= config.support) & (share > base)
-    order = np.lexsort((np.count_nonzero(bodies, axis=1), -np.where(good, gain, -1)))  # ties to the shorter
-    chosen = _distinct(crisp, bodies[order[good[order]]], config.rules)
-    return [with_inequalities(rule).tidy() for rule in sample.space.program(chosen)]
+    chosen = [bodies[(length == 1) & (right + wrong > 0) & (good | (right <= base * (right + wrong)))]]
+    for value, most in ((gain, config.rules), (sure, config.confident)):
+        order = np.lexsort((length, -value))  # ties to the shorter
+        chosen.append(_distinct(crisp, bodies[order[good[order]]], most))
+    kept = _distinct(crisp, np.concatenate(chosen), sum(map(len, chosen)))
+    return [with_inequalities(rule).tidy() for rule in sample.space.program(kept)]
 
 
 def _distinct(crisp: CrispSample, bodies: Codes, most: int) -> Codes:
@@ -321,12 +417,12 @@ def _distinct(crisp: CrispSample, bodies: Codes, most: int) -> Codes:
     """
     seen: set[bytes] = set()
     kept: list[int] = []
-    for first in range(0, len(bodies), most):
+    for first in range(0, len(bodies), max(1, most)):
         covers = np.packbits(crisp.covers(bodies[first : first + most]), axis=1)  # [rules, B / 8]
         for place, row in enumerate(covers, first):
             if len(kept) < most and (key := row.tobytes()) not in seen:
                 seen.add(key)
                 kept.append(place)
-        if len(kept) == most:
+        if len(kept) >= most:
             break
     return bodies[kept]

@@ -1,0 +1,46 @@
+"""The table of what gradient descent adds, on a base small enough to see what is right."""
+
+from contextlib import nullcontext
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.benchmarks.test_ranking import base
+
+from andre.learning import ProposalConfig
+from benchmarks import proposals
+from benchmarks.proposals import HEAVIEST, bench_proposals, bootstrap
+
+
+def test_the_interval_of_a_bootstrap_is_scipys():
+    values = 1 / np.random.default_rng(0).integers(1, 9, 80)
+    oracle = stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(1))
+    found = bootstrap(values)
+    assert found.mean == pytest.approx(values.mean())
+    wanted = oracle.confidence_interval
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=0.005)
+
+
+def test_pools_are_compared_query_by_query_and_with_runs_that_never_move(monkeypatch):
+    monkeypatch.setattr(proposals, "pykeen_split", lambda name: base())
+    monkeypatch.setattr(proposals, "ProposalConfig", partial(ProposalConfig, steps=20, parts=2, restarts=1))
+    monkeypatch.setattr(proposals, "run_apart", lambda work, *given: work(*given))
+    monkeypatch.setattr(proposals, "worker_pool", lambda workers: nullcontext())
+    report = bench_proposals("nations", seeds=2, workers=1)
+    ranks, differences, held = report.tables
+    assert [row[1:3] for row in ranks.rows] == [
+        ("short bodies", "0"),
+        ("gradient only", "0"),
+        ("mixed", "0"),
+        ("runs that never move", "0"),
+        ("short bodies", "1"),
+        ("gradient only", "1"),
+        ("mixed", "1"),
+    ]
+    by_pool = {(trial["pool"], trial["seed"]): trial["mrr"] for trial in report.data["trials"]}
+    for row, pool in zip(differences.rows, ("mixed", "gradient"), strict=True):
+        gap = by_pool[pool, 0] - by_pool["short", 0]
+        assert float(row[2].split()[0]) == pytest.approx(gap, abs=1e-4)
+    assert all(len(row) == 3 + len(HEAVIEST) for row in held.rows)
+    assert all(0 < float(share) <= 1 for row in held.rows for share in row[3:])
