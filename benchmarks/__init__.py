@@ -84,12 +84,12 @@ BENCHMARKS: dict[str, Benchmark] = {
     "kb-paper": Benchmark(
         "Knowledge bases by preset paper: all programs",
         "programs:bench_programs",
-        {"datasets": None, "seed": 0, "workers": 16},
+        {"datasets": None, "seed": 0, "device": "cpu", "workers": 16},
     ),
     "kb-accuracy": Benchmark(
         "Knowledge bases: accuracy",
         "knowledge:bench_accuracy",
-        {"datasets": None, "seed": 1, "workers": 16},
+        {"datasets": None, "seed": 1, "device": "cpu", "workers": 16},
     ),
     "kb-listings": Benchmark(
         "Knowledge bases: the printed rules counted again",
