@@ -104,12 +104,12 @@ BENCHMARKS: dict[str, Benchmark] = {
     "kb-paper": Benchmark(
         "Knowledge bases by preset paper: all programs",
         "programs:bench_programs",
-        {"datasets": None, "seed": 0, "workers": 16},
+        {"datasets": None, "seed": 0, "device": "cpu", "workers": 16},
     ),
     "kb-accuracy": Benchmark(
         "Knowledge bases: accuracy",
         "knowledge:bench_accuracy",
-        {"datasets": None, "seed": 1, "workers": 16},
+        {"datasets": None, "seed": 1, "device": "cpu", "workers": 16},
     ),
     "kb-listings": Benchmark(
         "Knowledge bases: the printed rules counted again",
@@ -119,7 +119,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "kb-countries": Benchmark(
         "Countries: the region of every held-out country",
         "countries:bench_countries",
-        {"seed": 0, "workers": 16},
+        {"seed": 0, "workers": 2},
     ),
     "kb-times": Benchmark(
         "Knowledge bases: time for all programs",
@@ -154,7 +154,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "visual": Benchmark(
         "Visual examples",
         "visual:bench_visual",
-        {"seeds": 10, "workers": 16},
+        {"seeds": 5, "workers": 2},
     ),
     "wide": Benchmark(
         "Wide rule spaces",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _OPTIONS = {
     "seeds": ("--seeds", "how many seeds: 0, 1, ...; a few for a quick look"),
     "seed": ("--seed", "draws samples and first weights"),
+    "device": ("--device", "where runs of preset paper are trained: cpu or cuda"),
     "workers": ("--jobs", "how many processes share the work"),
     "preset": ("--preset", "default, or paper for the paper's own settings (slow)"),
     "cells": ("--cells", "only these, e.g. R1,R2:500,R5:500:45: task, training rows, noise in per cent"),

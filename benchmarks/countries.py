@@ -17,6 +17,7 @@ from andre.learning import ProposalConfig, propose
 from andre.logic import Rule
 from benchmarks import BENCHMARKS, Tick, silent
 from benchmarks.paper import KNOWLEDGE
+from benchmarks.preset import PaperRuns
 from benchmarks.processes import run_all
 from benchmarks.programs import Task, learn_task
 from benchmarks.ranking import KINDS, POOLS, Pool, pool_config, scored_by
@@ -125,7 +126,7 @@ class Source:
             return []
         if self.pool is not None:
             return propose(facts, ProposalConfig(seed=seed, variables=self.variables))
-        task = Task("countries", "locatedIn/2", self.variables, seed, self.steps)
+        task = Task("countries", "locatedIn/2", self.variables, PaperRuns(seed, steps=self.steps))
         # A rule that negations alone bind says nothing of a country in particular.
         return [rule for rule in learn_task(task, facts.select("train")).rules if is_safe(rule)]
 

@@ -33,7 +33,7 @@ from andre.logic import Atom, Program
 from andre.samples import Form, Language
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
 from benchmarks.paper import KNOWLEDGE, LEARNERS, RUN_MINUTES, Published
-from benchmarks.preset import MOST_BATCHES, fit_paper
+from benchmarks.preset import MOST_BATCHES, PaperRuns
 from benchmarks.processes import peak_bytes, run_all, worker_pool
 from benchmarks.report import Report, Table
 
@@ -179,13 +179,15 @@ def remark(paper: Published, negatives: float, ceiling: float) -> str:
     return "; ".join(said)
 
 
-def judge_rows(paper: Published, seed: int, facts: FactBase | None = None, steps: int | None = None) -> Rows:
+def judge_rows(
+    paper: Published, seed: int, facts: FactBase | None = None, runs: PaperRuns | None = None
+) -> Rows:
     """Learn from a share of the rows, and count right labels among the others.
 
     Parameters
     ----------
-    steps
-        Epochs of a run by preset paper, if not the paper's 500.
+    runs
+        How runs of preset paper are carried out; by default with the same seed.
     """
     began = time.perf_counter()
     facts = load(paper.dataset) if facts is None else facts
@@ -209,7 +211,7 @@ def judge_rows(paper: Published, seed: int, facts: FactBase | None = None, steps
     fewest = fewest_errors(crisp, rules, form, max_rules=_MOST_RULES)
     chosen = by_runs.codes, mixed.codes, fewest
     seconds = time.perf_counter() - began
-    own = fit_paper(train.to_sample(), form, seed, steps) if paper.others else None
+    own = (runs or PaperRuns(seed)).fit(train.to_sample(), form) if paper.others else None
     gradient, mixed_share, fewest_share = (100 * judged.accuracy(codes) for codes in chosen)
     return Rows(
         published=paper,
@@ -267,12 +269,12 @@ def _asked(codes: Codes, train: Bools, held: Bools) -> tuple[Codes, Codes]:
 
 
 def bench_accuracy(
-    datasets: str | None = None, seed: int = 0, workers: int = 1, tick: Tick = silent
+    datasets: str | None = None, seed: int = 0, device: str = "cpu", workers: int = 1, tick: Tick = silent
 ) -> Report:
     """Judge the targets of some datasets, named with commas, by both protocols; all if not given."""
     names = parse_names(datasets, tuple(dict.fromkeys(line.dataset for line in KNOWLEDGE)), "dataset")
     began = time.perf_counter()
-    given = [(paper, seed) for paper in KNOWLEDGE if paper.dataset in names]
+    given = [(paper, PaperRuns(seed, device)) for paper in KNOWLEDGE if paper.dataset in names]
     done = run_all(_both, given, workers, tick)
     rows, heads = [one for one, _ in done], [head for _, both in done for head in both]
     tables = (
@@ -284,7 +286,7 @@ def bench_accuracy(
         name="kb-accuracy",
         title=BENCHMARKS["kb-accuracy"].title,
         protocol=_ACCURACY_PROTOCOL,
-        settings={"seed": seed, "workers": workers},
+        settings={"seed": seed, "device": device, "workers": workers},
         seconds=time.perf_counter() - began,
         tables=tables,
         notes=tuple(
@@ -309,8 +311,9 @@ def _first(program: Sequence[str]) -> str:
     return f"`{program[0]}`" + (f" and {len(program) - 1} more" if len(program) > 1 else "")
 
 
-def _both(given: tuple[Published, int]) -> tuple[Rows, tuple[Heads, Heads]]:
-    return judge_rows(*given), judge_heads(*given)
+def _both(given: tuple[Published, PaperRuns]) -> tuple[Rows, tuple[Heads, Heads]]:
+    paper, runs = given
+    return judge_rows(paper, runs.seed, runs=runs), judge_heads(paper, runs.seed)
 
 
 _OTHERS = ("NTPλ", "NeuralLP", "CILP++", "D-LFIT")
@@ -331,7 +334,8 @@ _ACCURACY_PROTOCOL = (
     "the head is a training fact, or neither. *Negatives* is what always saying no gets. *Ceiling*: equal "
     "rows get equal labels, so no program is right about more than the larger label of each distinct row. "
     "*Preset paper* learns from all training rows, 500 epochs, three restarts of one to four subrules; a "
-    f"batch has 128, 512 or 4,096 rows, the fewest that make at most {MOST_BATCHES} steps an epoch. "
+    f"batch has 128, 512 or 4,096 rows, the fewest that make at most {MOST_BATCHES} steps an epoch; "
+    "its runs alone use the device named below. "
     f"*Gradient only* are the rules of runs on at most {_MOST_ROWS:,} training rows; *mixed pool* adds "
     "all bodies of one or two literals and takes the shortest description; *fewest errors* covers "
     "the distinct training rows that are mostly true and no others: it has as many rules as that "

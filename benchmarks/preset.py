@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from andre.learning import Config, Guide, Result, fit
@@ -16,20 +17,22 @@ MOST_BATCHES = 8
 _LOOKS = 10
 
 
-def fit_paper(sample: Sample, form: Form, seed: int, steps: int | None = None) -> Result:
-    """Learn from rows by preset `paper`, with the batch of the paper's three that fits their number.
+@dataclass(frozen=True)
+class PaperRuns:
+    """How runs of preset `paper` are carried out."""
 
-    Parameters
-    ----------
-    steps
-        Epochs of a run, if not the paper's 500.
-    """
-    batch = batch_of(sample.n_rows)
-    given: dict[str, Any] = {} if steps is None else {"steps": steps}
-    config = Config.preset("paper", seed=seed, batch=batch, **given)
-    whole = config.training.steps * math.ceil(sample.n_rows / batch)
-    looks = config.training.model_copy(update={"check_every": max(1, whole // _LOOKS)})
-    return fit(sample, config.model_copy(update={"training": looks}), guide=Guide(form))
+    seed: int = 0
+    device: str = "cpu"
+    steps: int | None = None  #: epochs of a run, if not the paper's 500
+
+    def fit(self, sample: Sample, form: Form) -> Result:
+        """Learn from rows by preset `paper`, with the batch of the paper's three that fits their number."""
+        batch = batch_of(sample.n_rows)
+        given: dict[str, Any] = {} if self.steps is None else {"steps": self.steps}
+        config = Config.preset("paper", seed=self.seed, device=self.device, batch=batch, **given)
+        whole = config.training.steps * math.ceil(sample.n_rows / batch)
+        looks = config.training.model_copy(update={"check_every": max(1, whole // _LOOKS)})
+        return fit(sample, config.model_copy(update={"training": looks}), guide=Guide(form))
 
 
 def batch_of(rows: int) -> int:

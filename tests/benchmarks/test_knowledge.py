@@ -15,6 +15,7 @@ from benchmarks import knowledge
 from benchmarks.countries import Map, Source, hide, judge_regions
 from benchmarks.knowledge import Heads, _asked, ceiling, judge_heads, judge_rows, remark, time_all
 from benchmarks.paper import KNOWLEDGE, RUN_MINUTES, Published
+from benchmarks.preset import PaperRuns
 
 _SIDE = Published("family", "grandparent/2", 0.8, 3, None, None)
 _PRINTED = Published("family", "grandparent/2", 0.8, 3, 99.0, 90.0, (("NTPλ", 50.0),))
@@ -38,7 +39,7 @@ def test_rows_reach_their_ceiling():
 
 
 def test_lines_of_the_paper_are_learned_by_its_preset():
-    found = judge_rows(_PRINTED, 0, _family(), steps=2)
+    found = judge_rows(_PRINTED, 0, _family(), PaperRuns(steps=2))
     assert 0 <= found.by_paper <= found.held_ceiling + 1e-9
     assert len(found.line()) == len(knowledge._ROWS)
     assert found.published_line()[2:-1] == ("50.00", "–", "–", "–", "90.00", "99.00")

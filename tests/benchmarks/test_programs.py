@@ -13,9 +13,10 @@ from andre.errors import DataError
 from andre.facts import TASKS, FactBase
 from andre.logic import parse_atom, parse_rule
 from benchmarks.paper import LEARNERS, RANKS, RUN_MINUTES
-from benchmarks.preset import BATCHES, MOST_BATCHES, batch_of
+from benchmarks.preset import BATCHES, MOST_BATCHES, PaperRuns, batch_of
 from benchmarks.programs import Matrices, Task, learn_task, rank, scores_by_rules
 
+_QUICK = PaperRuns(steps=2)
 _TABLE = st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=4, max_size=4).map(np.array)
 _LITERALS = st.lists(
     st.tuples(st.booleans(), st.sampled_from("pq"), st.permutations(("X", "Y", "Z")).map(lambda v: v[:2])),
@@ -69,11 +70,11 @@ def test_test_facts_are_ranked_among_what_is_not_known():
 
 
 def test_learning_by_preset_paper_needs_both_classes():
-    found = learn_task(Task("family", "grandparent/2", steps=2), TASKS["grandparent"].train(0))
+    found = learn_task(Task("family", "grandparent/2", runs=_QUICK), TASKS["grandparent"].train(0))
     assert found.rules
     assert set(found.program) <= set(found.rules)
     every = FactBase.from_facts(map(parse_atom, ["p(a,b)", "p(a,c)", "q(a,b)", "q(b,c)"]))
-    assert learn_task(Task("small", "p/2", steps=2), every).rules == ()
+    assert learn_task(Task("small", "p/2", runs=_QUICK), every).rules == ()
 
 
 @given(rows=st.integers(1, 10**6))
