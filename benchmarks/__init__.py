@@ -119,7 +119,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "kb-countries": Benchmark(
         "Countries: the region of every held-out country",
         "countries:bench_countries",
-        {"seed": 0, "workers": 2},
+        {"seed": 0, "workers": 16},
     ),
     "kb-times": Benchmark(
         "Knowledge bases: time for all programs",
@@ -154,7 +154,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "visual": Benchmark(
         "Visual examples",
         "visual:bench_visual",
-        {"seeds": 5, "workers": 2},
+        {"seeds": 10, "workers": 16},
     ),
     "wide": Benchmark(
         "Wide rule spaces",
