@@ -42,7 +42,7 @@ from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 #: Constants over which products of truth tables are still quick.
 _MOST_CONSTANTS = 512
 #: Runs for a definition. Certain facts have few rows; uncertain ones have as many as groundings.
-_FOR_DEFINITIONS = Effort(rows=8_000, rounds=2, time=Fraction(1, 3))
+_FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
 #: Runs on wide samples: what they propose is refined by the choice, so that more steps change nothing.
 _FOR_WIDE_SAMPLES = Effort(
     rows=6_000, rounds=1, restarts=Fraction(1, 2), steps=Fraction(2, 3), time=Fraction(1, 2)
