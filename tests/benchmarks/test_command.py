@@ -18,12 +18,14 @@ from benchmarks.report import Report, seed_range
 from benchmarks.speed import TIMED
 
 _DOCS = Path(__file__).parents[2] / "docs"
+#: Benchmarks that are not on the page yet: each leaves this list when it is measured.
+_TO_MEASURE = {"embeddings"}
 
 
 def test_the_page_has_every_benchmark_with_the_settings_of_the_list():
     """What `all` measures is what is published: names, titles, seeds, presets, datasets, processes."""
     kept = {path.stem: json.loads(path.read_text()) for path in (_DOCS / "benchmarks").glob("*.json")}
-    assert set(kept) == set(BENCHMARKS)
+    assert set(kept) == set(BENCHMARKS) - _TO_MEASURE
     whole = {"cells": {28, 14}, "tasks": {10, 4}, "sizes": [[10**4, 10**5, 10**6, 10**7]]}
     for name, report in kept.items():
         benchmark, said = BENCHMARKS[name], dict(report["settings"])
@@ -60,8 +62,9 @@ def test_all_measures_every_line_as_published(monkeypatch, tmp_path, capsys):
     assert measured == {name: dict(line.settings) for name, line in BENCHMARKS.items() if name != "kb-times"}
     assert "kb-times left out: there is no dataset here" in capsys.readouterr().err
     page = (tmp_path / "benchmarks.md").read_text()
-    places = [page.index(f"## {BENCHMARKS[name].title}\n") for name in measured]
+    places = [page.index(f"## {BENCHMARKS[name].title}\n") for name in measured if name != "splits"]
     assert places == sorted(places)
+    assert (tmp_path / "splits.md").read_text().startswith(f"# {BENCHMARKS['splits'].title}\n")
 
 
 def test_markdown_when_piped(capsys):
