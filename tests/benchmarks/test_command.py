@@ -19,7 +19,8 @@ from benchmarks.speed import TIMED
 
 _DOCS = Path(__file__).parents[2] / "docs"
 #: Benchmarks that are not on the page yet: each leaves this list when it is measured.
-_TO_MEASURE = {"kb-paper"}
+#: Benchmarks whose published measurement is still to be made.
+_TO_MEASURE = {"classical-paper", "embeddings", "kb-paper", "proposals"}
 
 
 def test_the_page_has_every_benchmark_with_the_settings_of_the_list():
@@ -63,8 +64,9 @@ def test_all_measures_every_line_as_published(monkeypatch, tmp_path, capsys):
     assert measured == {name: dict(line.settings) for name, line in BENCHMARKS.items() if name != "kb-times"}
     assert "kb-times left out: there is no dataset here" in capsys.readouterr().err
     page = (tmp_path / "benchmarks.md").read_text()
-    places = [page.index(f"## {BENCHMARKS[name].title}\n") for name in measured]
+    places = [page.index(f"## {BENCHMARKS[name].title}\n") for name in measured if name != "splits"]
     assert places == sorted(places)
+    assert (tmp_path / "splits.md").read_text().startswith(f"# {BENCHMARKS['splits'].title}\n")
 
 
 def test_all_tells_what_the_page_has_beside_it(monkeypatch, tmp_path, capsys):
