@@ -89,7 +89,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "proposals": Benchmark(
         "What gradient descent adds to a ranking",
         "proposals:bench_proposals",
-        {"datasets": None, "seeds": 3, "workers": 2},
+        {"datasets": None, "seeds": 2, "workers": 2},
     ),
     "splits": Benchmark(
         "The same split, every tie policy",

@@ -27,6 +27,7 @@ Source: TypeAlias = Literal["descended", "undescended"]
 
 #: How many of the heaviest short bodies are looked for among the proposed rules.
 HEAVIEST = (50, 100, 500)
+_COMPARED = (("mixed", "short"), ("gradient", "short"), ("gradient", "undescended"))
 _DRAWS = 10_000
 _NAMES: dict[str, str] = {str(pool): name for pool, name in KINDS.items()} | {
     "undescended": "runs that never move"
@@ -202,22 +203,16 @@ def _ranks(
 def _differences(bases: Sequence[str], seeds: int, outcomes: Mapping[tuple[str, int, str], Outcome]) -> Table:
     rows = []
     for base in bases:
-        for one, other in (("mixed", "short"), ("gradient", "short")):
-            each = [
-                outcomes[base, seed, one].reciprocals - outcomes[base, seed, other].reciprocals
+        for one, other in _COMPARED:
+            each = {
+                seed: outcomes[base, seed, one].reciprocals - outcomes[base, seed, other].reciprocals
                 for seed in range(seeds)
-            ]
-            whole = bootstrap(np.mean(each, axis=0))
+                if (base, seed, other) in outcomes
+            }
+            whole = bootstrap(np.mean(list(each.values()), axis=0))
             verdict = "adds" if whole.low > 0 else "takes away" if whole.high < 0 else "within noise"
-            rows.append(
-                (
-                    base,
-                    f"{_name(one)} − {_name(other)}",
-                    *(str(bootstrap(own)) for own in each),
-                    str(whole),
-                    verdict,
-                )
-            )
+            own = (str(bootstrap(each[seed])) if seed in each else "–" for seed in range(seeds))
+            rows.append((base, f"{_name(one)} − {_name(other)}", *own, str(whole), verdict))
     columns = ("base", "difference", *(f"seed {seed}" for seed in range(seeds)), "all seeds", "says")
     return Table("Differences of test MRR, the same queries redrawn, 95% intervals", columns, tuple(rows))
 
@@ -259,7 +254,7 @@ def _decimals(value: float) -> str:
 
 
 _PROTOCOL = (
-    "Nations, UMLS and Kinship in PyKEEN's splits, completed as in the section on ranks: rules and weights "
+    "Knowledge bases in PyKEEN's splits, completed as in the section on ranks: rules and weights "
     "from train facts, every choice by validation facts, both sides of every test fact asked for, realistic "
     "ranks. *Short bodies* are enumerated; *gradient only* has rules that runs of gradient descent propose "
     "and nothing enumerated; *mixed* has short bodies and those proposed rules that are "
