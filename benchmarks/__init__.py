@@ -69,7 +69,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "classical-paper": Benchmark(
         "Ten classical tasks, preset paper",
         "classical_paper:bench_classical_paper",
-        {"tasks": None, "seeds": 10, "workers": 16},
+        {"tasks": None, "seeds": 2, "workers": 2},
     ),
     "noise": Benchmark(
         "Classical tasks under noise",

@@ -13,13 +13,13 @@ import numpy as np
 
 from andre.arrays import Floats
 from andre.completion import Completion, as_rule, complete
-from andre.evaluation import Ranks
+from andre.evaluation import Interval, mean_reciprocal
 from andre.facts import PYKEEN_SPLITS, pykeen_split
 from andre.learning import ProposalConfig, beyond_short, propose
 from andre.logic import Rule
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
 from benchmarks.processes import run_all, run_apart, worker_pool
-from benchmarks.ranking import KINDS, Pool, pool_config
+from benchmarks.ranking import KINDS, Pool, decimals, pool_config, with_interval
 from benchmarks.report import Report, Table, seed_range
 
 #: What the rules of a trial come from; `undescended` runs never move from their first weights.
@@ -28,7 +28,6 @@ Source: TypeAlias = Literal["descended", "undescended"]
 #: How many of the heaviest short bodies are looked for among the proposed rules.
 HEAVIEST = (50, 100, 500)
 _COMPARED = (("mixed", "short"), ("gradient", "short"), ("gradient", "undescended"))
-_DRAWS = 10_000
 _NAMES: dict[str, str] = {str(pool): name for pool, name in KINDS.items()} | {
     "undescended": "runs that never move"
 }
@@ -57,41 +56,10 @@ class Outcome:
     """What came out of a trial."""
 
     valid_mrr: float  #: of the scoring that was chosen
-    reciprocals: Floats  #: 1 / rank of every test query, in an order that all trials of a base share
+    reciprocals: Floats  #: mean of 1 / rank of each test fact, in an order that all trials of a base share
     bodies: int  #: of the pool, both sides of a relation counted apart
     seconds: float
     heaviest: tuple[Rule, ...]  #: the heaviest bodies as rules, the heaviest first
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean and its 95% interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
-
-
-def bootstrap(values: Floats, seed: int = 0) -> Interval:
-    """The mean of some queries' values, and where 95% of the means of redrawn queries lie.
-
-    Examples
-    --------
-    >>> print(bootstrap(np.array([0.5, 0.5])))
-    +0.5000 [+0.5000, +0.5000]
-    """
-    rng = np.random.default_rng(seed)
-    means = np.concatenate(
-        [
-            values[rng.integers(len(values), size=(100, len(values)))].mean(axis=1)
-            for _ in range(_DRAWS // 100)
-        ]
-    )
-    low, high = np.quantile(means, (0.025, 0.975))
-    return Interval(float(values.mean()), float(low), float(high))
 
 
 def propose_rules(base: str, seed: int, source: Source, workers: int) -> Proposed:
@@ -118,10 +86,9 @@ def attempt(trial: Trial) -> Outcome:
         warnings.simplefilter("ignore", UserWarning)  # the page of ranks says what is odd about the bases
         done = complete(pykeen_split(trial.base), pool_config(trial.pool, trial.seed), trial.rules)
     seconds = time.process_time() - began
-    ranks = Ranks.concat(done.ranks("test").values())
     return Outcome(
         valid_mrr=max(choice.mrr for choice in done.choices),
-        reciprocals=1 / ranks.of("realistic"),
+        reciprocals=mean_reciprocal(done.sides("test")),
         bodies=sum(len(features.bodies) for features in done.features.values()),
         seconds=seconds,
         heaviest=heaviest_rules(done, max(HEAVIEST)),
@@ -183,14 +150,13 @@ def _ranks(
     for (base, seed, pool), outcome in outcomes.items():
         source: Source = "undescended" if pool == "undescended" else "descended"
         proposing = 0.0 if pool == "short" else proposed[base, seed, source].seconds
-        test = bootstrap(outcome.reciprocals)
         rows.append(
             (
                 base,
                 _name(pool),
                 str(seed),
-                _decimals(outcome.valid_mrr),
-                f"{_decimals(test.mean)} [{_decimals(test.low)}, {_decimals(test.high)}]",
+                decimals(outcome.valid_mrr),
+                with_interval(Interval.of(outcome.reciprocals)),
                 f"{outcome.bodies:,}",
                 f"{proposing:.0f}" if proposing else "–",
                 f"{outcome.seconds:.0f}",
@@ -209,10 +175,14 @@ def _differences(bases: Sequence[str], seeds: int, outcomes: Mapping[tuple[str, 
                 for seed in range(seeds)
                 if (base, seed, other) in outcomes
             }
-            whole = bootstrap(np.mean(list(each.values()), axis=0))
+            whole = Interval.of(np.mean(list(each.values()), axis=0))
             verdict = "adds" if whole.low > 0 else "takes away" if whole.high < 0 else "within noise"
-            own = (str(bootstrap(each[seed])) if seed in each else "–" for seed in range(seeds))
-            rows.append((base, f"{_name(one)} − {_name(other)}", *own, str(whole), verdict))
+            own = (
+                with_interval(Interval.of(each[seed]), signed=True) if seed in each else "–"
+                for seed in range(seeds)
+            )
+            pools = f"{_name(one)} − {_name(other)}"
+            rows.append((base, pools, *own, with_interval(whole, signed=True), verdict))
     columns = ("base", "difference", *(f"seed {seed}" for seed in range(seeds)), "all seeds", "says")
     return Table("Differences of test MRR, the same queries redrawn, 95% intervals", columns, tuple(rows))
 
@@ -242,17 +212,6 @@ def _name(pool: str) -> str:
     return _NAMES[pool]
 
 
-def _decimals(value: float) -> str:
-    """Four decimals without the leading zero.
-
-    Examples
-    --------
-    >>> _decimals(0.84931)
-    '.8493'
-    """
-    return f"{value:.4f}".removeprefix("0")
-
-
 _PROTOCOL = (
     "Knowledge bases in PyKEEN's splits, completed as in the section on ranks: rules and weights "
     "from train facts, every choice by validation facts, both sides of every test fact asked for, realistic "
@@ -260,8 +219,8 @@ _PROTOCOL = (
     "and nothing enumerated; *mixed* has short bodies and those proposed rules that are "
     "longer. *Runs that never move* are read like the others, but their "
     "learning rate is all but 0: what they propose is chance, sifted by the same counts (seed 0). Intervals "
-    "redraw test queries, 10,000 times; differences are taken query by query, so that all pools face the "
-    "same queries, and under *all seeds* a query counts with its mean over the seeds. The *heaviest* short "
+    "redraw test facts, 2,000 times; differences are taken fact by fact, so that all pools face the "
+    "same facts, and under *all seeds* a fact counts with its mean over the seeds. The *heaviest* short "
     "bodies have the largest weights, for or against, that ranking learns for the pool of short bodies. "
     "Seconds are those of all processors together."
 )

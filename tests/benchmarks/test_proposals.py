@@ -3,23 +3,12 @@
 from contextlib import nullcontext
 from functools import partial
 
-import numpy as np
 import pytest
-from scipy import stats
 from tests.benchmarks.test_ranking import base
 
 from andre.learning import ProposalConfig
 from benchmarks import proposals
-from benchmarks.proposals import HEAVIEST, bench_proposals, bootstrap
-
-
-def test_the_interval_of_a_bootstrap_is_scipys():
-    values = 1 / np.random.default_rng(0).integers(1, 9, 80)
-    oracle = stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(1))
-    found = bootstrap(values)
-    assert found.mean == pytest.approx(values.mean())
-    wanted = oracle.confidence_interval
-    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=0.005)
+from benchmarks.proposals import HEAVIEST, bench_proposals
 
 
 def test_pools_are_compared_query_by_query_and_with_runs_that_never_move(monkeypatch):
