@@ -76,9 +76,9 @@ def test_all_tells_what_the_page_has_beside_it(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(Benchmark, "measure", pretend)
     assert command.main(["all", "--out", str(tmp_path)]) == 0
     assert not capsys.readouterr().err
-    Report("ablation-paper", "By hand", "", {}, 0.0).write(tmp_path)
+    Report("by-hand", "By hand", "", {}, 0.0).write(tmp_path)
     assert command.main(["all", "--out", str(tmp_path)]) == 1
-    assert "the page also has ablation-paper, which `all` does not measure" in capsys.readouterr().err
+    assert "the page also has by-hand, which `all` does not measure" in capsys.readouterr().err
 
 
 def test_markdown_when_piped(capsys):
