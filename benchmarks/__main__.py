@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 #: What a setting is called on the command line, and what it does.
 _OPTIONS = {
-    "seeds": ("--seeds", "how many seeds: 0, 1, ...; a few for a quick look"),
+    "seeds": ("--seeds", "how many seeds, from 0 on unless said otherwise; a few for a quick look"),
+    "first": ("--first", "the first of the seeds"),
     "seed": ("--seed", "draws samples and first weights"),
     "device": ("--device", "where runs of preset paper are trained: cpu or cuda"),
     "workers": ("--jobs", "how many processes share the work"),

@@ -292,14 +292,16 @@ CONDITIONS = (
 def bench_noise(
     tasks: str | None = None,
     seeds: int = 2,
+    first: int = 0,
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
-    """Learn every task under every condition from every seed."""
+    """Learn every task under every condition from so many seeds, from the first on."""
     chosen = parse_names(tasks, NOISY_TASKS, "task")
     began = time.perf_counter()
     # The slow ones first: uncertain facts have as many distinct rows as there are groundings.
-    trials = [Trial(task, seed, c) for c in reversed(CONDITIONS) for task in chosen for seed in range(seeds)]
+    drawn = range(first, first + seeds)
+    trials = [Trial(task, seed, c) for c in reversed(CONDITIONS) for task in chosen for seed in drawn]
     outcomes = run_all(attempt, trials, workers, tick)
     cells: Cells = {task: {str(condition): [] for condition in CONDITIONS} for task in chosen}
     for outcome in outcomes:
@@ -313,7 +315,7 @@ def bench_noise(
         name="noise",
         title=BENCHMARKS["noise"].title,
         protocol=_NOISE_PROTOCOL,
-        settings={"seeds": seed_range(seeds), "tasks": len(chosen), "workers": workers},
+        settings={"seeds": seed_range(seeds, first), "tasks": len(chosen), "workers": workers},
         seconds=time.perf_counter() - began,
         tables=(
             _table("Seeds recovered", cells, lambda cell: share(sum(o.recovered for o in cell), len(cell))),
@@ -359,5 +361,6 @@ _NOISE_PROTOCOL = (
     "probability, drawn from N(0.75, 0.15) where it is true and from N(0.25, 0.15) where it is false and "
     "clipped to [0, 1], so that one in twenty lies on the wrong side of one half; *uncertain everything* "
     "does so to the background as well; there the description counts what it costs to take single facts "
-    "for what is less likely. The paper has no figures for these tasks under noise."
+    "for what is less likely. The search was made while looking at seeds 0-9; the figures here are of later "
+    "seeds, which nothing was chosen on. The paper has no figures for these tasks under noise."
 )

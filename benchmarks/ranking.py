@@ -148,7 +148,7 @@ def scored_by(done: Completion) -> str:
 PUBLISHED = (
     ("nations", "the paper", ".831 (79.5/84.7/93.8)", "split and ties unstated", "its table of MRR"),
     ("umls", "the paper", ".772 (69.3/81.2/83.4)", "split and ties unstated", "its table of MRR"),
-    ("wn18rr", "AnyBURL", ".4975", "official split, next best rules break ties", "SAFRAN, AKBC 2021"),
+    ("wn18rr", "AnyBURL", ".4975", "official split, ties not stated", "SAFRAN, AKBC 2021"),
 )
 
 

@@ -276,15 +276,15 @@ def share(part: int, whole: int) -> str:
     return f"{part}/{whole}"
 
 
-def seed_range(seeds: int) -> str:
+def seed_range(seeds: int, first: int = 0) -> str:
     """The seeds that were used.
 
     Examples
     --------
-    >>> seed_range(20), seed_range(1)
-    ('0-19', '0')
+    >>> seed_range(20), seed_range(1), seed_range(10, first=10)
+    ('0-19', '0', '10-19')
     """
-    return "0" if seeds == 1 else f"0-{seeds - 1}"
+    return f"{first}" if seeds == 1 else f"{first}-{first + seeds - 1}"
 
 
 def mark(met: bool | None) -> str:
