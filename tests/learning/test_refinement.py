@@ -160,3 +160,11 @@ def test_a_deadline_that_has_passed_ends_it_after_one_look() -> None:
         refined, length = Refiner(sample).refine(start)
     assert np.array_equal(refined, start)
     assert length == program_length(sample, start)
+
+
+@settings(max_examples=60)
+@given(st.one_of(samples(), bagged()), programs, programs)
+def test_no_rule_is_said_twice(sample: CrispSample, start: np.ndarray, bodies: np.ndarray) -> None:
+    start = np.unique(start, axis=0)
+    refined, _ = Refiner(sample, RuleCoverage(sample, bodies)).refine(start)
+    assert len(np.unique(refined, axis=0)) == len(refined)

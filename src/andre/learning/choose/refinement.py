@@ -218,6 +218,7 @@ def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bo
         size = np.count_nonzero(kept) + pool.sizes
         lengths = description_length(pool.beside(rest), sample.totals, size, len(kept) + 1, m=sample.space.m)
         lengths[~sure] = math.inf
+        lengths[_among(pool.bodies, kept)] = math.inf
         if lengths.min() < best:
             best = float(lengths.min())
             found = np.vstack((kept, pool.bodies[lengths.argmin()]))
@@ -225,12 +226,22 @@ def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bo
 
 
 def _shortest(edits: Edits, form: Form, floor: Floor, below: float) -> int | None:
-    """The best edit whose changed rules reach the floor and are well-formed, if better than `below`."""
+    """The best edit whose changed rules reach the floor, are well-formed and new, if better than `below`."""
     lengths = np.where(floor.passes(edits.own).all(axis=1), edits.lengths, math.inf)
     for place in map(int, np.argsort(lengths, kind="stable")):
         if not lengths[place] < below:
             return None
         check()
-        if form.admits(edits.program(place)[len(edits.kept) :]).all():
+        changed = edits.program(place)[len(edits.kept) :]
+        if form.admits(changed).all() and not _among(changed, edits.kept).any():
             return place
     return None
+
+
+def _among(bodies: Codes, kept: Codes) -> Bools:
+    """Which bodies are among the kept ones, [bodies].
+
+    A program is a set of rules, and its description is that of a set: to say a rule twice would
+    seem to pay where a program has many rules.
+    """
+    return np.asarray((bodies[:, None] == kept).all(axis=2).any(axis=1))

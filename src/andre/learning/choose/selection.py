@@ -203,7 +203,8 @@ def combine(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
             covered = pool.beside(rest)
             n_literals = size + size[list(chosen)].sum()
             lengths = description_length(covered, sample.totals, n_literals, n_rules, m=sample.space.m)
-            for rule in np.argsort(lengths, kind="stable")[: config.beam]:
+            others = np.setdiff1d(np.arange(len(lengths)), chosen)  # no rule stands in a program twice
+            for rule in others[np.argsort(lengths[others], kind="stable")[: config.beam]]:
                 rows = rest | covers[rule]
                 key, length = rows.tobytes(), float(lengths[rule])
                 if key not in grown or length < grown[key][0]:
