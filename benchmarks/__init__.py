@@ -104,7 +104,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "kb-paper": Benchmark(
         "Knowledge bases by preset paper: all programs",
         "programs:bench_programs",
-        {"datasets": None, "seed": 0, "device": "cpu", "workers": 16},
+        {"datasets": None, "seed": 0, "device": "cpu", "workers": 2},
     ),
     "kb-accuracy": Benchmark(
         "Knowledge bases: accuracy",
