@@ -84,9 +84,9 @@ def learn(
         raise AndreError("--target names relations and --all means every one: give one of them")
     facts, task = read_in_world(source, format, world), _task(source)
     targets = _every(source, facts, quiet) if all_ else _targets(facts, target, task, language)
-    plan = Plan.of(
-        facts,
-        targets[0] if targets else None,
+    chosen = with_settings(
+        settings,
+        target=targets[0] if targets else None,
         preset=preset,
         language=language,
         # Relations that are all defined by each other would leave no fact to start from.
@@ -96,8 +96,10 @@ def learn(
         heads=heads,
         memory_limit=memory_bytes(memory_limit),
         known=Program() if known is None else read_program(known),
-        **with_settings(settings, seed=seed, time_limit=time_limit),
+        seed=seed,
+        time_limit=time_limit,
     )
+    plan = Plan.of(facts, **chosen)
     if not quiet:
         for line in facts.notes:
             say(f"note: {line}")

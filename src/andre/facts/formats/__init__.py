@@ -61,7 +61,8 @@ def format_of(path: Path) -> Format:
     )
     if found is None:
         raise DataError(
-            f"{path} does not look like facts of a known format: name one by --format, of {', '.join(FORMATS)}"
+            f"{path} does not look like facts of a known format: name one by --format, "
+            f"of {', '.join(FORMATS)}"
         )
     return found
 
