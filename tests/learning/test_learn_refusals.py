@@ -76,7 +76,7 @@ def test_what_was_left_out_is_told_with_its_reason() -> None:
         ),
         (
             base("p(a)", "p(b)", "q(a)", "q(b)", "q(c)", probabilities=[0.2, 0.3, 1, 1, 1]),
-            "p/1", {"variables": 1}, "no atom of p/1 is more likely true than not",
+            "p/1", {"variables": 1}, "true than not: of all, one is true with probability 0.3 at the most",
         ),
         (base("p(a)", "p(b)", "q(a)", "q(b)"), "p/1", {"variables": 1}, "p/1 has no negative examples"),
         (

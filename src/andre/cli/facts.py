@@ -107,7 +107,7 @@ def census(
     preset: options.Preset = "default",
     language: options.LanguageFile = None,
     format: options.Format = None,
-    world: options.World = "closed",
+    world: options.World = None,
     heads: options.Heads = None,
     seed: options.Seed = 0,
     memory_limit: options.MemoryLimit = "4GB",
