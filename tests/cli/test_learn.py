@@ -258,8 +258,7 @@ def test_what_becomes_of_marked_facts_is_said(andre):
 
 
 def test_a_setting_that_is_an_option_may_be_set(andre):
-    assert (
-        "2 variables" in andre("learn", "family.pl", "--target", "grand/2", "--set", "variables=2", *FAST).err
-    )
-    status, _, err = andre("learn", "family.pl", "--target", "grand/2", "--set", "calibrate=maybe", *FAST)
+    words = ("learn", "family.pl", "--target", "grand/2", *FAST, "--set")
+    assert "2 variables" in andre(*words, "variables=2").err
+    status, _, err = andre(*words, "calibrate=maybe")
     assert (status, err) == (2, "andre: the setting calibrate is 'maybe' and must be true or false\n")

@@ -60,6 +60,12 @@ def test_the_examples_of_a_popper_folder_are_not_evidence(andre, tmp_path: Path)
     assert (figures["accuracy"], figures["precision"], figures["recall"]) == (0.75, 2 / 3, 1.0)
 
 
+def test_a_folder_of_tables_is_said_to_be_one(andre, files: tuple[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "derived.csv"
+    assert f"written to the folder {out}" in andre("predict", *files, "--out", out).err
+    assert len(read_facts(out)) == 6
+
+
 def test_eval_judges_marked_atoms(andre, files: tuple[str, str]) -> None:
     done = andre("eval", *files)
     assert done.out.splitlines() == [

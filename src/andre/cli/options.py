@@ -134,7 +134,7 @@ Heads = Annotated[
 def read_in_world(
     source: str, format: str | None, world: str | None, program: Path | None = None
 ) -> FactBase:
-    """The facts of a source, in the world that `--world` names, else in that of a run, else in a closed one."""
+    """The facts of a source, in the world that `--world` names, else that of a run, else a closed one."""
     from andre.facts import read_source
 
     if world is None and program is not None and (world := _world_of(program)) == "open":

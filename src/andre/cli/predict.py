@@ -93,7 +93,8 @@ def predict(
     else:
         for atom, probability in _facts(model):  # Prolog, or ProbLog where uncertain
             sys.stdout.write(f"{Rule(atom, probability=probability)}\n")
-    typer.echo(f"{len(model):,} facts derived by {model.engine}", err=True)
+    where = f", written to the folder {out}" if out is not None and out.is_dir() else ""
+    typer.echo(f"{len(model):,} facts derived by {model.engine}{where}", err=True)
 
 
 @command("andre explain uncles.run family.pl 'uncle(al, bo)'")
