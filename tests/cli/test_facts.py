@@ -76,12 +76,14 @@ def test_converting_there_and_back(andre, family: Path, tmp_path: Path) -> None:
     for out, options in (
         (tmp_path / "x.jsonl", []),
         (tmp_path / "x.duckdb", []),
+        (tmp_path / "x.parquet", []),
         (tmp_path / "folder", ["--to", "csv"]),
         (tmp_path / "x.nl", []),
     ):
         done = andre("convert", family, out, *options)
         assert (done.status, done.out) == (0, "")
-        assert f"4 facts of 2 relations written to {out}" in done.err
+        where = f"the folder {out}" if out.is_dir() else out
+        assert f"4 facts of 2 relations written to {where}" in done.err
         assert read_facts(out) == read_facts(family)
     done = andre("convert", family, tmp_path / "splits", "--to", "tsv-splits")
     assert done.status == 2
@@ -93,6 +95,7 @@ def test_nothing_is_lost_without_being_asked(andre, family: Path, tmp_path: Path
     done = andre("convert", family, out)
     assert done.status == 2
     assert "a Prolog file cannot hold train, valid and test marks" in done.err
+    assert "or leave them out (--drop mark)" in done.err
     assert not out.exists()
     assert andre("convert", family, out, "--drop", "mark").status == 0
     assert len(read_facts(out)) == 4
@@ -117,6 +120,7 @@ def test_a_target_makes_a_popper_task(andre, family: Path, tmp_path: Path) -> No
         (["facts", "none.pl"], "andre: there is no file none.pl: check the path\n"),
         (["facts", "."], "has no facts: a folder needs"),
         (["convert", "none.pl", "x.pl"], "there is no file none.pl"),
+        (["convert", "even", "x.xyz"], "or name a format by --to, one of prolog, problog"),
     ],
 )
 def test_mistakes_end_in_a_sentence(

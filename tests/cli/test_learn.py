@@ -122,10 +122,7 @@ def test_all_relations_by_two_processes_are_those_of_one(andre):
 def test_a_time_limit_is_kept_and_said(andre):
     status, _, err = andre("learn", "relatedness", "--time-limit", "2", "--set", "steps=100000")
     assert status == 0
-    assert (
-        "related/2: the time limit of 2 s was reached, so this is the best so far; cut short were train"
-        in err
-    )
+    assert "related/2: the time limit of 2 s was reached, so this is the best so far; cut short: train" in err
 
 
 def test_without_time_to_count_examples_there_is_nothing_to_learn_from(andre):
@@ -245,3 +242,23 @@ def test_all_relations_are_completed_whatever_they_were_read_from(tmp_path, andr
     assert "complete mode" in andre("learn", "family.pl", "--all", "--out", "run", *FAST)[2]
     assert andre("predict", "run", "family.pl")[1] == "child(c8, p8).\n"
     assert "define mode" in andre("learn", "family.pl", "--all", "--mode", "define", *FAST)[2]
+
+
+def test_what_becomes_of_marked_facts_is_said(andre):
+    """They teach nothing, so that they are false examples: a reader of the counts must know."""
+    Path("splits").mkdir()
+    lines = TRIPLES.splitlines(keepends=True)
+    Path("splits/train.txt").write_text("".join(lines[2:]))
+    Path("splits/test.txt").write_text("".join(lines[:2]))
+    said = "2 facts are marked valid or test of next/2: nothing is learned from them"
+    words = ("learn", "splits", "--target", "next/2", *FAST)
+    assert said in andre(*words).err
+    assert "marked" not in andre(*words, "--world", "open").err
+    assert "marked" not in andre("learn", "graph.tsv", "--target", "next/2", *FAST).err
+
+
+def test_a_setting_that_is_an_option_may_be_set(andre):
+    words = ("learn", "family.pl", "--target", "grand/2", *FAST, "--set")
+    assert "2 variables" in andre(*words, "variables=2").err
+    status, _, err = andre(*words, "calibrate=maybe")
+    assert (status, err) == (2, "andre: the setting calibrate is 'maybe' and must be true or false\n")

@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from andre.facts import FactBase, read_facts, write_facts
-from andre.logic import Atom, parse_program
+from andre.logic import Atom, parse_atom, parse_program
+from andre.runs import FactSource, Origin, load, save
 
 FACTS = "edge(a,b).\nedge(b,c).\nedge(c,'D d').\npath(a,c).#TEST\npath(c,a).#TEST\n"
 RULES = "path(X, Y) :- edge(X, Y).\npath(X, Y) :- edge(X, Z), path(Z, Y).\n"
@@ -58,6 +60,12 @@ def test_the_examples_of_a_popper_folder_are_not_evidence(andre, tmp_path: Path)
     assert (figures["accuracy"], figures["precision"], figures["recall"]) == (0.75, 2 / 3, 1.0)
 
 
+def test_a_folder_of_tables_is_said_to_be_one(andre, files: tuple[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "derived.csv"
+    assert f"written to the folder {out}" in andre("predict", *files, "--out", out).err
+    assert len(read_facts(out)) == 6
+
+
 def test_eval_judges_marked_atoms(andre, files: tuple[str, str]) -> None:
     done = andre("eval", *files)
     assert done.out.splitlines() == [
@@ -100,6 +108,39 @@ def test_rules_are_judged_in_the_world_that_is_named(andre, birds: tuple[str, st
     assert figures["open"]["protocol"] == "all atoms given, with denied ones: the world is open"
     assert "N_b=2, N_r=2" in andre("rescore", *birds).out
     assert "N_b=1, N_r=1" in andre("rescore", *birds, "--world", "open").out
+
+
+def test_a_run_remembers_its_world(andre, birds: tuple[str, str], runs, tmp_path: Path) -> None:
+    """As the rules of a file do not; what is said counts for more than what is remembered."""
+    theory, run = load(runs.learn), tmp_path / "run"
+    (made,) = theory
+    rules = parse_program("flies(X) :- bird(X), \\+ penguin(X).")
+    space = replace(made.result.space, head=parse_atom("flies(X)"))
+    flies = replace(made, target="flies/1", program=rules, result=replace(made.result, space=space))
+    facts = birds[1]
+    source = FactSource.of(facts, world="open")
+    save(replace(theory, definitions=(flies,)), run, Origin(("andre", "learn"), facts=source))
+    done = andre("predict", run, facts)
+    assert done.out == "flies(a).\n"
+    assert "note: the world is open, as" in done.err
+    assert "flies(b) is unknown" in andre("explain", run, facts, "flies(b)").out
+    assert "the world is open" in andre("eval", run, facts).err
+    assert "N_b=1, N_r=1" in andre("rescore", run, facts).out
+    closed = andre("predict", run, facts, "--world", "closed")
+    assert closed.out == "flies(a).\nflies(b).\n"
+    assert "note" not in closed.err
+
+
+def test_a_run_without_rules_is_judged_by_its_targets(andre, runs, tmp_path: Path) -> None:
+    theory, run = load(runs.learn), tmp_path / "run"
+    (made,) = theory
+    save(replace(theory, definitions=(replace(made, program=parse_program("")),)), run)
+    head, _, precision, recall, *counts = andre("eval", run, runs.family).out.splitlines()[1].split("\t")
+    assert (head, precision, recall, counts[:3]) == ("grand/2", "-", "0.0000", ["0", "0", "8"])
+    (tmp_path / "empty.pl").write_text("")
+    done = andre("eval", tmp_path / "empty.pl", runs.family)
+    assert done.status == 2
+    assert "empty.pl has no rule, so there is nothing to judge" in done.err
 
 
 def test_explain_says_why_and_why_not(andre, files: tuple[str, str]) -> None:

@@ -128,3 +128,26 @@ def test_known_facts_are_told_from_others(base):
     lines = [line for line in run(base, "likes(x1, ?)", "--known").stdout.splitlines() if "chance" in line]
     assert [line.endswith("known") for line in lines] == ["likes(x1, y1)" in line for line in lines]
     assert any(line.endswith("known") for line in lines)
+
+
+def test_a_known_loop_is_listed_whatever_its_rank(base):
+    """No rule is about it, so that it would come last."""
+    base.write_text(base.read_text() + "likes(x1, x1).\n")
+    assert "likes(x1, x1)" not in run(base, "likes(x1, ?)", "--limit", 1).stdout
+    *_, loop, why = run(base, "likes(x1, ?)", "--limit", 1, "--known").stdout.splitlines()
+    assert "likes(x1, x1)" in loop
+    assert loop.endswith("known")
+    assert "no rule can say so: its variables stand for different constants" in why
+    whole = json.loads(run(base, "likes(x1, ?)", "--limit", 99, "--known", "--json").stdout)["predictions"]
+    assert [one["rank"] for one in whole] == list(range(1, len(whole) + 1))
+    (place,) = (one["rank"] for one in whole if one["atom"] == "likes(x1, x1)")
+    assert int(loop.split(".")[0]) == place
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_time_limit_holds_for_proposals_and_all_else(base, jobs):
+    done = run(base, "likes(x12, ?)", "--propose", "--time-limit", 1e-6, "--jobs", jobs)
+    assert done.exit_code == 0
+    assert "half of the time limit of 1e-06 s passed before all runs had proposed rules" in done.stderr
+    assert "the time limit of 1e-06 s was reached" in done.stderr
+    assert "time limit" not in run(base, "likes(x12, ?)", "--time-limit", 1000).stderr

@@ -2,11 +2,13 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from andre.logic import parse_program, read_program
+from andre.learning import Revised
+from andre.logic import parse_atom, parse_program, read_program
 from andre.runs import load, save
 
 FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=2,3", "-q")
@@ -143,3 +145,33 @@ def test_the_report_of_a_completion_has_its_facts_with_it(andre, runs, tmp_path)
     evaluated = json.loads(andre("rank", runs.rank, "--evaluate", "test", "--json").out)["evaluation"]
     assert values["scoring"]["ranking"]["rows"]["realistic"][0] == evaluated["mrr"]["realistic"]
     assert values["provenance"]["command"] == "andre rank"
+
+
+def test_notes_are_shown_as_text_and_on_the_page(andre, runs, tmp_path):
+    """What is odd about a run reaches everybody who looks at it, and the program stays Prolog."""
+    theory, result, done = load(runs.learn), load(runs.fit), load(runs.rank)
+    (made,) = theory
+    revised = tuple(Revised(parse_atom(f"parent(a, b{n})"), 0.25, True) for n in range(5))
+    noted = replace(theory, definitions=(replace(made, notes=("recursion was left out",), revised=revised),))
+    late = replace(result, stopped="time", cut=("training", "refining"))
+    for name, run, says in (
+        ("theory", noted, ("grand/2: recursion was left out", "Recursion was left out.")),
+        ("result", late, ("cut short: training, refining", "cut short: training, refining.")),
+        (
+            "rank",
+            replace(done, notes=("chains stay out",)),
+            ("chains stay out", "Chains stay out."),
+        ),
+    ):
+        save(run, tmp_path / name)
+        shown = andre("show", tmp_path / name).out
+        assert f"{says[0]}\n" in shown
+        assert all(line.startswith("% note: ") for line in shown.splitlines() if says[0] in line)
+        assert len(parse_program(shown)) == len(read_program(tmp_path / name))
+        assert says[0] not in andre("show", tmp_path / name, "--to", "prolog").out
+        andre("report", tmp_path / name)
+        assert says[1] in (tmp_path / name / "report.html").read_text()
+    (told,) = json.loads(andre("show", tmp_path / "theory", "--json").out)["targets"]
+    assert told["revised"] == [
+        {"atom": f"parent(a, b{n})", "probability": 0.25, "holds": True} for n in range(5)
+    ]

@@ -117,7 +117,7 @@ def test_what_a_format_cannot_hold_is_refused_by_name(chosen: Format, feature: s
         rich = with_target(rich, chosen) if feature != "bias" else rich
         assert there_and_back(rich, chosen) == rich
     else:
-        with pytest.raises(DataError, match=r"cannot hold .* \(drop "):
+        with pytest.raises(DataError, match=r"cannot hold .* \(--drop "):
             write_facts(rich, tmp_path / "facts", chosen.name)
         assert not list(tmp_path.iterdir())
         target = with_target(rich.without(feature), chosen)

@@ -76,7 +76,7 @@ def test_what_was_left_out_is_told_with_its_reason() -> None:
         ),
         (
             base("p(a)", "p(b)", "q(a)", "q(b)", "q(c)", probabilities=[0.2, 0.3, 1, 1, 1]),
-            "p/1", {"variables": 1}, "no atom of p/1 is more likely true than not",
+            "p/1", {"variables": 1}, "true than not: of all, one is true with probability 0.3 at the most",
         ),
         (base("p(a)", "p(b)", "q(a)", "q(b)"), "p/1", {"variables": 1}, "p/1 has no negative examples"),
         (
@@ -91,6 +91,12 @@ def test_what_was_left_out_is_told_with_its_reason() -> None:
         (chain(), "path/2", {"memory_limit": 10}, "raise the memory limit"),
         (chain(), "path/2", {"mode": "complete", "memory_limit": 10}, "raise the memory limit"),
         (chain(), "path/2", {"stepz": 3}, "there is no setting 'stepz'"),
+        (chain(), "path/2", {"calibrat": True}, "is calibrate meant.* calibrate, .* variables"),
+        (chain(), "path/2", {"short_bodies": "maybe"}, "short_bodies is 'maybe' and must be true or false"),
+        (chain(), "path/2", {"calibrate": 1}, "calibrate is 1 and must be true or false"),
+        (chain(), "path/2", {"table_cells": True}, "table_cells is True and must be a whole number"),
+        (chain(), "path/2", {"types": "maybe"}, "types is 'maybe' and must be true or false"),
+        (chain(), "path/2", {"refine": "maybe"}, "refine is 'maybe': it must be true or false"),
         (chain(), "path/2", {"identity": True}, "identity has no meaning for a definition"),
     ],
 )  # fmt: skip

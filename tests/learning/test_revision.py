@@ -115,3 +115,15 @@ def test_a_definition_from_uncertain_facts(seed: int) -> None:
     assert all((str(item.atom) in true) == item.holds for item in made.revised)
     assert theory.evaluate(task.test()).overall.accuracy == 1
     assert any("taken to be" in note for note in made.notes)
+
+
+def test_a_fact_at_one_half_is_never_spoken_against() -> None:
+    """Whatever is taken of it, nothing that is likely is denied."""
+    atoms = [parse_atom(text) for text in ("edge(a, b)", "edge(b, c)", "edge(c, d)")]
+    beliefs = Beliefs.of(FactBase.from_facts(atoms, probabilities=[0.5, 0.4, 0.9]))
+    assert beliefs is not None
+    revised = beliefs.revised(~beliefs.likely)
+    doubted = {str(item.atom): (round(item.probability, 9), item.holds) for item in revised}
+    assert "edge(a, b)" not in doubted
+    assert (doubted["edge(b, c)"], doubted["edge(c, d)"]) == ((0.4, True), (0.9, False))
+    assert beliefs.revised(beliefs.likely) == ()

@@ -150,6 +150,7 @@ def test_statistics_in_comments_become_evidence() -> None:
         ("p(a).q(b).", 1, "cannot stand here"),
         ("1\t1\t1\th(X,Y) <= b(X,Y)\n1\t1\t1\th(X,Y) <= b(X\n", 2, ""),
         ("h :- \\+ true.", 1, "never holds"),
+        ("p(a).\n\\+ p(b).", 2, "a fact that is false is written 0.0::p(x)"),
     ],
 )
 def test_errors_say_where_and_what(text: str, line: int, says: str) -> None:

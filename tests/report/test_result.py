@@ -180,4 +180,4 @@ def test_a_result_without_history_or_rules_still_has_a_report():
     bare = target_report(Result(TASK.space, Config(), type(TASK.program)(), 3.0, 3.0, (score,)))
     assert bare.charts == ()
     assert bare.bars is None
-    assert "no rule was found" in bare.notes[0]
+    assert "No rule was found" in bare.notes[0]

@@ -52,7 +52,9 @@ def facts(source: options.Facts, *, format: options.Format = None, as_json: opti
 )
 def convert(
     source: options.Facts,
-    out: Annotated[Path, typer.Argument(help="The file or folder to write.", show_default=False)],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The file or folder to write.", show_default=False)
+    ],
     *,
     to: options.To = None,
     format: options.Format = None,
@@ -70,6 +72,8 @@ def convert(
 ) -> None:
     """Write facts, or rules, in another format.
 
+    The ending of OUT names the format, or else --to. Parquet and CSV become a
+    folder of that name, with a file for each relation.
     Nothing is lost without being said: what the format cannot hold is refused unless --drop names it.
     """
     if rules:
@@ -103,7 +107,7 @@ def census(
     preset: options.Preset = "default",
     language: options.LanguageFile = None,
     format: options.Format = None,
-    world: options.World = "closed",
+    world: options.World = None,
     heads: options.Heads = None,
     seed: options.Seed = 0,
     memory_limit: options.MemoryLimit = "4GB",
@@ -207,7 +211,8 @@ def _write(base: FactBase, out: Path, to: str | None) -> None:
     from andre.facts import write_facts
 
     write_facts(base, out, to)
-    typer.echo(f"{len(base):,} facts of {len(base.relations)} relations written to {out}", err=True)
+    where = f"the folder {out}" if out.is_dir() else out
+    typer.echo(f"{len(base):,} facts of {len(base.relations)} relations written to {where}", err=True)
 
 
 def _print_pairs(values: dict[str, Any], width: int) -> None:

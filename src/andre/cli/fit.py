@@ -162,17 +162,10 @@ def _watchers(quiet: bool, tensorboard: Path | None = None) -> Iterator[list[Cal
 
 
 def _say_how_it_went(result: Result, out: Path | None, report: Path | None) -> None:
-    from andre.report import outcome, why_no_rule
+    from andre.report import outcome, remarks
 
-    if result.stopped == "interrupted":
-        say("stopped by Ctrl-C: this is the best program so far")
-    elif result.stopped == "time":
-        say(
-            f"the time limit of {result.config.time_limit:g} s was reached: this is the best program so far; "
-            f"cut short were {', '.join(result.cut)}"
-        )
-    if why := why_no_rule(result):
-        say(why)
+    for line in remarks(result):
+        say(line)
     say(outcome(result))
     if out is not None:
         say(f"saved in {out}: andre show {out}, andre report {out}, andre predict {out} TABLE")

@@ -17,11 +17,12 @@ from andre.cli.show import print_run
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from andre.facts import FactBase, Task
     from andre.learning import Plan, Theory
     from andre.runs import RunFolder
+    from andre.samples import Language
 
 
 @command(
@@ -60,7 +61,7 @@ def learn(
     out: options.OutRun = None,
     to: options.To = None,
     format: options.Format = None,
-    world: options.World = "closed",
+    world: options.World = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -84,9 +85,9 @@ def learn(
         raise AndreError("--target names relations and --all means every one: give one of them")
     facts, task = read_in_world(source, format, world), _task(source)
     targets = _every(source, facts, quiet) if all_ else _targets(facts, target, task, language)
-    plan = Plan.of(
-        facts,
-        targets[0] if targets else None,
+    chosen = with_settings(
+        settings,
+        target=targets[0] if targets else None,
         preset=preset,
         language=language,
         # Relations that are all defined by each other would leave no fact to start from.
@@ -96,10 +97,14 @@ def learn(
         heads=heads,
         memory_limit=memory_bytes(memory_limit),
         known=Program() if known is None else read_program(known),
-        **with_settings(settings, seed=seed, time_limit=time_limit),
+        seed=seed,
+        time_limit=time_limit,
     )
+    plan = Plan.of(facts, **chosen)
     if not quiet:
         for line in facts.notes:
+            say(f"note: {line}")
+        for line in _on_marked(facts, [plan.aim(name) for name in targets] or [plan.language]):
             say(f"note: {line}")
         opened = ", open world" if facts.world == "open" else ""
         say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables{opened}")
@@ -144,6 +149,24 @@ def _every(source: str, facts: FactBase, quiet: bool) -> list[str]:
     return targets
 
 
+def _on_marked(facts: FactBase, languages: list[Language]) -> Iterator[str]:
+    """What becomes of the targets' facts that are marked, where all that is not stated is false."""
+    closed = facts.world == "closed"
+    relations = [facts.relations[language.key(facts)] for language in languages]
+    marked = sum(
+        int((~one.marked("train") & ~one.column("negative")).sum())
+        for one in relations
+        if closed and not (one.marked("train") & one.column("negative")).any()
+    )
+    if marked:
+        whose = f"of {relations[0]}" if len(relations) == 1 else "of the targets"
+        what = "fact is" if marked == 1 else "facts are"
+        yield (
+            f"{marked:,} {what} marked valid or test {whose}: nothing is learned from them, so that what "
+            "only they state is a false example, like all that no training fact states"
+        )
+
+
 def _learn(
     facts: FactBase, targets: list[str], plan: Plan, out: RunFolder | None, *, jobs: int, quiet: bool
 ) -> Theory:
@@ -163,31 +186,11 @@ def _learn(
             return learn_targets(facts, names, plan, callbacks=[progress, lines], out=out)
 
 
-def note_lines(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Notes about targets as lines, each note once.
-
-    Examples
-    --------
-    >>> list(note_lines([("p/2", "drawn"), ("q/2", "drawn"), ("q/2", "cut"), ("r/2", "drawn")]))
-    ['p/2 and 2 more: drawn', 'q/2: cut']
-    """
-    targets: dict[str, list[str]] = {}
-    for target, note in notes:
-        targets.setdefault(note, []).append(target)
-    for note, (first, *others) in targets.items():
-        yield f"{first}{f' and {len(others)} more' if others else ''}: {note}"
-
-
 def _say_how_it_went(theory: Theory, out: Path | None, targets: int) -> None:
-    for line in note_lines((definition.target, note) for definition in theory for note in definition.notes):
+    from andre.report import remarks
+
+    for line in remarks(theory):
         say(line)
-    for definition in theory:
-        if definition.reason:
-            say(f"{definition.target}: no rule, because {definition.reason}")
-        if definition.result.stopped == "interrupted":
-            say(f"{definition.target}: stopped by Ctrl-C, so this is the best so far")
-    for name, reason in theory.skipped.items():
-        say(f"{name} was left out: {reason}")
     if left := targets - len(theory.definitions) - len(theory.skipped):
         how = "with --out RUN a second call goes on" if out is None else "the same call goes on"
         say(f"stopped by Ctrl-C before {left} of {targets} targets: {how}")

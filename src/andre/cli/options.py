@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from andre.cli.printing import note
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
@@ -49,11 +50,12 @@ Format = Annotated[
     typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name does not tell."),
 ]
 World = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--world",
         metavar="WORLD",
-        help="What facts neither state nor deny is false (closed) or unknown (open).",
+        help="What facts neither state nor deny is false (closed) or unknown (open); by default that of "
+        "the run, else closed.",
     ),
 ]
 To = Annotated[
@@ -78,7 +80,10 @@ Seed = Annotated[
     int, typer.Option("--seed", min=0, help="Of the random numbers: the same seed gives the same result.")
 ]
 TimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", help="Seconds for each target; then the best so far.")
+    float | None,
+    typer.Option(
+        "--time-limit", help="Seconds of learning, by `learn` for each target; then the best so far."
+    ),
 ]
 MemoryLimit = Annotated[
     str,
@@ -126,12 +131,26 @@ Heads = Annotated[
 ]
 
 
-def read_in_world(source: str, format: str | None, world: str) -> FactBase:
-    """The facts of a source, in the world that `--world` names."""
+def read_in_world(
+    source: str, format: str | None, world: str | None, program: Path | None = None
+) -> FactBase:
+    """The facts of a source, in the world that `--world` names, else that of a run, else a closed one."""
     from andre.facts import read_source
 
+    if world is None and program is not None and (world := _world_of(program)) == "open":
+        note([f"the world is open, as {program} was learned in one: --world closed says otherwise"])
     # The name of the world is checked there, with a sentence.
-    return read_source(source, format, cast("WorldName", world))
+    return read_source(source, format, cast("WorldName", world or "closed"))
+
+
+def _world_of(program: Path) -> str | None:
+    """The world that a saved run was learned in; None for rules in a file, which know of none."""
+    if not program.is_dir():
+        return None
+    from andre.runs import is_run, load_origin
+
+    origin = load_origin(program) if is_run(program) else None
+    return None if origin is None or origin.facts is None else origin.facts.world
 
 
 def input_path(name: str) -> str:

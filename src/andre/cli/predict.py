@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from andre.evaluation import Confusion
-    from andre.facts import FactBase
+    from andre.facts import FactBase, Key
     from andre.inference import Model
     from andre.learning import Result
     from andre.logic import Atom
@@ -47,16 +47,18 @@ def predict(
     out: options.OutFile = None,
     as_json: options.Json = False,
     format: options.Format = None,
-    world: options.World = "closed",
+    world: options.World = None,
     engine: options.Engine = "auto",
     memory_limit: options.MemoryLimit = "4GB",
 ) -> None:
     """Apply what was learned to new rows or facts.
 
     For a table, a prediction per row; for facts, all that the rules derive from
-    them. Columns of a table are matched by name, in any order; others are not
-    read. Facts marked as test or validation facts are not read, nor are the
-    examples of a Popper folder, nor facts of what a learned theory defines.
+    them, as they stand in the file: what learning took otherwise among uncertain
+    facts is not revised here. Columns of a table are matched by name, in any
+    order; others are not read. Facts marked as test or validation facts are not
+    read, nor are the examples of a Popper folder, nor facts of what a learned
+    theory defines.
     The rules of a knowledge base that `andre rank` completed are applied once,
     and each fact is as probable as the surest of its rules. In an open world
     a negated condition holds only of what is denied.
@@ -77,7 +79,7 @@ def predict(
     if proba:
         raise AndreError(f"--proba needs a folder that `andre fit --out` wrote, and {program} is none")
     how = {"engine": engine, "memory_limit": f"{memory_bytes(memory_limit) / 2**20:.0f}MiB"}
-    facts = _read(source, format, world)
+    facts = _read(source, format, world, program)
     if run is None:
         model = infer(read_program(program), _evidence(facts), **how)
     else:
@@ -91,7 +93,8 @@ def predict(
     else:
         for atom, probability in _facts(model):  # Prolog, or ProbLog where uncertain
             sys.stdout.write(f"{Rule(atom, probability=probability)}\n")
-    typer.echo(f"{len(model):,} facts derived by {model.engine}", err=True)
+    where = f", written to the folder {out}" if out is not None and out.is_dir() else ""
+    typer.echo(f"{len(model):,} facts derived by {model.engine}{where}", err=True)
 
 
 @command("andre explain uncles.run family.pl 'uncle(al, bo)'")
@@ -104,7 +107,7 @@ def explain(
     depth: Annotated[int, typer.Option(min=1, help="How many levels of premises to explain.")] = 3,
     as_json: options.Json = False,
     format: options.Format = None,
-    world: options.World = "closed",
+    world: options.World = None,
 ) -> None:
     """Say why an atom holds, or which literal is missing.
 
@@ -125,7 +128,7 @@ def explain(
                 f"{source} is read as a table, whose rows are explained by andre predict {program} {source}: "
                 "give facts to explain an atom"
             )
-    facts = _read(source, format, world)
+    facts = _read(source, format, world, program)
     asked, how = as_stated(asked, facts), {"limit": limit, "depth": depth}
     if run is None:
         explanation = why(read_program(program), _evidence(facts), asked, **how)
@@ -149,19 +152,24 @@ def evaluate(
     ] = None,
     as_json: options.Json = False,
     format: options.Format = None,
-    world: options.World = "closed",
+    world: options.World = None,
     engine: options.Engine = "auto",
 ) -> None:
     """Judge rules by the head atoms that they derive.
 
     Accuracy, precision and recall are printed. Atoms marked #TEST are judged and
     the others read. Without marks, all atoms of the heads are judged, and the
-    program must derive them from the rest.
+    program must derive them from the rest. Facts are taken as they stand in the
+    file, uncertain ones unrevised. A target of a run without a rule is judged, too.
     """
     from andre.evaluation import entailment
     from andre.logic import read_program
 
-    result = entailment(read_program(program), _read(source, format, world), mark=mark, engine=engine)
+    rules, heads = read_program(program), _targets(program)
+    if not len(rules) and not heads:
+        raise AndreError(f"{program} has no rule, so there is nothing to judge: learn or write some first")
+    facts = _read(source, format, world, program)
+    result = entailment(rules, facts, heads=heads, mark=mark, engine=engine)
     if as_json:
         print_json({"program": str(program), "source": source, **result.as_dict()})
         return
@@ -180,6 +188,17 @@ def _open(path: Path) -> Run | None:
     from andre.runs import load
 
     return load(path)
+
+
+def _targets(program: Path) -> list[Key]:
+    """What `andre learn` was to define, whether or not it found a rule; nothing for other programs."""
+    if not program.is_dir():
+        return []
+    from andre.learning import Theory
+    from andre.runs import is_run, load
+
+    run = load(program) if is_run(program) else None
+    return [definition.key for definition in run] if isinstance(run, Theory) else []
 
 
 def is_table(source: str) -> bool:
@@ -202,8 +221,8 @@ def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) 
         write_whole(out, text)
 
 
-def _read(source: str, format: str | None, world: str) -> FactBase:
-    facts = read_in_world(source, format, world)
+def _read(source: str, format: str | None, world: str | None, program: Path) -> FactBase:
+    facts = read_in_world(source, format, world, program)
     note(facts.notes)
     return facts
 

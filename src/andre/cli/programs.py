@@ -36,7 +36,7 @@ def rescore(
     to: options.To = None,
     out: options.OutFile = None,
     format: options.Format = None,
-    world: options.World = "closed",
+    world: options.World = None,
     engine: options.Engine = "auto",
 ) -> None:
     """Count N_b and N_r of old rules on new facts.
@@ -57,7 +57,7 @@ def rescore(
         origin = load_origin(program)
         _write(count_rows(result, source, mark, None if origin is None else origin.table), to, out)
         return
-    facts = read_in_world(source, format, world)
+    facts = read_in_world(source, format, world, program)
     _write(count(read_program(program), facts, mark, engine=engine), to, out)
 
 

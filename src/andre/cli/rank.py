@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Settings of completion that are lists, even of one.
 _LISTS = ("aggregators", "smoothing", "penalties", "chained")
+#: The share of the time limit in which runs propose rules.
+_FOR_PROPOSING = 0.5
 
 
 @command(
@@ -48,7 +51,9 @@ def rank(
     *,
     limit: Annotated[int, typer.Option(help="How many candidates.", min=1)] = 10,
     rules: Annotated[int, typer.Option(help="How many rules for each candidate.", min=0)] = 3,
-    known: Annotated[bool, typer.Option("--known", help="List known facts too.")] = False,
+    known: Annotated[
+        bool, typer.Option("--known", help="List known facts too; a known p(x, x) whatever its rank.")
+    ] = False,
     evaluate: Annotated[
         str | None, typer.Option(help="Rank the facts marked valid or test, and print MRR and Hits.")
     ] = None,
@@ -58,11 +63,12 @@ def rank(
     more: Annotated[
         Path | None, typer.Option("--with", metavar="PROGRAM|RUN", help="More rules, from any source.")
     ] = None,
+    time_limit: options.TimeLimit = None,
     jobs: options.Jobs = 1,
     settings: options.Set = None,
     out: options.OutRun = None,
     format: options.Format = None,
-    world: options.World = "closed",
+    world: options.World = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -84,15 +90,19 @@ def rank(
     check_folder(out)
     completion = _saved(source)
     if completion is not None:
-        if propose or more or settings or world != "closed":
-            raise AndreError(f"{source} is learned already: --propose, --with, --set and --world need facts")
+        if propose or more or settings or world is not None or time_limit is not None:
+            raise AndreError(
+                f"{source} is learned already: --propose, --with, --set, --time-limit and --world need facts"
+            )
         origin, asked = load_origin(source), _asked(pattern, completion.facts)
     else:
         # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
         base = _checked(read_in_world(source, format, world), source, evaluate, quiet)
         asked = _asked(pattern, base)
         # Facts that are split off can be ranked only as long as they are not learned from.
-        chosen = with_settings(settings, _LISTS, seed=seed, give_back=evaluate != "valid")
+        chosen = with_settings(
+            settings, _LISTS, seed=seed, time_limit=time_limit, give_back=evaluate != "valid"
+        )
         completion = _complete(base, CompletionConfig.read(chosen), _Rules(propose, more, jobs), quiet)
         origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, format, base.world))
     if out is not None:
@@ -138,8 +148,6 @@ def _asked(pattern: str | None, facts: FactBase) -> Atom | None:
 
 def _checked(base: FactBase, source: str, evaluate: str | None, quiet: bool) -> FactBase:
     """The facts, after what was noticed in them is said; those to be ranked must be there."""
-    from dataclasses import replace
-
     note(replace(base.notes, overlaps=0), quiet)  # `complete` notes these itself
     if evaluate == "test" and not len(base.select("test")):
         raise AndreError(f"no fact of {source} is marked test: mark some, or take --evaluate valid")
@@ -159,15 +167,23 @@ def _complete(base: FactBase, config: CompletionConfig, rules: _Rules, quiet: bo
 
     from andre.completion import complete, with_validation
     from andre.learning import Callback
+    from andre.limits import Deadline, limited, time_left
 
-    extra = _extra(base, config, rules)
-    with Console(stderr=True, quiet=quiet).status("learning") as status:  # shows in a terminal only
+    with (
+        limited(Deadline.after(config.time_limit)),
+        Console(stderr=True, quiet=quiet).status("learning") as status,  # shows in a terminal only
+    ):
 
         class Shown(Callback):
             def on_stage(self, stage: str, part: int, total: int) -> None:
                 status.update(f"learning: {stage}" + f", {part} of {total}" * (total > 1))
 
+        with limited(time_left().share(_FOR_PROPOSING)) as watch:
+            extra = _extra(base, config, rules)
         made = complete(base, config, extra, [Shown()])
+    if watch.cut:
+        late = f"half of the time limit of {config.time_limit:g} s passed before all runs had proposed rules"
+        made = replace(made, notes=(*made.notes, late))
     note(made.notes, quiet)
     if not len(base.select("valid")) and len(with_validation(base, config).select("valid")):
         then = ", which then teach like all others" if config.give_back else ""
@@ -208,6 +224,7 @@ def _values(completion: Completion, found: list[RankedAnswer], report: RankRepor
 def _as_values(prediction: RankedAnswer) -> dict[str, Any]:
     return {
         "atom": str(prediction.atom),
+        "rank": prediction.rank,
         "score": prediction.score,
         "chance": prediction.chance,
         "rules": [
@@ -221,11 +238,13 @@ def _lines(found: list[RankedAnswer], completion: Completion, limit: int) -> Ite
     """Candidates, each with its rules and one grounding of every rule."""
     # Test facts are not told from other candidates: they are what ranks are judged by.
     stated = [completion.facts.select(mark) for mark in ("train", "valid")]
-    for place, prediction in enumerate(found, 1):
+    for prediction in found:
         known = "  known" if any(prediction.atom in facts for facts in stated) else ""
-        yield f"{place:>3}. {prediction.atom}  chance {prediction.chance:.3f}{known}"
+        yield f"{prediction.rank:>3}. {prediction.atom}  chance {prediction.chance:.3f}{known}"
         if limit and not prediction.rules:
-            yield "       no rule says so"
+            first, second = prediction.atom.args
+            why = "can say so: its variables stand for different constants" if first == second else "says so"
+            yield f"       no rule {why}"
         for rule in prediction.rules:
             counted = rule.evidence[0]
             yield f"       {counted.n_r:g} of {counted.n_b:g}: {rule}"

@@ -40,9 +40,11 @@ def show(
 
     Of a knowledge base that was completed, also how its rules are scored.
     """
+    from rich.text import Text
+
     from andre.completion import Completion
     from andre.learning import Result, Theory
-    from andre.report import rules_by_target, run_table, target_table
+    from andre.report import remarks, rules_by_target, run_table, target_table
     from andre.runs import load
 
     loaded = load(run)
@@ -69,6 +71,8 @@ def show(
         _print(run_table(trained))
     else:
         print_run(loaded, to, as_json, target)
+        if to is None and not as_json:  # as comments of Prolog
+            _print(*(Text(f"% note: {line}", style="dim") for line in remarks(loaded, target)))
 
 
 @command("andre report family.run --open", "andre report birds.run --data birds.csv --out birds.html --open")

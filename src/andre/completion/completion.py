@@ -45,6 +45,7 @@ class RankedAnswer:
     score: float  #: ranks the candidates of one query; not to be compared between queries
     chance: float  #: of being a fact, calibrated on validation facts
     rules: tuple[Rule, ...]
+    rank: int  #: among all candidates that may be listed, from 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +186,8 @@ class Completion(Saveable):
         limit
             How many answers.
         known
-            Whether answers that are known facts already are listed too.
+            Whether answers that are known facts already are listed too. No rule is about
+            p(x, x), whose score therefore says nothing: a known one comes beyond the limit, too.
         rules
             How many rules for each answer.
         """
@@ -197,14 +199,18 @@ class Completion(Saveable):
         if not known:
             stated = self.graph.known(step, ("train", "valid", "denied"))[start].indices
             scores[stated] = -np.inf
-        order = np.argsort(-scores, kind="stable")[:limit]
+        ranked = np.argsort(-scores, kind="stable")
+        order = ranked[: min(limit, np.count_nonzero(np.isfinite(scores)))]
+        if known and start not in order and self.graph.known(step, ("train", "valid"))[start, start]:
+            order = np.append(order, start)
+        rank = np.argsort(ranked) + 1  # [n]
         cells = features.cells(np.array([start]))
         confidence = features.confidence(self.scorer.smoothing)
         best = best_confidences(cells.groundings, confidence, 1)[:, 0]
         chances = self.reliability.chance(best)
         at = {int(candidate): cell for cell, candidate in enumerate(cells.candidate.tolist())}
         found = []
-        for candidate in order[np.isfinite(scores[order])].tolist():
+        for candidate in order.tolist():
             cell = at.get(candidate)
             firing = np.sort(cells.groundings[[] if cell is None else [cell]].indices)
             surest = firing[np.argsort(-confidence[firing], kind="stable")[:rules]]
@@ -212,7 +218,7 @@ class Completion(Saveable):
             end = Constant(self.facts.constants[candidate])
             atom = pattern.substitute(dict.fromkeys(pattern.variables, end))
             chance = 0.0 if cell is None else float(chances[cell])
-            found.append(RankedAnswer(atom, float(scores[candidate]), chance, fired))
+            found.append(RankedAnswer(atom, float(scores[candidate]), chance, fired, int(rank[candidate])))
         return found
 
     def groundings(self, rule: Rule, atom: Atom, limit: int = 3) -> list[tuple[Literal, ...]]:

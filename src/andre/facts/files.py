@@ -61,7 +61,7 @@ def read_facts(source: Any, format: str | None = None, world: World = "closed") 
     facts = _read(source, format)
     if not len(facts) and not len(facts.rules):
         if isinstance(source, str | Path):
-            raise DataError(f"{Path(source)} has no facts: check the path, or name the format")
+            raise DataError(f"{Path(source)} has no facts: check the path, or name the format by --format")
         raise DataError("there are no facts in it")
     return facts if world == "closed" else replace(facts, world=world)
 
@@ -85,7 +85,8 @@ def write_facts(base: FactBase, path: str | Path, format: str | None = None) -> 
     """Write facts to a file or folder, so that `read_facts` gives them back.
 
     What the format cannot hold is refused, not left out. A file that is there
-    is replaced when the new one is complete; a folder must be new or empty.
+    is replaced when the new one is complete; a folder must be new or empty. CSV and
+    Parquet are folders with a file for each relation, and so are `facts.csv` and `facts.parquet`.
     Whether the world is closed or open is not written: say it when reading.
 
     Parameters
@@ -132,7 +133,7 @@ def _check(base: FactBase, chosen: Format) -> None:
             able = [item.name for item in FORMATS.values() if feature in item.holds]
             raise DataError(
                 f"{chosen.title} cannot hold {_WORDS[feature]}: write {', '.join(able)}, "
-                f"or leave them out (drop {feature})"
+                f"or leave them out (--drop {feature})"
             )
     for check in chosen.checks:
         check(base, chosen.title)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -219,16 +221,34 @@ class Config(Settings):
             raise ConfigError(f"there is no preset {name!r}: choose one of {', '.join(_PRESETS)}")
         nested: dict[str, Any] = {part: dict(values) for part, values in _PRESETS[name].items()}
         owners = {name: part for part, kind in _PARTS.items() for name in kind.model_fields}
-        own = cls.model_fields.keys() - _PARTS.keys()
+        own = cls.names() - owners.keys()
         for key, value in settings.items():
             if key in own:
                 nested[key] = value
             elif key in owners:
                 nested.setdefault(owners[key], {})[key] = value
             else:
-                known = ", ".join(sorted({*own, *owners}))
-                raise ConfigError(f"there is no setting {key!r}: the settings are {known}")
+                raise unknown_setting(key, cls.names())
         return cls.read(nested)
+
+    @classmethod
+    def names(cls) -> set[str]:
+        """All settings that `preset` takes: fields of this class, and of its four parts."""
+        parts = (kind.model_fields for kind in _PARTS.values())
+        return (set(cls.model_fields) - _PARTS.keys()).union(*parts)
+
+
+def unknown_setting(name: str, known: Collection[str]) -> ConfigError:
+    """The error that says which settings there are, and which of them may be meant.
+
+    Examples
+    --------
+    >>> print(unknown_setting("calibrat", {"steps", "calibrate"}))
+    there is no setting 'calibrat': is calibrate meant? The settings are calibrate, steps
+    """
+    near = get_close_matches(name, known, 1)
+    meant = f"is {near[0]} meant? The" if near else "the"
+    return ConfigError(f"there is no setting {name!r}: {meant} settings are {', '.join(sorted(known))}")
 
 
 _PARTS: dict[str, type[Settings]] = {

@@ -69,9 +69,12 @@ def learn_definition(
     """
     key, config = language.key(facts), plan.config
     labels = labels_of(facts, language)
-    for likely, kind in ((labels.positive > 0.5, "true"), (labels.negative > 0.5, "false")):
-        if not likely.any():
-            raise DataError(f"no atom of {key_text(key)} is more likely {kind} than not: give some that are")
+    for chances, kind in ((labels.positive, "true"), (labels.negative, "false")):
+        if not (chances > 0.5).any():
+            raise DataError(
+                f"no atom of {key_text(key)} is more likely {kind} than not: of all, one is {kind} with "
+                f"probability {chances.max():.3g} at the most, and an example needs more than 0.5"
+            )
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)

@@ -12,9 +12,9 @@ import numpy as np
 from andre.census import Mode, Semantics
 from andre.errors import ConfigError, LogicError
 from andre.facts import FactBase, Key
-from andre.learning.config import Config
+from andre.learning.config import Config, unknown_setting
 from andre.logic import Atom, Literal, Program, Rule
-from andre.samples import Codes, Language, RuleSpace, key_text
+from andre.samples import Codes, Language, RuleSpace, check_setting, key_text
 
 #: Formats in which knowledge bases come, to be completed rather than defined.
 _KNOWLEDGE_BASES = frozenset({"nl", "tsv", "tsv-splits"})
@@ -51,6 +51,11 @@ class Plan:
     short_bodies: bool = True  #: whether all bodies of one or two literals are pooled with those of the runs
     #: Whether stated probabilities are read as evidence whose weight is learned from all of them.
     calibrate: bool = True
+
+    def __post_init__(self) -> None:
+        for name, (kind, wanted) in _KINDS.items():
+            if not (name == "heads" and self.heads is None):
+                check_setting(name, getattr(self, name), kind, wanted)
 
     @classmethod
     def of(
@@ -109,6 +114,8 @@ class Plan:
             own.setdefault("calibrate", False)
             if semantics == "rows" and facts.origin not in _KNOWLEDGE_BASES and "criterion" not in options:
                 options = _PAPER_TASKS | options
+        if unknown := options.keys() - Config.names():
+            raise unknown_setting(min(unknown), Config.names() | _LANGUAGE | _OWN - {"known"})
         made = Language.of(facts, language, preset, **about_language)
         return cls(made, Config.preset(preset, **options), mode, semantics, identity, **own)
 
@@ -117,6 +124,13 @@ class Plan:
         return replace(self.language, target=target)
 
 
+#: What each field must be, and how a refusal says it.
+_KINDS: dict[str, tuple[type, str]] = {
+    **dict.fromkeys(("identity", "short_bodies", "calibrate"), (bool, "true or false")),
+    **dict.fromkeys(("heads", "fallback_heads", "table_cells"), (int, "a whole number")),
+    "memory_limit": (int, "a whole number of bytes"),
+    "known": (Program, "a program"),
+}
 _LANGUAGE = {field.name for field in fields(Language)} - {"target"}
 _OWN = {field.name for field in fields(Plan)} - {"language", "config"}
 

@@ -7,7 +7,8 @@ source is a function beside these that gives bodies as codes, [bodies, m].
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -35,7 +36,7 @@ from andre.learning.extraction import (
 from andre.learning.fitting import fit
 from andre.learning.plan import learnable, with_inequalities
 from andre.learning.results import Result
-from andre.limits import limited, time_left
+from andre.limits import check, late, limited, stage, time_left
 from andre.logic import Rule
 from andre.model import Count, Positive, Settings, Whole
 from andre.samples import Codes, Form, Language, RuleSpace, Sample
@@ -212,7 +213,8 @@ def propose(
     config
         How many runs, and what they see.
     executor
-        Works on relations in parallel: any `concurrent.futures.Executor`.
+        Works on relations in parallel: any `concurrent.futures.Executor`. Where a deadline
+        of `andre.limits` passes, the rules of the relations that are done are returned.
 
     Examples
     --------
@@ -226,8 +228,28 @@ def propose(
     known = facts.select("train")
     targets = [name for name in learnable(known)[0] if name.endswith("/2")]
     one = _OneRelation(known, config)
-    found = map(one, targets) if executor is None else executor.map(one, targets)
-    return [rule for rules in found for rule in rules]
+    found: list[Rule] = []
+    with stage("proposing"):
+        for rules in map(one, targets) if executor is None else _in_time(executor, one, targets):
+            found += rules
+            check()
+    return found
+
+
+def _in_time(executor: Executor, one: _OneRelation, targets: Sequence[str]) -> Iterator[list[Rule]]:
+    """The rules of each relation in turn, waited for until the deadline."""
+    waiting = [executor.submit(one, target) for target in targets]
+    try:
+        for future in waiting:
+            left = time_left().left
+            try:
+                yield future.result(None if left == math.inf else left)
+            except TimeoutError:
+                check()
+                raise
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def beyond_short(rules: Iterable[Rule]) -> list[Rule]:
@@ -262,6 +284,8 @@ class _OneRelation:
             return []
         found = [np.zeros((0, sample.space.m), dtype=np.int8)]
         for part in range(config.parts):
+            if late("proposing"):
+                break
             with suppress(DataError):  # a part may hold one class alone
                 found.append(self._bodies(sample, language, part))
         return _rules(sample, distinct_bodies(np.concatenate(found)), config)
@@ -377,7 +401,8 @@ class _Reader(Callback):
 
         An atom that a run negates is read alone, too: where it holds, it speaks against the head.
         """
-        settled, m = np.concatenate(self.found), self.form.space.m
+        m = self.form.space.m
+        settled = np.concatenate([np.zeros((0, m), dtype=np.int8), *self.found])
         longest = self.form.max_body or m
         found = with_shorter(with_shorter(settled[np.count_nonzero(settled, axis=1) <= longest + 2]))
         alone = literal_bodies(np.flatnonzero((settled != 0).any(axis=0))[:, None], m)

@@ -14,6 +14,7 @@ from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError, O
 from andre.facts import Calibration, FactBase
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
+from andre.learning.choose.revision import Revised
 from andre.learning.modes import fits_tables, learn_definition, learn_from_examples
 from andre.learning.plan import Plan, with_background
 from andre.learning.results import Definition, TargetStore, Theory
@@ -123,6 +124,13 @@ def _with_languages(
     return facts, named
 
 
+def _note_on_revised(revised: Sequence[Revised], most: int = 3) -> str:
+    """What a program takes otherwise than it is likely; those that it speaks against most come first."""
+    first = "; ".join(map(str, revised[::-1][:most]))
+    more = f" and {len(revised) - most:,} more, which --json lists" if len(revised) > most else ""
+    return f"the program speaks against what is likely of single facts: {first}{more}"
+
+
 def _refuse_nothing(definitions: Mapping[str, Definition], skipped: Mapping[str, str]) -> None:
     """Raise an error where no target could be learned."""
     if definitions or not skipped:
@@ -199,7 +207,7 @@ class _Learner:
         result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
         note = (
             f"the time limit of {limit:g} s was reached, so this is the best so far; "
-            f"cut short were {', '.join(watch.cut)}"
+            f"cut short: {', '.join(watch.cut)}"
         )
         return replace(made, result=result, notes=(*made.notes, note))
 
@@ -230,9 +238,7 @@ class _Learner:
         if self.calibration is not None:
             notes.append(str(self.calibration))
         if made.revised:
-            first = "; ".join(map(str, made.revised[:3]))
-            more = f" and {len(made.revised) - 3:,} more" if len(made.revised) > 3 else ""
-            notes.append(f"the program speaks against what is likely of single facts: {first}{more}")
+            notes.append(_note_on_revised(made.revised))
         return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
 
     def _census(self, language: Language, *, draws: bool) -> Census:

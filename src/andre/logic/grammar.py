@@ -241,6 +241,7 @@ def _call(method: Callable[..., Any], children: list[Any]) -> Any:
 
 _HINTS = {
     ";": "write one clause for each alternative",
+    "\\+": "negation stands in a body, after a comma, and a fact that is false is written 0.0::p(x).",
     "->": "write one clause for each case",
     "!": "rules are tried in any order here, so leave the cut out",
     "|": "lists are constants here, so write them out whole",

@@ -31,7 +31,8 @@ class Settings(BaseModel):
             where = ".".join(str(step) for step in first["loc"])
             if first["type"] == "extra_forbidden":
                 raise ConfigError(f"there is no setting {where}: {cls._hint(first['loc'])}") from None
-            raise ConfigError(f"the setting {where} is {first['input']!r}: {first['msg'].lower()}") from None
+            says = "it must be true or false" if first["type"].startswith("bool") else first["msg"].lower()
+            raise ConfigError(f"the setting {where} is {first['input']!r}: {says}") from None
 
     @classmethod
     def _hint(cls, steps: Sequence[int | str]) -> str:

@@ -9,7 +9,7 @@ from andre.inference import covered_heads
 from andre.logic import Atom, Constant, Program, Rule, Variable
 from andre.report.page import Prediction, Ranking, ReportData, RuleRow, Scoring, TargetReport
 from andre.report.result import provenance
-from andre.report.summary import rules_by_target, scoring, size, title
+from andre.report.summary import as_sentence, rules_by_target, scoring, size, title
 from andre.runs import Origin
 
 #: Rules of a relation that are listed, and predictions of all rules together that are explained.
@@ -46,6 +46,7 @@ def gather_completion(completion: Completion, origin: Origin | None = None) -> R
         choices={_said(choice): choice.mrr for choice in completion.choices},
         reliability=tuple((bin.confidence, bin.share, bin.count) for bin in completion.reliability.bins),
         ranking=_ranking(list(ranks.values()), tested),
+        notes=tuple(map(as_sentence, completion.notes)),
     )
     config = completion.config.model_dump(mode="json")
     made = provenance(origin, completion.config.seed, {"learning": completion.seconds}, config)

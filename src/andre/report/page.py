@@ -124,6 +124,7 @@ class Scoring:
     choices: Mapping[str, float]  #: MRR on validation facts by every way that was tried
     reliability: tuple[tuple[float, float, int], ...]  #: mean confidence, share of facts, candidates
     ranking: Ranking | None = None  #: of the test facts of all relations
+    notes: tuple[str, ...] = ()  #: what is odd about the facts or was left out
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class TargetReport:
     ranking: Ranking | None = None
     rejected: tuple[Rejected, ...] = ()
     rejected_left_out: int = 0
-    notes: tuple[str, ...] = ()  #: what is missing, and why
+    notes: tuple[str, ...] = ()  #: what should be known of it, and what is missing and why
 
 
 @dataclass(frozen=True)

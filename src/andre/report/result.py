@@ -27,7 +27,7 @@ from andre.report.page import (
     RunRow,
     TargetReport,
 )
-from andre.report.summary import outcome, why_no_rule
+from andre.report.summary import as_sentence, outcome, remarks
 from andre.runs import Origin
 from andre.samples import Sample
 
@@ -85,7 +85,7 @@ def target_report(
 ) -> TargetReport:
     """All sections that one result can fill."""
     crisp = None if train is None else CrispSample.of(train)
-    notes = [note for note in (why_no_rule(result),) if note]
+    notes = list(map(as_sentence, remarks(result)))
     if train is None:
         notes.append(
             "The rows it was learned from were not at hand, so that predictions, rejected rules and what "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -77,6 +77,65 @@ def why_no_rule(result: Result) -> str | None:
         f"{result.empty_length:.1f} nats that listing them takes; give more rows, "
         f"or columns that bear on {result.space.head}"
     )
+
+
+def why_stopped(result: Result) -> str | None:
+    """Why learning ended early, and what was cut short, in one sentence; None where it did not."""
+    if result.stopped == "interrupted":
+        return "stopped by Ctrl-C: this is the best program so far"
+    if result.stopped == "time":
+        limit = result.config.time_limit
+        seconds = "" if limit is None else f" of {limit:g} s"
+        cut = f"; cut short: {', '.join(result.cut)}" if result.cut else ""
+        return f"the time limit{seconds} was reached: this is the best program so far{cut}"
+    return None
+
+
+def remarks(run: Run, target: str | None = None) -> list[str]:
+    """What else should be known of a run, all of it or one target: a sentence each.
+
+    Notes that several targets share are told once.
+    """
+    if isinstance(run, Result):
+        return [line for line in (why_stopped(run), why_no_rule(run)) if line]
+    if isinstance(run, Completion):
+        return list(run.notes)
+    chosen = _only(run, target)
+    lines = list(_by_target((definition.target, note) for definition in chosen for note in definition.notes))
+    for definition in chosen:
+        if definition.reason:
+            lines.append(f"{definition.target}: no rule, because {definition.reason}")
+        if definition.result.stopped == "interrupted":
+            lines.append(f"{definition.target}: stopped by Ctrl-C, so this is the best so far")
+    if target is None:
+        lines += [f"{name} was left out: {reason}" for name, reason in run.skipped.items()]
+    return lines
+
+
+def as_sentence(note: str) -> str:
+    """A note as it stands alone: with a capital letter, and a full stop.
+
+    Examples
+    --------
+    >>> as_sentence("recursion was left out")
+    'Recursion was left out.'
+    """
+    return f"{note[:1].upper()}{note[1:]}."
+
+
+def _by_target(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Notes about targets as lines, each note once.
+
+    Examples
+    --------
+    >>> list(_by_target([("p/2", "drawn"), ("q/2", "drawn"), ("q/2", "cut"), ("r/2", "drawn")]))
+    ['p/2 and 2 more: drawn', 'q/2: cut']
+    """
+    targets: dict[str, list[str]] = {}
+    for target, note in notes:
+        targets.setdefault(note, []).append(target)
+    for note, (first, *others) in targets.items():
+        yield f"{first}{f' and {len(others)} more' if others else ''}: {note}"
 
 
 def scoring(completion: Completion) -> str:
@@ -161,6 +220,7 @@ def document(run: Run, target: str | None = None) -> dict[str, Any]:
         "runs": len(run.runs),
         "seconds": run.seconds,
         "stopped": run.stopped,
+        "cut": list(run.cut),
         "why_no_rule": why_no_rule(run),
         "config": run.config.model_dump(mode="json"),
     }
@@ -182,6 +242,10 @@ def _theory(theory: Theory) -> dict[str, Any]:
                 "rules": list(map(_rule, definition.program)),
                 "reason": definition.reason,
                 "notes": list(definition.notes),
+                "revised": [
+                    {"atom": str(item.atom), "probability": item.probability, "holds": item.holds}
+                    for item in definition.revised
+                ],
                 "census": asdict(definition.counts),
                 "confusion": asdict(definition.confusion),
                 "description": {"length": definition.length, "empty": definition.empty_length},
@@ -190,6 +254,7 @@ def _theory(theory: Theory) -> dict[str, Any]:
             }
             for definition in theory
         ],
+        "skipped": dict(theory.skipped),
     }
 
 
@@ -199,6 +264,7 @@ def _completion(completion: Completion, target: str | None) -> dict[str, Any]:
         "targets": [{"target": name, "rules": list(map(_rule, rules))} for name, rules in by_target.items()],
         "choices": [asdict(choice) for choice in completion.choices],
         "config": completion.config.model_dump(mode="json"),
+        "notes": list(completion.notes),
         **scoring_values(completion),
     }
 

@@ -22,7 +22,7 @@ from andre.report.page import (
     TargetReport,
 )
 from andre.report.result import provenance, target_report
-from andre.report.summary import size, title
+from andre.report.summary import as_sentence, size, title
 from andre.runs import Origin
 
 #: Atoms of a target that are explained: its facts, then what else is derived.
@@ -63,6 +63,7 @@ def _target(theory: Theory, definition: Definition, derived: _Derived | None) ->
     base = target_report(definition.result)
     rules = tuple(RuleRow(rule) for rule in definition.program)
     notes = [] if definition.reason is None else [f"No rule, because {definition.reason}."]
+    notes += map(as_sentence, definition.notes)
     confusions = [ConfusionCounts("train", **asdict(definition.confusion))]
     if derived is None:
         notes.append(

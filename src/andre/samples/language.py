@@ -73,6 +73,20 @@ def training_facts(facts: FactBase, *, held_out: bool = False) -> FactBase:
     return known if held_out or known is facts else known.compact()
 
 
+def check_setting(name: str, value: object, kind: type, wanted: str) -> None:
+    """Refuse a setting of another kind; `wanted` says in words what it must be.
+
+    Examples
+    --------
+    >>> check_setting("recursion", "maybe", bool, "true or false")
+    Traceback (most recent call last):
+    andre.errors.ConfigError: the setting recursion is 'maybe' and must be true or false
+    """
+    # In Python truth values are numbers too.
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ConfigError(f"the setting {name} is {value!r} and must be {wanted}")
+
+
 #: What each setting must be, and how a refusal says it.
 _KINDS: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("variables", "max_body"), (int, "a whole number")),
@@ -137,9 +151,11 @@ class Language:
                 object.__setattr__(self, name, value)
             if value is None and name in {"relations", "max_body"}:
                 continue
-            wrong = not isinstance(value, kind) or (kind is int and isinstance(value, bool))
-            if wrong or (kind is tuple and not all(isinstance(item, str) for item in value)):
-                raise ConfigError(f"{name} is {value!r} and must be {wanted}")
+            check_setting(name, value, kind, wanted)
+            for item in value if kind is tuple else ():
+                check_setting(name, item, str, wanted)
+        if not isinstance(self.types, tuple):
+            check_setting("types", self.types, bool, "true or false, or the types of each relation")
         if self.variables < 1:
             raise ConfigError(f"a rule needs at least one variable, not {self.variables}: raise variables")
         if self.max_body is not None and self.max_body < 1:

@@ -50,7 +50,9 @@ def format_of(path: Path) -> Format:
         if path.is_dir():
             return _format_of_folder(path)
         if path.exists() and not path.is_file():
-            raise DataError(f"{path} is a pipe or device, and looking at it would empty it: name its format")
+            raise DataError(
+                f"{path} is a pipe or device, and looking at it would empty it: name its format by --format"
+            )
         start = sample(path)
     found = (
         next((item for place, magic, item in _MAGIC if start[place:].startswith(magic)), None)
@@ -59,7 +61,8 @@ def format_of(path: Path) -> Format:
     )
     if found is None:
         raise DataError(
-            f"{path} does not look like facts of a known format: choose from {', '.join(FORMATS)}"
+            f"{path} does not look like facts of a known format: name one by --format, "
+            f"of {', '.join(FORMATS)}"
         )
     return found
 
@@ -77,17 +80,16 @@ def _format_of_folder(folder: Path) -> Format:
         )
     if len(found) > 1:
         names = " and ".join(item.name for item in found)
-        raise DataError(f"{folder} looks like {names}: name the format that is meant")
+        raise DataError(f"{folder} looks like {names}: name the one that is meant by --format")
     return found[0]
 
 
 def format_to_write(path: Path) -> Format:
-    """The format that the suffix of a new file asks for."""
+    """The format that the suffix of a new file or folder asks for."""
     known = _BY_SUFFIX.get(path.suffix.lower())
-    if known is None or known.folder:
-        folders = [item.name for item in FORMATS.values() if item.folder]
+    if known is None:
         raise DataError(
-            f"{path} does not say by its ending what to write: name a format "
-            f"({', '.join(folders)} write a folder)"
+            f"{path} does not say by its ending what to write: end it in {', '.join(_BY_SUFFIX)}, "
+            f"or name a format by --to, one of {', '.join(FORMATS)}"
         )
     return known

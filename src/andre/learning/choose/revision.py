@@ -52,7 +52,7 @@ _STRICT = 2.0
 
 @dataclass(frozen=True)
 class Revised:
-    """A background fact that a program takes for what is less likely."""
+    """A background fact that a program takes for what is less likely; one at 0.5 is never one."""
 
     atom: Atom
     probability: float  #: that it holds, as far as is known without the program
@@ -128,7 +128,7 @@ class Beliefs:
         """The facts that a state takes for what is less likely, the most doubtful first."""
         found = []
         for (key, odds), (_, table) in zip(self.odds.items(), self.tables(state[None]).items(), strict=True):
-            for place in np.argwhere(table[0].numpy() != (odds > 0)):
+            for place in np.argwhere((table[0].numpy() != (odds > 0)) & (odds != 0)):
                 atom = Atom(key[0], tuple(Constant(self.facts.constants[code]) for code in place.tolist()))
                 log_odds = float(odds[tuple(place)])
                 found.append((abs(log_odds), Revised(atom, 1 / (1 + math.exp(-log_odds)), log_odds <= 0)))

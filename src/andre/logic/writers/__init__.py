@@ -71,7 +71,7 @@ def write_program(program: Program, path: str | Path, format: str | None = None)
     if chosen is None:
         endings = ", ".join(item.endings[0] for item in PROGRAM_FORMATS.values())
         raise LogicError(
-            f"the ending of {path.name} names no format: use one of {endings}, or say the format"
+            f"the ending of {path.name} names no format: use one of {endings}, or name the format by --to"
         )
     write_whole(path, chosen.write(program))
 
