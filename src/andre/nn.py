@@ -16,6 +16,9 @@ from andre.logic import Program
 from andre.model import Inputs, LossConfig, Network, NetworkConfig, Objective
 from andre.samples import Codes, RuleSpace, Sample
 
+#: How far outside [0, 1] a valuation may lie: sums that are made in half precision come out so.
+_SLACK = 1e-2
+
 
 class RuleLayer(nn.Module):
     """A torch layer of rules over the truth values of atoms that another network may perceive.
@@ -94,12 +97,17 @@ class RuleLayer(nn.Module):
 
     def logits(self, x: Tensor) -> Tensor:
         """The logit of the head, [...]; above 0 the program holds."""
-        if x.shape[-1] != self.space.m:
+        if not isinstance(x, Tensor):
             raise DataError(
-                f"the layer reads {self.space.m} valuations in the last dimension: there are {x.shape[-1]}"
+                f"the layer reads a tensor, not a value of type {type(x).__name__}: give torch.as_tensor(x)"
             )
+        if not x.ndim or x.shape[-1] != self.space.m:
+            found = f"there are {x.shape[-1]}" if x.ndim else "this is a single number"
+            raise DataError(f"the layer reads {self.space.m} valuations in the last dimension: {found}")
         if x.is_complex():
             raise DataError(f"a valuation is a number in [0, 1], and these are of type {x.dtype}")
+        if not torch.compiler.is_compiling():  # which cannot look at values
+            _check_range(x.detach())
         if not x.is_floating_point():  # truth values as integers or Booleans
             x = x.to(self.weight.dtype)
         # Sums of exp(-beta) vanish in half precision, so the sums are made in single precision or better.
@@ -170,6 +178,16 @@ class RuleLayer(nn.Module):
     def extra_repr(self) -> str:
         """The part of `repr` that torch leaves to a layer."""
         return f"{self.space.head} from {self.space.m} atoms, n_rules={len(self.weight)}"
+
+
+def _check_range(x: Tensor) -> None:
+    """Refuse valuations outside [0, 1], but for what rounding makes of them; NaN is unknown."""
+    outside = (x < -_SLACK) | (x > 1 + _SLACK)
+    if outside.any():
+        raise DataError(
+            f"a valuation is a number in [0, 1], and {x[outside][0].item():g} is not: give truth values or "
+            "probabilities, as torch.sigmoid makes them of scores"
+        )
 
 
 def _broadest(codes: Codes) -> Codes:

@@ -59,6 +59,8 @@ class Brute:
         train = relation.take(relation.marked("train"))
         self.train = [tuple(codes) for codes in train.codes.tolist()]
         self.stated_only = facts.world == "open" or train.negative is not None
+        if not self.stated_only:  # there a probability of 0 says what silence says
+            self.truth = {codes: p for codes, p in self.truth.items() if p}
 
     def cell(self, atom: Atom, codes: dict[Variable, int], head: tuple[int, ...] | None) -> int | str:
         args = tuple(
@@ -95,9 +97,7 @@ class Brute:
         if self.stated_only:
             return 0
         if mode == "complete" and len(head) == 2:
-            return sum(fact[0] == head[0] for fact in self.train) + sum(
-                fact[1] == head[1] for fact in self.train
-            )
+            return sum((fact[0] == head[0]) + (fact[1] == head[1]) for fact in self.truth)
         return 1
 
     def take(

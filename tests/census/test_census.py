@@ -20,7 +20,7 @@ from andre.census.draw import draw_cells, draw_marked
 from andre.census.plan import Request, plan_census
 from andre.errors import AndreError, DataError
 from andre.facts import FactBase, Relation, read_facts
-from andre.logic import parse_atom
+from andre.logic import Atom, Constant, parse_atom
 from andre.samples import Language
 
 SEMANTICS = ("rows", "exists")
@@ -270,3 +270,21 @@ def test_sparse_facts_where_unattached_constants_abound(
     options: dict[str, Any] = {"mode": mode, "identity": identity, "semantics": "exists"}
     counted, listed = (told(take_census(facts, Language("p/2"), method=m, **options)) for m in METHODS)
     assert counted == listed
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(data=st.data())
+@ways
+def test_a_probability_of_zero_says_what_silence_says(method: str, data: st.DataObject) -> None:
+    """In a closed world where nothing is denied, over constants that occur anyway."""
+    facts = data.draw(fact_bases())
+    pair = st.lists(st.sampled_from(facts.constants), min_size=2, max_size=2)
+    pairs = [Atom("p", tuple(map(Constant, names))) for names in data.draw(st.lists(pair, min_size=1))]
+    new = [atom for atom in dict.fromkeys(pairs) if atom not in facts]
+    zero = facts.merge(FactBase.from_facts(new, probabilities=[0.0] * len(new)))
+    language, how = Language("p/2"), {"mode": "complete", "method": method}
+    try:
+        silent = take_census(facts, language, **how)
+    except DataError:
+        return
+    assert told(take_census(zero, language, **how)) == told(silent)

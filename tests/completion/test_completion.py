@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from tests.completion.bases import FAST, family, large
 
 from andre.completion import CompletionConfig, Reliability, complete, relearn
+from andre.completion.graph import Graph
 from andre.completion.scoring import AGGREGATIONS, Aggregator
 from andre.completion.weights import start_weights
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.learning import Callback
-from andre.logic import parse_atom, parse_rule
+from andre.logic import Atom, Constant, parse_atom, parse_rule
 from andre.runs import load
 
 
@@ -304,3 +305,12 @@ def test_a_constant_may_be_asked_from_more_than_once(done, aggregator):
 
 def test_every_aggregator_has_its_entry():
     assert tuple(AGGREGATIONS) == get_args(Aggregator)
+
+
+def test_a_probability_of_zero_teaches_nothing():
+    facts = family()
+    new = [Atom(name, (Constant("a"), Constant("b"))) for name, arity in facts.relations if arity == 2]
+    denied = facts.merge(FactBase.from_facts([], negatives=new))
+    zero = facts.merge(FactBase.from_facts(new, probabilities=[0.0] * len(new)))
+    for part in ("train", "valid", "test", "denied"):
+        assert (Graph.of(zero).part(part) == Graph.of(denied).part(part)).all()

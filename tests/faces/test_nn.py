@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -235,3 +236,24 @@ def test_learns_a_rule_by_plain_torch():
 def test_named_from_the_top():
     assert andre.RuleLayer is RuleLayer
     assert "grandparent(X1, X2) from 3 atoms" in repr(RuleLayer(FAMILY, head="grandparent(X1,X2)"))
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ([[1.0, 0.0]], "reads a tensor, not a value of type list: give torch.as_tensor"),
+        (np.zeros((1, 2)), "not a value of type ndarray"),
+        (torch.tensor([[0.5, 3.0]]), r"\[0, 1\], and 3 is not: .*sigmoid"),
+        (torch.tensor([[0.5, -1.0]]), r"\[0, 1\], and -1 is not"),
+        (torch.tensor([[float("inf"), 1.0]]), "inf is not"),
+        (torch.tensor(1.0), "this is a single number"),
+    ],
+)
+def test_what_no_valuation_is_gets_a_sentence(x: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        RuleLayer(["b1", "b2"])(x)
+
+
+def test_unknown_values_and_rounding_pass() -> None:
+    layer = RuleLayer(["b1", "b2"])
+    assert layer(torch.tensor([[float("nan"), 1.0 + 1e-6]])).isfinite().all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tests.facts.strategies import NUMBERS, PLAIN_NAMES, bases
 
 from andre.arrays import row_keys
 from andre.errors import DataError
-from andre.facts import FEATURES, FactBase, Relation, Value
+from andre.facts import FEATURES, FactBase, Relation, Value, World, read_facts, write_facts
 from andre.facts.relation import merge_equal
 from andre.logic import Atom, Constant, Program, Rule, parse_atom, parse_program
 
@@ -92,9 +93,10 @@ def test_without_a_feature_it_is_gone(base: FactBase, features: set[str]) -> Non
 @given(RICH, st.sampled_from(["closed", "open"]))
 def test_truth(base: FactBase, world: str) -> None:
     base = FactBase(base.constants, base.relations, world=world)
-    for atom, _, _, negative in stated(base):
-        assert base.truth(atom) is (not negative)
-        assert (atom in base) is (not negative)
+    for atom, chance, _, negative in stated(base):
+        holds = chance > 0 and not negative
+        assert base.truth(atom) is holds
+        assert (atom in base) is holds
     unknown = None if world == "open" else False
     assert base.truth(Atom("nowhere", (Constant("ann"),))) is unknown
     assert base.truth(Atom("p", (Constant("no such constant"),))) is unknown
@@ -169,3 +171,15 @@ def test_arrays_cannot_be_changed_from_outside() -> None:
 def test_what_makes_no_sense_is_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(DataError, match=message):
         make()
+
+
+@pytest.mark.parametrize("world", ["closed", "open"])
+def test_a_probability_of_zero_denies(world: World, tmp_path: Path) -> None:
+    atoms = [parse_atom(text) for text in ("p(a, b)", "p(b, c)", "q(a, b)")]
+    facts = FactBase.from_facts(atoms, probabilities=[0.0, 0.3, 0.0], world=world)
+    assert [facts.truth(atom) for atom in atoms] == [False, True, False]
+    assert facts.truth(parse_atom("p(c, a)")) is (False if world == "closed" else None)
+    assert atoms[0] not in facts
+    for name in ("problog", "jsonl", "csv", "parquet", "sqlite", "duckdb"):
+        write_facts(facts, tmp_path / name, name)
+        assert read_facts(tmp_path / name, name, world=world) == facts

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from andre.facts import TASKS, Calibration, FactBase, Relation, probabilistic
 
@@ -42,6 +44,59 @@ def test_recovers_how_values_were_drawn(
     likely = found.probability(("p", 2), value) > 0.5
     mistakes = min((true != (value > cut)).sum() for cut in np.linspace(0, 1, 201))
     assert (likely != true).sum() <= mistakes * 1.2 + 3
+
+
+def strays(distance: np.ndarray) -> np.ndarray:
+    return 0.95 * stats.norm.pdf(distance, scale=0.08) + 0.05 * (abs(distance) < 1) / 2
+
+
+#: How far values lie from the mean of their group: draws, and their density.
+SCATTER: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] = {
+    "normal": (lambda rng, n: rng.normal(0, 0.08, n), stats.norm(scale=0.08).pdf),
+    "wide": (lambda rng, n: rng.normal(0, 0.15, n), stats.norm(scale=0.15).pdf),
+    "heavy tails": (lambda rng, n: 0.08 * rng.standard_t(3, n), stats.t(3, scale=0.08).pdf),
+    "strays": (
+        lambda rng, n: np.where(rng.random(n) < 0.05, rng.uniform(-1, 1, n), rng.normal(0, 0.08, n)),
+        strays,
+    ),
+}
+
+
+def loss(chance: np.ndarray, true: np.ndarray) -> float:
+    """The mean surprise in nats at which atoms are true."""
+    return float(-np.log(np.where(true, chance, 1 - chance).clip(1e-300)).mean())
+
+
+@pytest.mark.parametrize("n", [100, 2500])
+@pytest.mark.parametrize("kind", SCATTER)
+def test_is_not_surer_than_it_may_be(kind: str, n: int) -> None:
+    """Not far from the odds that the draws themselves have, normal or not."""
+    draw, density = SCATTER[kind]
+    losses = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        true = rng.random(n) < 0.5
+        value = np.where(true, 0.75, 0.25) + draw(rng, n)
+        inside = value.clip(0.001, 0.999)
+        found = Calibration.of(drawn(inside))
+        assert found is not None
+        best = density(value - 0.75) / (density(value - 0.75) + density(value - 0.25))
+        losses.append((loss(found.probability(("p", 2), inside), true), loss(best, true)))
+    ours, best_loss = np.mean(losses, axis=0)
+    assert ours < best_loss + 0.1
+
+
+@given(
+    st.floats(0.05, 0.45),
+    st.floats(0.55, 0.95),
+    st.floats(0.03, 0.2),
+    st.floats(0.01, 0.99),
+    st.floats(1e-6, 0.3),
+)
+def test_odds_grow_with_the_value(low: float, high: float, spread: float, share: float, stray: float) -> None:
+    made = Calibration(low, high, spread, stray, {("p", 2): share})
+    odds = made.log_odds(("p", 2), np.linspace(0, 1, 101))
+    assert (np.diff(odds) >= -1e-9).all()
 
 
 @pytest.mark.parametrize(

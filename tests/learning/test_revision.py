@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from andre.evaluation import description_length
 from andre.evaluation.fixpoint import Labels, RuleBase
-from andre.facts import TASKS, FactBase, probabilistic
+from andre.facts import TASKS, Calibration, FactBase, probabilistic
 from andre.inference import infer
 from andre.inference.truth_tables import TruthTables
 from andre.learning import Beliefs, Reviser, learn
@@ -65,7 +65,7 @@ def test_lengths_are_those_of_certain_backgrounds(case: tuple[FactBase, np.ndarr
     for state, length in list(zip(states, lengths, strict=True))[:: max(1, len(states) // 6)]:
         wanted = length_by_engine(program, beliefs.background(state), positive, 5)
         taken = sum(
-            abs(np.log(item.probability) - np.log1p(-item.probability)) for item in beliefs.revised(state)
+            abs(np.log(item.calibrated) - np.log1p(-item.calibrated)) for item in beliefs.revised(state)
         )
         assert length == pytest.approx(wanted + taken)
     # What single revisions lead to is one of these states, and no single revision of it is better.
@@ -114,7 +114,18 @@ def test_a_definition_from_uncertain_facts(seed: int) -> None:
     true = {str(atom) for key in task.train().relations for atom in task.train().atoms(*key)}
     assert all((str(item.atom) in true) == item.holds for item in made.revised)
     assert theory.evaluate(task.test()).overall.accuracy == 1
-    assert any("taken to be" in note for note in made.notes)
+    # Facts are shown as they were stated, and cost what calibration makes of that.
+    calibration = Calibration.of(facts)
+    assert calibration is not None
+    (note,) = (note for note in made.notes if "speaks against" in note)
+    for item in made.revised:
+        relation = facts.relations[item.atom.key]
+        place = [str(atom) for atom in facts.atoms(*item.atom.key)].index(str(item.atom))
+        assert item.probability == relation.probability[place]
+        read = calibration.probability(item.atom.key, relation.probability[place : place + 1])
+        assert item.calibrated == pytest.approx(float(read[0]))
+        assert item.holds == (item.calibrated <= 0.5)
+    assert any(f"({item.probability:.2f}, which calibration reads as" in note for item in made.revised)
 
 
 def test_a_fact_at_one_half_is_never_spoken_against() -> None:
@@ -122,7 +133,7 @@ def test_a_fact_at_one_half_is_never_spoken_against() -> None:
     atoms = [parse_atom(text) for text in ("edge(a, b)", "edge(b, c)", "edge(c, d)")]
     beliefs = Beliefs.of(FactBase.from_facts(atoms, probabilities=[0.5, 0.4, 0.9]))
     assert beliefs is not None
-    revised = beliefs.revised(~beliefs.likely)
+    revised = beliefs.revised(beliefs.likely ^ np.isfinite(beliefs.flat))
     doubted = {str(item.atom): (round(item.probability, 9), item.holds) for item in revised}
     assert "edge(a, b)" not in doubted
     assert (doubted["edge(b, c)"], doubted["edge(c, d)"]) == ((0.4, True), (0.9, False))

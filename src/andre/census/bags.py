@@ -22,7 +22,8 @@ class Weigher:
     A stated fact of probability p weighs p as a positive and 1 - p as a
     negative. An atom that is not stated is a negative: of weight 1 in a closed
     world, of the number of known facts it corrupts where `out` and `into` are
-    given, and of weight 0 where negative examples are stated.
+    given, and of weight 0 where negative examples are stated. Where nothing is denied,
+    a stated fact of probability 0 says no more than silence, and weighs the same.
     """
 
     stated_only: bool = False  #: whether only stated atoms weigh
@@ -37,7 +38,7 @@ class Weigher:
             return cls(stated_only=True)
         if not corrupting or relation.arity != 2:
             return cls()
-        places = np.searchsorted(graph.codes, relation.codes)
+        places = np.searchsorted(graph.codes, relation.codes[~relation.impossible])
         out, into = (np.bincount(column, minlength=graph.n).astype(np.int64) for column in places.T)
         return cls(out=out, into=into)
 
@@ -49,8 +50,9 @@ class Weigher:
 
     def negatives(self, truth: Floats, weight: Ints | Floats) -> Floats:
         """The negative weight of head atoms of this stated truth: `weight` where it is NaN."""
-        absent = 0.0 if self.stated_only else weight
-        return np.where(np.isnan(truth), absent, 1 - truth)
+        if self.stated_only:
+            return np.where(np.isnan(truth), 0.0, 1 - truth)
+        return np.where(np.isnan(truth) | (truth == 0), weight, 1 - truth)
 
 
 @dataclass(frozen=True, eq=False)

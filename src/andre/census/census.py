@@ -97,14 +97,23 @@ class Census:
             if not weight > 0:
                 raise DataError(
                     f"{key_text(self.space.head.key)} has no {kind} examples in {self.semantics}: "
-                    + (
-                        "its head ranges over the arguments of its own facts, so state what is false, use "
-                        "semantics exists, or unary_negatives for a head of one argument"
-                        if (self.semantics, kind) == ("rows", "negative")
-                        else "add facts of both kinds, or use the other semantics"
-                    )
+                    + self._remedy(kind)
                 )
         return self
+
+    def _remedy(self, kind: str) -> str:
+        """What to do where there are no examples of a kind."""
+        if (self.semantics, kind) == ("rows", "negative"):
+            return (
+                "its head ranges over the arguments of its own facts, so state what is false, use "
+                "semantics exists, or unary_negatives for a head of one argument"
+            )
+        if kind == "positive" and self.plan.request.distinct and self.space.head.arity > 1:
+            return (
+                "variables stand for different constants, and its true facts repeat one, as p(a, a) does; "
+                "set identity to false, or use mode define"
+            )
+        return "add facts of both kinds, or use the other semantics"
 
     def split(self, share: float, seed: int) -> tuple[Census, Census]:
         """Divide the examples at random: a share of them, and the rest.

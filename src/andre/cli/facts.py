@@ -138,7 +138,7 @@ def census(
     if as_json:
         print_json({"source": source, "target": chosen.target, **summary, "plan": found.plan.to_dict()})
         return
-    _print_pairs(summary, 12)
+    _print_pairs({name: _told(value) for name, value in summary.items()}, 12)
     for step in str(found.plan).splitlines():
         typer.echo(f"{'plan':<12} {step}")
     typer.echo(f"{'time':<12} {time.perf_counter() - began:.2f} s")
@@ -278,6 +278,12 @@ def _fact_row(relation: dict[str, Any]) -> dict[str, Any]:
 
     types = ", ".join(map(quote, relation["types"]))
     return {**relation, "relation": f"{quote(relation['name'])}/{relation['arity']}", "types": types}
+
+
+def _told(value: str | float) -> str:
+    from andre.logic import tell_count
+
+    return value if isinstance(value, str) else tell_count(value)
 
 
 def _census_summary(found: Census) -> dict[str, Any]:

@@ -97,7 +97,9 @@ Jobs = Annotated[
     int, typer.Option("--jobs", min=1, help="Relations worked on at the same time, by as many processes.")
 ]
 Engine = Annotated[str, typer.Option("--engine", help="auto, clingo (small) or duckdb (large).")]
-Preset = Annotated[str, typer.Option("--preset", help="default works best; paper follows the paper.")]
+Preset = Annotated[
+    str, typer.Option("--preset", help="default works best; paper follows the paper, to compare with.")
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting; repeatable."),

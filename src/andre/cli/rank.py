@@ -236,6 +236,8 @@ def _as_values(prediction: RankedAnswer) -> dict[str, Any]:
 
 def _lines(found: list[RankedAnswer], completion: Completion, limit: int) -> Iterator[str]:
     """Candidates, each with its rules and one grounding of every rule."""
+    from andre.logic import tell_count
+
     # Test facts are not told from other candidates: they are what ranks are judged by.
     stated = [completion.facts.select(mark) for mark in ("train", "valid")]
     for prediction in found:
@@ -247,7 +249,7 @@ def _lines(found: list[RankedAnswer], completion: Completion, limit: int) -> Ite
             yield f"       no rule {why}"
         for rule in prediction.rules:
             counted = rule.evidence[0]
-            yield f"       {counted.n_r:g} of {counted.n_b:g}: {rule}"
+            yield f"       {tell_count(counted.n_r)} of {tell_count(counted.n_b)}: {rule}"
             for body in completion.groundings(rule, prediction.atom, limit=1):
                 yield f"         as {', '.join(_told(literal, completion) for literal in body)}"
 

@@ -60,7 +60,7 @@ def show(
         from andre.logic import to_prolog
 
         wanted = loaded if target is None else loaded.only(target)
-        typer.echo("".join(to_prolog(definition.pool.rules) for definition in wanted), nl=False)
+        typer.echo("".join(to_prolog(definition.pool.rules, rounded=True) for definition in wanted), nl=False)
         return
     trained = loaded
     if isinstance(loaded, Theory):

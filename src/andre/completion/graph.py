@@ -58,7 +58,7 @@ class Graph:
         rows: dict[str, list[Ints]] = {part: [_none()] for part in (*MARKS, "denied")}
         for place, relation in enumerate(binary):
             codes = np.insert(relation.codes.astype(np.int64), 0, place, axis=1)
-            false = relation.column("negative")
+            false = relation.impossible
             rows["denied"].append(codes[relation.marked("train") & false])
             for mark in MARKS:
                 rows[mark].append(codes[relation.marked(mark) & ~false])

@@ -234,7 +234,10 @@ class FactBase:
                 yield _atom(relation, self.constants, row)
 
     def truth(self, atom: Atom) -> bool | None:
-        """Whether a ground atom is stated (True), denied or absent (False), or unknown (None)."""
+        """Whether a ground atom is stated (True), denied or absent (False), or unknown (None).
+
+        A probability of 0 denies it.
+        """
         relation = self.relations.get(atom.key)
         codes = [self.code(value) for value in _ground(atom)]
         absent = False if self.world == "closed" else None
@@ -243,7 +246,7 @@ class FactBase:
         hits = np.flatnonzero((relation.codes == np.array(codes, dtype=np.int32)).all(axis=1))
         if not hits.size:
             return absent
-        return relation.negative is None or not relation.negative[hits[0]]
+        return not relation.impossible[hits[0]]
 
     def select(self, mark: str) -> FactBase:
         """The facts with one mark; relations without any are left out.

@@ -29,8 +29,11 @@ _APART = 2.5
 class Calibration:
     """Two groups of stated probabilities: those of false atoms, and those of true ones.
 
-    Both are normal with the same spread, so that the log-odds of an atom grow
-    linearly with its value; how many atoms are true differs by relation.
+    Both are normal with the same spread, and how many atoms are true differs by relation.
+    One value of all is taken to belong to neither group and to say nothing, as so many values
+    do not show what is rarer: it lies anywhere between the means, and beyond them falls off
+    as the groups do. The log-odds of an atom then grow with its value, linearly where both
+    groups have values, and are bounded by about the logarithm of the number of values.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Calibration:
     low: float  #: the mean value of false atoms
     high: float  #: the mean value of true atoms
     spread: float  #: the standard deviation within each group
+    stray: float  #: the share of the values that belong to neither group and say nothing
     shares: Mapping[Key, float]  #: by relation, the share of the uncertain atoms that are true
 
     def __str__(self) -> str:
@@ -81,8 +85,8 @@ class Calibration:
     def log_odds(self, key: Key, value: Floats) -> Floats:
         """How much likelier an atom of a relation is true than false, by its value."""
         share = self.shares[key]
-        slope = (self.high - self.low) / self.spread**2
-        return np.asarray(slope * (value - (self.high + self.low) / 2) + np.log(share / (1 - share)))
+        low, high, stray = self._log_densities(value)
+        return np.asarray(np.logaddexp(high, stray) - np.logaddexp(low, stray) + np.log(share / (1 - share)))
 
     def probability(self, key: Key, value: Floats) -> Floats:
         """The probability that an atom is true, by its value; 0 and 1 are certain."""
@@ -98,6 +102,16 @@ class Calibration:
             for key, relation in facts.relations.items()
         }
         return replace(facts, relations=made)
+
+    def _log_densities(self, value: Floats) -> tuple[Floats, Floats, Floats]:
+        """The weighted densities of the lower group, the upper one, and neither, up to a common factor."""
+        beyond = value - value.clip(self.low, self.high)
+        groups, width = self.spread * np.sqrt(2 * np.pi), self.high - self.low
+        low, high, stray = (
+            -((value - mean) ** 2) / (2 * self.spread**2) for mean in (self.low, self.high, value - beyond)
+        )
+        known = np.log1p(-self.stray)
+        return low + known, high + known, stray + np.log(self.stray * groups / (groups + width))
 
     def _likelier_than_one_group(self, value: Floats, owner: Ints) -> bool:
         """Whether the values speak for two groups rather than one a relation, by Bayes' criterion."""
@@ -135,6 +149,7 @@ def _two_groups(value: Floats, owner: Ints, keys: tuple[Key, ...], rounds: int =
                 float(low),
                 float(high),
                 max(float(spread), 1e-3),
+                1 / len(value),
                 dict(zip(keys, shares.tolist(), strict=True)),
             ),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
@@ -212,6 +213,18 @@ class Relation:
     def n_negative(self) -> int:
         """How many facts are denied."""
         return int(self.column("negative").sum())
+
+    @cached_property
+    def impossible(self) -> Bools:
+        """Which facts say that their atom is false: denied ones, and those of probability 0, [N].
+
+        Examples
+        --------
+        >>> Relation("p", np.array([[0], [1]]), probability=np.array([0.0, 0.3])).impossible.tolist()
+        [True, False]
+        """
+        false: Bools = self.column("negative") | (self.column("probability") == 0)
+        return false
 
     def count(self, mark: str) -> int:
         """How many facts have this mark."""

@@ -67,7 +67,7 @@ def hold_out(
 
 def _marked(relation: Relation, share: float, rng: np.random.Generator) -> Relation | None:
     """The relation with a share of its training facts marked, or None where there are too few."""
-    rows = np.flatnonzero(relation.marked("train") & ~relation.column("negative"))
+    rows = np.flatnonzero(relation.marked("train") & ~relation.impossible)
     if len(rows) < 2:
         return None
     count = min(max(round(share * len(rows)), 1), len(rows) - 1)

@@ -37,13 +37,13 @@ class FactIndex:
         relation = self.facts.relations.get(atom.key)
         if relation is None:
             return
-        rows: NDArray[np.intp] | None = None
+        rows, false = None, relation.impossible
         for place, arg in enumerate(atom.args):
             if isinstance(arg, Constant):
                 found = self._rows(atom.key, place, arg)
                 rows = found if rows is None or len(found) < len(rows) else rows
         for row in range(len(relation)) if rows is None else rows.tolist():
-            if relation.negative is None or not relation.negative[row]:
+            if not false[row]:
                 codes = relation.codes[row].tolist()
                 bindings = _bind(atom, [Constant(self.facts.constants[code]) for code in codes])
                 if bindings is not None:

@@ -56,7 +56,13 @@ _REMEMBERED = 80
 
 
 def learn_definition(
-    facts: FactBase, language: Language, census: Census, plan: Plan, callbacks: tuple[Callback, ...]
+    facts: FactBase,
+    language: Language,
+    census: Census,
+    plan: Plan,
+    callbacks: tuple[Callback, ...],
+    *,
+    stated: FactBase | None = None,
 ) -> Definition:
     """The rules whose fixpoint over the background describes a target shortest.
 
@@ -66,6 +72,8 @@ def learn_definition(
         What is known; background rules have been run.
     census
         Of the target, where examples are head atoms.
+    stated
+        The facts as they were stated, where `facts` have calibrated probabilities.
     """
     key, config = language.key(facts), plan.config
     labels = labels_of(facts, language)
@@ -85,7 +93,7 @@ def learn_definition(
     with unhurried():
         # What known rules derive by themselves is settled: what is added is judged on the rest.
         left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
-    beliefs, cost = Beliefs.of(background), 0.0
+    beliefs, cost = Beliefs.of(background, stated and background_of(stated, key)), 0.0
     revised: tuple[Revised, ...] = ()
     if beliefs is None:
         codes, _ = DefinitionChooser(rules, left, form, config.selection, fixed).choose(pool.bodies)

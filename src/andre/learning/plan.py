@@ -147,7 +147,7 @@ def learnable(facts: FactBase) -> tuple[list[str], list[str]]:
     """
     good, bad = [], []
     for key, relation in facts.relations.items():
-        count = int((relation.marked("train") & ~relation.column("negative")).sum())
+        count = int((relation.marked("train") & ~relation.impossible).sum())
         if not relation.arity:
             bad.append(f"{key_text(key)} has no arguments")
         elif not relation.marked("train").any():

@@ -76,12 +76,13 @@ def learn(
     if out is not None:
         out.begin(facts, plan)
     calibration = Calibration.of(facts) if plan.calibrate else None
+    learner = _Learner(facts, plan, tuple(callbacks))
     if calibration is not None:
-        facts = calibration.apply(facts)
+        learner = replace(learner, facts=calibration.apply(facts), stated=facts, calibration=calibration)
     definitions: dict[str, Definition] = {}
     skipped: dict[str, str] = {}
     try:
-        for made in _definitions(_Learner(facts, plan, tuple(callbacks), calibration), named, out, executor):
+        for made in _definitions(learner, named, out, executor):
             if isinstance(made, _Refused):
                 skipped[made.target] = made.reason
                 continue
@@ -190,6 +191,7 @@ class _Learner:
     plan: Plan
     callbacks: tuple[Callback, ...]
     calibration: Calibration | None = None  #: by which the probabilities of the facts were read
+    stated: FactBase | None = None  #: the facts as they were stated, where that is not how they are read
 
     def __call__(self, name: str, language: Language) -> Definition | _Refused:
         try:
@@ -232,7 +234,7 @@ class _Learner:
             callback.on_census(census)
         with sized_threads(len(facts.constants) ** 3):
             if at_fixpoint:
-                made = learn_definition(facts, language, census, plan, self.callbacks)
+                made = learn_definition(facts, language, census, plan, self.callbacks, stated=self.stated)
             else:
                 made = learn_from_examples(census, language, plan, self.callbacks)
         if self.calibration is not None:

@@ -12,7 +12,16 @@ from andre.logic.compare import Difference, difference, merge_programs, subsumes
 from andre.logic.parse import Clause, parse_atom, parse_clauses, parse_program, parse_rule
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule, check_safe
-from andre.logic.spelling import QUOTED, is_code, number_or_none, quote, read_number, spell_number, unquote
+from andre.logic.spelling import (
+    QUOTED,
+    is_code,
+    number_or_none,
+    quote,
+    read_number,
+    spell_number,
+    tell_count,
+    unquote,
+)
 from andre.logic.writers import PROGRAM_FORMATS, format_program, read_program, write_program
 from andre.logic.writers.json import from_json, to_json
 from andre.logic.writers.prolog import to_prolog
@@ -52,6 +61,7 @@ __all__ = [
     "read_program",
     "spell_number",
     "subsumes",
+    "tell_count",
     "to_json",
     "to_prolog",
     "unquote",

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from andre.errors import LogicError
 from andre.logic.atom import Atom, Literal, Term, Variable
-from andre.logic.spelling import spell_number
+from andre.logic.spelling import spell_number, tell_count
 from andre.logic.variants import Encoding, encode
 
 
@@ -32,7 +32,8 @@ class Evidence:
         return self.n_r / self.n_b if self.n_b else 0.0
 
     def __str__(self) -> str:
-        return f"{self.split}: N_b={self.n_b:g}, N_r={self.n_r:g}, N_r/N_b={self.confidence:.4f}"
+        counts = f"N_b={tell_count(self.n_b)}, N_r={tell_count(self.n_r)}"
+        return f"{self.split}: {counts}, N_r/N_b={self.confidence:.4f}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,6 +49,17 @@ def _spell_letter(letter: str) -> str:
     return letter
 
 
+def tell_count(count: float, thousands: str = "") -> str:
+    """A count or a sum of weights for people to read, with two decimals at the most.
+
+    Examples
+    --------
+    >>> tell_count(33.03203641), tell_count(1234567.0), tell_count(1234567.5, ",")
+    ('33.03', '1234567', '1,234,567.5')
+    """
+    return f"{count:,.2f}".rstrip("0").rstrip(".").replace(",", thousands)
+
+
 def unquote(text: str) -> str:
     """The name that a text in single or double quotes stands for.
 

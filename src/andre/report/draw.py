@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from andre.logic import tell_count
 from andre.report.page import Bars, CensusCounts, Chart
 
 #: Pictures are as wide as a phone, so that their letters stay readable there.
@@ -100,10 +101,10 @@ def census_svg(census: CensusCounts) -> str:
         y = row * line
         parts.append(
             f'<text x="2" y="{y + 13}" class="name">{escape(name)}</text>'
-            f'<text x="{_WIDTH - 2}" y="{y + 13}" class="name end">{count:,.10g}</text>'
+            f'<text x="{_WIDTH - 2}" y="{y + 13}" class="name end">{tell_count(count, ",")}</text>'
             f'<rect class="count" x="2" y="{y + 18}" width="{max(2, share * (_WIDTH - 4)):.1f}" height="12"/>'
         )
-    told = ", ".join(f"{name} {count:,.10g}" for name, count in census.steps.items())
+    told = ", ".join(f"{name} {tell_count(count, ',')}" for name, count in census.steps.items())
     return _svg(line * len(census.steps), f"Counts on a logarithmic scale: {told}", parts)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from andre.files import write_whole
-from andre.logic import Atom, Variable
+from andre.logic import Atom, Variable, tell_count
 from andre.report.draw import bars_svg, census_svg, chart_svg
 from andre.report.page import Bars, Prediction, ReportData, RuleRow, TargetReport
 
@@ -155,8 +155,8 @@ def _environment() -> Environment:
 
 
 def _count(value: float) -> str:
-    """A count or a sum of weights, whole where it is whole but for rounding."""
-    return f"{value:,.0f}" if round(float(value), 6).is_integer() else f"{value:,.2f}"
+    """A count or a sum of weights."""
+    return tell_count(value, ",")
 
 
 def _embedded(row: RuleRow) -> dict[str, Any]:

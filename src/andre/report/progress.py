@@ -16,7 +16,7 @@ from rich.text import Text
 from andre.census import Census
 from andre.learning import Callback, State
 from andre.limits import peak_megabytes
-from andre.logic import Program
+from andre.logic import Program, tell_count
 from andre.model import LOSSES
 from andre.report.summary import counted, rule_text
 
@@ -132,10 +132,11 @@ class TargetLines(Callback):
     def on_census(self, census: Census) -> None:
         """How large the task is."""
         drawn = "" if census.sampled is None else f", seen by {census.sampled:,} of them"
+        positive, negative = (tell_count(weight, ",") for weight in (census.positive, census.negative))
         self.console.print(
             Text(
                 f"andre: {census.space.head}: {census.groundings:,} groundings, {census.distinct:,} distinct "
-                f"rows, {census.positive:,.10g} positive and {census.negative:,.10g} negative examples{drawn}"
+                f"rows, {positive} positive and {negative} negative examples{drawn}"
             ),
             soft_wrap=True,
         )

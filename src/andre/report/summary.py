@@ -15,7 +15,7 @@ from andre.arrays import Bools, Floats
 from andre.completion import Completion
 from andre.errors import DataError
 from andre.learning import Result, Theory
-from andre.logic import Program, Rule, to_prolog
+from andre.logic import Program, Rule, tell_count, to_prolog
 from andre.runs import Run, program_of, prolog
 
 #: What terminals of any background and people of any colour sight can tell apart.
@@ -64,7 +64,7 @@ def why_no_rule(result: Result) -> str | None:
         return None
     train = result.score("train")
     floor = result.config.selection.floor(train.missed)
-    rows = f"{train.rows:g} rows, {train.missed:g} of them positive"
+    rows = f"{tell_count(train.rows)} rows, {tell_count(train.missed)} of them positive"
     if result.stopped:
         return f"no rule was found before learning was stopped ({rows}): give it more time"
     if result.config.selection.criterion != "description":
@@ -184,7 +184,7 @@ def listing(run: Run, target: str | None = None) -> str:
     if isinstance(run, Completion):
         parts = [f"% {scoring(run)}\n"]
         for name, rules in rules_by_target(run, target).items():
-            parts.append(f"\n% {name}: {counted(len(rules), 'rule')}\n{to_prolog(rules)}")
+            parts.append(f"\n% {name}: {counted(len(rules), 'rule')}\n{to_prolog(rules, rounded=True)}")
         return "".join(parts)
     return prolog(_only(run, target) if isinstance(run, Theory) else run)
 
@@ -321,12 +321,25 @@ def rule_table(program: Program) -> Table:
     """
     splits = tuple(dict.fromkeys(item.split for rule in program for item in rule.evidence))
     columns = [[rule.on(split) for rule in program] for split in splits]
-    widest = max([3, *(len(f"{item.n_b:g}") for items in columns for item in items if item)])
+    widest = max(
+        [
+            3,
+            *(
+                len(tell_count(number))
+                for items in columns
+                for item in items
+                if item
+                for number in (item.n_b, item.n_r)
+            ),
+        ]
+    )
     heading = f"{'N_b':>{widest}}  {'N_r':>{widest}}  N_r/N_b"
     table = _table("", "rule", *(f"{split}\n{heading}" for split in splits))
     for number, (rule, *items) in enumerate(zip(program, *columns, strict=True), start=1):
         cells = (
-            f"{item.n_b:>{widest}g}  {item.n_r:>{widest}g}  {item.confidence:7.4f}" if item else ""
+            f"{tell_count(item.n_b):>{widest}}  {tell_count(item.n_r):>{widest}}  {item.confidence:7.4f}"
+            if item
+            else ""
             for item in items
         )
         table.add_row(str(number), rule_text(str(rule)), *cells)

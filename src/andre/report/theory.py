@@ -211,7 +211,7 @@ class _Derived:
         relation = self._facts.relations.get(key)
         seen: set[Atom] = set()
         if relation is not None:
-            marks, denied = relation.column("mark").tolist(), relation.column("negative").tolist()
+            marks, denied = relation.column("mark").tolist(), relation.impossible.tolist()
             for place, atom in enumerate(self._facts.atoms(*key)):
                 seen.add(atom)
                 yield Judged(atom, not denied[place], MARKS[marks[place]])

@@ -22,7 +22,7 @@ from andre.completion import Body, Completion
 from andre.errors import CheckpointError
 from andre.facts import FactBase, Relation, World
 from andre.learning import Definition, Plan, Result, Theory
-from andre.logic import Program, Rule, to_prolog
+from andre.logic import Program, Rule, tell_count, to_prolog
 from andre.runs.codec import decode, fingerprint
 from andre.runs.folder import IndexedFolder
 from andre.runs.origin import Origin
@@ -120,10 +120,10 @@ def program_of(run: Run) -> Program:
 def prolog(run: Run) -> str:
     """The program of a run as a Prolog file, its evidence in comments."""
     scores = [
-        f"% {score.split}: accuracy {score.accuracy:.4f} on {score.rows:g} rows\n"
+        f"% {score.split}: accuracy {score.accuracy:.4f} on {tell_count(score.rows)} rows\n"
         for score in (run.scores if isinstance(run, Result) else ())
     ]
-    return "".join(scores) + to_prolog(program_of(run))
+    return "".join(scores) + to_prolog(program_of(run), rounded=True)
 
 
 class RunFolder:
@@ -170,7 +170,7 @@ class RunFolder:
         """Write the definition of one target."""
         content = _Target(self._task, self._time_limit, definition)
         _target_folder(self.folder, definition.target).write(
-            content, to_prolog(definition.program), kind="target"
+            content, to_prolog(definition.program, rounded=True), kind="target"
         )
 
     def close(self, theory: Theory) -> None:

@@ -267,7 +267,7 @@ class Language:
         if not train.any():
             where = "test" if relation.marked("test").all() else "validation and test"
             raise DataError(f"{relation} occurs only in {where} facts: mark some of its facts train")
-        if relation.negative is not None and relation.negative[train].all():
+        if relation.impossible[train].all():
             raise DataError(f"all training facts of {relation} are denied: it needs positive examples")
         return found[0]
 

@@ -55,11 +55,14 @@ class Revised:
     """A background fact that a program takes for what is less likely; one at 0.5 is never one."""
 
     atom: Atom
-    probability: float  #: that it holds, as far as is known without the program
+    probability: float  #: that it holds, as it was stated
     holds: bool  #: whether the program takes it to hold
+    calibrated: float  #: the probability that the stated one stands for, by which a revision costs
 
     def __str__(self) -> str:
-        return f"{self.atom} ({self.probability:.2f}, taken to be {'true' if self.holds else 'false'})"
+        stated, read = f"{self.probability:.2f}", f"{self.calibrated:.2f}"
+        chance = stated if stated == read else f"{stated}, which calibration reads as {read}"
+        return f"{self.atom} ({chance}; taken to be {'true' if self.holds else 'false'})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +71,20 @@ class Beliefs:
 
     facts: FactBase  #: the background
     odds: Mapping[Key, Floats]  #: by relation, [N, ...]; infinite where an atom is certain
+    stated: FactBase  #: the background with the probabilities that were stated
 
     @classmethod
-    def of(cls, facts: FactBase) -> Beliefs | None:
-        """The beliefs that the probabilities of facts state; None where all facts are certain.
+    def of(cls, facts: FactBase, stated: FactBase | None = None) -> Beliefs | None:
+        """The beliefs that the probabilities of facts give; None where all facts are certain.
 
         In an open world, where an atom may be unknown too, facts are not revised either.
+
+        Parameters
+        ----------
+        facts
+            The background with the probabilities to believe, calibrated or as they were stated.
+        stated
+            The same facts as they were stated, where that is not so.
         """
         if facts.world == "open":
             return None
@@ -83,7 +94,7 @@ class Beliefs:
             if relation.probability is not None
         }
         odds = {key: table for key, table in odds.items() if np.isfinite(table).any()}
-        return cls(facts, odds) if odds else None
+        return cls(facts, odds, stated or facts) if odds else None
 
     @cached_property
     def flat(self) -> Floats:
@@ -128,10 +139,14 @@ class Beliefs:
         """The facts that a state takes for what is less likely, the most doubtful first."""
         found = []
         for (key, odds), (_, table) in zip(self.odds.items(), self.tables(state[None]).items(), strict=True):
-            for place in np.argwhere((table[0].numpy() != (odds > 0)) & (odds != 0)):
-                atom = Atom(key[0], tuple(Constant(self.facts.constants[code]) for code in place.tolist()))
-                log_odds = float(odds[tuple(place)])
-                found.append((abs(log_odds), Revised(atom, 1 / (1 + math.exp(-log_odds)), log_odds <= 0)))
+            stated = self.stated.relations[key]
+            chances = dict(zip(map(tuple, stated.codes.tolist()), stated.column("probability"), strict=True))
+            for place in map(tuple, np.argwhere((table[0].numpy() != (odds > 0)) & (odds != 0)).tolist()):
+                atom = Atom(key[0], tuple(Constant(self.facts.constants[code]) for code in place))
+                log_odds = float(odds[place])
+                likely = 1 / (1 + math.exp(-log_odds))
+                item = Revised(atom, float(chances[place]), holds=log_odds <= 0, calibrated=likely)
+                found.append((abs(log_odds), item))
         return tuple(item for _, item in sorted(found, key=lambda pair: (pair[0], str(pair[1].atom))))
 
 
@@ -159,7 +174,7 @@ class Reviser:
     >>> paths = parse_program("path(X, Y) :- edge(X, Y). path(X, Y) :- edge(X, Z), path(Z, Y).")
     >>> state, length = reviser.revise(paths, beliefs.likely)
     >>> print(*beliefs.revised(state))
-    edge(3, 4) (0.40, taken to be true)
+    edge(3, 4) (0.40; taken to be true)
     """
 
     beliefs: Beliefs

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from andre.errors import LogicError
 from andre.logic.parse import AS_PROBABILITY
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
-from andre.logic.spelling import quote, spell_number
+from andre.logic.spelling import quote, spell_number, tell_count
 
 _NOTICE = """\
 % ProbLog computes other probabilities than this program was learned with: it takes rules and facts
@@ -26,10 +28,12 @@ def spell_count(count: float) -> str:
     return str(int(count)) if float(count).is_integer() else repr(float(count))
 
 
-def _comments(rule: Rule, as_probability: Evidence | None = None) -> list[str]:
+def _comments(
+    rule: Rule, as_probability: Evidence | None = None, spell: Callable[[float], str] = spell_count
+) -> list[str]:
     """A line of counts per split, which `parse` reads back as evidence."""
     return [
-        f"% {quote(item.split)}: N_b={spell_count(item.n_b)}, N_r={spell_count(item.n_r)}, "
+        f"% {quote(item.split)}: N_b={spell(item.n_b)}, N_r={spell(item.n_r)}, "
         f"N_r/N_b={item.confidence:.4f}{AS_PROBABILITY if item is as_probability else ''}"
         for item in rule.evidence
     ]
@@ -40,8 +44,13 @@ def main_evidence(rule: Rule) -> Evidence | None:
     return rule.on("train") or (rule.evidence[0] if rule.evidence else None)
 
 
-def to_prolog(program: Program) -> str:
+def to_prolog(program: Program, *, rounded: bool = False) -> str:
     """A program as Prolog text.
+
+    Parameters
+    ----------
+    rounded
+        Whether counts have two decimals at the most, for people; in full they are read back as they are.
 
     Raises
     ------
@@ -59,7 +68,7 @@ def to_prolog(program: Program) -> str:
     for rule in program:
         if rule.probability != 1:
             raise LogicError(f"Prolog has no place for the probability of '{rule}': write ProbLog or JSON")
-        lines += [*_comments(rule), str(rule)]
+        lines += [*_comments(rule, spell=tell_count if rounded else spell_count), str(rule)]
     return "".join(f"{line}\n" for line in lines)
 
 
