@@ -231,7 +231,8 @@ class CrispSample:
     def counts(self, covers: Bools) -> Floats:
         """The weight of the positives and negatives that are covered, from [rules, B] to [rules, 2]."""
         kind = self._numbers
-        return np.asarray(covers.astype(kind) @ self.labels.T.astype(kind), dtype=np.float64)
+        with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
+            return np.asarray(covers.astype(kind) @ self.labels.T.astype(kind), dtype=np.float64)
 
     def body_counts(self, codes: Codes, block: int = _BLOCK) -> Floats:
         """The weight of the positives and negatives that each body covers, [rules, 2].
