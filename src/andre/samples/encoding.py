@@ -14,6 +14,7 @@ from andre.errors import DataError
 from andre.facts import ColumnSchema, RawTable, Schema, TypedColumn, TypedTable, column_atom, level_constant
 from andre.logic import Atom, Constant, spell_date
 from andre.samples.binned import BinnedColumn, BinnedTable
+from andre.samples.sample import sums_of
 from andre.samples.space import Codes, RuleSpace
 from andre.samples.thresholds import between
 
@@ -65,12 +66,10 @@ class ColumnEncoding:
             return cls(column.name, column.kind, cuts, coarse)
         if column.kind == "category":
             known = column.values >= 0
-            rows = np.bincount(column.values[known], weights[known], len(column.levels))
+            totals = sums_of(column.values[known], weights[known], len(column.levels)).tolist()
             least = max(2.0, min(5.0, weights.sum() / 10), limits.level_share * weights.sum())
-            order = sorted(
-                np.flatnonzero(rows >= least), key=lambda place: (-rows[place], column.levels[place])
-            )
-            levels = tuple(column.levels[place] for place in order[: limits.levels])
+            ranked = sorted(zip((-total for total in totals), column.levels, strict=True))
+            levels = tuple(level for total, level in ranked[: limits.levels] if -total >= least)
             return cls(column.name, column.kind, levels=levels, pooled=len(column.levels) - len(levels))
         return cls(column.name, column.kind)
 
@@ -304,7 +303,7 @@ def _weighed(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     if len(known) > _MOST_ROWS:
         known = np.random.default_rng(0).choice(known, _MOST_ROWS, replace=False)
     distinct, group = np.unique(values[known], return_inverse=True)
-    return distinct, np.bincount(group.ravel(), weights[known], len(distinct))
+    return distinct, sums_of(group.ravel(), weights[known], len(distinct))
 
 
 def _quantile_gaps(rows: Floats, most: int) -> NDArray[np.intp]:

@@ -114,7 +114,8 @@ class CsvFile:
                 plain = self._plain_columns()
             if plain is not None:
                 numbers = [place for place, is_plain in enumerate(plain) if is_plain and place not in as_text]
-                yield from ((column, False) for column in self._bulk(numbers))
+                with _connection(self.path) as database:
+                    yield from ((column, False) for column in self._bulk(database, numbers))
                 return
         cells = [cells for _, cells in self.rows()]
         for column in zip(*cells, strict=True) if cells else ((),) * len(self.names):
@@ -129,24 +130,21 @@ class CsvFile:
             asked = database.execute(f"SELECT {', '.join(wanted)} FROM {self._source}", [str(self.plain)])
             return [bool(plain) for plain in asked.fetchall()[0]]
 
-    def _bulk(self, numbers: Sequence[int]) -> Iterator[NDArray[Any]]:
+    def _bulk(self, database: duckdb.DuckDBPyConnection, numbers: Collection[int]) -> Iterator[NDArray[Any]]:
         """The columns by DuckDB, one after the other; of text no more than a few are held at a time."""
-        held = self._fetch_columns({place: _double(f"c{place}") for place in numbers})
+
+        def fetch(cells: dict[int, str]) -> dict[int, NDArray[Any]]:
+            chosen = ", ".join(f"{cell} AS v{place}" for place, cell in cells.items())
+            found = database.execute(f"SELECT {chosen} FROM {self._source}", [str(self.plain)]).fetchnumpy()
+            return {place: _unmasked(found[f"v{place}"]) for place in cells}
+
+        held = fetch({place: _double(f"c{place}") for place in numbers}) if numbers else {}
         texts = [place for place in range(len(self.names)) if place not in held]
         for place in range(len(self.names)):
             if place not in held:
                 group, texts = texts[:_TEXTS], texts[_TEXTS:]
-                held |= self._fetch_columns({other: f"c{other}" for other in group})
+                held |= fetch({other: f"c{other}" for other in group})
             yield held.pop(place)
-
-    def _fetch_columns(self, cells: dict[int, str]) -> dict[int, NDArray[Any]]:
-        """The values of an SQL expression for each of some columns, by place."""
-        if not cells:
-            return {}
-        chosen = ", ".join(f"{cell} AS v{place}" for place, cell in cells.items())
-        with _connection(self.path) as database:
-            found = database.execute(f"SELECT {chosen} FROM {self._source}", [str(self.plain)]).fetchnumpy()
-        return {place: _unmasked(found[f"v{place}"]) for place in cells}
 
     def rows(self) -> Iterator[tuple[str, Sequence[object]]]:
         """The cells of every row, and the line on which it begins."""
@@ -350,7 +348,7 @@ def _is_plain(column: str) -> str:
     words = ", ".join(f"'{word}'" for word in sorted(MISSING))
     return (
         f"(lower({cell}) IN ({words}) OR (TRY_CAST({column} AS DOUBLE) IS NOT NULL "
-        f"AND NOT contains({cell}, '_') AND NOT regexp_matches({cell}, '^-?0[0-9]')))"
+        f"AND NOT contains({cell}, '_') AND NOT regexp_matches({cell}, '^-?0[0-9]+$')))"
     )
 
 

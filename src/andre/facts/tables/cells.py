@@ -26,7 +26,7 @@ _CELL = re.compile(
 )
 _PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?\Z", re.IGNORECASE)
-_CODE = re.compile(r"-?0[0-9]")
+_CODE = re.compile(r"-?0[0-9]+\Z")
 #: The digits of a number, by the sign before its decimals.
 _DIGITS = {
     decimal: re.compile(

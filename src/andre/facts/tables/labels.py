@@ -193,5 +193,6 @@ def _positive(where: str, classes: tuple[str, ...], wanted: str | None) -> int:
             shown = ", ".join(repr(shorten(value, 30)) for value in classes[:10])
             raise DataError(f"{where} has no class {wanted!r}: its classes are {shown}")
         return classes.index(text)
-    true = [place for place, value in enumerate(classes) if value.lower() in TRUE_WORDS]
+    # Of numbers it is the larger, 1 beside 0 as 2 beside 1.
+    true = [place for place, value in enumerate(classes) if value.lower() in TRUE_WORDS - {"1"}]
     return true[0] if len(classes) == 2 and len(true) == 1 else 1

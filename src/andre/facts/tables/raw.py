@@ -103,7 +103,8 @@ class RawColumn:
 
     def spread(self, of_levels: Floats) -> Floats:
         """A number for every row, given one for each level, [rows]; NaN where nothing is known."""
-        return np.append(of_levels, np.nan)[self.values]
+        values: Floats = np.append(of_levels, np.nan)[self.values]
+        return values
 
     def distinct(self) -> tuple[tuple[str, ...], NDArray[np.int32], Ints]:
         """The distinct cells as text, the place of each row's among them or -1, and the rows of each."""

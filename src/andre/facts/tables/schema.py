@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ _KEY_ROWS = 20  # fewer whole numbers without gaps may well be measured
 _KEY_NAME = re.compile(
     r"(?:.*[^A-Za-z])?(?:id|uuid|guid|key|index|rownames?)|Unnamed: \d+|.*[a-z]I[Dd]", re.ASCII
 )
+_LOOK = 500  # of very many texts that are read to see whether the others are worth it
 _SHOWN = 3  # cells that a remark quotes
 
 
@@ -273,7 +274,7 @@ class _Seen:
         """The distinct values as numbers, NaN where one is none, and the style they are written in."""
         if self.column.levels is None:
             return self._sizes[0], NumberStyle()
-        if any(is_code(level) for level in self.levels):
+        if any(is_code(level) for level in self.levels) or self._hardly(read_numbers):
             return np.full(len(self.levels), np.nan), NumberStyle()
         return read_numbers(self.levels, self.counts)
 
@@ -282,7 +283,17 @@ class _Seen:
         """The distinct values as dates, NaN where one is none, and the style they are written in."""
         if self.column.levels is None:
             return (self._sizes[0] if self.column.is_date else np.full(self.distinct, np.nan)), DateStyle()
+        if self._hardly(read_dates):
+            return np.full(self.distinct, np.nan), DateStyle()
         return read_dates(self.levels, self.counts)
+
+    def _hardly(self, read: Callable[[Sequence[str], Ints], tuple[Floats, Any]]) -> bool:
+        """Whether few of very many texts can be read, by a look at some: free text would take long."""
+        if self.distinct <= 2 * _LOOK:
+            return False
+        some = np.random.default_rng(0).choice(self.distinct, _LOOK, replace=False)
+        values, _ = read([self.levels[place] for place in some], np.ones(_LOOK, dtype=np.int64))
+        return bool(np.isnan(values).mean() > 0.5)
 
     @property
     def is_boolean(self) -> bool:
@@ -385,7 +396,7 @@ _NO = {"boolean": "neither true nor false", "number": "no number", "date": "no d
 def _with_notes(base: ColumnSchema, seen: _Seen, values: Floats) -> ColumnSchema:
     """The schema of a column with how its distinct values were read, and which could not be."""
     style = str(base.dates if base.kind == "date" else base.numbers)
-    notes = (style,) if style else ()
+    notes: tuple[str, ...] = (style,) if style else ()
     if np.isnan(values).any():
         notes += seen.unread(np.append(np.isnan(values), False)[seen.codes], base.kind)
     return replace(base, notes=notes)
