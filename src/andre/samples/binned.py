@@ -35,7 +35,8 @@ class BinnedColumn:
         """On which rows an atom of this column, counted from 0, or its negation holds, [rows]."""
         if self.ordered:
             return (self.bins <= atom) & (self.bins >= 0) if negated else self.bins > atom
-        return (self.bins != atom) & (self.bins >= 0) if negated else self.bins == atom
+        held = (self.bins != atom) & (self.bins >= 0) if negated else self.bins == atom
+        return np.asarray(held, dtype=np.bool_)
 
 
 @dataclass(frozen=True, eq=False)

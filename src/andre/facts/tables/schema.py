@@ -49,9 +49,7 @@ class TypedColumn:
 
     name: str
     kind: Kind
-    values: (
-        NDArray[np.float64] | NDArray[np.int32]
-    )  #: [rows] numbers, NaN unknown; of a category codes, -1 unknown
+    values: NDArray[Any]  #: [rows] float64, NaN is unknown; of a category int32, the place of its level or -1
     levels: tuple[str, ...] = ()  #: the distinct values of a category, in any order
 
     def take(self, rows: NDArray[np.intp] | Bools) -> TypedColumn:
