@@ -95,6 +95,20 @@ def test_dates_are_read_as_pandas_reads_them_by_their_format(moments, pattern):
     np.testing.assert_allclose(values, wanted)
 
 
+def test_dates_without_a_day_and_dates_that_never_were():
+    texts = [
+        "2021-03",
+        "2021-13",
+        "9999-12-31 23:59:60",
+        "2021-02-29",
+        "2021-03-01T10:00+99:00",
+        "1/1/21 13:00 pm",
+    ]
+    values, _ = read_dates(texts, one_each(texts))
+    assert values[0] == datetime(2021, 3, 1, tzinfo=UTC).timestamp()
+    assert np.isnan(values[1:]).all()
+
+
 def test_zones_are_respected():
     values, _ = read_dates(["2021-03-01T12:00:00+02:00", "2021-03-01T10:00:00Z"], np.array([1, 1]))
     assert values[0] == values[1] == datetime(2021, 3, 1, 10, tzinfo=UTC).timestamp()

@@ -130,6 +130,25 @@ def test_cuts_part_all_values_or_share_them_out(values, most):
     assert not len(gaps) or (gaps[0] >= 0 and gaps[-1] < len(counts) - 1)
 
 
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=200), st.integers(1, 12))
+def test_round_cuts_keep_their_order_and_part_the_rows_as_well(values, most):
+    table = RawTable.read({"x": np.array([*values, -2e6, 2e6])})
+    schema = Schema.learn(table, kinds={"x": "number"})
+    column = Encoding.learn(table, schema=schema, limits=EncodingLimits(cuts=most)).columns[0]
+    assert (np.diff(column.cuts) > 0).all()
+    sizes = np.bincount(column.binned(schema.read(table).columns[0]).bins, minlength=len(column.cuts) + 1)
+    assert (sizes > 0).all()
+
+
+def test_cuts_of_many_values_are_round():
+    values = np.random.default_rng(0).normal(size=20_000)
+    cuts = Encoding.learn(RawTable.read({"x": values})).columns[0].cuts
+    assert len(cuts) == 255
+    assert np.median([len(repr(cut)) for cut in cuts]) <= 6
+    sizes = np.histogram(values, [-np.inf, *cuts, np.inf])[0]
+    assert sizes.max() < 2.5 * len(values) / 256
+
+
 def test_quantiles_of_distinct_values_are_numpys():
     gaps = _quantile_gaps(np.ones(1000), 9)
     np.testing.assert_allclose(gaps + 1, np.quantile(np.arange(1001), np.arange(1, 10) / 10))

@@ -131,7 +131,8 @@ def spell_date(seconds: float) -> str:
     ('2021-03-01', '2021-03-01T12:00:00.500000')
     """
     moment = (_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None)
-    return moment.isoformat() if moment.time().isoformat() != "00:00:00" else f"{moment:%Y-%m-%d}".zfill(10)
+    is_midnight = moment == datetime(moment.year, moment.month, moment.day)
+    return moment.date().isoformat() if is_midnight else moment.isoformat()
 
 
 def read_date(text: str) -> int | float | None:

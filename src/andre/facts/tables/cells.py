@@ -189,6 +189,7 @@ _DATES = [
     re.compile(pattern + _TIME, re.ASCII)
     for pattern in (
         r"(?P<year>\d{4})(?P<by>[-/.])(?P<month>\d{1,2})(?P=by)(?P<day>\d{1,2})",
+        r"(?P<year>\d{4})-(?P<month>\d{1,2})",
         rf"(?P<one>\d{{1,2}})(?P<by>[-/.])(?P<two>\d{{1,2}})(?P=by){_YEAR}",
         rf"(?P<day>\d{{1,2}})\.?[ -](?P<name>[A-Za-z]{{3,9}})\.?,?[ -]{_YEAR}",
         r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})",
@@ -223,12 +224,15 @@ class DateStyle:
         year = int(parts["year"])
         if len(parts["year"]) == 2:
             year += 1900 if year >= 69 else 2000
-        try:
-            day = datetime(year, int(parts["month"]), int(parts["day"]), tzinfo=_zone(parts["zone"]))
-        except ValueError:
-            return np.nan
         time = _time_of_day(parts)
-        return np.nan if time is None else (day + time - _EPOCH).total_seconds()
+        if time is None:
+            return np.nan
+        try:
+            zone = _zone(parts["zone"])
+            day = datetime(year, int(parts["month"]), int(parts.get("day", 1)), tzinfo=zone)
+            return (day + time - _EPOCH).total_seconds()
+        except (ValueError, OverflowError):  # no such day, or none that can be counted
+            return np.nan
 
     def __str__(self) -> str:
         return "with the day first" if self.day_first else ""

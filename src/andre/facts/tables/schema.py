@@ -40,6 +40,7 @@ _KEY_NAME = re.compile(
     r"(?:.*[^A-Za-z])?(?:id|uuid|guid|key|index|rownames?)|Unnamed: \d+|.*[a-z]I[Dd]", re.ASCII
 )
 _LOOK = 500  # of very many texts that are read to see whether the others are worth it
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799  # seconds since 1970 of the years 1 and 9999
 _SHOWN = 3  # cells that a remark quotes
 
 
@@ -139,6 +140,8 @@ class ColumnSchema:
             values = np.append(self._values(seen.levels), np.nan)[seen.codes]
         if self.kind == "boolean":
             values = np.where(np.isin(values, (0.0, 1.0)), values, np.nan)
+        if self.kind == "date":
+            values = np.where((values >= _FIRST) & (values <= _LAST), values, np.nan)
         if self.kind == "truth":
             _check_truth(self.name, values)
         return TypedColumn(self.name, self.kind, values), seen.unread(np.isnan(values), self.kind)
