@@ -4,10 +4,13 @@
 facts it gives a `RuleSpace`, whose columns are the candidate atoms, and a
 `Form`, which decides whether a body over these columns is well-formed. A
 `Sample` holds weighted rows of valuations over a rule space, or sets of rows
-by a `Membership`. `Thresholds` makes valuations of numeric columns, and
-`SYNTHETIC_TASKS` has samples whose program is known.
+by a `Membership`. `Encoding` makes candidate atoms of the columns of any table
+and gives its rows as bins (`BinnedTable`), `Thresholds` makes valuations of
+numeric columns, and `SYNTHETIC_TASKS` has samples whose program is known.
 """
 
+from andre.samples.binned import BinnedColumn, BinnedTable
+from andre.samples.encoding import ColumnEncoding, ColumnSummary, Encoding, EncodingLimits
 from andre.samples.form import Form
 from andre.samples.language import Language, check_setting, key_text, training_facts
 from andre.samples.membership import Membership
@@ -18,7 +21,13 @@ from andre.samples.thresholds import Thresholds
 
 __all__ = [
     "SYNTHETIC_TASKS",
+    "BinnedColumn",
+    "BinnedTable",
     "Codes",
+    "ColumnEncoding",
+    "ColumnSummary",
+    "Encoding",
+    "EncodingLimits",
     "Form",
     "Language",
     "Membership",

@@ -112,10 +112,10 @@ def quantile_cuts(column: Floats, weights: Floats, most: int) -> tuple[float, ..
         places = np.unique(np.abs(share - wanted[:, None]).argmin(axis=1))
     else:
         places = np.arange(len(share))
-    return tuple(_between(float(values[place]), float(values[place + 1])) for place in places)
+    return tuple(between(float(values[place]), float(values[place + 1])) for place in places)
 
 
-def _between(low: float, high: float) -> float:
+def between(low: float, high: float) -> float:
     """The number with the fewest digits in the middle half of the gap between two values."""
     gap = high - low
     for digits in range(1, 18):
