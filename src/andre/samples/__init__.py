@@ -4,10 +4,12 @@
 facts it gives a `RuleSpace`, whose columns are the candidate atoms, and a
 `Form`, which decides whether a body over these columns is well-formed. A
 `Sample` holds weighted rows of valuations over a rule space, or sets of rows
-by a `Membership`. `Thresholds` makes valuations of numeric columns, and
+by a `Membership`. A `BinnedTable` holds many atoms of each column as one small
+number per row. `Thresholds` makes valuations of numeric columns, and
 `SYNTHETIC_TASKS` has samples whose program is known.
 """
 
+from andre.samples.binned import BinnedColumn, BinnedTable
 from andre.samples.form import Form
 from andre.samples.language import Language, key_text, training_facts
 from andre.samples.membership import Membership
@@ -18,6 +20,8 @@ from andre.samples.thresholds import Thresholds
 
 __all__ = [
     "SYNTHETIC_TASKS",
+    "BinnedColumn",
+    "BinnedTable",
     "Codes",
     "Form",
     "Language",
