@@ -45,7 +45,7 @@ class Loss(Protocol):
         """The second derivatives of the loss at some weights."""
 
 
-def fit_weights(  # noqa: PLR0913 - a loss, its penalties, and how to minimise
+def fit_weights(
     loss: Loss,
     penalties: Floats,
     start: Floats,

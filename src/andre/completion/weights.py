@@ -60,7 +60,7 @@ class RankingLoss:
 
     @property
     def pairs(self) -> int:
-        """Pairs of entries in one row, as many as a table of second derivatives takes products; 0 if dense."""
+        """Pairs of entries in one row: products that a table of second derivatives takes; 0 if dense."""
         if isinstance(self.inputs, np.ndarray):
             return 0
         return int((np.diff(self.inputs.indptr).astype(np.int64) ** 2).sum())

@@ -1,4 +1,4 @@
-"""Growing a set of weighted rules: one more at a time, all weights refitted, and rules exchanged when it pays."""
+"""Growing a set of weighted rules: one at a time, all weights refitted, rules exchanged when it pays."""
 
 from __future__ import annotations
 
@@ -10,30 +10,15 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from andre.arrays import Bools, Floats
-from andre.learning.ensemble.likelihood import Labels, RuleLoss, base_weights, log_probabilities
+from andre.learning.ensemble.likelihood import RuleLoss, base_weights
+from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.learning.ensemble.search import Body, BodySearch, Found, Pull, SearchConfig
 from andre.limits import check
-from andre.samples import BinnedTable
 
 #: Sizes grow by this factor from one refinement of all rules to the next.
 _LADDER = 1.4
 #: Nats that an exchange must gain.
 _WORTH = 1e-3
-
-
-@dataclass(frozen=True, eq=False)
-class RuleSet:
-    """Bodies, the output that each adds to, and the weights of bases and rules."""
-
-    bodies: tuple[Body, ...]
-    owners: NDArray[np.intp]  #: [rules]
-    weights: Floats  #: [outputs + rules], bases first
-    objective: float  #: penalised loss on the rows it was grown on, and the price of its literals
-
-    @property
-    def n_literals(self) -> int:
-        """The literals of all bodies."""
-        return sum(map(len, self.bodies))
 
 
 class Growth:
@@ -45,10 +30,8 @@ class Growth:
         Bodies that compete with those that are searched for.
     """
 
-    def __init__(
-        self, table: BinnedTable, labels: Labels, config: SearchConfig, pool: Sequence[Body] = ()
-    ) -> None:
-        self._search, self._labels, self._config = BodySearch(table, config), labels, config
+    def __init__(self, rows: Rows, config: SearchConfig, pool: Sequence[Body] = ()) -> None:
+        self._search, self._labels, self._config = BodySearch(rows.bins, config), rows.labels, config
         self._pool = pool
 
     def sizes(self, most: int) -> Iterator[RuleSet]:
@@ -69,7 +52,9 @@ class Growth:
             yield self._rule_set(state)
 
     def _rule_set(self, state: _State) -> RuleSet:
-        return RuleSet(state.bodies, state.owners, state.weights, self._objective(state))
+        return RuleSet(
+            state.bodies, state.owners, state.weights, self._objective(state), self._config.penalty
+        )
 
     def _loss(self, state: _State) -> RuleLoss:
         return RuleLoss(state.covers, state.owners, self._labels)
@@ -88,7 +73,7 @@ class Growth:
         found = self._fresh(state, self._search.best(pull, known=self._pool))
         if not found:
             return None
-        gains = self._gains(state, found, scores)
+        gains = self._gains(state, found)
         best = found[int(np.argmax(gains))]
         return self._fitted(state.plus(best, self._search.cover(best.body)))
 
@@ -102,7 +87,7 @@ class Growth:
                 new.append(one)
         return new
 
-    def _gains(self, state: _State, found: Sequence[Found], scores: Floats) -> Floats:
+    def _gains(self, state: _State, found: Sequence[Found]) -> Floats:
         """Nats gained by each of some bodies when all weights follow, to second order, less its price."""
         extra = RuleLoss(
             np.concatenate([state.covers, [self._search.cover(one.body) for one in found]]),
@@ -110,7 +95,6 @@ class Growth:
             self._labels,
         )
         weights = np.append(state.weights, np.zeros(len(found)))
-        del scores
         _, slope = extra(weights)
         slope = slope + 2 * extra.penalties(self._config.penalty) * weights
         table = extra.curvature(weights).table()
@@ -134,7 +118,7 @@ class Growth:
             found = self._fresh(state, self._search.best(pull, known=[*self._pool, old]))
             if not found:
                 continue
-            gains = self._gains(rest, [*found, Found(owner, old, 0.0)], scores)
+            gains = self._gains(rest, [*found, Found(owner, old, 0.0)])
             best = int(np.argmax(gains[:-1]))
             if gains[best] <= gains[-1] + _WORTH:
                 continue
@@ -187,8 +171,3 @@ class _State:
             np.delete(self.covers, place, axis=0),
             weights,
         )
-
-
-def probabilities(scores: Floats) -> Floats:
-    """The probabilities of all classes, [rows, classes]."""
-    return np.asarray(np.exp(log_probabilities(scores)))

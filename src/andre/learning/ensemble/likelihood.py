@@ -130,7 +130,9 @@ class RuleLoss:
         value, slope = 0.0, np.zeros(len(weights))
         for rows, inputs in self._blocks():
             labels = Labels(self.labels.classes[rows], self.labels.weights[rows], self.labels.n_classes)
-            scores = np.stack([weights[own] @ x for own, x in zip(self._members, inputs, strict=True)], axis=1)
+            scores = np.stack(
+                [weights[own] @ x for own, x in zip(self._members, inputs, strict=True)], axis=1
+            )
             value += float(labels.weights @ labels.losses(scores))
             pull, _ = labels.pull(scores)
             for k, (members, table) in enumerate(zip(self._members, inputs, strict=True)):
@@ -142,7 +144,9 @@ class RuleLoss:
         found = np.zeros((len(weights), len(weights)))
         n_outputs = self.labels.n_outputs
         for rows, inputs in self._blocks():
-            scores = np.stack([weights[own] @ x for own, x in zip(self._members, inputs, strict=True)], axis=1)
+            scores = np.stack(
+                [weights[own] @ x for own, x in zip(self._members, inputs, strict=True)], axis=1
+            )
             shares = np.exp(log_probabilities(scores))[:, -n_outputs:]  # [rows, outputs]
             mass = self.labels.weights[rows]
             for a in range(n_outputs):

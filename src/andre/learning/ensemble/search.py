@@ -88,6 +88,7 @@ class BodySearch:
         begins = np.cumsum(widths) - widths  # of the bins of each column
         bins = np.stack([column.bins for column in table.columns], axis=1)  # [rows, columns]
         known = bins >= 0
+        self._complete = known.all(axis=0)  # [columns]
         places = (bins + begins)[known].astype(np.int32)
         starts = np.append(0, np.cumsum(known.sum(axis=1))).astype(np.int32)
         shape = (table.n_rows, int(widths.sum()))
@@ -124,7 +125,12 @@ class BodySearch:
             found.update({(owner, b): s for b, s in zip(own, self.scores(own, owner, pull), strict=True)})
         for owner, body in _top(found, _POLISHED):
             found.update({(owner, b): s for b, s in self._polished(body, owner, pull).items()})
-        return [Found(*key, found[key]) for key in _top(found, count)]
+        return [Found(owner, self._plain(body), found[owner, body]) for owner, body in _top(found, count)]
+
+    def _plain(self, body: Body) -> Body:
+        """The atom in place of its negation alone, where all is known: its weight has the other sign."""
+        atom = body[0] % self.table.m
+        return (atom,) if len(body) == 1 and self._complete[self.table.column_of[atom]] else body
 
     def scores(self, bodies: Sequence[Body], owner: int, pull: Pull) -> list[float]:
         """The score of each body for an output."""
