@@ -7,6 +7,7 @@ torch and is imported by its own path.
 from andre.evaluation.crisp import CrispSample, covers, literal_truth
 from andre.evaluation.description import description_length, program_length
 from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
+from andre.evaluation.probabilities import area_under_curve, calibration_error, mean_area_under_curve
 from andre.evaluation.ranks import (
     POLICIES,
     Interval,
@@ -29,12 +30,15 @@ __all__ = [
     "RankReport",
     "Ranks",
     "Shares",
+    "area_under_curve",
+    "calibration_error",
     "covers",
     "description_length",
     "entailment",
     "filtered_ranks",
     "lexicographic_keys",
     "literal_truth",
+    "mean_area_under_curve",
     "mean_reciprocal",
     "program_length",
     "rank_by_rules",
