@@ -11,9 +11,6 @@ numeric columns, and `SYNTHETIC_TASKS` has samples whose program is known.
 
 from andre.samples.binned import BinnedColumn, BinnedTable
 from andre.samples.encoding import ColumnEncoding, ColumnSummary, Encoding, EncodingLimits
-by a `Membership`. A `BinnedTable` holds many atoms of each column as one small
-number per row. `Thresholds` makes valuations of numeric columns, and
-`SYNTHETIC_TASKS` has samples whose program is known.
 from andre.samples.form import Form
 from andre.samples.language import Language, check_setting, key_text, training_facts
 from andre.samples.membership import Membership
