@@ -106,6 +106,20 @@ class ColumnEncoding:
         bins[np.isnan(values)] = -1
         return BinnedColumn(self.name, ordered=True, n_atoms=len(self.cuts), bins=bins)
 
+    def tidied(self, code: Codes) -> Codes:
+        """The literals of one body about this column without those that follow from others, [atoms]."""
+        holds, fails = np.flatnonzero(code > 0), np.flatnonzero(code < 0)
+        tidy = np.zeros_like(code)
+        if self.kind == "category":
+            if not len(holds) and not self.pooled and len(fails) == len(code) - 1:
+                holds = np.flatnonzero(code == 0)
+            tidy[holds] = 1
+            tidy[fails] = 0 if len(holds) else -1
+            return tidy
+        tidy[holds[-1:]] = 1
+        tidy[fails[:1]] = -1
+        return tidy
+
     def __str__(self) -> str:
         if self.kind in ("boolean", "truth"):
             return "an atom" if self.kind == "boolean" else "an atom with truth values"
@@ -216,6 +230,27 @@ class Encoding:
         """
         found = np.zeros((len(codes), len(self.atoms)), dtype=np.int8)
         found[:, self.coarse] = codes
+        return found
+
+    def tidied(self, codes: Codes) -> Codes:
+        """The same bodies without literals that follow from others, [rules, m].
+
+        Of several cuts of a column the tightest stay, and what is none of the values but one is
+        that one. On rows with values that were seen in training the bodies hold as before.
+
+        Examples
+        --------
+        >>> encoding = Encoding.learn(RawTable.read({"n": [1, 2, 3] * 4, "c": ["x", "y", "z"] * 4}))
+        >>> space, codes = encoding.space(), np.array([[1, 1, -1, 0, -1]], dtype=np.int8)
+        >>> print(space.program(codes), space.program(encoding.tidied(codes)))
+        h :- n > 1.5, n > 2.5, c \\= x, c \\= z. h :- n > 2.5, c = y.
+        """
+        found, start = codes.copy(), 0
+        for column in self.columns:
+            end = start + len(column.atoms)
+            for place in np.flatnonzero((found[:, start:end] != 0).sum(axis=1) > 1):
+                found[place, start:end] = column.tidied(found[place, start:end])
+            start = end
         return found
 
     def read(self, table: RawTable) -> TypedTable:
