@@ -322,6 +322,8 @@ def test_tables_that_are_none_are_refused(tmp_path):
     ):
         with pytest.raises(DataError, match=says):
             RawTable.read(source)
+    with pytest.raises(DataError, match=r"no label column 'species'.*the first line must name the columns"):
+        Labels.read(RawTable.read(write(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n")), "species")
     unnamed = RawTable.read(write(tmp_path, ",b\n1,2\n2,3\n"))
     assert unnamed.names == ("column 1", "b")
 

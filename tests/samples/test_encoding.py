@@ -224,6 +224,14 @@ def test_what_becomes_of_columns_is_told():
 def test_a_table_without_use_is_refused():
     with pytest.raises(DataError, match=r"no column from which rules can be made \(a: the same value"):
         Encoding.learn(RawTable.read({"a": [1, 1, 1], "b": [None, None, None]}))
+    with pytest.raises(DataError, match="no column beside the label"):
+        Encoding.learn(RawTable.read({"a": [1, 2]}).without(["a"]))
+
+
+def test_levels_with_enough_rows_have_an_atom_however_long_the_table():
+    cells = np.array([*["most"] * 99_900, *["some"] * 60, *["few"] * 40], dtype=object)
+    column = Encoding.learn(RawTable.read({"c": cells})).columns[0]
+    assert (column.levels, column.pooled) == (("most", "some"), 1)
 
 
 def test_dates_are_cut_at_round_moments():
