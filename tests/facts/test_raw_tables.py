@@ -375,6 +375,8 @@ def test_the_positive_class(values, positive, head):
     [
         ([*range(100)], "100 numbers that all differ: a key"),
         ([n / 7 for n in range(100)], "100 different numbers.*measurement.*'y > 7.07'"),
+        ([f"${1000 + 7 * n:,}" for n in range(100)], "100 numbers|measurement"),
+        ([f"{n}.{n},5" for n in range(100)], "different values on 100 rows"),
         ([f"name {n}" for n in range(100)], "100 different values on 100 rows"),
         (["a"] * 9, "every label is 'a', so there is only one class"),
         ([None, "?", "NA"], "no row has a label"),
@@ -385,6 +387,17 @@ def test_what_is_no_label_is_refused_in_a_sentence(values, says):
     with pytest.raises(DataError, match=says) as caught:
         Labels.read(RawTable.read({"y": pd.Series(values)}), "y")
     assert "\n" not in str(caught.value)
+
+
+def test_a_label_may_cut_numbers_however_they_are_written():
+    table = RawTable.read({"price": ["$1,000", "$5", "", "$700"] * 9})
+    assert Labels.read(table, "price >= 700").codes.tolist() == [1, 0, 1] * 9
+
+
+def test_tables_of_truth_values_are_known():
+    assert RawTable.read({"a": [0.1, None, 1.0], "b": [0, 1, 1]}).holds_truth_values()
+    for other in ([0.1, 1.1], ["x", "y"], [-0.1, 0.5]):
+        assert not RawTable.read({"a": other, "b": [0, 1]}).holds_truth_values()
 
 
 def test_a_label_may_cut_a_number():
