@@ -237,7 +237,17 @@ def test_kinds_are_recognised(values, kind):
 def test_names_tell_keys_and_truth_values():
     keys = np.random.default_rng(0).permutation(10**6)[:few]
     assert learn(keys).kind == "number"
-    for name in ("id", "customer_id", "CustomerID", "Unnamed: 0", "order id", "userId"):
+    for name in (
+        "id",
+        "customer_id",
+        "CustomerID",
+        "Unnamed: 0",
+        "order id",
+        "userId",
+        "ID",
+        "Order ID",
+        "Index",
+    ):
         assert learn(keys, name=name).left_out
     for name in ("paid", "grid", "valid", "humid"):
         assert not learn(keys, name=name).left_out
