@@ -237,7 +237,17 @@ def test_kinds_are_recognised(values, kind):
 def test_names_tell_keys_and_truth_values():
     keys = np.random.default_rng(0).permutation(10**6)[:few]
     assert learn(keys).kind == "number"
-    for name in ("id", "customer_id", "CustomerID", "Unnamed: 0", "order id", "userId"):
+    for name in (
+        "id",
+        "customer_id",
+        "CustomerID",
+        "Unnamed: 0",
+        "order id",
+        "userId",
+        "ID",
+        "Order ID",
+        "Index",
+    ):
         assert learn(keys, name=name).left_out
     for name in ("paid", "grid", "valid", "humid"):
         assert not learn(keys, name=name).left_out
@@ -322,6 +332,8 @@ def test_tables_that_are_none_are_refused(tmp_path):
     ):
         with pytest.raises(DataError, match=says):
             RawTable.read(source)
+    with pytest.raises(DataError, match=r"no label column 'species'.*the first line must name the columns"):
+        Labels.read(RawTable.read(write(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n")), "species")
     unnamed = RawTable.read(write(tmp_path, ",b\n1,2\n2,3\n"))
     assert unnamed.names == ("column 1", "b")
 
@@ -373,6 +385,8 @@ def test_the_positive_class(values, positive, head):
     [
         ([*range(100)], "100 numbers that all differ: a key"),
         ([n / 7 for n in range(100)], "100 different numbers.*measurement.*'y > 7.07'"),
+        ([f"${1000 + 7 * n:,}" for n in range(100)], "100 numbers|measurement"),
+        ([f"{n}.{n},5" for n in range(100)], "different values on 100 rows"),
         ([f"name {n}" for n in range(100)], "100 different values on 100 rows"),
         (["a"] * 9, "every label is 'a', so there is only one class"),
         ([None, "?", "NA"], "no row has a label"),
@@ -383,6 +397,17 @@ def test_what_is_no_label_is_refused_in_a_sentence(values, says):
     with pytest.raises(DataError, match=says) as caught:
         Labels.read(RawTable.read({"y": pd.Series(values)}), "y")
     assert "\n" not in str(caught.value)
+
+
+def test_a_label_may_cut_numbers_however_they_are_written():
+    table = RawTable.read({"price": ["$1,000", "$5", "", "$700"] * 9})
+    assert Labels.read(table, "price >= 700").codes.tolist() == [1, 0, 1] * 9
+
+
+def test_tables_of_truth_values_are_known():
+    assert RawTable.read({"a": [0.1, None, 1.0], "b": [0, 1, 1]}).holds_truth_values()
+    for other in ([0.1, 1.1], ["x", "y"], [-0.1, 0.5]):
+        assert not RawTable.read({"a": other, "b": [0, 1]}).holds_truth_values()
 
 
 def test_a_label_may_cut_a_number():

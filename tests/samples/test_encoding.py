@@ -97,6 +97,22 @@ def test_rules_over_the_atoms_are_printed_read_and_coded_back(train, data):
     assert "\\+" not in str(program).replace("\\+ member", "").replace("\\+ weight", "")
 
 
+@settings(max_examples=40, deadline=None)
+@given(tables, st.data())
+def test_tidied_bodies_hold_on_the_same_rows_by_no_more_literals(train, data):
+    found = train + EXTREMES
+    encoding = encoded(found)
+    literal = st.tuples(st.integers(0, len(encoding.atoms) - 1), st.sampled_from([-1, -1, 1]))
+    codes = np.zeros((3, len(encoding.atoms)), dtype=np.int8)
+    for code in codes:
+        for atom, sign in data.draw(st.lists(literal, min_size=1, max_size=6)):
+            code[atom] = sign
+    binned, tidy = encoding.binned(raw(found)), encoding.tidied(codes)
+    np.testing.assert_array_equal(binned.covers(tidy), binned.covers(codes))
+    assert ((tidy != 0).sum(axis=1) <= (codes != 0).sum(axis=1)).all()
+    np.testing.assert_array_equal(encoding.tidied(tidy), tidy)
+
+
 @settings(max_examples=15, deadline=None)
 @given(tables, st.data())
 def test_the_relational_form_derives_the_rows_that_bins_cover(train, data):
@@ -208,6 +224,14 @@ def test_what_becomes_of_columns_is_told():
 def test_a_table_without_use_is_refused():
     with pytest.raises(DataError, match=r"no column from which rules can be made \(a: the same value"):
         Encoding.learn(RawTable.read({"a": [1, 1, 1], "b": [None, None, None]}))
+    with pytest.raises(DataError, match="no column beside the label"):
+        Encoding.learn(RawTable.read({"a": [1, 2]}).without(["a"]))
+
+
+def test_levels_with_enough_rows_have_an_atom_however_long_the_table():
+    cells = np.array([*["most"] * 99_900, *["some"] * 60, *["few"] * 40], dtype=object)
+    column = Encoding.learn(RawTable.read({"c": cells})).columns[0]
+    assert (column.levels, column.pooled) == (("most", "some"), 1)
 
 
 def test_dates_are_cut_at_round_moments():

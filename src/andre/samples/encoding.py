@@ -30,7 +30,8 @@ class EncodingLimits:
     cuts: int = 255  #: of a number or date, at most
     coarse: int = 8  #: of these, at most so many that runs of gradient descent are shown
     levels: int = 60  #: of a category, at most
-    level_share: float = 0.005  #: of the rows that a level needs for an atom of its own
+    level_share: float = 0.005  #: of the rows that a level needs for an atom of its own, up to `level_rows`
+    level_rows: float = 50.0  #: with so many a level has one, however long the table
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ class ColumnEncoding:
         if column.kind == "category":
             known = column.values >= 0
             totals = sums_of(column.values[known], weights[known], len(column.levels)).tolist()
-            least = max(2.0, min(5.0, weights.sum() / 10), limits.level_share * weights.sum())
+            share = min(limits.level_share * weights.sum(), limits.level_rows)
+            least = max(2.0, min(5.0, weights.sum() / 10), share)
             ranked = sorted(zip((-total for total in totals), column.levels, strict=True))
             levels = tuple(level for total, level in ranked[: limits.levels] if -total >= least)
             return cls(column.name, column.kind, levels=levels, pooled=len(column.levels) - len(levels))
@@ -106,12 +108,27 @@ class ColumnEncoding:
         bins[np.isnan(values)] = -1
         return BinnedColumn(self.name, ordered=True, n_atoms=len(self.cuts), bins=bins)
 
+    def tidied(self, code: Codes) -> Codes:
+        """The literals of one body about this column without those that follow from others, [atoms]."""
+        holds, fails = np.flatnonzero(code > 0), np.flatnonzero(code < 0)
+        tidy = np.zeros_like(code)
+        if self.kind == "category":
+            if not len(holds) and not self.pooled and len(fails) == len(code) - 1:
+                holds = np.flatnonzero(code == 0)
+            tidy[holds] = 1
+            tidy[fails] = 0 if len(holds) else -1
+            return tidy
+        tidy[holds[-1:]] = 1
+        tidy[fails[:1]] = -1
+        return tidy
+
     def __str__(self) -> str:
         if self.kind in ("boolean", "truth"):
             return "an atom" if self.kind == "boolean" else "an atom with truth values"
         if self.kind == "category":
             pooled = f"; {self.pooled} rare" if self.pooled else ""
-            return f"{_count(len(self.levels), 'value')}: {_some(self.levels)}{pooled}"
+            names = [str(level_constant(level)) for level in self.levels]
+            return f"{_count(len(names), 'value')}: {_some(names)}{pooled}"
         spell = spell_date if self.kind == "date" else _plain
         chosen = [str(spell(self.cuts[place])) for place in self.coarse]
         return f"{_count(len(self.cuts), 'cut')}: {_some(chosen)}"
@@ -172,6 +189,8 @@ class Encoding:
         idle = {name: _why_idle(encoding) for name, encoding in columns.items() if not encoding.atoms}
         left_out = {one.name: idle.get(one.name, one.left_out) for one in schema.columns}
         schema = Schema(tuple(replace(one, left_out=left_out[one.name]) for one in schema.columns))
+        if not schema.columns:
+            raise DataError(f"{table.source} has no column beside the label: give at least one")
         if not schema.used:
             reasons = "; ".join(f"{name}: {why}" for name, why in list(left_out.items())[:_SHOWN])
             raise DataError(
@@ -216,6 +235,27 @@ class Encoding:
         """
         found = np.zeros((len(codes), len(self.atoms)), dtype=np.int8)
         found[:, self.coarse] = codes
+        return found
+
+    def tidied(self, codes: Codes) -> Codes:
+        """The same bodies without literals that follow from others, [rules, m].
+
+        Of several cuts of a column the tightest stay, and what is none of the values but one is
+        that one. On rows with values that were seen in training the bodies hold as before.
+
+        Examples
+        --------
+        >>> encoding = Encoding.learn(RawTable.read({"n": [1, 2, 3] * 4, "c": ["x", "y", "z"] * 4}))
+        >>> space, codes = encoding.space(), np.array([[1, 1, -1, 0, -1]], dtype=np.int8)
+        >>> print(space.program(codes), space.program(encoding.tidied(codes)))
+        h :- n > 1.5, n > 2.5, c \\= x, c \\= z. h :- n > 2.5, c = y.
+        """
+        found, start = codes.copy(), 0
+        for column in self.columns:
+            end = start + len(column.atoms)
+            for place in np.flatnonzero((found[:, start:end] != 0).sum(axis=1) > 1):
+                found[place, start:end] = column.tidied(found[place, start:end])
+            start = end
         return found
 
     def read(self, table: RawTable) -> TypedTable:

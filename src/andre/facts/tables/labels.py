@@ -15,6 +15,7 @@ from andre.arrays import Bools
 from andre.errors import DataError, shorten
 from andre.facts.tables.cells import BOOLEANS, TRUE_WORDS, canonical_level, level_of, plain_number
 from andre.facts.tables.raw import RawColumn, RawTable
+from andre.facts.tables.schema import ColumnSchema
 from andre.logic import Atom, Constant, number_or_none
 
 _MOST_WHOLE = 50  # whole numbers that may be classes
@@ -148,7 +149,7 @@ def _cut(table: RawTable, label: str) -> RawColumn | None:
     match = _CUT.match(label.strip())
     if match is None or label.strip() in table.names or match["name"] not in table.names:
         return None
-    column, value = table.column(match["name"]), number_or_none(match["value"].strip())
+    column, value = _measured(table.column(match["name"])), number_or_none(match["value"].strip())
     if column.levels is not None or value is None:
         raise DataError(f"{label!r} cannot be a label: {match['name']!r} or {match['value']!r} is no number")
     holds = _SIGNS[match["sign"]](column.values, value)
@@ -156,9 +157,17 @@ def _cut(table: RawTable, label: str) -> RawColumn | None:
     return RawColumn(label.strip(), codes, ("false", "true"))
 
 
+def _measured(column: RawColumn) -> RawColumn:
+    """The column as plain numbers, where its cells are such as $5 or 1.234,5; any other as it is."""
+    schema = ColumnSchema.learn(column)
+    if column.levels is None or schema.kind != "number":
+        return column
+    return RawColumn(column.name, schema.read(column)[0].values)
+
+
 def _refuse_measurements(source: str, column: RawColumn) -> None:
     """Refuse numbers that are measured, and values that all differ: neither are classes."""
-    where = f"{source}, label column {column.name!r}"
+    where, column = f"{source}, label column {column.name!r}", _measured(column)
     if column.is_date:
         raise DataError(f"{where} holds dates: a label is one of some classes; name another column")
     known = column.values[column.known]

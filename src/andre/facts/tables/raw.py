@@ -231,8 +231,8 @@ class RawTable:
                 return column
         close = difflib.get_close_matches(name, self.names, n=1)
         guess = f"; did you mean {close[0]!r}?" if close else ""
-        if all(plain_number(other) is not None for other in self.names):
-            guess = "; the first line must name the columns"
+        if any(plain_number(other) is not None for other in self.names):
+            guess += "; the first line must name the columns"
         more = f" and {len(self.names) - _MOST_NAMES} more" if len(self.names) > _MOST_NAMES else ""
         listed = ", ".join(map(repr, self.names[:_MOST_NAMES]))
         raise DataError(f"{self.source} has no {what} {name!r}: its columns are {listed}{more}{guess}")

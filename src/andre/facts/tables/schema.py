@@ -37,7 +37,7 @@ _SOME = 0.2  # of numbers among other text is worth a remark
 _LONG = 40  # letters, above which text is rather a sentence than the name of a category
 _KEY_ROWS = 20  # fewer whole numbers without gaps may well be measured
 _KEY_NAME = re.compile(
-    r"(?:.*[^A-Za-z])?(?:id|uuid|guid|key|index|rownames?)|Unnamed: \d+|.*[a-z]I[Dd]", re.ASCII
+    r"(?:.*[^A-Za-z])?(?:id|ID|Id|(?i:uuid|guid|key|index|rownames?))|Unnamed: [0-9]+|.*[a-z]I[Dd]"
 )
 _LOOK = 500  # of very many texts that are read to see whether the others are worth it
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799  # seconds since 1970 of the years 1 and 9999

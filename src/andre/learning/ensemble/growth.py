@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from andre.arrays import Bools, Floats
+from andre.arrays import Floats
 from andre.learning.ensemble.likelihood import RuleLoss, base_weights
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.learning.ensemble.search import Body, BodySearch, Found, Pull, SearchConfig
 from andre.limits import check
 
 #: Sizes grow by this factor from one refinement of all rules to the next.
-_LADDER = 1.4
+_LADDER = 1.5
+#: Up to this size all rules are refined after each that is added.
+_SMALL = 3
 #: Nats that an exchange must gain.
 _WORTH = 1e-3
 
@@ -36,109 +39,119 @@ class Growth:
 
     def sizes(self, most: int) -> Iterator[RuleSet]:
         """Rule sets of growing size, as long as another rule is worth its price."""
-        start = base_weights(self._labels)
-        state = _State((), np.zeros(0, dtype=np.intp), np.zeros((0, len(self._labels.classes)), bool), start)
-        state = self._fitted(state)
+        state = self._fitted(
+            (),
+            RuleLoss(
+                np.zeros((0, len(self._labels.classes)), dtype=np.bool_),
+                np.zeros(0, dtype=np.intp),
+                self._labels,
+            ),
+            base_weights(self._labels),
+        )
         yield self._rule_set(state)
         refined = 0
         for size in range(1, most + 1):
             check()
             grown = self._added(state)
-            if grown is None or self._objective(grown) >= self._objective(state):
+            if grown is None or grown.objective >= state.objective:
                 break
             state = grown
-            if size <= 3 or size >= refined * _LADDER or size == most:
+            if size <= _SMALL or size >= refined * _LADDER or size == most:
                 state, refined = self._refined(state), size
             yield self._rule_set(state)
 
     def _rule_set(self, state: _State) -> RuleSet:
-        return RuleSet(
-            state.bodies, state.owners, state.weights, self._objective(state), self._config.penalty
-        )
+        return RuleSet(state.bodies, state.loss.owners, state.weights, state.objective, self._config.penalty)
 
-    def _loss(self, state: _State) -> RuleLoss:
-        return RuleLoss(state.covers, state.owners, self._labels)
-
-    def _fitted(self, state: _State) -> _State:
-        return state.weighed(self._loss(state).fit(self._config.penalty, state.weights))
-
-    def _objective(self, state: _State) -> float:
-        price = self._config.price * sum(map(len, state.bodies))
-        return self._loss(state).objective(state.weights, self._config.penalty) + price
+    def _fitted(self, bodies: tuple[Body, ...], loss: RuleLoss, start: Floats) -> _State:
+        """Rules with their weights, and all that depends on both."""
+        weights = loss.fit(self._config.penalty, start)
+        price = self._config.price * sum(map(len, bodies))
+        return _State(bodies, loss, weights, loss.objective(weights, self._config.penalty) + price)
 
     def _added(self, state: _State) -> _State | None:
         """The rule set with one more rule: the best found, by its gain when all weights follow."""
-        scores = self._loss(state).scores(state.weights)
-        pull = Pull(*self._labels.pull(scores))
-        found = self._fresh(state, self._search.best(pull, known=self._pool))
+        found = self._found(state, state.loss, state.weights, self._pool)
         if not found:
             return None
-        gains = self._gains(state, found)
-        best = found[int(np.argmax(gains))]
-        return self._fitted(state.plus(best, self._search.cover(best.body)))
+        gains = self._gains(state.loss, state.weights, self._curvature(state), found)
+        return self._with(state.bodies, state.loss, state.weights, found[int(np.argmax(gains))])
 
-    def _fresh(self, state: _State, found: Sequence[Found]) -> list[Found]:
-        """Those whose rows are not just the rows that a rule for the same output covers, or leaves."""
-        new = []
-        for one in found:
-            own = state.covers[state.owners == one.owner]
-            shared = (own == self._search.cover(one.body)).sum(axis=1)
-            if not ((shared == 0) | (shared == own.shape[1])).any():
+    def _with(self, bodies: tuple[Body, ...], loss: RuleLoss, weights: Floats, new: Found) -> _State:
+        """A rule set with one more rule, all weights refitted."""
+        more = self._extended(loss, [new])
+        return self._fitted((*bodies, new.body), more, np.append(weights, 0.0))
+
+    def _extended(self, loss: RuleLoss, found: Sequence[Found]) -> RuleLoss:
+        """The likelihood with some rules more."""
+        covers = np.array([self._search.cover(one.body) for one in found])
+        owners = np.array([one.owner for one in found], dtype=np.intp)
+        return RuleLoss(np.concatenate((loss.covers, covers)), np.append(loss.owners, owners), self._labels)
+
+    def _found(self, state: _State, loss: RuleLoss, weights: Floats, known: Sequence[Body]) -> list[Found]:
+        """Bodies that raise a likelihood, but for those that cover, or leave, just what a rule covers."""
+        pull = Pull(*self._labels.pull(loss.scores(weights)))
+        new, n = [], len(self._labels.classes)
+        for one in self._search.best(pull, known=known):
+            cover = self._search.cover(one.body)
+            count, own = int(cover.sum()), state.loss.owners == one.owner
+            alike = np.flatnonzero(own & ((state.counts == count) | (state.counts == n - count)))
+            shared = (state.loss.covers[alike] == cover).sum(axis=1)
+            if not ((shared == 0) | (shared == n)).any():
                 new.append(one)
         return new
 
-    def _gains(self, state: _State, found: Sequence[Found]) -> Floats:
+    def _curvature(self, state: _State) -> Floats:
+        """Second derivatives of the penalised loss, [weights, weights]."""
+        table = state.loss.curvature(state.weights).values
+        table[np.diag_indices(len(table))] += 2 * state.loss.penalties(self._config.penalty)
+        return table
+
+    def _gains(self, loss: RuleLoss, weights: Floats, curvature: Floats, found: Sequence[Found]) -> Floats:
         """Nats gained by each of some bodies when all weights follow, to second order, less its price."""
-        extra = RuleLoss(
-            np.concatenate([state.covers, [self._search.cover(one.body) for one in found]]),
-            np.append(state.owners, [one.owner for one in found]).astype(np.intp),
-            self._labels,
-        )
-        weights = np.append(state.weights, np.zeros(len(found)))
-        _, slope = extra(weights)
-        slope = slope + 2 * extra.penalties(self._config.penalty) * weights
-        table = extra.curvature(weights).table()
-        table[np.diag_indices(len(table))] += 2 * extra.penalties(self._config.penalty)
-        n = len(state.weights)
-        solved = cho_solve(cho_factor(table[:n, :n]), table[:n, n:])
-        spread = np.maximum(np.diag(table)[n:] - (table[:n, n:] * solved).sum(axis=0), 1e-9)
+        n, penalty = len(weights), self._config.penalty
+        more, weights = self._extended(loss, found), np.append(weights, np.zeros(len(found)))
+        slope = more(weights)[1] + 2 * more.penalties(penalty) * weights
+        columns = more.curvature_columns(weights, np.arange(n, len(weights)))  # [weights, found]
+        solved = cho_solve(cho_factor(curvature), columns[:n])
+        spread = np.diag(columns[n:]) + penalty - (columns[:n] * solved).sum(axis=0)
         rest = slope[n:] - slope[:n] @ solved
         price = self._config.price * np.array([len(one.body) for one in found])
-        return np.asarray(rest**2 / (2 * spread) - price)
+        return np.asarray(rest**2 / (2 * np.maximum(spread, penalty)) - price)
 
     def _refined(self, state: _State) -> _State:
         """Each rule in turn is taken out and looked for again, given the others."""
-        now = self._objective(state)
-        for place in range(len(state.bodies)):
+        table = self._curvature(state)
+        for _ in range(len(state.bodies)):  # the first rule is taken out, and one put in at the end
             check()
-            rest, old = self._without(state, place), state.bodies[place]
-            scores = self._loss(rest).scores(rest.weights)
-            pull = Pull(*self._labels.pull(scores))
-            owner = int(state.owners[place])
-            found = self._fresh(state, self._search.best(pull, known=[*self._pool, old]))
-            if not found:
-                continue
-            gains = self._gains(rest, [*found, Found(owner, old, 0.0)])
-            best = int(np.argmax(gains[:-1]))
-            if gains[best] <= gains[-1] + _WORTH:
-                continue
-            tried = self._fitted(rest.plus(found[best], self._search.cover(found[best].body), place))
-            value = self._objective(tried)
-            if value < now - _WORTH:
-                state, now = tried, value
+            old, rest, weights = self._without_first(state, table)
+            at = self._labels.n_outputs
+            found = self._found(state, rest, weights, (*self._pool, old.body))
+            best = old
+            if found:
+                less = np.delete(np.delete(table, at, axis=0), at, axis=1)
+                gains = self._gains(rest, weights, less, [*found, old])
+                if gains[:-1].max() > gains[-1] + _WORTH:
+                    best = found[int(np.argmax(gains[:-1]))]
+            if best is not old:
+                tried = self._with(state.bodies[1:], rest, weights, best)
+                if tried.objective < state.objective - _WORTH:
+                    state = tried
+                    table = self._curvature(state)
+                    continue
+            state, order = state.turned(at)
+            table = table[np.ix_(order, order)]
         return state
 
-    def _without(self, state: _State, place: int) -> _State:
-        """The rule set without one rule, the other weights moved to where they would go, to second order."""
-        loss = self._loss(state)
-        table = loss.curvature(state.weights).table()
-        table[np.diag_indices(len(table))] += 2 * loss.penalties(self._config.penalty)
-        at = self._labels.n_outputs + place
+    def _without_first(self, state: _State, table: Floats) -> tuple[Found, RuleLoss, Floats]:
+        """The first rule, the likelihood of the others, and where their weights go, to second order."""
+        at, loss = self._labels.n_outputs, state.loss
         column = np.zeros(len(table))
         column[at] = 1
         column = cho_solve(cho_factor(table), column)
-        moved = state.weights - column * state.weights[at] / column[at]
-        return state.minus(place, np.delete(moved, at))
+        moved = np.delete(state.weights - column * state.weights[at] / column[at], at)
+        old = Found(int(loss.owners[0]), state.bodies[0], 0.0)
+        return old, RuleLoss(loss.covers[1:], loss.owners[1:], self._labels), moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,28 +159,20 @@ class _State:
     """A rule set on the rows it is grown on."""
 
     bodies: tuple[Body, ...]
-    owners: NDArray[np.intp]  #: [rules]
-    covers: Bools  #: [rules, rows]
+    loss: RuleLoss
     weights: Floats  #: [outputs + rules]
+    objective: float
 
-    def weighed(self, weights: Floats) -> _State:
-        return _State(self.bodies, self.owners, self.covers, weights)
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        """The number of rows that each rule covers, [rules]."""
+        return np.asarray(self.loss.covers.sum(axis=1))
 
-    def plus(self, found: Found, cover: Bools, place: int | None = None) -> _State:
-        """With one more rule of weight 0, last or at some place."""
-        place = len(self.bodies) if place is None else place
-        n_outputs = len(self.weights) - len(self.bodies)
-        return _State(
-            (*self.bodies[:place], found.body, *self.bodies[place:]),
-            np.insert(self.owners, place, found.owner),
-            np.insert(self.covers, place, cover, axis=0),
-            np.insert(self.weights, n_outputs + place, 0.0),
-        )
-
-    def minus(self, place: int, weights: Floats) -> _State:
-        return _State(
-            self.bodies[:place] + self.bodies[place + 1 :],
-            np.delete(self.owners, place),
-            np.delete(self.covers, place, axis=0),
-            weights,
-        )
+    def turned(self, n_outputs: int) -> tuple[_State, NDArray[np.intp]]:
+        """The same with the first rule last, and the new order of weights."""
+        n = len(self.bodies)
+        rules = np.append(np.arange(1, n), 0)
+        order = np.append(np.arange(n_outputs), n_outputs + rules)
+        loss = RuleLoss(self.loss.covers[rules], self.loss.owners[rules], self.loss.labels)
+        bodies = (*self.bodies[1:], self.bodies[0])
+        return _State(bodies, loss, self.weights[order], self.objective), order

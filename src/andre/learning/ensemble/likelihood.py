@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp, softmax
 
 from andre.arrays import Bools, Floats
 from andre.newton import fit_weights
@@ -58,11 +58,13 @@ class Labels:
 
     def losses(self, scores: Floats) -> Floats:
         """Minus the logarithm of the probability of each row's class, from scores, [rows, outputs]."""
+        if self.n_outputs == 1:
+            return np.asarray(np.logaddexp(0, np.where(self.classes == 1, -scores[:, 0], scores[:, 0])))
         return -log_probabilities(scores)[np.arange(len(scores)), self.classes]
 
     def pull(self, scores: Floats) -> tuple[Floats, Floats]:
         """Slope and curvature of each row's weighted log-likelihood by its scores, [rows, outputs] each."""
-        shares = np.exp(log_probabilities(scores))[:, -self.n_outputs :]
+        shares = _shares(scores)
         slope = -shares
         own = self.classes - (self.n_classes - self.n_outputs)  # -1: the class without a score
         scored = own >= 0
@@ -81,6 +83,11 @@ def log_probabilities(scores: Floats) -> Floats:
     if scores.shape[1] == 1:
         return np.hstack((-np.logaddexp(0, scores), -np.logaddexp(0, -scores)))
     return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+
+
+def _shares(scores: Floats) -> Floats:
+    """The probabilities of the classes that have scores, [rows, outputs]."""
+    return np.asarray(expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +128,7 @@ class RuleLoss:
         """The scores of all rows, [rows, outputs]."""
         found = np.empty((len(self.labels.classes), self.labels.n_outputs))
         for rows, inputs in self._blocks():
-            for k, (members, table) in enumerate(zip(self._members, inputs, strict=True)):
-                found[rows, k] = weights[members] @ table
+            found[rows] = self._block_scores(weights, inputs)
         return found
 
     def __call__(self, weights: Floats) -> tuple[float, Floats]:
@@ -130,9 +136,7 @@ class RuleLoss:
         value, slope = 0.0, np.zeros(len(weights))
         for rows, inputs in self._blocks():
             labels = Labels(self.labels.classes[rows], self.labels.weights[rows], self.labels.n_classes)
-            scores = np.stack(
-                [weights[own] @ x for own, x in zip(self._members, inputs, strict=True)], axis=1
-            )
+            scores = self._block_scores(weights, inputs)
             value += float(labels.weights @ labels.losses(scores))
             pull, _ = labels.pull(scores)
             for k, (members, table) in enumerate(zip(self._members, inputs, strict=True)):
@@ -141,22 +145,29 @@ class RuleLoss:
 
     def curvature(self, weights: Floats) -> RuleCurvature:
         """The second derivatives of the loss at some weights."""
+        return RuleCurvature(self.curvature_columns(weights, np.arange(len(weights))))
+
+    def curvature_columns(self, weights: Floats, columns: NDArray[np.intp]) -> Floats:
+        """Second derivatives by any weight and by each of some weights, [weights, columns]."""
         found = np.zeros((len(weights), len(weights)))
-        n_outputs = self.labels.n_outputs
+        asked = np.isin(np.arange(len(weights)), columns)
         for rows, inputs in self._blocks():
-            scores = np.stack(
-                [weights[own] @ x for own, x in zip(self._members, inputs, strict=True)], axis=1
-            )
-            shares = np.exp(log_probabilities(scores))[:, -n_outputs:]  # [rows, outputs]
+            shares = _shares(self._block_scores(weights, inputs))  # [rows, outputs]
             mass = self.labels.weights[rows]
-            for a in range(n_outputs):
-                for b in range(a + 1):
-                    bend = mass * shares[:, a] * ((a == b) - shares[:, b])
-                    part = (inputs[a] * bend) @ inputs[b].T
-                    found[np.ix_(self._members[a], self._members[b])] += part
-                    if a != b:
-                        found[np.ix_(self._members[b], self._members[a])] += part.T
-        return RuleCurvature(found)
+            for b, (members, table) in enumerate(zip(self._members, inputs, strict=True)):
+                some = asked[members]
+                if not some.any():
+                    continue
+                for a, (others, other) in enumerate(zip(self._members, inputs, strict=True)):
+                    bend = mass * shares[:, b] * ((a == b) - shares[:, a])
+                    found[np.ix_(others, members[some])] += other @ (table[some] * bend).T
+        return found[:, columns]
+
+    def _block_scores(self, weights: Floats, inputs: list[Floats]) -> Floats:
+        """The scores of one block of rows, [rows, outputs]."""
+        return np.stack(
+            [weights[members] @ table for members, table in zip(self._members, inputs, strict=True)], axis=1
+        )
 
     def penalties(self, penalty: float) -> Floats:
         """A penalty on the square of each weight: next to none on bases, [bases and rules]."""

@@ -138,7 +138,7 @@ def learn_weighted_rules(
     >>> labels = np.where((bins[0] > 1) & (bins[1] < 2), "yes", "no")
     >>> path = learn_weighted_rules(LabelledTable.of(space, BinnedTable(columns), labels))
     >>> print(path.rules.program())
-    h :- a2, \\+ b2.  % train: N_b=71, N_r=71, N_r/N_b=1.0000
+    h :- a2, \\+ b2.
     """
     learning = _Learning(table, config or WeighingConfig(), proposals or Proposals())
     return learning.path()

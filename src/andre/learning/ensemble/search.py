@@ -118,6 +118,8 @@ class BodySearch:
             beam: list[Body] = [()]
             for _ in range(self.config.max_literals):
                 check()
+                if not beam:
+                    break
                 extended = self._extended(beam, owner, pull)
                 beam = _top(extended, self.config.beam)
                 found.update({(owner, body): extended[body] for body in beam})
