@@ -20,6 +20,8 @@ from andre.facts.frames import to_frames
 from andre.facts.query import as_stated, read_query
 from andre.facts.relation import MARKS, Key, Relation, Value
 from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
+from andre.facts.tables.cells import canonical_level
+from andre.facts.tables.examples import LabelledRows
 from andre.facts.tables.labels import Labels, column_atom, level_constant
 from andre.facts.tables.raw import RawColumn, RawTable
 from andre.facts.tables.rows import row_facts
@@ -44,6 +46,7 @@ __all__ = [
     "FactBase",
     "Key",
     "Kind",
+    "LabelledRows",
     "Labels",
     "Notes",
     "RawColumn",
@@ -57,6 +60,7 @@ __all__ = [
     "World",
     "argument_types",
     "as_stated",
+    "canonical_level",
     "column_atom",
     "hold_out",
     "level_constant",

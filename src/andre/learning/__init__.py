@@ -1,6 +1,7 @@
 """Learning programs: bodies are proposed, a program is chosen.
 
-`fit` learns from rows and `learn` from facts. Both let runs of gradient descent
+`fit` learns from rows of truth values, `learn_classifier` from tables of any kind and `learn` from
+facts. All let runs of gradient descent
 propose bodies (`trainer`, `proposing`; `short_bodies` enumerates more) and
 choose a program among them (`choose`).
 """
@@ -20,6 +21,7 @@ from andre.learning.choose import (
     select,
 )
 from andre.learning.config import Config, Floor, Guide, SelectionConfig, TrainingConfig
+from andre.learning.ensemble import Fit, PathStep, RulePath, WeightedRules
 from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
 from andre.learning.modes import background_of, labels_of
@@ -35,6 +37,15 @@ from andre.learning.plots import (
 from andre.learning.proposing import ProposalConfig, beyond_short, informative_columns, propose
 from andre.learning.results import Counts, Definition, Result, RunSummary, Score, TargetStore, Theory
 from andre.learning.short_bodies import Screening, best_short_bodies
+from andre.learning.tables import (
+    ClassifierConfig,
+    CrispRules,
+    Judged,
+    RuleClassifier,
+    WeightedRule,
+    learn_classifier,
+    learn_encoding,
+)
 from andre.learning.targets import learn
 from andre.learning.trainer import Runs
 
@@ -42,13 +53,18 @@ __all__ = [
     "Beliefs",
     "Callback",
     "Candidate",
+    "ClassifierConfig",
     "Config",
     "Counts",
+    "CrispRules",
     "Definition",
     "Finished",
+    "Fit",
     "Floor",
     "Guide",
+    "Judged",
     "Look",
+    "PathStep",
     "Plan",
     "ProgressKeeper",
     "ProposalConfig",
@@ -56,6 +72,8 @@ __all__ = [
     "Result",
     "Revised",
     "Reviser",
+    "RuleClassifier",
+    "RulePath",
     "RulePool",
     "RunSummary",
     "Runs",
@@ -66,6 +84,8 @@ __all__ = [
     "TargetStore",
     "Theory",
     "TrainingConfig",
+    "WeightedRule",
+    "WeightedRules",
     "background_of",
     "best_short_bodies",
     "beyond_short",
@@ -76,6 +96,8 @@ __all__ = [
     "informative_columns",
     "labels_of",
     "learn",
+    "learn_classifier",
+    "learn_encoding",
     "learnable",
     "neighbours",
     "plot_accuracy",

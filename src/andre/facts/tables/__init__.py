@@ -4,4 +4,5 @@
 - `cells`: what is missing, true or false, a number or a date in text
 - `schema`: the kind of every column, learned from some rows and applied to others
 - `labels`: the classes of the label column
+- `examples`: rows with their labels and weights
 """

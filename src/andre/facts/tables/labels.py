@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,7 +52,14 @@ class Labels:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, table: RawTable, label: str, positive: str | None = None) -> Labels:
+    def read(
+        cls,
+        table: RawTable,
+        label: str,
+        positive: str | None = None,
+        *,
+        classes: Sequence[str] | None = None,
+    ) -> Labels:
         """The classes of a label column.
 
         Parameters
@@ -64,6 +71,8 @@ class Labels:
             classes, true and false.
         positive
             Of two classes the one that rules are about. By default it is 1, true or yes, else the second.
+        classes
+            The classes that are known already, of which every row that has a label has one.
 
         Raises
         ------
@@ -73,13 +82,20 @@ class Labels:
         column = _cut(table, label)
         if column is None:
             column = table.column(label, "label column")
-            _refuse_measurements(table.source, column)
+            if classes is None:
+                _refuse_measurements(table.source, column)
         where = f"{table.source}, label column {column.name!r}"
         levels, codes, _ = column.distinct()
         texts = [canonical_level(level) for level in levels]
-        classes = tuple(sorted(set(texts), key=_order))
-        if not classes:
+        if not texts:
             raise DataError(f"{where}: no row has a label: name another column")
+        known = classes
+        classes = tuple(sorted(set(texts), key=_order)) if known is None else tuple(known)
+        if strange := next((text for text in texts if text not in classes), None):
+            raise DataError(
+                f"{where}: there is a class {shorten(strange, 30)!r} that rules were not learned for: "
+                f"the classes are {_some(classes)}"
+            )
         if len(classes) == 1:
             raise DataError(
                 f"{where}: every label is {shorten(classes[0], 40)!r}, so there is only one class and "
@@ -112,6 +128,21 @@ class Labels:
     def take(self, chosen: NDArray[Any]) -> Labels:
         """Some of the rows that have a label, by their places among these or as a mask."""
         return replace(self, codes=self.codes[chosen], rows=self.rows[chosen])
+
+
+def label_column(table: RawTable, label: str) -> str:
+    """The column that a label is read from: the one of that name, or the one that a comparison cuts.
+
+    Examples
+    --------
+    >>> table = RawTable.read({"price": [4, 5], "color": ["red", "blue"]})
+    >>> label_column(table, "price > 4.5"), label_column(table, "color")
+    ('price', 'color')
+    """
+    match = _CUT.match(label.strip())
+    if match is None or label.strip() in table.names or match["name"] not in table.names:
+        return table.column(label, "label column").name
+    return match["name"]
 
 
 def column_atom(name: str) -> Atom:
@@ -199,9 +230,13 @@ def _positive(where: str, classes: tuple[str, ...], wanted: str | None) -> int:
     if wanted is not None:
         text = canonical_level(wanted.strip())
         if text not in classes:
-            shown = ", ".join(repr(shorten(value, 30)) for value in classes[:10])
-            raise DataError(f"{where} has no class {wanted!r}: its classes are {shown}")
+            raise DataError(f"{where} has no class {wanted!r}: its classes are {_some(classes)}")
         return classes.index(text)
     # Of numbers it is the larger, 1 beside 0 as 2 beside 1.
     true = [place for place, value in enumerate(classes) if value.lower() in TRUE_WORDS - {"1"}]
     return true[0] if len(classes) == 2 and len(true) == 1 else 1
+
+
+def _some(classes: Sequence[str]) -> str:
+    more = f" and {len(classes) - 10} more" if len(classes) > 10 else ""
+    return ", ".join(repr(shorten(value, 30)) for value in classes[:10]) + more

@@ -7,7 +7,7 @@ a body, `growth` adds it and refits all weights), validates them, and gives a
 
 from andre.learning.ensemble.config import WeighingConfig
 from andre.learning.ensemble.likelihood import Labels
-from andre.learning.ensemble.model import Objective, WeightedRules
+from andre.learning.ensemble.model import Objective, WeightedRules, costs_of
 from andre.learning.ensemble.path import (
     Fit,
     LabelledTable,
@@ -27,5 +27,6 @@ __all__ = [
     "RulePath",
     "WeighingConfig",
     "WeightedRules",
+    "costs_of",
     "learn_weighted_rules",
 ]
