@@ -14,7 +14,7 @@ from andre.model import Count, Positive, Settings, Whole
 Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 #: What differs from the presets where runs only propose bodies to a search that finds most of them itself.
-_PROPOSING = {"restarts": 2, "rounds": 2}
+_PROPOSING = {"restarts": 2}
 
 
 class ClassifierConfig(Settings):
@@ -22,7 +22,7 @@ class ClassifierConfig(Settings):
 
     Examples
     --------
-    >>> ClassifierConfig.of(max_rules=5).gradient.training.rounds
+    >>> ClassifierConfig.of(max_rules=5).gradient.training.restarts
     2
     >>> ClassifierConfig.of(rules="best")
     Traceback (most recent call last):
