@@ -21,7 +21,7 @@ from andre.facts.query import as_stated, read_query
 from andre.facts.relation import MARKS, Key, Relation, Value
 from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
 from andre.facts.tables.cells import canonical_level
-from andre.facts.tables.examples import LabelledRows
+from andre.facts.tables.examples import LabelledRows, read_examples
 from andre.facts.tables.labels import Labels, column_atom, level_constant
 from andre.facts.tables.raw import RawColumn, RawTable
 from andre.facts.tables.rows import row_facts
@@ -67,6 +67,7 @@ __all__ = [
     "noisy",
     "probabilistic",
     "pykeen_split",
+    "read_examples",
     "read_facts",
     "read_query",
     "read_source",

@@ -130,6 +130,48 @@ class LabelledRows:
         return self.take(~held), self.take(held)
 
 
+def read_examples(
+    source: Any,
+    label: str,
+    validation: Any = None,
+    *,
+    weight: str | None = None,
+    positive: str | None = None,
+    seed: int = 0,
+) -> tuple[LabelledRows, LabelledRows | None]:
+    """The rows of a table to learn from, and those held out, if any.
+
+    Parameters
+    ----------
+    source
+        Whatever `RawTable.read` takes.
+    label, weight, positive
+        As for `LabelledRows.read`.
+    validation
+        A share of the rows to hold out, a number or its text, or a second table of the same columns.
+    seed
+        Of the rows that are held out.
+
+    Examples
+    --------
+    >>> table = {"age": [*range(10)], "old": [age > 4 for age in range(10)]}
+    >>> train, held = read_examples(table, "old", 0.2)
+    >>> len(train), len(held)
+    (8, 2)
+    """
+    table = RawTable.read(source)
+    rows = LabelledRows.read(table, label, weight=weight, positive=positive)
+    if validation is None:
+        return rows, None
+    try:
+        share = float(validation)
+    except (TypeError, ValueError):  # no number, so a table
+        text = [column.name for column in table.columns if column.levels is not None]
+        other = RawTable.read(validation, as_text=text)
+        return rows, LabelledRows.read(other, label, weight=weight, classes=rows.labels.classes)
+    return rows.split(share, seed)
+
+
 def _weights(table: RawTable, name: str) -> Floats:
     column = table.column(name, "weight column")
     where = f"{table.source}, weight column {column.name!r}"
