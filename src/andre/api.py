@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, overload
@@ -21,7 +21,7 @@ from andre.learning import (
 )
 from andre.learning import fit as fit_sample
 from andre.learning import learn as learn_targets
-from andre.runs import Checkpoint, RunFolder, load
+from andre.runs import Checkpoint, RunFolder, keepers, load
 from andre.samples import Sample
 
 __all__ = ["fit", "learn", "load"]
@@ -128,12 +128,7 @@ def fit(
     elif options:
         raise ConfigError(f"give {next(iter(options))!r} in the config, or no config")
     rows, held = read_examples(data, label, validation, seed=config.seed, **source)
-    return learn_classifier(rows, config, validation=held, callbacks=callbacks, keeper=_keeper(checkpoint))
-
-
-def _keeper(checkpoint: Path | str | None) -> Callable[[int], Checkpoint] | None:
-    """A folder for the runs of each class."""
-    return None if checkpoint is None else lambda number: Checkpoint(Path(checkpoint) / f"class-{number}")
+    return learn_classifier(rows, config, validation=held, callbacks=callbacks, keeper=keepers(checkpoint))
 
 
 def learn(
