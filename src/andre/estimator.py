@@ -117,6 +117,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: NDArray[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    _names: tuple[str, ...]  #: of the columns, as they are called in rules
 
     def __init__(  # noqa: PLR0913 - scikit-learn wants every parameter by name
         self,
@@ -195,7 +196,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = weights[seen]
         if self.weights == "relative":
             weights = scaled_to_rows(weights)
-        classes = Labels(self.head, names, codes.ravel()[seen], np.arange(len(seen)))
+        classes = Labels(self.head, names, codes.ravel()[seen], seen)
         rows = LabelledRows(table if len(seen) == table.n_rows else table.take(seen), classes, weights)
         with LiveProgress() if self.verbose else nullcontext(Callback()) as watcher:
             self.model_ = learn_classifier(rows, config, callbacks=[watcher])

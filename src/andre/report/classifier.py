@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from andre.arrays import Bools, Floats
 from andre.facts import LabelledRows, RawTable
 from andre.learning import PathStep, RuleClassifier, RulePath
 from andre.logic import Rule
-from andre.report.page import Chart, ColumnRow, Figures, Prediction, ReportData, RuleRow, TargetReport
+from andre.report.page import (
+    Chart,
+    ColumnRow,
+    ConfusionCounts,
+    Figures,
+    Prediction,
+    ReportData,
+    RuleRow,
+    TargetReport,
+)
 from andre.report.result import provenance, target_report
 from andre.report.summary import outcome, remarks
 from andre.report.weighted import base_rate, is_chosen
@@ -62,7 +73,8 @@ def _target(model: RuleClassifier, rows: LabelledRows | None, held_out: Labelled
         )
     # Of two classes there is one set of runs, which fills the sections about training.
     about = target_report(model.runs[0]) if len(model.runs) == 1 else TargetReport(model.label)
-    splits = [(name, one) for name, one in (("train", rows), ("validation", held_out)) if one is not None]
+    given = (("train", rows), ("validation", held_out))
+    splits = [_Rows.of(model, one, name) for name, one in given if one is not None]
     return replace(
         about,
         head=model.label,
@@ -73,7 +85,7 @@ def _target(model: RuleClassifier, rows: LabelledRows | None, held_out: Labelled
             Figures(one.split, one.rows, one.fit.accuracy, one.fit.auc, one.fit.loss) for one in model.scores
         ),
         columns=tuple(ColumnRow(*one.cells()) for one in model.encoding.summary()),
-        confusions=(),
+        confusions=tuple(_confusion(model, one) for one in splits) if len(model.classes) == 2 else (),
         census=None,
         notes=tuple(notes),
     )
@@ -105,40 +117,70 @@ def _validated(step: PathStep, name: str) -> float | None:
     return None if value is None or np.isnan(value) else value
 
 
-def _rule_row(model: RuleClassifier, place: int, splits: list[tuple[str, LabelledRows]]) -> RuleRow:
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows of one split, with what rules say of them."""
+
+    split: str
+    rows: LabelledRows
+    fires: Bools  #: [rules, rows]
+    codes: NDArray[np.intp]  #: [rows], the place of each row's class
+    chances: Floats  #: [rows, classes]
+
+    @classmethod
+    def of(cls, model: RuleClassifier, rows: LabelledRows, split: str) -> _Rows:
+        bins = model.encoding.binned(rows.table)
+        place = np.array([model.classes.index(name) for name in rows.labels.classes], dtype=np.intp)
+        chances = model.rules.predict_proba(bins)
+        return cls(split, rows, bins.covers(model.rules.codes), place[rows.labels.codes], chances)
+
+
+def _confusion(model: RuleClassifier, seen: _Rows) -> ConfusionCounts:
+    said = model.rules.decide(seen.chances) == 1
+    right = (seen.codes == 1) @ (seen.rows.weights * said), (seen.codes == 0) @ (seen.rows.weights * ~said)
+    totals = [float((seen.codes == place) @ seen.rows.weights) for place in (1, 0)]
+    positives, negatives = map(float, right)
+    return ConfusionCounts(seen.split, positives, totals[1] - negatives, totals[0] - positives, negatives)
+
+
+def _rule_row(model: RuleClassifier, place: int, splits: Sequence[_Rows]) -> RuleRow:
     one = model.weighted_rules[place]
-    made: list[Prediction] = []
-    left = 0
-    for name, rows in splits:
-        chosen, more = _predictions(model, place, rows, name)
-        made += chosen
-        left += more
-    found = sum(one.rule in run.program.rules for result in model.runs for run in result.runs)
-    return RuleRow(one.rule, None, found, tuple(made), left, one.weight)
+    parts = [_predictions(model, place, seen) for seen in splits]
+    return RuleRow(
+        rule=one.rule,
+        alone=_alone(model, place, splits[0]) if splits else None,
+        predictions=tuple(prediction for made, _ in parts for prediction in made),
+        left_out=sum(left for _, left in parts),
+        weight=one.weight,
+    )
 
 
-def _predictions(
-    model: RuleClassifier, place: int, rows: LabelledRows, split: str
-) -> tuple[list[Prediction], int]:
+def _alone(model: RuleClassifier, place: int, seen: _Rows) -> float | None:
+    """The share of the rows of its class that a rule covers and no other rule for the class does."""
+    head = model.program.rules[place].head
+    own = (seen.codes == model.heads.index(head)) * seen.rows.weights
+    others = [other.head == head and number != place for number, other in enumerate(model.program)]
+    only = seen.fires[place] & ~seen.fires[np.array(others, dtype=np.bool_)].any(axis=0)
+    total = float(own.sum())
+    return float(only @ own) / total if total else None
+
+
+def _predictions(model: RuleClassifier, place: int, seen: _Rows) -> tuple[list[Prediction], int]:
     """The rows where a rule fires, those of another class first, and how many more there are."""
-    one = model.weighted_rules[place]
-    fired = np.flatnonzero(model.encoding.binned(rows.table).covers(model.rules.codes[place : place + 1])[0])
-    own = rows.labels.codes[fired] == rows.labels.classes.index(one.speaks_for)
-    order = fired[np.argsort(own, kind="stable")]
+    rule = model.program.rules[place]
+    about = model.heads.index(rule.head)
+    fired = np.flatnonzero(seen.fires[place])
+    order = fired[np.argsort(seen.codes[fired] == about, kind="stable")]
     shown = order[:_PREDICTIONS]
-    if not len(shown):
-        return [], 0
-    chances = model.predict_proba(rows.table.take(shown))[:, model.classes.index(one.speaks_for)]
-    cells = _cells(model, one.rule, rows.table, shown)
     made = [
         Prediction(
-            text=f"row {row + 1}",
-            holds=bool(rows.labels.classes[rows.labels.codes[row]] == one.speaks_for),
-            probability=float(chance),
-            split=split,
+            text=f"row {seen.rows.labels.rows[row] + 1}",
+            holds=bool(seen.codes[row] == about),
+            probability=float(seen.chances[row, about]),
+            split=seen.split,
             values=values,
         )
-        for row, chance, values in zip(shown.tolist(), chances.tolist(), cells, strict=True)
+        for row, values in zip(shown.tolist(), _cells(model, rule, seen.rows.table, shown), strict=True)
     ]
     return made, len(order) - len(shown)
 

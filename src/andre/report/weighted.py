@@ -53,7 +53,9 @@ def classifier_listing(model: RuleClassifier) -> str:
 
 def classifier_table(model: RuleClassifier) -> list[RenderableType]:
     """The rules for a terminal: weight, rule, and evidence on every split."""
-    lines = [Text(f"{one.split}: {one} on {tell_count(one.rows)} rows", COMMENT) for one in model.scores]
+    lines: list[RenderableType] = [
+        Text(f"{one.split}: {one} on {tell_count(one.rows)} rows", COMMENT) for one in model.scores
+    ]
     lines.append(Text(base_rate(model), COMMENT))
     splits = [one.split for one in model.scores]
     table = plain_table("weight", "rule", *(f"{split}\nN_b  N_r/N_b" for split in splits))

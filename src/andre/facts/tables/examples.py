@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ class LabelledRows:
     """
 
     table: RawTable  #: without the columns of labels and weights
-    labels: Labels
+    labels: Labels  #: whose `rows` say where each row stood before others were left out
     weights: Floats  #: [rows], above 0
 
     @classmethod
@@ -76,7 +76,6 @@ class LabelledRows:
         if not len(rows):
             raise DataError(f"{self.table.source}: no row has a label and a weight: give such rows")
         whole = len(rows) == self.table.n_rows
-        labels = replace(labels, rows=np.arange(len(rows)))
         return LabelledRows(self.table if whole else self.table.take(rows), labels, self.weights[rows])
 
     def __len__(self) -> int:
@@ -105,9 +104,7 @@ class LabelledRows:
 
     def take(self, chosen: NDArray[Any]) -> LabelledRows:
         """Some of the rows, by numbers or as a mask."""
-        codes = self.labels.codes[chosen]
-        labels = replace(self.labels, codes=codes, rows=np.arange(len(codes)))
-        return LabelledRows(self.table.take(chosen), labels, self.weights[chosen])
+        return LabelledRows(self.table.take(chosen), self.labels.take(chosen), self.weights[chosen])
 
     def split(self, share: float, seed: int = 0) -> tuple[LabelledRows, LabelledRows]:
         """A stratified random split: rows to learn from, and rows held out.

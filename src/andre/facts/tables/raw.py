@@ -20,6 +20,7 @@ from andre.errors import DataError
 from andre.facts.formats.table_files import TableFile, open_table
 from andre.facts.frames import is_frame
 from andre.facts.tables.cells import is_code, is_missing, level_of, plain_number
+from andre.logic import Atom
 
 _MOST_NAMES = 12  # of columns that an error lists; of more it says how many
 
@@ -229,6 +230,11 @@ class RawTable:
         for column in self.columns:
             if column.name == name.strip():
                 return column
+        if "(" in name:  # an atom, whose blanks mean nothing
+            atom = Atom.parse(name.strip())
+            for column in self.columns:
+                if Atom.parse(column.name) == atom:
+                    return column
         close = difflib.get_close_matches(name, self.names, n=1)
         guess = f"; did you mean {close[0]!r}?" if close else ""
         if any(plain_number(other) is not None for other in self.names):

@@ -56,6 +56,23 @@ def learn_encoding(rows: LabelledRows, config: ClassifierConfig | None = None) -
     return Encoding.learn(rows.table, rows.weights, schema=schema)
 
 
+def encoding_notes(encoding: Encoding, config: ClassifierConfig) -> tuple[str, ...]:
+    """What a user should know about how columns were read, and why some were left out."""
+    notes = [
+        f"{one.name} is left out: {one.left_out}"
+        for one in encoding.schema.columns
+        if one.left_out and one.left_out != "ignored"
+    ]
+    truth = [column.name for column in encoding.columns if column.kind == "truth"]
+    guessed = [name for name in truth if config.columns.get(name) != "truth"]
+    if guessed and config.truth_values is None:
+        notes.append(
+            f"all numbers lie between 0 and 1, and are taken for truth values: say of a measurement such as "
+            f"{guessed[0]} that it is a number"
+        )
+    return (*notes, *encoding.notes)
+
+
 def learn_classifier(
     rows: LabelledRows,
     config: ClassifierConfig | None = None,
@@ -120,7 +137,7 @@ def learn_classifier(
         scores=(judge_rules(rules, learner.split),),
         path=path,
         runs=tuple(runs),
-        notes=(*rows.notes, *learner.encoding.notes),
+        notes=(*rows.notes, *encoding_notes(learner.encoding, config)),
         seconds=time.monotonic() - began,
         stopped=stopped,
         cut=() if interrupted else tuple(watch.cut),
