@@ -251,14 +251,9 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Rows as a table; of a DataFrame the columns stay as they are. With classes, those to learn from."""
         new = bool(y)
         if hasattr(X, "columns") and hasattr(X, "shape"):
-            validate_data(self, X, *y, skip_check_array=True, reset=new)
-            named = {str(name): X[name] for name in X.columns}
             as_text = () if new else self.model_.encoding.schema.as_text
-            if len(named) < X.shape[1]:
-                return RawTable.read(X)  # which says that two columns have one name
-            table = RawTable.read(named, as_text=as_text)
-            if not new and table.names != self._names:
-                table = RawTable(tuple(map(table.column, self._names)), table.n_rows)
+            table = RawTable.read(X, as_text=as_text)
+            validate_data(self, X, *y, skip_check_array=True, reset=new)
         else:
             found = validate_data(self, X, *y, dtype=None, ensure_all_finite="allow-nan", reset=new)
             array = found[0] if new else found
