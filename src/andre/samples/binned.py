@@ -33,9 +33,8 @@ class BinnedColumn:
 
     def holds(self, atom: int, *, negated: bool = False) -> Bools:
         """On which rows an atom of this column, counted from 0, or its negation holds, [rows]."""
-        if self.ordered:
-            return (self.bins <= atom) & (self.bins >= 0) if negated else self.bins > atom
-        return (self.bins != atom) & (self.bins >= 0) if negated else self.bins == atom
+        own = self.bins > atom if self.ordered else self.bins == atom
+        return np.asarray(~own & (self.bins >= 0) if negated else own)
 
 
 @dataclass(frozen=True, eq=False)

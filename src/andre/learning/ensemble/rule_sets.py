@@ -54,7 +54,7 @@ class Rows:
         return RuleLoss(self.bins.covers(codes_of(rules.bodies, self.bins.m)), rules.owners, self.labels)
 
     def fitted(self, rules: RuleSet, penalty: float) -> RuleSet:
-        """The same rules with the weights that these rows give them."""
+        """The same rules with the weights that these rows give them, for a penalty on their squares."""
         return replace(rules, weights=self.loss(rules).fit(penalty, rules.weights), penalty=penalty)
 
     def scores(self, rules: RuleSet) -> Floats:
