@@ -180,7 +180,7 @@ def learn_rules(frame: Any, labels: NDArray[np.intp], max_rules: int, seed: int)
     """Weighted rules of a table, with what runs of gradient descent propose."""
     encoding = Encoding.learn(frame)
     bins = encoding.apply(frame)
-    space = RuleSpace.from_names([f"'{name}'" for name in _distinct(encoding.names)])
+    space = RuleSpace.from_names(_distinct(encoding.names))
     table = LabelledTable.of(space, bins, labels)
     outputs = [1] if len(table.classes) == 2 else range(len(table.classes))
     found = [_propose(bins, encoding.coarse(bins), labels == k, seed) for k in outputs]

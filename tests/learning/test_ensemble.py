@@ -19,6 +19,7 @@ from andre.learning.ensemble import (
 from andre.learning.ensemble.growth import Growth
 from andre.learning.ensemble.likelihood import RuleLoss, base_weights
 from andre.learning.ensemble.model import costs_of
+from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows
 from andre.learning.ensemble.search import SearchConfig
 from andre.limits import Deadline, limited
@@ -162,6 +163,16 @@ def test_a_given_program_is_taken_where_it_is_as_good():
     wrong[0, -1] = 1
     path = learn_weighted_rules(table, proposals=Proposals(programs=(wrong,)))
     assert path.chosen is not path.crisp
+
+
+@settings(max_examples=50)
+@given(binned_tables(), st.integers(0, 1000))
+def test_a_plainer_program_covers_the_same_rows_with_no_more_literals(table, seed):
+    codes = np.random.default_rng(seed).choice([-1, 0, 0, 1], (3, table.m)).astype(np.int8)
+    made = plainer(codes, table)
+    assert (table.covers(made).any(axis=0) == table.covers(codes).any(axis=0)).all()
+    assert ((made != 0).sum(axis=1) <= (codes != 0).sum(axis=1)).all()
+    assert (made < 0).sum() <= (codes < 0).sum()
 
 
 def test_of_many_rows_some_are_searched_and_all_are_weighed():

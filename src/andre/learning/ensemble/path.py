@@ -16,6 +16,7 @@ from andre.learning.ensemble.config import WeighingConfig
 from andre.learning.ensemble.growth import Growing
 from andre.learning.ensemble.likelihood import Labels, base_weights, log_probabilities
 from andre.learning.ensemble.model import WeightedRules, costs_of
+from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.learning.ensemble.search import Body, bodies_of, codes_of
 from andre.learning.ensemble.validation import Validation
@@ -195,7 +196,7 @@ class _Learning:
 
     def _given(self, rows: Rows) -> RuleSet | None:
         """The rules of the given programs, without weights yet."""
-        programs = self.proposals.programs
+        programs = [plainer(codes, rows.bins) for codes in self.proposals.programs]
         if not any(map(len, programs)):
             return None
         if len(programs) != rows.labels.n_outputs:
