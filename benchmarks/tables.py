@@ -19,8 +19,15 @@ from numpy.typing import NDArray
 from andre.arrays import Floats
 from andre.errors import DataError
 from andre.evaluation import calibration_error, mean_area_under_curve
-from andre.learning import Config, fit
-from andre.learning.ensemble import LabelledTable, Proposals, RulePath, WeighingConfig, learn_weighted_rules
+from andre.learning import (
+    Config,
+    LabelledTable,
+    Proposals,
+    RulePath,
+    WeighingConfig,
+    fit,
+    learn_weighted_rules,
+)
 from andre.samples import BinnedColumn, BinnedTable, Codes, RuleSpace, Sample
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
 from benchmarks.processes import run_all

@@ -2,7 +2,8 @@
 
 `fit` learns from rows and `learn` from facts. Both let runs of gradient descent
 propose bodies (`trainer`, `proposing`; `short_bodies` enumerates more) and
-choose a program among them (`choose`).
+choose a program among them (`choose`). `learn_weighted_rules` gives a few rules
+with weights, and with them probabilities (`ensemble`).
 """
 
 from andre.learning.callbacks import Callback, Finished, Look, ProgressKeeper, State
@@ -20,6 +21,18 @@ from andre.learning.choose import (
     select,
 )
 from andre.learning.config import Config, Floor, Guide, SelectionConfig, TrainingConfig
+from andre.learning.ensemble import (
+    Fit,
+    LabelledTable,
+    Labels,
+    Objective,
+    PathStep,
+    Proposals,
+    RulePath,
+    WeighingConfig,
+    WeightedRules,
+    learn_weighted_rules,
+)
 from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
 from andre.learning.modes import background_of, labels_of
@@ -46,16 +59,23 @@ __all__ = [
     "Counts",
     "Definition",
     "Finished",
+    "Fit",
     "Floor",
     "Guide",
+    "LabelledTable",
+    "Labels",
     "Look",
+    "Objective",
+    "PathStep",
     "Plan",
     "ProgressKeeper",
     "ProposalConfig",
+    "Proposals",
     "Rejected",
     "Result",
     "Revised",
     "Reviser",
+    "RulePath",
     "RulePool",
     "RunSummary",
     "Runs",
@@ -66,6 +86,8 @@ __all__ = [
     "TargetStore",
     "Theory",
     "TrainingConfig",
+    "WeighingConfig",
+    "WeightedRules",
     "background_of",
     "best_short_bodies",
     "beyond_short",
@@ -76,6 +98,7 @@ __all__ = [
     "informative_columns",
     "labels_of",
     "learn",
+    "learn_weighted_rules",
     "learnable",
     "neighbours",
     "plot_accuracy",
