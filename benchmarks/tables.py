@@ -21,12 +21,14 @@ from andre.errors import DataError
 from andre.evaluation import calibration_error, mean_area_under_curve
 from andre.learning import (
     Config,
+    Guide,
     LabelledTable,
     Proposals,
     RulePath,
     WeighingConfig,
     fit,
     learn_weighted_rules,
+    searched_bodies,
 )
 from andre.samples import BinnedColumn, BinnedTable, Codes, RuleSpace, Sample
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
@@ -50,7 +52,7 @@ _FOLDS = 5
 _CUTS = 255  #: of a number at the most
 _COARSE = 8  #: of these, as many are seen by runs of gradient descent
 _LEVELS = 60  #: of a category at the most
-_RUNS_LIMIT = 30.0  #: seconds for the runs of gradient descent on one fold
+_RUNS_LIMIT = 120.0  #: seconds for the runs of gradient descent on one fold
 
 
 @dataclass(frozen=True)
@@ -190,7 +192,9 @@ def learn_rules(frame: Any, labels: NDArray[np.intp], max_rules: int, seed: int)
     space = RuleSpace.from_names(_distinct(encoding.names))
     table = LabelledTable.of(space, bins, labels)
     outputs = [1] if len(table.classes) == 2 else range(len(table.classes))
-    found = [_propose(bins, encoding.coarse(bins), labels == k, seed) for k in outputs]
+    extra = searched_bodies(table, WeighingConfig(seed=seed))
+    coarse = encoding.coarse(bins)
+    found = [_propose(bins, coarse, one, labels == k, seed) for k, one in zip(outputs, extra, strict=True)]
     proposals = Proposals(np.concatenate([pool for pool, _ in found]), [program for _, program in found])
     config = WeighingConfig(max_rules=max_rules, seed=seed)
     return encoding, learn_weighted_rules(table, config, proposals)
@@ -203,9 +207,10 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _propose(
-    bins: BinnedTable, atoms: NDArray[np.intp], positive: NDArray[np.bool_], seed: int
+    bins: BinnedTable, coarse: NDArray[np.intp], extra: Codes, positive: NDArray[np.bool_], seed: int
 ) -> tuple[Codes, Codes]:
     """The bodies of all runs and the crisp program of one class, over all atoms."""
+    atoms = np.union1d(coarse, np.flatnonzero(extra.any(axis=0)))
     values = np.stack(
         [
             np.where(column.bins < 0, np.nan, column.holds(int(atom - bins.starts[place])))
@@ -215,7 +220,9 @@ def _propose(
         ],
         axis=1,
     )
-    result = fit(Sample.from_arrays(values, positive), Config.preset(seed=seed, time_limit=_RUNS_LIMIT))
+    sample = Sample.from_arrays(values, positive)
+    config = Config.preset(seed=seed, time_limit=_RUNS_LIMIT)
+    result = fit(sample, config, guide=Guide(extra=extra[:, atoms]))
 
     def widened(codes: Codes) -> Codes:
         wide = np.zeros((len(codes), bins.m), dtype=np.int8)

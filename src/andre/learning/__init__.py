@@ -32,6 +32,7 @@ from andre.learning.ensemble import (
     WeighingConfig,
     WeightedRules,
     learn_weighted_rules,
+    searched_bodies,
 )
 from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
@@ -110,6 +111,7 @@ __all__ = [
     "readings",
     "rejected_rules",
     "save_figure",
+    "searched_bodies",
     "select",
     "with_inequalities",
     "with_shorter",

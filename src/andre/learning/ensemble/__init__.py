@@ -15,6 +15,7 @@ from andre.learning.ensemble.path import (
     Proposals,
     RulePath,
     learn_weighted_rules,
+    searched_bodies,
 )
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "WeighingConfig",
     "WeightedRules",
     "learn_weighted_rules",
+    "searched_bodies",
 ]
