@@ -20,7 +20,7 @@ from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.learning.ensemble.search import Body, bodies_of, codes_of
 from andre.learning.ensemble.validation import Validation
-from andre.limits import limited, time_left, unhurried
+from andre.limits import limited, stage, time_left, unhurried
 from andre.samples import BinnedTable, Codes, RuleSpace
 
 #: Of the loss that rules explain, a share that is too little to have more of them.
@@ -189,13 +189,17 @@ class _Learning:
             validation = Validation.run(rows, config, rng)  # proposals come from all rows: it does without
         search = config.search(validation.penalty if validation.folds else config.penalties[0])
         sets = Growing(sample, search, config.max_rules, self._pool).upto(config.max_rules)
+        given = self._given(sample)
+        penalty = own = search.penalty
+        if validation.folds:
+            with stage("weighing rules"):
+                penalty = validation.best_penalty()
+                own = validation.best_penalty(given) if given is not None else penalty
         with unhurried():
-            penalty = validation.best_penalty() if validation.folds else search.penalty
-            sets = [sample.fitted(one, penalty) for one in sets]
+            sets = [one if one.penalty == penalty else sample.fitted(one, penalty) for one in sets]
             steps = [self._step(one, sample) for one in sets]
-            given, crisp = self._given(sample), None
+            crisp = None
             if given is not None:
-                own = validation.best_penalty(given) if validation.folds else search.penalty
                 given = sample.fitted(given, own)
                 crisp = self._step(given, sample)
             if validation.folds:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools
-from andre.limits import check
 from andre.samples import BinnedTable, Codes
 
 
@@ -41,7 +40,6 @@ def plainer(codes: Codes, table: BinnedTable) -> Codes:
             if column.ordered or not (code[atoms] < 0).any():
                 continue
             for tried in _with_level(code, atoms):
-                check()
                 cover = table.covers(tried[None])[0]
                 if np.array_equal(cover | others, known):
                     code[:], covers[rule] = tried, cover  # a view of the program
