@@ -19,10 +19,14 @@ from andre.learning.ensemble import (
 from andre.learning.ensemble.growth import Growth
 from andre.learning.ensemble.likelihood import RuleLoss, base_weights
 from andre.learning.ensemble.model import costs_of
+from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows
 from andre.learning.ensemble.search import SearchConfig
 from andre.limits import Deadline, limited
 from andre.samples import BinnedColumn, BinnedTable, RuleSpace
+
+#: Where it is not the validation that is tested.
+QUICK = {"folds": 2, "penalty": 1.0, "beam": 6}
 
 
 @st.composite
@@ -115,7 +119,7 @@ def striped(n: int, noise: float, seed: int = 0, n_classes: int = 2) -> Labelled
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_known_rules_are_found_and_probabilities_sum_to_one(n_classes):
     table, fresh = striped(600, 0.1, n_classes=n_classes), striped(500, 0.0, seed=1, n_classes=n_classes)
-    path = learn_weighted_rules(table, WeighingConfig(max_rules=5))
+    path = learn_weighted_rules(table, WeighingConfig(max_rules=4, **QUICK))
     assert path.rules.classes == (("no", "yes") if n_classes == 2 else ("no", "perhaps", "yes"))
     shares = path.rules.predict_proba(fresh.bins)
     assert shares.sum(axis=1) == pytest.approx(np.ones(500))
@@ -136,7 +140,7 @@ def test_known_rules_are_found_and_probabilities_sum_to_one(n_classes):
 
 
 def test_one_exact_rule_is_all_there_is_to_take():
-    path = learn_weighted_rules(striped(600, 0.0))
+    path = learn_weighted_rules(striped(300, 0.0), WeighingConfig(max_rules=3))
     assert str(path.rules.program()) == "h :- a7, \\+ b11."
     assert path.rules.weights[0] > 3
 
@@ -155,13 +159,24 @@ def test_a_given_program_is_taken_where_it_is_as_good():
     table = striped(600, 0.0)
     codes = np.zeros((1, table.space.m), dtype=np.int8)
     codes[0, 7], codes[0, 19 + 11] = 1, -1
-    path = learn_weighted_rules(table, proposals=Proposals(pool=codes, programs=(codes,)))
+    quick = WeighingConfig(max_rules=2, **QUICK)
+    path = learn_weighted_rules(table, quick, Proposals(pool=codes, programs=(codes,)))
     assert path.chosen is path.crisp
     assert (path.rules.codes == codes).all()
     wrong = np.zeros_like(codes)
     wrong[0, -1] = 1
-    path = learn_weighted_rules(table, proposals=Proposals(programs=(wrong,)))
+    path = learn_weighted_rules(table, quick, Proposals(programs=(wrong,)))
     assert path.chosen is not path.crisp
+
+
+@settings(max_examples=50)
+@given(binned_tables(), st.integers(0, 1000))
+def test_a_plainer_program_covers_the_same_rows_with_no_more_literals(table, seed):
+    codes = np.random.default_rng(seed).choice([-1, 0, 0, 1], (3, table.m)).astype(np.int8)
+    made = plainer(codes, table)
+    assert (table.covers(made).any(axis=0) == table.covers(codes).any(axis=0)).all()
+    assert ((made != 0).sum(axis=1) <= (codes != 0).sum(axis=1)).all()
+    assert (made < 0).sum() <= (codes < 0).sum()
 
 
 def test_of_many_rows_some_are_searched_and_all_are_weighed():
@@ -192,7 +207,9 @@ def test_decisions_follow_the_objective():
     hidden = np.where(table.labels.classes == 1, rng.random(800) < 0.3, rng.random(800) < 0.02)
     rare = LabelledTable.of(table.space, table.bins, np.where(hidden, "yes", "no"))
     said = {
-        name: learn_weighted_rules(rare, WeighingConfig(objective=objective)).rules.predict(rare.bins)
+        name: learn_weighted_rules(
+            rare, WeighingConfig(objective=objective, max_rules=2, **QUICK)
+        ).rules.predict(rare.bins)
         for name, objective in {"a": "accuracy", "b": "balanced", "c": {"yes": 10.0}}.items()
     }
     truth = np.where(hidden, "yes", "no")
@@ -227,11 +244,11 @@ def test_mistakes_are_said():
         WeighingConfig(max_rules=0)
     codes = np.ones((1, table.space.m), dtype=np.int8)
     with pytest.raises(DataError, match="programs for"):
-        learn_weighted_rules(table, proposals=Proposals(programs=(codes, codes)))
+        learn_weighted_rules(table, WeighingConfig(max_rules=1), Proposals(programs=(codes, codes)))
 
 
 def test_rules_of_several_classes_print_their_class():
-    path = learn_weighted_rules(striped(400, 0.0, n_classes=3), WeighingConfig(max_rules=4))
+    path = learn_weighted_rules(striped(400, 0.0, n_classes=3), WeighingConfig(max_rules=3, **QUICK))
     assert isinstance(path.rules, WeightedRules)
     lines = str(path.rules).splitlines()
     assert lines[0].startswith("base no ")

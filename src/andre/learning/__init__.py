@@ -3,7 +3,8 @@
 `fit` learns from rows of truth values, `learn_classifier` from tables of any kind and `learn` from
 facts. All let runs of gradient descent
 propose bodies (`trainer`, `proposing`; `short_bodies` enumerates more) and
-choose a program among them (`choose`).
+choose a program among them (`choose`). `learn_weighted_rules` gives a few rules
+with weights, and with them probabilities (`ensemble`).
 """
 
 from andre.learning.callbacks import Callback, Finished, Look, ProgressKeeper, State
@@ -21,7 +22,19 @@ from andre.learning.choose import (
     select,
 )
 from andre.learning.config import Config, Floor, Guide, SelectionConfig, TrainingConfig
-from andre.learning.ensemble import Fit, PathStep, RulePath, WeightedRules
+from andre.learning.ensemble import (
+    Fit,
+    LabelledTable,
+    Labels,
+    Objective,
+    PathStep,
+    Proposals,
+    RulePath,
+    WeighingConfig,
+    WeightedRules,
+    learn_weighted_rules,
+    searched_bodies,
+)
 from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
 from andre.learning.modes import background_of, labels_of
@@ -63,11 +76,15 @@ __all__ = [
     "Floor",
     "Guide",
     "Judged",
+    "LabelledTable",
+    "Labels",
     "Look",
+    "Objective",
     "PathStep",
     "Plan",
     "ProgressKeeper",
     "ProposalConfig",
+    "Proposals",
     "Rejected",
     "Result",
     "Revised",
@@ -84,6 +101,7 @@ __all__ = [
     "TargetStore",
     "Theory",
     "TrainingConfig",
+    "WeighingConfig",
     "WeightedRule",
     "WeightedRules",
     "background_of",
@@ -98,6 +116,7 @@ __all__ = [
     "learn",
     "learn_classifier",
     "learn_encoding",
+    "learn_weighted_rules",
     "learnable",
     "neighbours",
     "plot_accuracy",
@@ -109,6 +128,7 @@ __all__ = [
     "readings",
     "rejected_rules",
     "save_figure",
+    "searched_bodies",
     "select",
     "with_inequalities",
     "with_shorter",

@@ -15,6 +15,7 @@ from andre.learning.ensemble.path import (
     Proposals,
     RulePath,
     learn_weighted_rules,
+    searched_bodies,
 )
 
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "WeightedRules",
     "costs_of",
     "learn_weighted_rules",
+    "searched_bodies",
 ]

@@ -14,7 +14,7 @@ from andre.arrays import Floats
 from andre.learning.ensemble.likelihood import RuleLoss, base_weights
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.learning.ensemble.search import Body, BodySearch, Found, Pull, SearchConfig
-from andre.limits import check
+from andre.limits import check, stage, unhurried
 
 #: Sizes grow by this factor from one refinement of all rules to the next.
 _LADDER = 1.5
@@ -22,6 +22,23 @@ _LADDER = 1.5
 _SMALL = 3
 #: Nats that an exchange must gain.
 _WORTH = 1e-3
+
+
+class Growing:
+    """Rule sets of growing size on some rows, grown as far as they are asked for and there is time."""
+
+    def __init__(self, rows: Rows, config: SearchConfig, most: int, pool: Sequence[Body] = ()) -> None:
+        with unhurried():
+            growth = Growth(rows, config, pool)
+            self._more = growth.sizes(most)
+            self._sets = [next(self._more)]
+
+    def upto(self, size: int) -> list[RuleSet]:
+        """The sets of 0, 1, ... rules, of so many at the most."""
+        with stage("growing weighted rules"):
+            while len(self._sets) <= size and (grown := next(self._more, None)) is not None:
+                self._sets.append(grown)
+        return self._sets[: size + 1]
 
 
 class Growth:
@@ -34,8 +51,7 @@ class Growth:
     """
 
     def __init__(self, rows: Rows, config: SearchConfig, pool: Sequence[Body] = ()) -> None:
-        self._search, self._labels, self._config = BodySearch(rows.bins, config), rows.labels, config
-        self._pool = pool
+        self._search, self._labels, self._config = BodySearch(rows.bins, config, pool), rows.labels, config
 
     def sizes(self, most: int) -> Iterator[RuleSet]:
         """Rule sets of growing size, as long as another rule is worth its price."""
@@ -71,7 +87,7 @@ class Growth:
 
     def _added(self, state: _State) -> _State | None:
         """The rule set with one more rule: the best found, by its gain when all weights follow."""
-        found = self._found(state, state.loss, state.weights, self._pool)
+        found = self._found(state, state.loss, state.weights)
         if not found:
             return None
         gains = self._gains(state.loss, state.weights, self._curvature(state), found)
@@ -88,7 +104,9 @@ class Growth:
         owners = np.array([one.owner for one in found], dtype=np.intp)
         return RuleLoss(np.concatenate((loss.covers, covers)), np.append(loss.owners, owners), self._labels)
 
-    def _found(self, state: _State, loss: RuleLoss, weights: Floats, known: Sequence[Body]) -> list[Found]:
+    def _found(
+        self, state: _State, loss: RuleLoss, weights: Floats, known: Sequence[Body] = ()
+    ) -> list[Found]:
         """Bodies that raise a likelihood, but for those that cover, or leave, just what a rule covers."""
         pull = Pull(*self._labels.pull(loss.scores(weights)))
         new, n = [], len(self._labels.classes)
@@ -126,7 +144,7 @@ class Growth:
             check()
             old, rest, weights = self._without_first(state, table)
             at = self._labels.n_outputs
-            found = self._found(state, rest, weights, (*self._pool, old.body))
+            found = self._found(state, rest, weights, (old.body,))
             best = old
             if found:
                 less = np.delete(np.delete(table, at, axis=0), at, axis=1)

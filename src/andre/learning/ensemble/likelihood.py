@@ -221,4 +221,4 @@ def base_weights(labels: Labels) -> Floats:
     array([0.69314718])
     """
     logs = np.log(np.maximum(labels.totals, 1e-9))
-    return logs[1:] - logs[0] if labels.n_outputs == 1 else logs - logs.mean()
+    return np.asarray(logs[1:] - logs[0] if labels.n_outputs == 1 else logs - logs.mean())

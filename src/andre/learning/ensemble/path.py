@@ -13,11 +13,13 @@ from andre.arrays import Floats
 from andre.errors import DataError
 from andre.evaluation import mean_area_under_curve
 from andre.learning.ensemble.config import WeighingConfig
-from andre.learning.ensemble.growth import Growth, RuleSet
+from andre.learning.ensemble.growth import Growing
 from andre.learning.ensemble.likelihood import Labels, base_weights, log_probabilities
 from andre.learning.ensemble.model import WeightedRules, costs_of
+from andre.learning.ensemble.plainer import plainer
+from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.learning.ensemble.search import Body, bodies_of, codes_of
-from andre.learning.ensemble.validation import Rows, Validation
+from andre.learning.ensemble.validation import Validation
 from andre.limits import limited, stage, time_left, unhurried
 from andre.samples import BinnedTable, Codes, RuleSpace
 
@@ -72,7 +74,7 @@ class RulePath:
 
     steps: tuple[PathStep, ...]
     chosen: PathStep
-    penalty: float  #: on the squares of weights, as validation chose it
+    penalty: float  #: on the squares of weights of the steps, as validation chose it
     crisp: PathStep | None = None  #: the rules of a given program, with weights
 
     @property
@@ -118,6 +120,32 @@ class Proposals:
     programs: Sequence[Codes] = ()  #: one program for each score, [rules, m] each; none are given, or all
 
 
+def searched_bodies(table: LabelledTable, config: WeighingConfig | None = None) -> list[Codes]:
+    """The bodies for each score that rule sets of growing size had, [bodies, m] each.
+
+    They are for `Guide.extra`, where a crisp program is chosen, and their atoms tell which of many cuts
+    matter.
+
+    Examples
+    --------
+    >>> from andre.samples import BinnedColumn
+    >>> bins = np.random.default_rng(0).integers(0, 4, 300).astype(np.int16)
+    >>> table = BinnedTable((BinnedColumn("a", True, 3, bins),))
+    >>> space = RuleSpace.from_names(["a1", "a2", "a3"])
+    >>> searched_bodies(LabelledTable.of(space, table, bins > 1), WeighingConfig(max_rules=1))
+    [array([[0, 1, 0]], dtype=int8)]
+    """
+    config = config or WeighingConfig()
+    most = config.most_rows(len(table.bins.columns))
+    rows = Rows(table.bins, table.labels).drawn(most, np.random.default_rng(config.seed))
+    sets = Growing(rows, config.search(config.penalties[0]), config.max_rules).upto(config.max_rules)
+    found: list[dict[Body, None]] = [{} for _ in range(table.labels.n_outputs)]
+    for grown in sets:
+        for body, owner in zip(grown.bodies, grown.owners.tolist(), strict=True):
+            found[owner][body] = None
+    return [codes_of(list(bodies), table.space.m) for bodies in found]
+
+
 def learn_weighted_rules(
     table: LabelledTable, config: WeighingConfig | None = None, proposals: Proposals | None = None
 ) -> RulePath:
@@ -157,18 +185,22 @@ class _Learning:
         rng, config = np.random.default_rng(self.config.seed), self.config
         rows = Rows(self.table.bins, self.table.labels)
         sample = rows.drawn(config.most_rows(len(rows.bins.columns)), rng)
-        with limited(time_left().share(0.5)):
-            sets = self._grown(sample, self._pool)
-        # Proposed bodies come from all rows, so a fold must do without.
-        validation = Validation.run(rows, self._grown, config, rng)
+        with limited(time_left().share(0.6)):
+            validation = Validation.run(rows, config, rng)  # proposals come from all rows: it does without
+        search = config.search(validation.penalty if validation.folds else config.penalties[0])
+        sets = Growing(sample, search, config.max_rules, self._pool).upto(config.max_rules)
+        given = self._given(sample)
+        penalty = own = search.penalty
+        if validation.folds:
+            with stage("weighing rules"):
+                penalty = validation.best_penalty()
+                own = validation.best_penalty(given) if given is not None else penalty
         with unhurried():
-            penalty = validation.best_penalty(config.penalty) if validation.folds else config.penalty
             sets = [one if one.penalty == penalty else sample.fitted(one, penalty) for one in sets]
             steps = [self._step(one, sample) for one in sets]
-            given = self._given(sample)
             crisp = None
             if given is not None:
-                given = sample.fitted(given, penalty)
+                given = sample.fitted(given, own)
                 crisp = self._step(given, sample)
             if validation.folds:
                 scores = [validation.scores(size, penalty) for size in range(len(sets))]
@@ -178,11 +210,11 @@ class _Learning:
                     for step, each in zip(steps, scores, strict=True)
                 ]
                 if crisp is not None and given is not None:
-                    crisp = _validated(crisp, validation.scores_of(given, penalty), validation, least)
+                    crisp = _validated(crisp, validation.scores_of(given, given.penalty), validation, least)
             chosen = self._choose(steps, crisp, validated=bool(validation.folds))
             if sample is not rows:  # rules were searched for on some rows; their weights are of all
                 whole = given if chosen is crisp and given is not None else sets[steps.index(chosen)]
-                again = self._step(rows.fitted(whole, penalty), rows)
+                again = self._step(rows.fitted(whole, whole.penalty), rows)
                 chosen = replace(chosen, rules=again.rules, train=again.train)
             return RulePath(tuple(steps), chosen, penalty, crisp)
 
@@ -192,17 +224,9 @@ class _Learning:
         bodies = [body for codes in given if codes is not None for body in bodies_of(codes)]
         return tuple(body for body in dict.fromkeys(bodies) if 0 < len(body) <= self.config.max_literals)
 
-    def _grown(self, rows: Rows, pool: Sequence[Body] = ()) -> list[RuleSet]:
-        """Rule sets of growing size, as far as there is time."""
-        none = RuleSet((), np.zeros(0, dtype=np.intp), base_weights(rows.labels), np.nan, self.config.penalty)
-        sets: list[RuleSet] = []
-        with stage("growing weighted rules"):
-            sets.extend(Growth(rows, self.config.search, pool).sizes(self.config.max_rules))
-        return sets or [none]
-
     def _given(self, rows: Rows) -> RuleSet | None:
         """The rules of the given programs, without weights yet."""
-        programs = self.proposals.programs
+        programs = [plainer(codes, rows.bins) for codes in self.proposals.programs]
         if not any(map(len, programs)):
             return None
         if len(programs) != rows.labels.n_outputs:

@@ -41,20 +41,19 @@ class Rows:
         return Rows(self.bins.take(rows), self.labels.take(rows))
 
     def drawn(self, most: int, rng: np.random.Generator) -> Rows:
-        """So many rows at the most, drawn at random, which weigh as much as all together."""
+        """So many rows at the most, drawn at random.
+
+        They keep their weights: what a literal must gain is measured against the evidence that there is.
+        """
         n = self.bins.n_rows
-        if n <= most:
-            return self
-        some = self.take(np.sort(rng.choice(n, most, replace=False)))
-        scale = self.labels.total / max(some.labels.total, 1e-300)
-        return replace(some, labels=replace(some.labels, weights=some.labels.weights * scale))
+        return self if n <= most else self.take(np.sort(rng.choice(n, most, replace=False)))
 
     def loss(self, rules: RuleSet) -> RuleLoss:
         """The likelihood of the labels under some rules, for any weights."""
         return RuleLoss(self.bins.covers(codes_of(rules.bodies, self.bins.m)), rules.owners, self.labels)
 
     def fitted(self, rules: RuleSet, penalty: float) -> RuleSet:
-        """The same rules with the weights that these rows give them."""
+        """The same rules with the weights that these rows give them, for a penalty on their squares."""
         return replace(rules, weights=self.loss(rules).fit(penalty, rules.weights), penalty=penalty)
 
     def scores(self, rules: RuleSet) -> Floats:

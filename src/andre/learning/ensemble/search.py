@@ -27,6 +27,8 @@ _Key = TypeVar("_Key")
 
 #: Bodies whose literals are exchanged one by one at the end of a search, and how often at the most.
 _POLISHED, _ROUNDS = 3, 4
+#: Rows of all bodies of a pool together, as many as are held.
+_POOLED = 10_000_000
 #: Curvature below which rows say nothing.
 _TINY = 1e-9
 
@@ -72,6 +74,11 @@ class Pull:
 class BodySearch:
     """Looks for bodies over one table, for any slopes.
 
+    Parameters
+    ----------
+    pool
+        Bodies that compete with those that are searched for; of very many the first.
+
     Examples
     --------
     >>> from andre.samples import BinnedColumn
@@ -82,13 +89,17 @@ class BodySearch:
     (0, 5)
     """
 
-    def __init__(self, table: BinnedTable, config: SearchConfig) -> None:
+    def __init__(self, table: BinnedTable, config: SearchConfig, pool: Sequence[Body] = ()) -> None:
         self.table, self.config = table, config
+        most = max(1, _POOLED // max(1, table.n_rows))
+        self._pool = list(pool)[:most]
+        covers = [self.cover(body) for body in self._pool]
+        self._pool_covers = np.array(covers, dtype=np.float32).reshape(len(covers), table.n_rows)
         widths = np.array([column.n_atoms + 1 for column in table.columns])
         begins = np.cumsum(widths) - widths  # of the bins of each column
         bins = np.stack([column.bins for column in table.columns], axis=1)  # [rows, columns]
         known = bins >= 0
-        self._complete = known.all(axis=0)  # [columns]
+        self._complete: Bools = np.asarray(known.all(axis=0))  # [columns]
         places = (bins + begins)[known].astype(np.int32)
         starts = np.append(0, np.cumsum(known.sum(axis=1))).astype(np.int32)
         shape = (table.n_rows, int(widths.sum()))
@@ -125,6 +136,7 @@ class BodySearch:
                 found.update({(owner, body): extended[body] for body in beam})
             own = [body for body in known if body]
             found.update({(owner, b): s for b, s in zip(own, self.scores(own, owner, pull), strict=True)})
+            found.update({(owner, body): score for body, score in self._pooled(owner, pull)})
         for owner, body in _top(found, _POLISHED):
             found.update({(owner, b): s for b, s in self._polished(body, owner, pull).items()})
         return [Found(owner, self._plain(body), found[owner, body]) for owner, body in _top(found, count)]
@@ -143,6 +155,16 @@ class BodySearch:
             gain = self._gain(np.array([slope]), np.array([bend]), pull.total[owner])
             values.append(float(gain[0]) - self.config.price * len(body))
         return values
+
+    def _pooled(self, owner: int, pull: Pull) -> list[tuple[Body, float]]:
+        """The bodies of the pool, and their scores for an output."""
+        slope, bend = (
+            np.asarray(self._pool_covers @ part[:, owner].astype(np.float32), dtype=np.float64)
+            for part in (pull.slope, pull.bend)
+        )
+        price = self.config.price * np.array([len(body) for body in self._pool])
+        gains = self._gain(slope, bend, float(pull.total[owner])) - price
+        return list(zip(self._pool, gains.tolist(), strict=True))
 
     def cover(self, body: Body) -> Bools:
         """The rows on which a body holds, [rows]."""
@@ -167,9 +189,12 @@ class BodySearch:
     def _gains(self, covers: Sequence[Bools], owner: int, pull: Pull) -> tuple[Floats, Floats]:
         """Nats gained by each of some bodies with one more literal, and the curvature there, [2m, bodies]."""
         pair = np.stack((pull.slope[:, owner], pull.bend[:, owner]), axis=1).astype(np.float32)
-        values = np.stack(covers, axis=1)[:, :, None] * pair[:, None, :]  # [rows, bodies, 2]
-        sums = self._literal_sums(values.reshape(len(pair), -1)).reshape(-1, len(covers), 2)
-        slope, bend = sums[..., 0], sums[..., 1]
+        held = np.array(covers).T.astype(np.float32)  # [rows, bodies]
+        values = np.empty((len(held), 2 * len(covers)), dtype=np.float32)
+        np.multiply(held, pair[:, :1], out=values[:, : len(covers)])
+        np.multiply(held, pair[:, 1:], out=values[:, len(covers) :])
+        sums = self._literal_sums(values)  # [2m, 2 * bodies]
+        slope, bend = sums[:, : len(covers)], sums[:, len(covers) :]
         gains = self._gain(slope, bend, float(pull.total[owner]))
         gains[bend < _TINY * pull.total[owner]] = 0
         return gains, bend

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats
 from andre.learning.ensemble.config import WeighingConfig
+from andre.learning.ensemble.growth import Growing
 from andre.learning.ensemble.likelihood import Labels
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.limits import check, stage
 
 #: Penalties on the squares of weights that validation chooses among.
-_PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+#: Rule sets up to this size decide with which penalty rules are searched for.
+_PILOT = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,28 +38,40 @@ class Validation:
     folds: tuple[Fold, ...]
 
     @classmethod
-    def run(
-        cls,
-        rows: Rows,
-        grow: Callable[[Rows], list[RuleSet]],
-        config: WeighingConfig,
-        rng: np.random.Generator,
-    ) -> Validation:
+    def run(cls, rows: Rows, config: WeighingConfig, rng: np.random.Generator) -> Validation:
         """Grow rule sets without one part of the rows after another, as long as there is time.
 
-        Parameters
-        ----------
-        grow
-            Gives rule sets of growing size from rows.
+        Small sets are grown with each penalty that may be used; the one with the least loss on rows held
+        out goes on.
         """
-        folds = []
+        parts: list[tuple[Rows, Rows, dict[float, Growing]]] = []
         most = config.most_rows(len(rows.bins.columns))
         with stage("validating weighted rules"):
             for train, held_out in _parts(rows.labels, config, rng):
                 check()
-                own = rows.take(train).drawn(most, rng)
-                folds.append(Fold(grow(own), own, rows.take(held_out).drawn(most, rng)))
-        return cls(tuple(folds))
+                own, other = (rows.take(part).drawn(most, rng) for part in (train, held_out))
+                started = {
+                    penalty: Growing(own, config.search(penalty), config.max_rules)
+                    for penalty in config.penalties
+                }
+                for growing in started.values():
+                    growing.upto(_PILOT)
+                parts.append((own, other, started))
+        tried = [
+            cls(tuple(Fold(started[penalty].upto(_PILOT), own, other) for own, other, started in parts))
+            for penalty in config.penalties
+        ]
+        if not parts:
+            return cls(())
+        best = min(tried, key=lambda one: one.loss(one.scores(one.best_size(), one.penalty))).penalty
+        return cls(
+            tuple(Fold(started[best].upto(config.max_rules), own, other) for own, other, started in parts)
+        )
+
+    @property
+    def penalty(self) -> float:
+        """The penalty on the squares of weights with which rules were searched for."""
+        return self.folds[0].sets[0].penalty
 
     @cached_property
     def labels(self) -> Labels:
@@ -88,11 +103,19 @@ class Validation:
         """The mean loss on the held-out rows."""
         return self.mean(self.labels.losses(scores))
 
-    def best_penalty(self, known: float) -> float:
-        """The penalty on weights with the least loss, for rules of the size that is best by a known one."""
+    def best_size(self) -> int:
+        """The number of rules with the least loss, by the weights that they were grown with."""
         sizes = range(max(len(fold.sets) for fold in self.folds))
-        size = min(sizes, key=lambda one: self.loss(self.scores(one, known)))
-        return min((known, *_PENALTIES), key=lambda penalty: self.loss(self.scores(size, penalty)))
+        return min(sizes, key=lambda size: self.loss(self.scores(size, self.penalty)))
+
+    def best_penalty(self, rules: RuleSet | None = None) -> float:
+        """The penalty on squares of weights with the least loss, for some rules or those of the best size."""
+        size = self.best_size()
+
+        def loss(penalty: float) -> float:
+            return self.loss(self.scores(size, penalty) if rules is None else self.scores_of(rules, penalty))
+
+        return min((self.penalty, *_PENALTIES), key=loss)
 
 
 _FIELDS = ("classes", "weights")
