@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from andre.arrays import Bools, Floats
-from andre.evaluation import CrispSample, description_length, program_length
+from andre.arrays import Floats
+from andre.evaluation import CrispSample, Extents, description_length, program_length, union
 from andre.learning.choose.pool import RuleCoverage
 from andre.learning.config import Floor
 from andre.learning.extraction import literal_bodies, shorter_bodies
@@ -123,21 +124,21 @@ def neighbours(
         Leave out splits whose rules do not reach this, and of very many literals
         those that are seldom right.
     """
-    held = sample.row_covers(program)  # [rules, U]
-    covers = sample.lift(held)  # [rules, B]
+    covers = sample.extents(program)  # [rules, ...]
     for place, rule in enumerate(program):
-        kept = np.delete(program, place, axis=0)
-        rest = np.asarray(np.delete(covers, place, axis=0).any(axis=0))
-        judge = _Judge(sample, kept, rest)
+        judge = _Judge(sample, np.delete(program, place, axis=0), union(np.delete(covers, place, axis=0)))
         yield judge.without()
-        yield judge.longer(rule, held[place])
         shorter = shorter_bodies(rule[None])
-        for body, rows in zip(shorter, sample.row_covers(shorter), strict=True):
+        bodies = np.vstack((rule, shorter))
+        held = sample.row_extents(bodies)  # [bodies, ...]
+        longer = judge.longer(bodies, held, rule)
+        yield next(longer)
+        for body, alone in zip(shorter, judge.alone(shorter, held[1:]), strict=True):
             if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
-                yield judge.alone(body, rows)
-            yield judge.longer(body, rows, other_than=rule)
+                yield alone
+            yield next(longer)
         if split and len(sample.positives) * sample.literals.shape[1] ** 2 <= _SPLIT_COST:
-            for body, rows in ((rule, held[place]), *zip(shorter, sample.row_covers(shorter), strict=True)):
+            for body, rows in zip(bodies, held, strict=True):
                 yield judge.split(body, rows, floor)
 
 
@@ -147,60 +148,69 @@ class _Judge:
 
     sample: CrispSample
     kept: Codes
-    rest: Bools  #: examples that the kept rules cover, [B]
+    rest: Extents  #: examples that the kept rules cover, [...]
 
-    def _edits(self, base: Codes | None, added: NDArray[np.intp], new: Floats, own: Floats) -> Edits:
-        """Edits from what each newly covers, [edits, 2], and what the changed rules cover by themselves."""
-        sample = self.sample
-        covered = sample.labels @ self.rest + new
-        n_new = 0 if base is None else max(1, added.shape[1])
-        size = np.count_nonzero(self.kept) + (0 if base is None else n_new * np.count_nonzero(base))
-        lengths = description_length(
-            covered, sample.totals, size + added.shape[1], len(self.kept) + n_new, m=sample.space.m
-        )
-        return Edits(self.kept, base, added, covered, own, lengths)
+    @cached_property
+    def covered(self) -> Floats:
+        """The weight of the positives and negatives that the kept rules cover, [2]."""
+        return self.sample.counts(self.rest[None])[0]
+
+    def _lengths(self, covered: Floats, n_literals: ArrayLike, n_rules: int) -> Floats:
+        """Description lengths where so much is covered, [..., 2], by so many rules beside those kept."""
+        sample, size = self.sample, np.count_nonzero(self.kept) + np.asarray(n_literals)
+        return description_length(covered, sample.totals, size, len(self.kept) + n_rules, m=sample.space.m)
 
     def without(self) -> Edits:
         """The rule is dropped."""
-        return self._edits(None, np.zeros((1, 0), dtype=np.intp), np.zeros((1, 2)), np.zeros((1, 0, 2)))
+        covered, nothing = self.covered[None], np.zeros((1, 0), dtype=np.intp)
+        return Edits(self.kept, None, nothing, covered, np.zeros((1, 0, 2)), self._lengths(covered, 0, 0))
 
-    def alone(self, body: Codes, rows: Bools) -> Edits:
-        """The body, which covers these rows, stands as it is."""
-        labels, covered = self.sample.labels, self.sample.lift(rows)
-        new, own = labels @ (covered & ~self.rest), labels @ covered
-        return self._edits(body, np.zeros((1, 0), dtype=np.intp), new[None], own[None, None])
+    def alone(self, bodies: Codes, held: Extents) -> Iterator[Edits]:
+        """Each of some bodies, [bodies, m], that cover these rows, stands as it is."""
+        covers, nothing = self.sample.lift(held), np.zeros((1, 0), dtype=np.intp)
+        own = self.sample.counts(covers)  # [bodies, 2]
+        covered = self.covered + self.sample.counts(covers, self.rest)
+        lengths = self._lengths(covered, np.count_nonzero(bodies, axis=1), 1)
+        for place, body in enumerate(bodies):
+            one = slice(place, place + 1)
+            yield Edits(self.kept, body, nothing, covered[one], own[one, None], lengths[one])
 
-    def longer(self, body: Codes, rows: Bools, other_than: Codes | None = None) -> Edits:
-        """The body gets one more literal, any that it says nothing of yet.
+    def longer(self, bodies: Codes, held: Extents, rule: Codes) -> Iterator[Edits]:
+        """Each of some bodies, [bodies, m], gets one more literal, any that it says nothing of yet.
 
-        `other_than` is the rule that the body was made from, which is no edit of itself.
+        The bodies are made from `rule`, which is no edit of itself.
         """
-        open_ = np.tile(body == 0, 2)
-        if other_than is not None:
-            open_ &= ~np.hstack((other_than > 0, other_than < 0))
-        free = np.flatnonzero(open_)
-        labels = self.sample.labels
-        counts = self.sample.literal_counts(rows, np.vstack((labels, labels * ~self.rest)))[:, free].T
-        return self._edits(body, free[:, None], counts[:, 2:], counts[:, None, :2])
+        counts = self.sample.label_counts(held, self.rest).transpose(0, 2, 1)  # [bodies, 2m, 4]
+        own, covered = counts[..., :2], self.covered + counts[..., 2:]
+        lengths = self._lengths(covered, np.count_nonzero(bodies, axis=1)[:, None] + 1, 1)
+        stated = np.hstack((rule > 0, rule < 0))
+        for place, body in enumerate(bodies):
+            free = np.flatnonzero(np.tile(body == 0, 2) & ~stated)
+            yield Edits(
+                self.kept,
+                body,
+                free[:, None],
+                covered[place, free],
+                own[place, free, None],
+                lengths[place, free],
+            )
 
-    def split(self, body: Codes, rows: Bools, floor: Floor | None = None) -> Edits:
+    def split(self, body: Codes, rows: Extents, floor: Floor | None = None) -> Edits:
         """The body becomes two, each with one more literal; what both cover is counted once."""
-        free = np.flatnonzero(np.tile(body == 0, 2))
-        labels = self.sample.labels
-        here, truth = self.sample.satisfying(rows, free)
-        own = (labels[:, here] @ truth).T  # [literals, 2]
+        sample, free = self.sample, np.flatnonzero(np.tile(body == 0, 2))
+        own = sample.label_counts(rows[None])[0].T[free]  # [literals, 2]
         if floor is not None:  # pairs are the square of what stays
             sure = np.flatnonzero(floor.passes(own))
             best = np.argsort(own[sure, 1] - own[sure, 0], kind="stable")[:_SPLIT_LITERALS]
             sure = sure[np.sort(best)]
-            free, truth, own = free[sure], truth[:, sure], own[sure]
+            free, own = free[sure], own[sure]
         first, second = np.triu_indices(len(free), k=1)
-        fresh = labels[:, here] * ~self.rest[here]
-        single = (fresh @ truth).T
-        both = np.stack([(truth * weight[:, None]).T @ truth for weight in fresh], axis=-1)
-        new = single[first] + single[second] - both[first, second]
+        both = sample.common_counts(sample.with_literals(rows, free) & ~self.rest)  # [literals, literals, 2]
+        single = np.diagonal(both).T
+        covered = self.covered + single[first] + single[second] - both[first, second]
         pairs = np.stack((free[first], free[second]), axis=1)
-        return self._edits(body, pairs, new, np.stack((own[first], own[second]), axis=1))
+        lengths = self._lengths(covered, 2 * np.count_nonzero(body) + 2, 2)
+        return Edits(self.kept, body, pairs, covered, np.stack((own[first], own[second]), axis=1), lengths)
 
 
 def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bool) -> tuple[Codes, float]:
@@ -209,15 +219,16 @@ def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bo
     sure = floor.passes(pool.own)
     if not sure.any():
         return program, math.inf
-    mine = sample.covers(program)
+    mine = sample.extents(program)
     best, found = math.inf, program
     for place in (*([None] if grow else []), *range(len(program))):
         check()
         kept = program if place is None else np.delete(program, place, axis=0)
-        rest = np.asarray((mine if place is None else np.delete(mine, place, axis=0)).any(axis=0))
+        rest = union(mine if place is None else np.delete(mine, place, axis=0))
         size = np.count_nonzero(kept) + pool.sizes
         lengths = description_length(pool.beside(rest), sample.totals, size, len(kept) + 1, m=sample.space.m)
-        lengths[~sure] = math.inf
+        known = (pool.bodies[:, None] == kept).all(axis=2).any(axis=1)  # a program is a set of rules
+        lengths[~sure | known] = math.inf
         if lengths.min() < best:
             best = float(lengths.min())
             found = np.vstack((kept, pool.bodies[lengths.argmin()]))

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from andre.arrays import Bools
-from andre.evaluation import CrispSample, description_length, program_length
+from andre.evaluation import CrispSample, Extents, description_length, program_length
 from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
 from andre.learning.config import Floor, Guide, SelectionConfig
@@ -192,11 +191,11 @@ def combine(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
     it was made from, as a first rule often pays only once the second is there.
     """
     sample, covers, size = pool.sample, pool.covers, pool.sizes
-    states: list[tuple[tuple[int, ...], Bools]] = [((), np.zeros(covers.shape[1], dtype=bool))]
+    states: list[tuple[tuple[int, ...], Extents]] = [((), np.zeros(covers.shape[1], dtype=covers.dtype))]
     found: list[Candidate] = []
     best = math.inf
     for n_rules in range(1, config.max_rules + 1):
-        grown: dict[bytes, tuple[float, tuple[int, ...], Bools]] = {}
+        grown: dict[bytes, tuple[float, tuple[int, ...], Extents]] = {}
         for chosen, rest in states:
             if late("combining rules"):
                 break
