@@ -223,7 +223,8 @@ class CrispSample:
 
         Returns
         -------
-        Positives and negatives, [rules, 2, 2m]; where some are settled, then those that are not, [rules, 4, 2m].
+        Positives and negatives, [rules, 2, 2m]; where some are settled, [rules, 4, 2m], then those
+        that are not.
         """
         if self.planes is not None:
             own = self.planes.beside(held)
@@ -250,7 +251,7 @@ class CrispSample:
         return found
 
     def common_counts(self, extents: Extents) -> Floats:
-        """The weight of positives and negatives that two sets of examples share, from [k, ...] to [k, k, 2]."""
+        """The weight of positives and negatives that any two sets share, from [k, ...] to [k, k, 2]."""
         found = np.zeros((len(extents), len(extents), 2))
         if self.planes is not None:
             for place, one in enumerate(extents):

@@ -156,6 +156,20 @@ class Sample:
         kept = Membership(members.starts, place.ravel().astype(np.int64))
         return Sample(self.space, self.valuations[rows], *weights, kept, heads)
 
+    def weighing(self, positives: float, negatives: float) -> Sample:
+        """The same examples with weights that add up to so much, in proportion within either label.
+
+        Examples
+        --------
+        >>> Sample.from_arrays([[1, 0], [0, 1]], [1, 0]).weighing(30, 50).weights
+        array([50., 30.])
+        """
+        scaled = (
+            own * (total / own.sum())
+            for own, total in ((self.positives, positives), (self.negatives, negatives))
+        )
+        return Sample(self.space, self.valuations, *scaled, self.members, self.heads)
+
     def require_both_classes(self) -> Sample:
         """The sample itself; refused where all labels are the same."""
         for weight, other in ((self.positives, "0"), (self.negatives, "1")):

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from andre.arrays import Floats
 from andre.evaluation import CrispSample, Extents, description_length, program_length, union
+from andre.learning.choose.covering import information_gain
 from andre.learning.choose.pool import RuleCoverage
 from andre.learning.config import Floor
 from andre.learning.extraction import literal_bodies, shorter_bodies
@@ -27,6 +28,8 @@ from andre.samples import Codes, Form
 _SPLIT_COST = 5e8
 #: Literals that a search for splits looks at in pairs.
 _SPLIT_LITERALS = 100
+#: Bodies that are kept while a rule is grown, and literals that it is grown to.
+_GROWN_BEAM, _GROWN_LITERALS = 4, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,13 @@ class Edits:
     own: Floats  #: positives and negatives that each changed rule covers, [edits, changed rules, 2]
     lengths: Floats  #: description lengths, [edits]
 
+    @property
+    def negated(self) -> NDArray[np.intp]:
+        """How many literals of each program are negated, [edits]."""
+        shared = 0 if self.base is None else max(1, self.added.shape[1]) * np.count_nonzero(self.base < 0)
+        own = np.count_nonzero(self.added >= self.kept.shape[1], axis=1)
+        return np.asarray(np.count_nonzero(self.kept < 0) + shared + own)
+
     def program(self, edit: int) -> Codes:
         """The program that an edit makes."""
         if self.base is None:
@@ -56,6 +66,10 @@ class Edits:
 @dataclass(frozen=True, eq=False)
 class Refiner:
     """Takes the best edit of a program again and again, while its description gets shorter.
+
+    Where no edit makes it shorter, a further rule is grown literal by literal. Of programs that say
+    the same about every example, one with fewer negations is taken: a literal may then turn out to be
+    one too many.
 
     Different starts often lead to the same program: what each program on the way came to is kept.
 
@@ -96,7 +110,7 @@ class Refiner:
     def _best_edit(self, program: Codes, length: float) -> tuple[Codes | None, float]:
         """The edit whose description is the shortest and below a length, or None, and that length."""
         form = self.form or Form(self.sample.space, singletons=True)
-        best, found = length, None
+        best, found, plainer = length, None, None
         grow = self.max_rules is None or len(program) < self.max_rules
         with stage("refining"):
             for edits in neighbours(self.sample, program, split=grow, floor=self.floor):
@@ -104,11 +118,30 @@ class Refiner:
                 place = _shortest(edits, form, self.floor, below=best - 1e-9)
                 if place is not None:
                     best, found = float(edits.lengths[place]), edits.program(place)
+                elif found is None and plainer is None:
+                    plainer = self._plainer(edits, form, program, length)
             if self.pool is not None:
                 swapped, shortest = _best_exchange(self.pool, program, self.floor, grow=grow)
                 if shortest < best - 1e-9:
                     best, found = shortest, swapped
-        return found, best
+            if found is None and grow:
+                longer, shortest = _grown(self.sample, program, form, self.floor)
+                if shortest < best - 1e-9:
+                    best, found = shortest, longer
+        return (plainer if found is None else found), best
+
+    def _plainer(self, edits: Edits, form: Form, program: Codes, length: float) -> Codes | None:
+        """A program of the same length that covers the same examples with fewer negations, if any."""
+        fewer = edits.negated < np.count_nonzero(program < 0)
+        same = fewer & (np.abs(edits.lengths - length) <= 1e-9) & self.floor.passes(edits.own).all(axis=1)
+        for place in map(int, np.flatnonzero(same)):
+            check()
+            edited = edits.program(place)
+            if form.admits(edited[len(edits.kept) :]).all() and np.array_equal(
+                union(self.sample.extents(edited)), union(self.sample.extents(program))
+            ):
+                return edited
+        return None
 
 
 def neighbours(
@@ -232,6 +265,35 @@ def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bo
         if lengths.min() < best:
             best = float(lengths.min())
             found = np.vstack((kept, pool.bodies[lengths.argmin()]))
+    return found, best
+
+
+def _grown(sample: CrispSample, program: Codes, form: Form, floor: Floor) -> tuple[Codes, float]:
+    """The best program with one rule more, found by a beam of bodies that grow literal by literal.
+
+    Bodies are kept that tell most about the examples that the program does not cover yet.
+    """
+    judge = _Judge(sample, program, union(sample.extents(program)))
+    bodies: Codes = np.zeros((1, sample.space.m), dtype=np.int8)
+    best, found = math.inf, program
+    for _ in range(min(_GROWN_LITERALS, sample.space.m)):
+        held = sample.row_extents(bodies)
+        fresh = sample.counts(sample.lift(held), judge.rest)  # [bodies, 2]
+        gains, longer = [np.zeros(0)], [bodies[:0]]
+        for edits, before in zip(judge.longer(bodies, held, bodies[0] * 0), fresh, strict=True):
+            check()
+            place = _shortest(edits, form, floor, below=best - 1e-9)
+            if place is not None:
+                best, found = float(edits.lengths[place]), edits.program(place)
+            gain = information_gain((edits.covered - judge.covered).T, *before)
+            chosen = np.argsort(-gain, kind="stable")[:_GROWN_BEAM]
+            chosen = chosen[gain[chosen] > -math.inf]
+            gains.append(gain[chosen])
+            longer.append(edits.base + literal_bodies(edits.added[chosen], sample.space.m))
+        bodies = np.concatenate(longer)[np.argsort(-np.concatenate(gains), kind="stable")]
+        bodies = bodies[np.sort(np.unique(bodies, axis=0, return_index=True)[1])][:_GROWN_BEAM]
+        if not len(bodies):
+            break
     return found, best
 
 
