@@ -8,7 +8,7 @@ product of the body's rows with the literals counts what all 2m edits cover.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,6 +28,8 @@ from andre.samples import Codes, Form
 _SPLIT_COST = 5e8
 #: Literals that a search for splits looks at in pairs.
 _SPLIT_LITERALS = 100
+#: Rules of which is kept what was counted.
+_REMEMBERED = 64
 #: Bodies that are kept while a rule is grown, and literals that it is grown to.
 _GROWN_BEAM, _GROWN_LITERALS = 4, 8
 
@@ -87,6 +89,7 @@ class Refiner:
     form: Form | None = None  #: what bodies must look like; by default, all variables are bound
     max_rules: int | None = None  #: how many rules the program may come to have
     _ends: dict[bytes, tuple[Codes, float]] = field(default_factory=dict, init=False)
+    _rules: dict[bytes, _Near] = field(default_factory=dict, init=False)
 
     def refine(self, program: Codes) -> tuple[Codes, float]:
         """The program that edits make of a program, [rules, m], and its description length."""
@@ -107,13 +110,22 @@ class Refiner:
         self._ends.update(dict.fromkeys(way, (program, length)))
         return program, length
 
+    def _around(self, rule: Codes) -> _Near:
+        """What is known of a rule: an edit changes one, and leaves the others to be judged again."""
+        key = rule.tobytes()
+        if key not in self._rules:
+            if len(self._rules) >= _REMEMBERED:
+                del self._rules[next(iter(self._rules))]
+            self._rules[key] = _Near.of(self.sample, rule)
+        return self._rules[key]
+
     def _best_edit(self, program: Codes, length: float) -> tuple[Codes | None, float]:
         """The edit whose description is the shortest and below a length, or None, and that length."""
         form = self.form or Form(self.sample.space, singletons=True)
         best, found, plainer = length, None, None
         grow = self.max_rules is None or len(program) < self.max_rules
         with stage("refining"):
-            for edits in neighbours(self.sample, program, split=grow, floor=self.floor):
+            for edits in neighbours(self.sample, program, split=grow, floor=self.floor, around=self._around):
                 check()
                 place = _shortest(edits, form, self.floor, below=best - 1e-9)
                 if place is not None:
@@ -145,7 +157,12 @@ class Refiner:
 
 
 def neighbours(
-    sample: CrispSample, program: Codes, *, split: bool = False, floor: Floor | None = None
+    sample: CrispSample,
+    program: Codes,
+    *,
+    split: bool = False,
+    floor: Floor | None = None,
+    around: Callable[[Codes], _Near] | None = None,
 ) -> Iterator[Edits]:
     """All programs one edit away: a literal dropped, added, flipped or replaced, a rule dropped.
 
@@ -156,23 +173,48 @@ def neighbours(
     floor
         Leave out splits whose rules do not reach this, and of very many literals
         those that are seldom right.
+    around
+        What is known of a rule and of those with one literal less; counted by default.
     """
     covers = sample.extents(program)  # [rules, ...]
     for place, rule in enumerate(program):
         judge = _Judge(sample, np.delete(program, place, axis=0), union(np.delete(covers, place, axis=0)))
         yield judge.without()
-        shorter = shorter_bodies(rule[None])
-        bodies = np.vstack((rule, shorter))
-        held = sample.row_extents(bodies)  # [bodies, ...]
-        longer = judge.longer(bodies, held, rule)
+        near = _Near.of(sample, rule) if around is None else around(rule)
+        longer = judge.longer(near)
         yield next(longer)
-        for body, alone in zip(shorter, judge.alone(shorter, held[1:]), strict=True):
+        for body, alone in zip(near.bodies[1:], judge.alone(near.bodies[1:], near.held[1:]), strict=True):
             if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
                 yield alone
             yield next(longer)
         if split and len(sample.positives) * sample.literals.shape[1] ** 2 <= _SPLIT_COST:
-            for body, rows in zip(bodies, held, strict=True):
+            for body, rows in zip(near.bodies, near.held, strict=True):
                 yield judge.split(body, rows, floor)
+
+
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """A rule's body and all that have one literal less, and what they cover by themselves."""
+
+    rule: Codes  #: [m]
+    bodies: Codes  #: the rule's first, [bodies, m]
+    held: Extents  #: rows that each covers, [bodies, ...]
+    own: Floats | None  #: what each covers with one literal more, [bodies, 2, 2m], if it is counted apart
+
+    @classmethod
+    def of(cls, sample: CrispSample, rule: Codes) -> _Near:
+        bodies = np.vstack((rule, shorter_bodies(rule[None])))
+        held = sample.row_extents(bodies)
+        return cls(rule, bodies, held, None if sample.planes is None else sample.label_counts(held))
+
+    def beside(self, sample: CrispSample, rest: Extents) -> tuple[Floats, Floats]:
+        """What each covers with one literal more, [bodies, 2m, 2], and what of it is not in `rest`."""
+        if self.own is None:
+            counts = sample.label_counts(self.held, rest)  # [bodies, 4, 2m]
+            own, fresh = counts[:, :2], counts[:, 2:]
+        else:
+            own, fresh = self.own, sample.label_counts(self.held & ~rest)
+        return own.transpose(0, 2, 1), fresh.transpose(0, 2, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,13 +250,14 @@ class _Judge:
             one = slice(place, place + 1)
             yield Edits(self.kept, body, nothing, covered[one], own[one, None], lengths[one])
 
-    def longer(self, bodies: Codes, held: Extents, rule: Codes) -> Iterator[Edits]:
-        """Each of some bodies, [bodies, m], gets one more literal, any that it says nothing of yet.
+    def longer(self, near: _Near) -> Iterator[Edits]:
+        """Each of some bodies gets one more literal, any that it says nothing of yet.
 
-        The bodies are made from `rule`, which is no edit of itself.
+        The rule that they are made from is no edit of itself.
         """
-        counts = self.sample.label_counts(held, self.rest).transpose(0, 2, 1)  # [bodies, 2m, 4]
-        own, covered = counts[..., :2], self.covered + counts[..., 2:]
+        bodies, rule = near.bodies, near.rule
+        own, fresh = near.beside(self.sample, self.rest)  # [bodies, 2m, 2]
+        covered = self.covered + fresh
         lengths = self._lengths(covered, np.count_nonzero(bodies, axis=1)[:, None] + 1, 1)
         stated = np.hstack((rule > 0, rule < 0))
         for place, body in enumerate(bodies):
@@ -280,7 +323,8 @@ def _grown(sample: CrispSample, program: Codes, form: Form, floor: Floor) -> tup
         held = sample.row_extents(bodies)
         fresh = sample.counts(sample.lift(held), judge.rest)  # [bodies, 2]
         gains, longer = [np.zeros(0)], [bodies[:0]]
-        for edits, before in zip(judge.longer(bodies, held, bodies[0] * 0), fresh, strict=True):
+        near = _Near(bodies[0] * 0, bodies, held, None)
+        for edits, before in zip(judge.longer(near), fresh, strict=True):
             check()
             place = _shortest(edits, form, floor, below=best - 1e-9)
             if place is not None:
