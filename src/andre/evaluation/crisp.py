@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,17 @@ from andre.evaluation.bits import Words, intersections, packed, transposed, unpa
 from andre.evaluation.planes import Planes, exact
 from andre.limits import check
 from andre.logic import Evidence, Program
-from andre.samples import Codes, Membership, RuleSpace, Sample, sums_of
+from andre.samples import Codes, Membership, RuleSpace, Sample, Valuations, sums_of
 
 #: Sets of examples, one a row: truth values, [..., B], or bits as `Planes` has them, [..., words]. Both
 #: kinds are combined by `&`, `|` and `~`, and `CrispSample` counts what is in them.
-Extents: TypeAlias = Bools | Words
+Extents: TypeAlias = NDArray[Any]
 
 #: Numbers that one block of a table of coverage holds by default.
 _BLOCK = 1 << 24
 
 
-def literal_truth(valuations: Floats) -> Bools:
+def literal_truth(valuations: Valuations) -> Bools:
     """Which literals hold on which rows, [U, 2m]: atoms first, then their negations.
 
     An unknown valuation, and one of exactly one half, satisfies neither.
@@ -45,7 +45,7 @@ def union(extents: Extents) -> Extents:
     >>> union(np.array([[True, False, False], [False, False, True]]))
     array([ True, False,  True])
     """
-    return np.bitwise_or.reduce(extents, axis=0)
+    return np.asarray(np.bitwise_or.reduce(extents, axis=0))
 
 
 def covers(literals: Bools, codes: Codes, block: int = _BLOCK) -> Bools:
@@ -161,7 +161,7 @@ class CrispSample:
         """The literals of every row as bits, [U, words]."""
         return packed(self.literals) if self.bits is None else self.bits
 
-    def lift(self, held: Bools) -> Bools:
+    def lift(self, held: Extents) -> Extents:
         """Which examples have a row among these, from [..., U] to [..., B]."""
         return held if self.members is None else self.members.lift(held)
 
@@ -227,8 +227,8 @@ class CrispSample:
         that are not.
         """
         if self.planes is not None:
-            own = self.planes.beside(held)
-            return own if settled is None else np.hstack((own, self.planes.beside(held & ~settled)))
+            sets = [held] if settled is None else [held, np.asarray(held & ~settled, dtype=np.uint64)]
+            return np.hstack([self.planes.beside(rows) for rows in sets])
         labels = self.labels if settled is None else np.vstack((self.labels, self.labels * ~settled))
         found = [self.literal_counts(rows, labels) for rows in held]
         return np.stack(found) if found else np.zeros((0, len(labels), self.literals.shape[1]))

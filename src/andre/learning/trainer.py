@@ -154,7 +154,7 @@ class Trainer:
         """What a round shows to its runs: all examples, or rows drawn anew where there are very many."""
         sample, most = self._sample, self.config.training.rows
         # What an example of several rows costs depends on its rows: those are thinned where they are counted.
-        if most is not None and sample.members is None and sample.heads is None and sample.n_rows > 2 * most:
+        if most is not None and sample.members is None and sample.heads is None and sample.n_rows > 3 * most:
             seed = np.random.SeedSequence([self.config.seed, round_, most]).generate_state(1)[0]
             sample = sample.thinned(most, int(seed)).weighing(sample.positives.sum(), sample.negatives.sum())
         return _Examples(sample, self.config, self.device)

@@ -11,7 +11,7 @@ by a `Membership`. `Thresholds` makes valuations of numeric columns, and
 from andre.samples.form import Form
 from andre.samples.language import Language, key_text, training_facts
 from andre.samples.membership import Membership
-from andre.samples.sample import Sample, check_valuations, check_weights, scaled_to_rows, sums_of
+from andre.samples.sample import Sample, Valuations, check_valuations, check_weights, scaled_to_rows, sums_of
 from andre.samples.space import Codes, RuleSpace
 from andre.samples.synthetic import SYNTHETIC_TASKS, SyntheticTask, random_task
 from andre.samples.thresholds import Thresholds
@@ -26,6 +26,7 @@ __all__ = [
     "Sample",
     "SyntheticTask",
     "Thresholds",
+    "Valuations",
     "check_valuations",
     "check_weights",
     "key_text",

@@ -228,12 +228,14 @@ class _Judge:
     @cached_property
     def covered(self) -> Floats:
         """The weight of the positives and negatives that the kept rules cover, [2]."""
-        return self.sample.counts(self.rest[None])[0]
+        covered: Floats = self.sample.counts(self.rest[None])[0]
+        return covered
 
     def _lengths(self, covered: Floats, n_literals: ArrayLike, n_rules: int) -> Floats:
         """Description lengths where so much is covered, [..., 2], by so many rules beside those kept."""
         sample, size = self.sample, np.count_nonzero(self.kept) + np.asarray(n_literals)
-        return description_length(covered, sample.totals, size, len(self.kept) + n_rules, m=sample.space.m)
+        n_rules += len(self.kept)
+        return description_length(covered, sample.totals, size, n_rules, m=sample.space.m)
 
     def without(self) -> Edits:
         """The rule is dropped."""
@@ -324,7 +326,7 @@ def _grown(sample: CrispSample, program: Codes, form: Form, floor: Floor) -> tup
         fresh = sample.counts(sample.lift(held), judge.rest)  # [bodies, 2]
         gains, longer = [np.zeros(0)], [bodies[:0]]
         near = _Near(bodies[0] * 0, bodies, held, None)
-        for edits, before in zip(judge.longer(near), fresh, strict=True):
+        for body, edits, before in zip(bodies, judge.longer(near), fresh, strict=True):
             check()
             place = _shortest(edits, form, floor, below=best - 1e-9)
             if place is not None:
@@ -333,7 +335,7 @@ def _grown(sample: CrispSample, program: Codes, form: Form, floor: Floor) -> tup
             chosen = np.argsort(-gain, kind="stable")[:_GROWN_BEAM]
             chosen = chosen[gain[chosen] > -math.inf]
             gains.append(gain[chosen])
-            longer.append(edits.base + literal_bodies(edits.added[chosen], sample.space.m))
+            longer.append(body + literal_bodies(edits.added[chosen], sample.space.m))
         bodies = np.concatenate(longer)[np.argsort(-np.concatenate(gains), kind="stable")]
         bodies = bodies[np.sort(np.unique(bodies, axis=0, return_index=True)[1])][:_GROWN_BEAM]
         if not len(bodies):
