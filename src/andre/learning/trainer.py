@@ -21,6 +21,8 @@ from andre.model import LOSSES, Inputs, Network, Objective, Pooling, Terms, row_
 from andre.samples import Membership, Sample
 
 _BETAS = (0.9, 0.999)  # Adam's usual decay rates
+#: Rows are drawn where there are more than so many times those that a round is to show.
+_MANY = 5
 #: The weight of a reading that must not be.
 _NEVER = -20.0
 
@@ -154,7 +156,12 @@ class Trainer:
         """What a round shows to its runs: all examples, or rows drawn anew where there are very many."""
         sample, most = self._sample, self.config.training.rows
         # What an example of several rows costs depends on its rows: those are thinned where they are counted.
-        if most is not None and sample.members is None and sample.heads is None and sample.n_rows > 3 * most:
+        if (
+            most is not None
+            and sample.members is None
+            and sample.heads is None
+            and sample.n_rows > _MANY * most
+        ):
             seed = np.random.SeedSequence([self.config.seed, round_, most]).generate_state(1)[0]
             sample = sample.thinned(most, int(seed)).weighing(sample.positives.sum(), sample.negatives.sum())
         return _Examples(sample, self.config, self.device)
