@@ -4,7 +4,7 @@
 torch and is imported by its own path.
 """
 
-from andre.evaluation.crisp import CrispSample, covers, literal_truth
+from andre.evaluation.crisp import CrispSample, Extents, covers, literal_truth, union
 from andre.evaluation.description import description_length, program_length
 from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
 from andre.evaluation.probabilities import area_under_curve, calibration_error, mean_area_under_curve
@@ -25,6 +25,7 @@ __all__ = [
     "Confusion",
     "CrispSample",
     "Entailment",
+    "Extents",
     "Interval",
     "Policy",
     "RankReport",
@@ -44,4 +45,5 @@ __all__ = [
     "rank_by_rules",
     "rescore",
     "smoothed_confidence",
+    "union",
 ]

@@ -14,7 +14,7 @@ from andre.samples.encoding import ColumnEncoding, ColumnSummary, Encoding, Enco
 from andre.samples.form import Form
 from andre.samples.language import Language, check_setting, key_text, training_facts
 from andre.samples.membership import Membership
-from andre.samples.sample import Sample, check_valuations, check_weights, scaled_to_rows, sums_of
+from andre.samples.sample import Sample, Valuations, check_valuations, check_weights, scaled_to_rows, sums_of
 from andre.samples.space import Codes, RuleSpace
 from andre.samples.synthetic import SYNTHETIC_TASKS, SyntheticTask, random_task
 from andre.samples.thresholds import Thresholds
@@ -35,6 +35,7 @@ __all__ = [
     "Sample",
     "SyntheticTask",
     "Thresholds",
+    "Valuations",
     "check_setting",
     "check_valuations",
     "check_weights",
