@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from andre.arrays import Floats
+from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample, Extents, description_length, program_length, union
 from andre.learning.choose.covering import information_gain
 from andre.learning.choose.pool import RuleCoverage
