@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from andre.errors import ConfigError
 from andre.learning.config import Config
 from andre.learning.ensemble import WeighingConfig
 from andre.model import Count, Positive, Settings, Whole
@@ -61,6 +62,9 @@ class ClassifierConfig(Settings):
         """
         proposing = options.get("rules", "weighted") == "weighted" and preset == "default"
         given = {**(_PROPOSING if proposing else {}), **(settings or {})}
+        for name, words in (("objective", ("accuracy", "balanced")), ("class_weight", ("balanced",))):
+            if isinstance(word := options.get(name), str) and word not in words:
+                raise ConfigError(f"{name} is {word!r}: choose {' or '.join(words)}, or a number by class")
         made = cls.read(options)
         given |= {"seed": made.seed}
         if made.rules == "crisp":
