@@ -23,7 +23,10 @@ def people(n: int = 300, seed: int = 0) -> dict[str, list[object]]:
     rng = np.random.default_rng(seed)
     ages = rng.integers(18, 80, n).tolist()
     colors = [None if rng.random() < 0.1 else str(rng.choice(["red", "blue", "green"])) for _ in range(n)]
-    buys = ["no" if age < 40 else "much" if color == "red" else "some" for age, color in zip(ages, colors)]
+    buys = [
+        "no" if age < 40 else "much" if color == "red" else "some"
+        for age, color in zip(ages, colors, strict=True)
+    ]
     return {"id": [*range(n)], "age": ages, "color": colors, "buys": buys}
 
 
