@@ -136,8 +136,12 @@ class RuleClassifier(Saveable):
         return self.rules.predict_proba(self.bins(table))
 
     def read(self, table: Any) -> RawTable:
-        """Rows as they are found, read as those were that rules were learned from."""
-        return RawTable.read(table, as_text=self.encoding.schema.as_text)
+        """Rows as they are found, read as those were that rules were learned from.
+
+        The columns of an array are those of the table that was learned from, in their order.
+        """
+        schema = self.encoding.schema
+        return RawTable.read(table, names=[one.name for one in schema.columns], as_text=schema.as_text)
 
     def labelled(self, table: Any, weight: str | None = None) -> LabelledRows:
         """Rows with labels, of the classes that are known."""
