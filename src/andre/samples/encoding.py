@@ -16,7 +16,6 @@ from andre.logic import Atom, Constant, spell_date
 from andre.samples.binned import BinnedColumn, BinnedTable
 from andre.samples.sample import sums_of
 from andre.samples.space import Codes, RuleSpace
-from andre.samples.thresholds import between
 
 _UNITS = (86_400, 3_600, 60, 1)  # seconds of a day, an hour, a minute: cuts of dates fall on whole ones
 _MOST_ROWS = 250_000  # by which quantiles are known well enough
@@ -61,7 +60,7 @@ class ColumnEncoding:
         if column.kind in ("number", "date"):
             values, rows = _weighed(column.values, weights)
             fine = _quantile_gaps(rows, limits.cuts)
-            cut = _date_between if column.kind == "date" else between
+            cut = _date_between if column.kind == "date" else _between
             slack = _slack(fine, rows)
             cuts = tuple(map(cut, values[fine - slack].tolist(), values[fine + 1 + slack].tolist()))
             coarse = _nearest(fine, _quantile_gaps(rows, limits.coarse))
@@ -404,6 +403,16 @@ def _nearest(fine: NDArray[np.intp], wanted: NDArray[np.intp]) -> tuple[int, ...
     below = np.maximum(above - 1, 0)
     nearer = wanted - fine[below] <= fine[above] - wanted
     return tuple(np.unique(np.where(nearer, below, above)).tolist())
+
+
+def _between(low: float, high: float) -> float:
+    """The number with the fewest digits in the middle half of the gap between two values."""
+    gap = high - low
+    for digits in range(1, 18):
+        short = float(f"{low + gap / 2:.{digits}g}")
+        if low < short < high and low + gap / 4 <= short <= high - gap / 4:
+            return short
+    return low  # neighbours in floating point: above the lower one is the upper one
 
 
 def _date_between(low: float, high: float) -> float:
