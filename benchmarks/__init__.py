@@ -161,6 +161,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "synthetic:bench_wide",
         {"m": 50, "rows": 5000, "noise": 0.1, "seeds": 10, "workers": 10},
     ),
+    "tables": Benchmark(
+        "Tables as people have them",
+        "tables:bench_tables",
+        {"tables": None, "learners": None, "seed": 0, "workers": 2},
+    ),
     "speed": Benchmark(
         "Speed",
         "speed:bench_speed",

@@ -25,6 +25,8 @@ _OPTIONS = {
     "preset": ("--preset", "default, or paper for the paper's own settings (slow)"),
     "cells": ("--cells", "only these, e.g. R1,R2:500,R5:500:45: task, training rows, noise in per cent"),
     "tasks": ("--tasks", "only these, e.g. odd,lessThan"),
+    "tables": ("--tables", "only these, e.g. adult,iris"),
+    "learners": ("--learners", "only these, e.g. ours-15,EBM"),
     "datasets": ("--datasets", "only these, e.g. nations,umls"),
     "pools": ("--pools", "only these of short,gradient,mixed"),
     "facts": ("--facts", "facts of the largest random graph"),

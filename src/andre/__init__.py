@@ -1,7 +1,8 @@
 """ANDRE learns first-order logic rules by gradient descent.
 
 Learn:
-    fit             rules from a table of examples (`Sample`) -> `Result`
+    fit             rules that tell the rows of any table apart -> `RuleClassifier`; of truth values
+                    (`Sample`) -> `Result`
     learn           rules that define or complete relations of a `FactBase` -> `Theory`
     complete        rules of all relations of a knowledge base, to rank what is missing -> `Completion`
     load            what `.save(path)` of any of these wrote, or `--out` on the command line
@@ -18,7 +19,7 @@ Values:
     Atom, Rule, Program         logic; `print` shows Prolog
     FactBase, Sample            what is learned from: facts, or rows of truth values
     Language, Plan, Config      what rules may look like, how targets are learned, all settings of runs
-    Result, Theory, Completion  what is learned
+    RuleClassifier, Result, Theory, Completion  what is learned
     AndreError                  anything that the user can mend, in a sentence
 
 Inside other libraries:
@@ -45,7 +46,7 @@ _ROOMS = {
     "andre.estimator": ("AndreClassifier",),
     "andre.facts": ("FactBase", "read_facts", "write_facts"),
     "andre.inference": ("explain", "infer"),
-    "andre.learning": ("Config", "Plan", "Result", "Theory"),
+    "andre.learning": ("Config", "Plan", "Result", "RuleClassifier", "Theory"),
     "andre.logic": ("Atom", "Program", "Rule", "parse_program"),
     "andre.nn": ("RuleLayer",),
     "andre.samples": ("Language", "Sample"),
@@ -73,6 +74,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from andre.learning import Config as Config
     from andre.learning import Plan as Plan
     from andre.learning import Result as Result
+    from andre.learning import RuleClassifier as RuleClassifier
     from andre.learning import Theory as Theory
     from andre.logic import Atom as Atom
     from andre.logic import Program as Program

@@ -5,50 +5,106 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
-from andre.facts import FactBase
-from andre.learning import Callback, Config, Plan, Result, Theory
+from andre.errors import ConfigError
+from andre.facts import FactBase, read_examples
+from andre.learning import (
+    Callback,
+    ClassifierConfig,
+    Config,
+    Plan,
+    Result,
+    RuleClassifier,
+    Theory,
+    learn_classifier,
+)
 from andre.learning import fit as fit_sample
 from andre.learning import learn as learn_targets
-from andre.runs import Checkpoint, RunFolder, load
+from andre.runs import Checkpoint, RunFolder, keepers, load
 from andre.samples import Sample
 
 __all__ = ["fit", "learn", "load"]
 
 
+@overload
 def fit(
-    sample: Sample,
+    data: Sample,
     config: Config | None = None,
     *,
     validation: Sample | None = None,
     callbacks: Sequence[Callback] = (),
     checkpoint: Path | str | None = None,
-) -> Result:
-    """Learn rules from a table of examples.
+) -> Result: ...
+
+
+@overload
+def fit(
+    data: Any,
+    config: ClassifierConfig | None = None,
+    *,
+    label: str,
+    validation: Any = None,
+    callbacks: Sequence[Callback] = (),
+    checkpoint: Path | str | None = None,
+    **options: Any,
+) -> RuleClassifier: ...
+
+
+def fit(
+    data: Any,
+    config: Any = None,
+    *,
+    label: str | None = None,
+    validation: Any = None,
+    callbacks: Sequence[Callback] = (),
+    checkpoint: Path | str | None = None,
+    **options: Any,
+) -> Result | RuleClassifier:
+    """Learn rules from a table.
 
     Parameters
     ----------
-    sample
-        The rows to learn from: the truth value of each candidate atom, and whether the head holds.
+    data
+        A table as it is: the path of a CSV or Parquet file, a DataFrame, or a mapping of columns; or
+        a `Sample` of truth values.
     config
-        All settings; by default `Config.preset("default")`.
+        All settings: a `ClassifierConfig` for a table, by default `ClassifierConfig.of(**options)`, or
+        a `Config` for a sample.
+    label
+        The column of a table that says the class of each row; a comparison such as `price > 100`
+        makes two classes of a number.
     validation
-        Rows on which every rule is counted too; nothing is learned from them.
+        Rows on which every rule is counted too, nothing being learned from them: a table like the
+        first, a share of its rows such as 0.2, or a second sample.
     callbacks
         Watch the runs; see `andre.learning.Callback`.
     checkpoint
-        A folder that keeps progress. The same call takes up what was interrupted there,
+        A folder that keeps the progress of runs. The same call takes up what was interrupted there,
         and ends with the result that it would have had without the interruption.
+    options
+        For a table: `weight` (a column of row weights), `positive` (of two classes, the one that rules
+        are about), `preset` and `settings` of runs, and all fields of `ClassifierConfig`, such as
+        `max_rules`, `objective` or `columns`.
 
     Returns
     -------
-    Result
-        The program with its evidence, scores, and all runs. Ctrl-C and a time limit end
-        learning early, with the best program so far.
+    RuleClassifier | Result
+        Of a table, rules with weights, which predict raw rows; of a sample, the program with its
+        evidence, scores, and all runs. Ctrl-C and a time limit end learning early, with the best so far.
 
     Examples
     --------
+    >>> people = {"age": [*range(20, 60)] * 3, "color": ["red", "blue", "red"] * 40}
+    >>> people["buys"] = [a > 39 and c == "red" for a, c in zip(people["age"], people["color"])]
+    >>> model = fit(people, label="buys")
+    >>> print(model.program)
+    buys :- age > 39.5, color = red.
+    >>> model.predict_proba({"age": [50], "color": ["red"]}).round(1)
+    array([[0., 1.]])
+
+    From rows of truth values:
+
     >>> import numpy as np
     >>> rows = np.random.default_rng(0).random((60, 3))
     >>> sample = Sample.from_arrays(rows, (rows[:, 0] > 0.5) & (rows[:, 2] < 0.5))
@@ -58,8 +114,21 @@ def fit(
     >>> result.score("train").accuracy
     1.0
     """
-    keeper = None if checkpoint is None else Checkpoint(checkpoint)
-    return fit_sample(sample, config, validation=validation, callbacks=callbacks, checkpoint=keeper)
+    if isinstance(data, Sample):
+        if label is not None or options:
+            raise ConfigError("a sample has its labels, and its settings are a Config: leave out the rest")
+        keeper = None if checkpoint is None else Checkpoint(checkpoint)
+        return fit_sample(data, config, validation=validation, callbacks=callbacks, checkpoint=keeper)
+    if label is None:
+        raise ConfigError("a table needs the name of its label column: give label='...'")
+    source = {name: options.pop(name, None) for name in ("weight", "positive")}
+    if config is None:
+        preset, settings = options.pop("preset", "default"), options.pop("settings", None)
+        config = ClassifierConfig.of(preset, settings, **options)
+    elif options:
+        raise ConfigError(f"give {next(iter(options))!r} in the config, or no config")
+    rows, held = read_examples(data, label, validation, seed=config.seed, **source)
+    return learn_classifier(rows, config, validation=held, callbacks=callbacks, keeper=keepers(checkpoint))
 
 
 def learn(

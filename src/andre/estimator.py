@@ -1,4 +1,4 @@
-"""ANDRE as a scikit-learn classifier whose model is a logic program."""
+"""ANDRE as a scikit-learn classifier whose model is a set of rules."""
 
 from __future__ import annotations
 
@@ -9,18 +9,26 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from andre.arrays import Bools, Floats
-from andre.errors import ConfigError, DataError
-from andre.learning import Callback, Config, Result, fit
-from andre.limits import Deadline, limited
+from andre.arrays import Floats
+from andre.errors import ConfigError
+from andre.facts import LabelledRows, Labels, RawTable, canonical_level
+from andre.learning import (
+    Callback,
+    ClassifierConfig,
+    CrispRules,
+    RuleClassifier,
+    RulePath,
+    WeightedRules,
+    learn_classifier,
+)
 from andre.logic import Program
 from andre.report import LiveProgress
-from andre.samples import RuleSpace, Sample, Thresholds, check_weights, scaled_to_rows
+from andre.samples import Encoding, check_weights, scaled_to_rows
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils import check_random_state
-    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
+    from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError(
@@ -29,56 +37,65 @@ except ImportError as error:
 
 
 #: Settings that have a parameter of their own, and its name.
-_OWN_PARAMETERS = {"seed": "random_state", "time_limit": "time_limit"}
+_OWN_PARAMETERS = {"seed": "random_state", "time_limit": "time_limit", "max_rules": "max_rules"}
 
 
 class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose model is a logic program: rules that tell two classes apart.
+    """A classifier whose model is a small set of rules with weights, for tables of any kind.
 
-    Columns are predicates. A column whose known values all lie in [0, 1] holds
-    truth values; any other holds measurements and is cut at quantiles into
-    predicates such as `'age > 42'`. A missing value (NaN) is unknown: it
-    satisfies neither a literal nor its negation. The rules define the class
-    that comes second in sorted order; where none fires, the first is
-    predicted. For more than two classes, wrap this in
-    `sklearn.multiclass.OneVsRestClassifier`.
+    Columns may hold numbers, text, categories, Booleans or dates, and gaps: a
+    missing value is unknown, and satisfies neither a literal nor its negation.
+    Numbers and dates are compared, as in `age > 42`, and categories have
+    values, as in `color = red`. Each rule that fires adds its weight to the
+    log-odds of a class; where none does, the base rate holds.
 
     Parameters
     ----------
-    preset
-        `default` works best; `paper` follows the paper to the letter.
-    settings
-        Single settings changed by name, as in `Config.preset`: `{"steps": 300}`.
+    rules
+        `weighted`, or `crisp`: the plain program, whose class is predicted where a rule fires.
+    max_rules, max_literals
+        How many rules there may be, and literals in each. Fewer rules are taken where more
+        are no better by one standard error on rows they were learned without.
+    objective
+        What predictions maximise: `accuracy`, `balanced` accuracy, or the least cost, given as the cost of a
+        mistake about each class. Probabilities are the same for all.
+    class_weight
+        What rows of each class weigh in learning: None for as they are, `balanced`, or a number by class.
+    columns
+        What columns are that are not to be guessed, by name: `number`, `category`, `boolean`,
+        `date`, `truth` (a truth value from 0 to 1) or `text` (left out).
     head
-        The atom that the rules define.
-    numeric
-        How measurements are read: `thresholds` cuts columns that have values
-        outside [0, 1] into predicates, `all` cuts every column that is not
-        Boolean, since small measurements may lie in [0, 1] too, and `error`
-        refuses values outside [0, 1].
-    n_thresholds
-        Into how many predicates a column is cut, at most.
+        What rules define; with more than two classes, or two that are not true and false, the class is
+        its argument.
+    preset
+        Of the runs of gradient descent: `default` works best; `paper` follows the paper to the letter.
+    settings
+        Single settings of these runs changed by name, as in `Config.preset`: `{"steps": 300}`.
     weights
         What `sample_weight` means. `relative`, as elsewhere in scikit-learn: only how
         many times one weight is another counts, and all of them together stand for
         as many rows as have one. `counts`: 2 is two rows, and with it twice the evidence.
     time_limit
-        Seconds after which the best program so far is taken.
+        Seconds after which the best rules so far are taken.
     random_state
-        Seed of the runs: the same number gives the same program.
+        Seed of the runs: the same number gives the same rules.
     verbose
         Whether to show progress and the best program so far in a terminal.
 
     Attributes
     ----------
+    model_ : RuleClassifier
+        All that was learned.
     program_ : Program
         The rules, each with its evidence.
-    result_ : Result
-        The program with scores, runs, their history and weights.
+    rules_ : WeightedRules | CrispRules
+        The rules with their weights.
+    path_ : RulePath | None
+        The best weighted rules of every size, with scores on training rows and on others.
+    encoding_ : Encoding
+        What each column became.
     classes_ : ndarray
-        The two classes, the negative one first.
-    thresholds_ : Thresholds
-        Where each column is cut into predicates.
+        The classes, in order.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray
@@ -86,152 +103,175 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).random((60, 3))
-    >>> y = np.where((X[:, 0] > 0.5) & (X[:, 2] < 0.5), "yes", "no")
-    >>> model = AndreClassifier(settings={"rounds": 1}, random_state=0).fit(X, y)
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [*range(20, 60)] * 3, "color": ["red", "blue", "red"] * 40})
+    >>> buys = ["yes" if age > 39 and color == "red" else "no" for age, color in people.to_numpy()]
+    >>> model = AndreClassifier(head="buys", random_state=0).fit(people, buys)
     >>> print(model.program_)
-    h :- x0, \\+ x2.
-    >>> model.predict([[0.9, 0.5, 0.1]]).item()
+    buys :- age > 39.5, color = red.
+    >>> model.predict(pd.DataFrame({"age": [50], "color": ["red"]})).item()
     'yes'
     """
 
-    program_: Program
-    result_: Result
+    model_: RuleClassifier
     classes_: NDArray[Any]
-    thresholds_: Thresholds
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    _names: tuple[str, ...]  #: of the columns, as they are called in rules
 
     def __init__(  # noqa: PLR0913 - scikit-learn wants every parameter by name
         self,
         *,
+        rules: Literal["weighted", "crisp"] = "weighted",
+        max_rules: int = 15,
+        max_literals: int | None = None,
+        objective: Literal["accuracy", "balanced"] | Mapping[Any, float] = "accuracy",
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        columns: Mapping[str, str] | None = None,
+        head: str = "h",
         preset: str = "default",
         settings: Mapping[str, Any] | None = None,
-        head: str = "h",
-        numeric: Literal["thresholds", "all", "error"] = "thresholds",
-        n_thresholds: int = 8,
         weights: Literal["relative", "counts"] = "relative",
         time_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ) -> None:
+        self.rules = rules
+        self.max_rules = max_rules
+        self.max_literals = max_literals
+        self.objective = objective
+        self.class_weight = class_weight
+        self.columns = columns
+        self.head = head
         self.preset = preset
         self.settings = settings
-        self.head = head
-        self.numeric = numeric
-        self.n_thresholds = n_thresholds
         self.weights = weights
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the rules of the second class.
+    @property
+    def program_(self) -> Program:
+        """The rules, each with its evidence."""
+        return self.model_.program
+
+    @property
+    def rules_(self) -> WeightedRules | CrispRules:
+        """The rules with their weights."""
+        return self.model_.rules
+
+    @property
+    def path_(self) -> RulePath | None:
+        """The best weighted rules of every size."""
+        return self.model_.path
+
+    @property
+    def encoding_(self) -> Encoding:
+        """What each column became."""
+        return self.model_.encoding
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn rules that tell the classes apart.
 
         Parameters
         ----------
         X
-            One row per example, one column per predicate: an array or a DataFrame.
+            One row per example: a DataFrame of pandas or Polars with columns of any kind, or an array.
         y
-            The class of every row; any two values.
+            The class of every row, any values.
         sample_weight
             A non-negative weight per row; a row of weight 0 is left out. What the others mean is
             said by the parameter `weights`.
         """
-        config = self._config()
-        table, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        self.classes_, positive = _two_classes(labels)
-        weights = check_weights(sample_weight, len(table))
-        seen = weights > 0  # a row of weight 0 must not even place a cut
-        table, positive, weights = table[seen], positive[seen], weights[seen]
+        table = self._table(X, y)
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_consistent_length(X, labels)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        names = _names(self.classes_)
+        config = self._config(names)
+        weights = check_weights(sample_weight, len(codes))
+        seen = np.flatnonzero(weights > 0)  # a row of weight 0 must not even place a cut
+        weights = weights[seen]
         if self.weights == "relative":
             weights = scaled_to_rows(weights)
-        if positive.all() or not positive.any():
-            raise DataError(
-                f"all rows are of the class {self.classes_[int(positive[0])]}, so there is only one class "
-                "and nothing to tell apart: add rows of the other class"
-            )
-        with limited(Deadline.after(config.time_limit)):  # to find cut points counts, too
-            self.thresholds_ = self._learn_thresholds(table, weights)
-            space = RuleSpace.from_names(self.thresholds_.atoms, self.head)
-            sample = Sample.from_arrays(self.thresholds_.valuate(table), positive, weights, space=space)
-            with LiveProgress() if self.verbose else nullcontext(Callback()) as watcher:
-                self.result_ = fit(sample, config, callbacks=[watcher])
-        self.program_ = self.result_.program
+        classes = Labels(self.head, names, codes.ravel()[seen], seen)
+        rows = LabelledRows(table if len(seen) == table.n_rows else table.take(seen), classes, weights)
+        with LiveProgress() if self.verbose else nullcontext(Callback()) as watcher:
+            self.model_ = learn_classifier(rows, config, callbacks=[watcher])
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class of every row: the second where a rule fires, else the first, [rows]."""
-        valuations = self._valuations(X)
-        classes: NDArray[Any] = self.classes_[self.result_.predict(valuations).astype(np.intp)]
-        return classes
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of every row, [rows]."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self.model_.rules.decide(self.predict_proba(X))])
 
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """The probability of both classes on every row, [rows, 2].
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of every class on every row, [rows, classes]."""
+        check_is_fitted(self)
+        return self.model_.predict_proba(self._table(X))
 
-        The probability of the second class is the share of it among the
-        training rows that the most confident rule covers which fires here, or
-        among those that no rule covers. It is above one half exactly where a
-        rule fires, in agreement with `predict`.
-        """
-        valuations = self._valuations(X)
-        proba = self.result_.predict_proba(valuations)
-        # A rule that is wrong more often than right is still part of the program; preset `paper` allows it.
-        fires = self.result_.predict(valuations)
-        proba = np.where(fires, np.maximum(proba, np.nextafter(0.5, 1)), proba)
-        return np.column_stack((1 - proba, proba))
-
-    def _config(self) -> Config:
+    def _config(self, names: tuple[str, ...]) -> ClassifierConfig:
         settings = dict(self.settings or {})
         for name, parameter in _OWN_PARAMETERS.items():
             if name in settings:
                 raise ConfigError(f"{name!r} is not one of the settings here: use the parameter {parameter}")
-        if self.numeric not in ("thresholds", "all", "error"):
-            raise ConfigError(f"numeric is {self.numeric!r}: choose 'thresholds', 'all' or 'error'")
         if self.weights not in ("relative", "counts"):
             raise ConfigError(f"weights is {self.weights!r}: choose 'relative' or 'counts'")
-        if not isinstance(self.n_thresholds, int | np.integer) or self.n_thresholds < 1:
-            raise ConfigError(f"n_thresholds is {self.n_thresholds!r}: give a whole number of 1 or more")
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31)
-        return Config.preset(self.preset, **settings, seed=int(seed), time_limit=self.time_limit)
+        return ClassifierConfig.of(
+            self.preset,
+            settings,
+            rules=self.rules,
+            max_rules=self.max_rules,
+            max_literals=self.max_literals,
+            objective=self._by_name(self.objective, names, "objective"),
+            class_weight=self._by_name(self.class_weight, names, "class_weight"),
+            columns=dict(self.columns or {}),
+            truth_values=False,  # measurements may lie in [0, 1] too
+            seed=int(seed),
+            time_limit=self.time_limit,
+        )
 
-    def _learn_thresholds(self, table: Floats, weights: Floats) -> Thresholds:
-        names = getattr(self, "feature_names_in_", None)
-        columns = [f"x{place}" for place in range(table.shape[1])] if names is None else list(names)
-        every = self.numeric == "all"
-        thresholds = Thresholds.learn(table, weights, columns, int(self.n_thresholds), every=every)
-        measured = [name for name, cuts in zip(columns, thresholds.cuts, strict=True) if cuts is not None]
-        if measured and self.numeric == "error":
-            raise DataError(
-                f"the column {measured[0]!r} has values outside [0, 1]: scale them to probabilities, "
-                "or let numeric='thresholds' cut the column into predicates"
+    def _by_name(self, given: Any, names: tuple[str, ...], parameter: str) -> Any:
+        """Numbers by class as numbers by the class's name; anything else as it is."""
+        if not isinstance(given, Mapping):
+            return given
+        known = dict(zip(self.classes_.tolist(), names, strict=True))
+        if strange := [one for one in given if one not in known]:
+            raise ConfigError(
+                f"{parameter} has a number for {strange[0]!r}, which is none of the classes {list(known)}"
             )
-        if not thresholds.atoms:
-            raise DataError("every column has one value only, so no rule can tell the rows apart")
-        return thresholds
+        return {known[one]: number for one, number in given.items()}
 
-    def _valuations(self, X: ArrayLike) -> Floats:
-        check_is_fitted(self)
-        table = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return self.thresholds_.valuate(table)
+    def _table(self, X: Any, *y: Any) -> RawTable:
+        """Rows as a table; of a DataFrame the columns stay as they are. With classes, those to learn from."""
+        new = bool(y)
+        if hasattr(X, "columns") and hasattr(X, "shape"):
+            as_text = () if new else self.model_.encoding.schema.as_text
+            table = RawTable.read(X, as_text=as_text)
+            validate_data(self, X, *y, skip_check_array=True, reset=new)
+        else:
+            found = validate_data(self, X, *y, dtype=None, ensure_all_finite="allow-nan", reset=new)
+            array = found[0] if new else found
+            names = getattr(self, "feature_names_in_", None) if new else self._names
+            table = RawTable.read(array, names=None if names is None else list(map(str, names)))
+        if new:
+            self._names = table.names
+        return table
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
         return tags
 
 
-def _two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], Bools]:
-    """The two classes in sorted order, and which rows are of the second, [rows]."""
-    check_classification_targets(labels)
-    kind = type_of_target(labels, input_name="y")
-    if kind != "binary":
-        raise DataError(
-            f"Only binary classification is supported. The type of the target is {kind}. "
-            "For more classes, wrap AndreClassifier in sklearn.multiclass.OneVsRestClassifier."
-        )
-    classes, codes = np.unique(labels, return_inverse=True)
-    return classes, codes == 1
+def _names(classes: NDArray[Any]) -> tuple[str, ...]:
+    """The classes as text, each its own."""
+    names = tuple(canonical_level(str(one)) for one in classes.tolist())
+    return names if len(set(names)) == len(names) else tuple(map(repr, classes.tolist()))

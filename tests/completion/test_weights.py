@@ -13,15 +13,10 @@ from andre.completion import Body, Graph, Scorer, SizeConfig, complete
 from andre.completion.bodies import covered_pairs
 from andre.completion.features import Features, features_of
 from andre.completion.scoring import Fired, best_confidences
-from andre.completion.weights import (
-    TOLERANCE,
-    RankingLoss,
-    fit_weights,
-    learn_weights,
-    training_queries,
-)
+from andre.completion.weights import RankingLoss, learn_weights, training_queries
 from andre.facts import FactBase, Relation
 from andre.logic import parse_atom, parse_rule
+from andre.newton import TOLERANCE, fit_weights
 
 
 @st.composite

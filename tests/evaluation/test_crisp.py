@@ -132,14 +132,11 @@ def test_bags_that_read_the_same_are_merged(drawn) -> None:
 @given(bagged(), hnp.arrays(np.int8, M, elements=st.integers(-1, 1)))
 def test_what_single_literals_cover_among_the_rows_of_a_body(drawn, body: np.ndarray) -> None:
     crisp = CrispSample.of(drawn[0])
-    literals = np.arange(2 * M)
-    here, found = crisp.satisfying(crisp.row_covers(body[None])[0], literals)
-    assert here.tolist() == np.flatnonzero(crisp.covers(body[None])[0]).tolist()
-    rows = np.split(crisp.members.rows, crisp.members.starts[1:-1])
     held = crisp.row_covers(body[None])[0]
-    for place, example in enumerate(here):
-        own = [row for row in rows[example] if held[row]]
-        assert found[place].tolist() == [float(crisp.literals[own, literal].any()) for literal in literals]
+    found = crisp.with_literals(held, np.arange(2 * M))  # [2M, B]
+    for example, rows in enumerate(np.split(crisp.members.rows, crisp.members.starts[1:-1])):
+        own = [row for row in rows if held[row]]
+        assert found[:, example].tolist() == [crisp.literals[own, one].any() for one in range(2 * M)]
 
 
 def test_an_atom_counts_once_however_much_its_negatives_weigh_in_training() -> None:
@@ -161,5 +158,3 @@ def test_a_part_covers_what_the_whole_does(drawn, codes: np.ndarray, seed: int) 
     part = crisp.part(some)
     assert np.array_equal(part.covers(codes), crisp.covers(codes)[:, some])
     assert np.array_equal(part.labels, crisp.labels[:, some])
-    for literal in range(2 * M):
-        assert np.array_equal(part.literal_rows(literal), part.literals[:, literal])

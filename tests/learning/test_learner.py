@@ -11,7 +11,8 @@ import torch
 
 from andre.errors import ConfigError, DataError
 from andre.evaluation import CrispSample, program_length
-from andre.learning import Callback, Config, State, fit
+from andre.learning import Callback, Config, Guide, State, fit
+from andre.learning.trainer import Trainer
 from andre.model import Inputs, Network
 from andre.samples import SYNTHETIC_TASKS, Sample, random_task
 
@@ -71,6 +72,29 @@ def test_mini_batches_recover_and_repeat(seed: int) -> None:
     assert one.program == task.program
     assert one.weights.tobytes() == two.weights.tobytes()
     assert one.history[-1].step <= 40 * 4  # four batches an epoch
+
+
+def test_a_round_shows_some_of_very_many_rows_and_all_of_them_judge() -> None:
+    task = SYNTHETIC_TASKS["R1"]
+    sample = task.sample(200, 0)
+    most = sample.n_rows // 12 * 2  # half of them of each class
+    config = Config.preset("default", rows=most, rounds=2)
+    trainer = Trainer(sample, config, Guide())
+    shown = [trainer._examples(round_) for round_ in (0, 1, 0)]
+    assert {each.inputs.n_rows for each in shown} == {most}
+    tables = [each.inputs.parts[0].visited().features.numpy().tobytes() for each in shown]
+    assert tables[0] == tables[2] != tables[1]
+    for each in shown:  # as a mean, both classes weigh one half, as on all rows
+        assert each._labels.sum(dim=1).tolist() == pytest.approx([0.5, 0.5])
+        assert each._raw.sum(axis=1) == pytest.approx([sample.positives.sum(), sample.negatives.sum()])
+    assert trainer.crisp.totals.sum() == sample.total
+    assert fit(sample, config).program == task.program
+
+
+def test_few_rows_are_all_shown() -> None:
+    sample = SYNTHETIC_TASKS["R1"].sample(200, 0)
+    trainer = Trainer(sample, Config.preset("default", rows=sample.n_rows // 4), Guide())
+    assert trainer._examples(0).inputs.n_rows == sample.n_rows
 
 
 def test_batches_are_drawn_by_weight() -> None:

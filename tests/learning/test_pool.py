@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.learning.small_facts import QUICK
 
-from andre.evaluation import CrispSample
+from andre.evaluation import CrispSample, union
 from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.learning import learn
@@ -23,7 +23,7 @@ def test_beside_counts_the_union(seed: int, rules: int, rows: int) -> None:
     labels, weights = rng.integers(0, 2, rows), rng.integers(1, 4, rows)
     crisp = CrispSample.of(Sample.from_arrays(rng.integers(0, 2, (rows, 4)), labels, weights))
     pool = RuleCoverage(crisp, rng.integers(-1, 2, (rules, 4)).astype(np.int8))
-    rest = rng.random(len(crisp.positives)) < 0.4
+    rest = union(crisp.extents(rng.integers(-1, 2, (2, 4)).astype(np.int8)))
     assert np.array_equal(pool.beside(rest), crisp.counts(pool.covers | rest))
     assert np.array_equal(pool.own, crisp.body_counts(pool.bodies))
     assert np.array_equal(pool.sizes, (pool.bodies != 0).sum(axis=1))

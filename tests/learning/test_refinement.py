@@ -168,3 +168,38 @@ def test_no_rule_is_said_twice(sample: CrispSample, start: np.ndarray, bodies: n
     start = np.unique(start, axis=0)
     refined, _ = Refiner(sample, RuleCoverage(sample, bodies)).refine(start)
     assert len(np.unique(refined, axis=0)) == len(refined)
+
+
+def test_missing_rules_are_grown_and_negations_are_shed() -> None:
+    """Tic-tac-toe: who has won is told by the eight lines of x, however else it could be said."""
+    lines = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+
+    def won(board: tuple[str, ...], player: str) -> bool:
+        return any(all(board[square] == player for square in line) for line in lines)
+
+    boards: set[tuple[str, ...]] = set()
+    reached = {("b",) * 9}
+    for move in range(9):
+        after = {
+            (*board[:square], "xo"[move % 2], *board[square + 1 :])
+            for board in reached
+            for square in range(9)
+            if board[square] == "b"
+        }
+        over = {board for board in after if won(board, "xo"[move % 2]) or move == 8}
+        boards, reached = boards | over, after - over
+    ended = sorted(boards)
+    assert len(ended) == 958
+    table = np.array([[cell == value for cell in board for value in "box"] for board in ended])
+    sample = CrispSample.of(Sample.from_arrays(table, [won(board, "x") for board in ended]))
+    rules = np.zeros((8, 27), dtype=np.int8)
+    for rule, line in zip(rules, lines, strict=True):
+        rule[[3 * square + 2 for square in line]] = 1
+    # Not o on the squares of a diagonal, or neither b nor o on one square, says the same as x on them.
+    start = rules[:6].copy()
+    start[1] = 0
+    start[1, [10, 13, 16]] = -1
+    start[0, 8], start[0, [6, 7]] = 0, -1
+    for program in (rules[:6], start):
+        refined, _ = Refiner(sample).refine(program)
+        assert sorted(map(tuple, refined)) == sorted(map(tuple, rules))

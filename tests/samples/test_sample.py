@@ -55,6 +55,18 @@ def test_unknown_cells_of_any_make_are_one_value_and_so_are_the_zeros() -> None:
     assert not np.signbit(sample.valuations[0, 1])
 
 
+@given(tables)
+def test_large_tables_of_truth_values_are_merged_as_small_ones_are(table: np.ndarray) -> None:
+    from andre.samples.sample import _merge
+
+    for cells_ in (table, np.rint(table), np.rint(np.nan_to_num(table))):
+        rows, group = _merge(cells_)
+        large_rows, large_group = _merge(cells_, large=0)
+        assert same(rows, large_rows)
+        assert np.array_equal(group, large_group)
+    assert large_rows.dtype == np.float16  # 0 and 1 alone
+
+
 def test_columns_are_named_or_numbered() -> None:
     assert Sample.from_arrays([[0, 1]], [1]).space.names == ("b1", "b2")
     assert Sample.from_arrays([[0, 1]], [1], space=["p(X)", "q"]).space.names == ("p(X)", "q")

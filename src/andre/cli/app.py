@@ -17,7 +17,7 @@ from andre.errors import AndreError
 #: Name of a command -> the module of `andre.cli` that has it, and the first sentence of its help.
 _COMMANDS = {
     "demo": ("fit", "Learn a built-in task, from rows to rules."),
-    "fit": ("fit", "Learn rules from a table of examples."),
+    "fit": ("fit", "Learn rules that tell the rows of a table apart."),
     "learn": ("learn", "Learn the rules of a relation from facts."),
     "rank": ("rank", "Rank what is missing from a knowledge base, with the reasons."),
     "show": ("show", "Print what a run learned: the rules with their evidence."),

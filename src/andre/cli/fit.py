@@ -1,4 +1,4 @@
-"""`andre fit` and `andre demo`: rules from a table of examples."""
+"""`andre fit` and `andre demo`: rules from a table."""
 
 from __future__ import annotations
 
@@ -12,31 +12,65 @@ import typer
 from andre.cli import options
 from andre.cli.app import command
 from andre.cli.options import input_path, with_settings
-from andre.cli.printing import check_file, check_folder, say
+from andre.cli.printing import check_file, check_folder, print_json, say
 from andre.cli.show import print_run
+from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from andre.facts import ExampleTable
-    from andre.learning import Callback, Result
+    from andre.arrays import Floats
+    from andre.facts import LabelledRows
+    from andre.learning import Callback, ClassifierConfig, RuleClassifier
 
 
 @command(
-    "andre fit birds.csv --label bird",
-    "andre fit birds.csv --label bird --validation 0.2 --out birds.run",
-    "andre fit family.csv --label 'grandparent(X1,X3)' --set subrules=4 --set steps=300",
-    "zcat birds.csv.gz | andre fit - --label bird --time-limit 60 --quiet > birds.pl",
+    "andre fit people.csv --label income",
+    "andre fit people.csv --label income --dry-run",
+    "andre fit people.csv --label 'price > 100' --ignore id --column zip=category --out people.run",
+    "andre fit people.csv --label income --validation 0.2 --max-rules 8 --report people.html",
+    "zcat birds.csv.gz | andre fit - --label bird --crisp --time-limit 60 --quiet > birds.pl",
 )
 def fit(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="CSV or Parquet; - is standard input.")],
     *,
-    label: Annotated[str, typer.Option(help="The column of 0/1 labels; it names the head.")] = "h",
-    weight: Annotated[str | None, typer.Option(help="A column of row weights: 2 counts as two rows.")] = None,
+    label: Annotated[
+        str, typer.Option(help="The column of classes, or a cut of one, such as 'price > 100'.")
+    ] = "h",
+    positive: Annotated[
+        str | None, typer.Option(help="Of two classes the one that rules are about; by default 1 or yes.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=KIND",
+            help="What a column is: number, category, boolean, date, truth or text; repeatable.",
+        ),
+    ] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")] = None,
+    weight: Annotated[str | None, typer.Option(help="A column of row weights: 2 counts as two rows.")] = None,
     validation: Annotated[
         str | None, typer.Option(metavar="SHARE|FILE", help="Rows to hold out, e.g. 0.2, or a second table.")
     ] = None,
+    max_rules: Annotated[int, typer.Option(min=1, help="Rules at the most.")] = 15,
+    max_literals: Annotated[
+        int | None, typer.Option(min=1, help="Literals of a rule at the most; 3 where they are searched for.")
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            metavar="accuracy|balanced|CLASS=COST,...",
+            help="What decisions maximise, or what a mistake about each class costs.",
+        ),
+    ] = "accuracy",
+    class_weight: Annotated[
+        str | None,
+        typer.Option(metavar="balanced|CLASS=WEIGHT,...", help="What rows of each class weigh in learning."),
+    ] = None,
+    crisp: Annotated[bool, typer.Option("--crisp", help="The plain program, without weights.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what each column becomes, and learn nothing.")
+    ] = False,
     preset: options.Preset = "default",
     seed: options.Seed = 0,
     time_limit: options.TimeLimit = None,
@@ -55,56 +89,110 @@ def fit(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Learn rules from a table of examples.
+    """Learn rules that tell the rows of a table apart.
 
-    A row is an example, and a column a candidate for the bodies of rules or the
-    label. Cells are truth values from 0 to 1, or true and false; an empty cell
-    is unknown. The program goes to standard output as Prolog, everything else
-    to standard error. Ctrl-C stops learning and gives the best program so far.
+    The table may be as it is: columns are recognised as numbers, categories,
+    true and false, or dates, and an empty cell is unknown. Each rule has a
+    weight, which it adds to the log-odds of its class where it fires; where
+    none does, the base rate holds. Rules go to standard output, everything
+    else to standard error. Ctrl-C stops learning and gives the best rules so far.
     """
-    from andre.api import fit as learn
-    from andre.learning import Config
-    from andre.runs import Origin, TableSource, digest, save
+    from andre.learning import ClassifierConfig, learn_classifier
+    from andre.runs import Origin, TableSource, digest, keepers, save
 
     check_folder(out)
     check_file(report)
-    chosen = with_settings(settings, seed=seed, time_limit=time_limit, device=device)
-    config = Config.preset(preset, **chosen)
+    given = with_settings(settings, device=device)
+    config = ClassifierConfig.of(
+        preset,
+        {name: value for name, value in given.items() if name not in _OWN_FIELDS},
+        rules="crisp" if crisp else "weighted",
+        max_rules=max_rules,
+        max_literals=max_literals,
+        objective=_by_class(objective, "--objective"),
+        class_weight=None if class_weight is None else _by_class(class_weight, "--class-weight"),
+        columns=dict(_pair(text, "--column", "age=number") for text in column or ()),
+        ignore=tuple(ignore or ()),
+        seed=seed,
+        time_limit=time_limit,
+        **{name: given[name] for name in _OWN_FIELDS if name in given},
+    )
     path = Path(input_path(table))
     known = digest(path) if path.is_file() else ""  # a pipe cannot be read twice
     where = str(path.resolve()) if known else str(path)
     held = validation and input_path(validation)
-    source = TableSource(where, known, label, weight, tuple(ignore or ()), held, seed)
-    examples = source.read()
-    if examples.constant and not quiet:
-        say(f"left out, because the same on every row: {', '.join(examples.constant)}")
+    source = TableSource(where, known, label, weight, config.ignore, held, seed, positive)
+    rows, held_out = source.rows()
+    if dry_run:
+        _print_columns(rows, config, as_json=as_json)
+        return
     if not quiet:
-        _say_of_weights(examples.table)
+        _say_of_weights(rows.weights, weight)
     with _watchers(quiet, tensorboard) as callbacks:
-        result = learn(
-            examples.train, config, validation=examples.held, callbacks=callbacks, checkpoint=checkpoint
+        model = learn_classifier(
+            rows, config, validation=held_out, callbacks=callbacks, keeper=keepers(checkpoint)
         )
     origin = Origin(command=("andre", *sys.argv[1:]), table=source if known else None)
     if out is not None:
-        save(result, out, origin)
+        save(model, out, origin)
     if report is not None:
-        from andre.report import gather_result, write_report
+        from andre.report import gather_classifier, write_report
 
-        write_report(gather_result(result, origin, examples.train, examples.table), report)
-    print_run(result, as_json=as_json)
+        write_report(gather_classifier(model, origin, rows, held_out), report)
+    print_run(model, as_json=as_json)
     if not quiet:
-        _say_how_it_went(result, out, report)
+        _say_how_it_went(model, out, report)
 
 
-def _say_of_weights(table: ExampleTable) -> None:
-    """A word on weights that look like shares: rows of next to no weight are next to no evidence."""
-    if table.weights is None:
+#: Settings that `--set` may name and that are none of the runs of gradient descent.
+_OWN_FIELDS = ("truth_values", "gradient_rows")
+
+
+def _pair(text: str, option: str, example: str) -> tuple[str, str]:
+    """A name and a value with an equals sign between; the name may have one, too."""
+    name, equals, value = text.rpartition("=")
+    if not (equals and name.strip() and value.strip()):
+        raise AndreError(f"{option} {text} says nothing: write it as in {option} {example}")
+    return name.strip(), value.strip()
+
+
+def _by_class(text: str, option: str) -> str | dict[str, float]:
+    """A word, or numbers by class, as in yes=5,no=1."""
+    if "=" not in text:
+        return text
+    pairs = (_pair(piece, option, "yes=5,no=1") for piece in text.split(","))
+    try:
+        return {name: float(value) for name, value in pairs}
+    except ValueError:
+        raise AndreError(f"{option} {text} has no number behind a sign: write it as in yes=5,no=1") from None
+
+
+def _print_columns(rows: LabelledRows, config: ClassifierConfig, *, as_json: bool) -> None:
+    """What each column becomes, and the classes."""
+    from andre.learning import learn_encoding
+
+    encoding, labels = learn_encoding(rows, config), rows.labels
+    shares = dict(zip(labels.classes, (rows.totals / rows.totals.sum()).tolist(), strict=True))
+    if as_json:
+        from dataclasses import asdict
+
+        columns = [asdict(column) for column in encoding.summary()]
+        print_json({"label": labels.name, "classes": shares, "columns": columns})
         return
-    rows, total = int((table.weights > 0).sum()), float(table.weights.sum())
-    if total < rows / 2:
+    typer.echo(encoding)
+    told = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+    about = f"; rules are about {labels.classes[labels.positive]}" if len(shares) == 2 else ""
+    say(f"{len(rows):,} rows, {len(encoding.atoms):,} atoms; {labels.name}: {told}{about}")
+    for line in rows.notes:
+        say(line)
+
+
+def _say_of_weights(weights: Floats, column: str | None) -> None:
+    """A word on weights that look like shares: rows of next to no weight are next to no evidence."""
+    if column is not None and float(weights.sum()) < len(weights) / 2:
         say(
-            f"the weights of {rows} rows add up to {total:g}, and count as so many rows: "
-            "if only their proportions matter, scale them up to a mean of 1"
+            f"the weights of {len(weights)} rows add up to {float(weights.sum()):g}, and count as so many "
+            "rows: if only their proportions matter, scale them up to a mean of 1"
         )
 
 
@@ -161,7 +249,7 @@ def _watchers(quiet: bool, tensorboard: Path | None = None) -> Iterator[list[Cal
         yield watchers
 
 
-def _say_how_it_went(result: Result, out: Path | None, report: Path | None) -> None:
+def _say_how_it_went(result: RuleClassifier, out: Path | None, report: Path | None) -> None:
     from andre.report import outcome, remarks
 
     for line in remarks(result):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from andre.evaluation import Confusion
     from andre.facts import FactBase, Key
     from andre.inference import Model
-    from andre.learning import Result
+    from andre.learning import Result, RuleClassifier
     from andre.logic import Atom
     from andre.runs import Run
 
@@ -43,7 +43,7 @@ def predict(
         ),
     ],
     *,
-    proba: Annotated[bool, typer.Option("--proba", help="TABLE: add a column with the probability.")] = False,
+    proba: Annotated[bool, typer.Option("--proba", help="TABLE: add the chance of every class.")] = False,
     out: options.OutFile = None,
     as_json: options.Json = False,
     format: options.Format = None,
@@ -69,9 +69,9 @@ def predict(
 
     run = _open(program)
     if run is not None and format is None and is_table(source):
-        from andre.learning import Result
+        from andre.learning import Result, RuleClassifier
 
-        if isinstance(run, Result):
+        if isinstance(run, Result | RuleClassifier):
             if as_json:
                 raise AndreError("predictions for a table are CSV: leave out --json")
             _predict_rows(run, source, proba=proba, out=out)
@@ -121,9 +121,9 @@ def explain(
     asked = parse_atom(atom, source="the atom")
     run = _open(program)
     if run is not None and format is None and is_table(source):
-        from andre.learning import Result
+        from andre.learning import Result, RuleClassifier
 
-        if isinstance(run, Result):
+        if isinstance(run, Result | RuleClassifier):
             raise AndreError(
                 f"{source} is read as a table, whose rows are explained by andre predict {program} {source}: "
                 "give facts to explain an atom"
@@ -209,12 +209,17 @@ def is_table(source: str) -> bool:
     return not Path(source).is_dir() and Path(source).suffix.lower() not in of_facts
 
 
-def _predict_rows(result: Result, table: str, *, proba: bool, out: Path | None) -> None:
+def _predict_rows(run: Result | RuleClassifier, table: str, *, proba: bool, out: Path | None) -> None:
     from andre.files import write_whole
-    from andre.report import predict_table
+    from andre.learning import Result
+    from andre.report import predict_raw_rows, predict_table
 
     check_file(out)
-    text = predict_table(result, input_path(table), proba)
+    if isinstance(run, Result):
+        text = predict_table(run, input_path(table), proba)
+    else:
+        text, notes = predict_raw_rows(run, input_path(table), proba)
+        note(notes)
     if out is None:
         typer.echo(text, nl=False)
     else:

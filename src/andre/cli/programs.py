@@ -15,7 +15,7 @@ from andre.cli.printing import print_json
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from andre.learning import Result
+    from andre.learning import Result, RuleClassifier
     from andre.logic import Difference, Rule
     from andre.logic import Program as Rules
 
@@ -99,17 +99,17 @@ def merge(
     _write(merge_programs(map(read_program, programs), subsumed=keep_subsumed), to, out)
 
 
-def _of_rows(program: Path, source: str) -> Result | None:
+def _of_rows(program: Path, source: str) -> Result | RuleClassifier | None:
     """The run of `andre fit` in a folder, if it is to be counted on a table."""
     from andre.cli.predict import is_table
 
     if not (program.is_dir() and is_table(source)):
         return None
-    from andre.learning import Result
+    from andre.learning import Result, RuleClassifier
     from andre.runs import is_run, load
 
     run = load(program) if is_run(program) else None
-    return run if isinstance(run, Result) else None
+    return run if isinstance(run, Result | RuleClassifier) else None
 
 
 def _write(program: Rules, to: str | None, out: Path | None) -> None:

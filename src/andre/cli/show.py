@@ -43,7 +43,7 @@ def show(
     from rich.text import Text
 
     from andre.completion import Completion
-    from andre.learning import Result, Theory
+    from andre.learning import Result, RuleClassifier, Theory
     from andre.report import remarks, rules_by_target, run_table, target_table
     from andre.runs import load
 
@@ -53,7 +53,7 @@ def show(
         raise AndreError(f"{run} has no pool of rules: andre learn keeps one for every target")
     if (runs or plots) and isinstance(loaded, Completion):
         raise AndreError(f"{run} was made by andre rank, without training: leave out --runs and --plots")
-    if targets and not isinstance(loaded, Result):
+    if targets and isinstance(loaded, Theory | Completion):
         _print(target_table(loaded))
         return
     if pool and isinstance(loaded, Theory):
@@ -62,7 +62,12 @@ def show(
         wanted = loaded if target is None else loaded.only(target)
         typer.echo("".join(to_prolog(definition.pool.rules, rounded=True) for definition in wanted), nl=False)
         return
-    trained = loaded
+    trained: Saved = loaded
+    if isinstance(loaded, RuleClassifier):
+        if (runs or plots) and not loaded.runs:
+            raise AndreError(f"{run} was ended before any training: leave out --runs and --plots")
+        places = [n for n, own in enumerate(loaded.runs) if str(own.space.head) == target]
+        trained = loaded.runs[places[0] if places else 0] if loaded.runs else loaded
     if isinstance(loaded, Theory):
         trained = (loaded[target] if target else loaded.definitions[0]).result
     if plots is not None and isinstance(trained, Result):

@@ -7,9 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags
-from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit
 
 from andre.arrays import Bools, Floats, Ints
@@ -18,12 +16,8 @@ from andre.completion.config import CompletionConfig
 from andre.completion.features import Cells, Features, members
 from andre.completion.graph import Graph
 from andre.completion.scoring import Fired, Scorer, WeightInputs, best_confidences
-from andre.limits import check
 from andre.logic import Rule
-
-#: The gradient at which weights count as learned: no entry of it that may move a weight is larger.
-TOLERANCE = 1e-8
-_STEPS = 200  #: Newton's steps at the most; ten are usual
+from andre.newton import fit_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +32,16 @@ class _Softmax:
 
 @dataclass(frozen=True, eq=False)
 class RankingLoss:
-    """Cross-entropy of each true candidate against the false ones of its query, by linear scores."""
+    """Cross-entropy of each true candidate against the false ones of its query, by linear scores.
+
+    Examples
+    --------
+    >>> loss = RankingLoss(np.eye(2), np.zeros(2, dtype=np.int64), np.array([True, False]), np.zeros(1))
+    >>> fit_weights(loss, np.full(2, 0.1), np.zeros(2)).round(2)
+    array([ 0.82, -0.82])
+    >>> fit_weights(loss, np.full(2, 0.1), np.zeros(2), non_negative=True).round(2)
+    array([1.18, 0.  ])
+    """
 
     inputs: WeightInputs  #: [P, K]
     query: Ints  #: [P], ascending
@@ -54,6 +57,13 @@ class RankingLoss:
     @cached_property
     def _at(self) -> NDArray[np.intp]:
         return np.flatnonzero(self.true)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of entries in one row: products that a table of second derivatives takes; 0 if dense."""
+        if isinstance(self.inputs, np.ndarray):
+            return 0
+        return int((np.diff(self.inputs.indptr).astype(np.int64) ** 2).sum())
 
     def __call__(self, weights: Floats) -> tuple[float, Floats]:
         """The loss and its gradient."""
@@ -144,118 +154,6 @@ class Curvature:
 
 def _dense(matrix: WeightInputs) -> Floats:
     return np.asarray(matrix) if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
-
-
-def fit_weights(
-    loss: RankingLoss,
-    penalties: Floats,
-    start: Floats,
-    *,
-    non_negative: bool = False,
-    pairs: int = 100_000_000,
-) -> Floats:
-    """Minimise the loss plus `penalties * weights ** 2`, which is convex, by Newton's method.
-
-    It ends where no entry of the gradient is above `TOLERANCE` in size, but for
-    those of weights that are zero and must not become negative.
-
-    Parameters
-    ----------
-    penalties
-        [K], above zero.
-    start
-        [K], weights to begin from.
-    non_negative
-        Whether no weight may be below zero.
-    pairs
-        Pairs of entries in a row of sparse inputs, up to which a table of second derivatives is made.
-
-    Examples
-    --------
-    >>> loss = RankingLoss(np.eye(2), np.zeros(2, dtype=np.int64), np.array([True, False]), np.zeros(1))
-    >>> fit_weights(loss, np.full(2, 0.1), np.zeros(2)).round(2)
-    array([ 0.82, -0.82])
-    >>> fit_weights(loss, np.full(2, 0.1), np.zeros(2), non_negative=True).round(2)
-    array([1.18, 0.  ])
-    """
-    least = 0.0 if non_negative else -np.inf
-
-    def objective(weights: Floats) -> tuple[float, Floats]:
-        check()
-        value, slope = loss(weights)
-        return value + float(penalties @ weights**2), slope + 2 * penalties * weights
-
-    weights = np.maximum(start, least)
-    value, slope = objective(weights)
-    # A decomposition serves again as long as it brings the gradient down; products are of the last weights.
-    newton, progress = (_Decomposed, 0.4) if _pairs(loss.inputs) <= pairs else (_Conjugate, 0.0)
-    curvature, steepness = newton(loss, penalties, weights), np.inf
-    for _ in range(_STEPS):
-        before, steepness = steepness, np.abs(weights - np.maximum(weights - slope, least)).max(initial=0.0)
-        if steepness <= TOLERANCE:
-            break
-        if steepness > progress * before:
-            curvature = newton(loss, penalties, weights)
-        # Bertsekas (1982): weights that are about to reach their bound move by themselves.
-        held = (weights <= min(1e-3, steepness)) & (slope > 0) & non_negative
-        step, length = curvature.step(slope, held), 1.0
-        while True:
-            tried = np.maximum(weights + length * step, least)
-            new_value, new_slope = objective(tried)
-            # Near the end there is less to gain than rounding hides.
-            if new_value <= value - 1e-4 * slope @ (weights - tried) + 1e-13 * abs(value) or length < 1e-9:
-                break
-            length /= 2
-        weights, value, slope = tried, new_value, new_slope
-    return weights
-
-
-def _pairs(inputs: WeightInputs) -> int:
-    """Pairs of entries in one row, as many as a table of second derivatives takes products; none if dense."""
-    if isinstance(inputs, np.ndarray):
-        return 0
-    return int((np.diff(inputs.indptr).astype(np.int64) ** 2).sum())
-
-
-class _Decomposed:
-    """Newton's steps by a Cholesky decomposition, which serves for steps from nearby weights too.
-
-    To make and to decompose the table takes most of the time of a fit.
-    """
-
-    def __init__(self, loss: RankingLoss, penalties: Floats, weights: Floats) -> None:
-        self._table = loss.curvature(weights).table()
-        self._table[np.diag_indices(len(weights))] += 2 * penalties
-        self._free: tuple[NDArray[np.intp], tuple[Floats, bool]] | None = None
-
-    def step(self, slope: Floats, held: Bools) -> Floats:
-        """The step against a gradient; weights that are held take theirs apart from all others: [K]."""
-        free = np.flatnonzero(~held)
-        if self._free is None or not np.array_equal(self._free[0], free):
-            self._free = free, cho_factor(self._table[np.ix_(free, free)])
-        step = -slope / np.diag(self._table)
-        step[free] = -cho_solve(self._free[1], slope[free])
-        return step
-
-
-class _Conjugate:
-    """The same steps by conjugate gradients, to a hundredth: products take little time, whatever fires."""
-
-    def __init__(self, loss: RankingLoss, penalties: Floats, weights: Floats) -> None:
-        self._curvature, self._penalties = loss.curvature(weights), penalties
-        self._scale = self._curvature.bound() + 2 * penalties
-
-    def step(self, slope: Floats, held: Bools) -> Floats:
-        """The step against a gradient; weights that are held take theirs apart from all others: [K]."""
-        size = len(slope)
-
-        def product(vector: Floats) -> Floats:
-            free = np.where(held, 0, vector.ravel())
-            return np.where(held, 0, self._curvature.times(free) + 2 * self._penalties * free)
-
-        table = LinearOperator((size, size), matvec=product, dtype=np.float64)
-        free, _ = cg(table, np.where(held, 0, -slope), rtol=1e-2, maxiter=10 * size, M=diags(1 / self._scale))
-        return np.where(held, -slope / self._scale, free)
 
 
 def start_weights(features: Features) -> Floats:

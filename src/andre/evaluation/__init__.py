@@ -4,9 +4,10 @@
 torch and is imported by its own path.
 """
 
-from andre.evaluation.crisp import CrispSample, covers, literal_truth
+from andre.evaluation.crisp import CrispSample, Extents, covers, literal_truth, union
 from andre.evaluation.description import description_length, program_length
 from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
+from andre.evaluation.probabilities import area_under_curve, calibration_error, mean_area_under_curve
 from andre.evaluation.ranks import (
     POLICIES,
     Interval,
@@ -24,20 +25,25 @@ __all__ = [
     "Confusion",
     "CrispSample",
     "Entailment",
+    "Extents",
     "Interval",
     "Policy",
     "RankReport",
     "Ranks",
     "Shares",
+    "area_under_curve",
+    "calibration_error",
     "covers",
     "description_length",
     "entailment",
     "filtered_ranks",
     "lexicographic_keys",
     "literal_truth",
+    "mean_area_under_curve",
     "mean_reciprocal",
     "program_length",
     "rank_by_rules",
     "rescore",
     "smoothed_confidence",
+    "union",
 ]

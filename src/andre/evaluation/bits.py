@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats
+from andre.limits import check
+from andre.samples import Codes
 
 Words = NDArray[np.uint64]
 
@@ -68,6 +72,43 @@ def transposed(words: Words, width: int) -> Words:
     turned = word.astype(_BIG)[..., None].view(np.uint8).transpose(0, 2, 1)  # [bytes, 8, height / 8]
     columns = np.ascontiguousarray(turned).reshape(8 * rows.shape[1], height // 8)[:width]
     return columns.view(np.uint64)
+
+
+def intersections(
+    columns: Words, codes: Codes, every: Words, block: int
+) -> Iterator[tuple[NDArray[np.intp], Words]]:
+    """The rows that satisfy each body: a few words for each of its literals.
+
+    A product of matrices would visit every literal of the language.
+
+    Parameters
+    ----------
+    columns
+        The rows of every literal, [2m, words].
+    codes
+        Bodies, [rules, m].
+    every
+        All rows, [words], which the empty body covers.
+    block
+        How many bytes to hold at once.
+
+    Yields
+    ------
+    Which bodies, [b], and their rows, [b, words].
+    """
+    rule, literal = np.nonzero(np.hstack((codes > 0, codes < 0)))
+    sizes = np.bincount(rule, minlength=len(codes))
+    starts = np.cumsum(sizes) - sizes
+    order = np.argsort(sizes, kind="stable")
+    step = max(1, block // max(1, 8 * columns.shape[1]))
+    for at in range(0, len(order), step):
+        some = order[at : at + step]  # bodies of about one length
+        rows = np.tile(every, (len(some), 1))
+        for place in range(int(sizes[some[-1]])):
+            check()
+            longer = np.flatnonzero(sizes[some] > place)
+            rows[longer] &= columns[literal[starts[some[longer]] + place]]
+        yield some, rows
 
 
 def weighed_sums(weights: Floats, table: Bools) -> Floats:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats, distinct_rows, number_keys
-from andre.evaluation.bits import Words, packed, transposed, unpacked, weighed_sums
+from andre.evaluation.bits import Words, intersections, packed, transposed, unpacked, weighed_sums
+from andre.evaluation.planes import Planes, exact
 from andre.limits import check
 from andre.logic import Evidence, Program
-from andre.samples import Codes, Membership, RuleSpace, Sample, sums_of
+from andre.samples import Codes, Membership, RuleSpace, Sample, Valuations, sums_of
+
+#: Sets of examples, one a row: truth values, [..., B], or bits as `Planes` has them, [..., words]. Both
+#: kinds are combined by `&`, `|` and `~`, and `CrispSample` counts what is in them.
+Extents: TypeAlias = NDArray[Any]
 
 #: Numbers that one block of a table of coverage holds by default.
 _BLOCK = 1 << 24
 
 
-def literal_truth(valuations: Floats) -> Bools:
+def literal_truth(valuations: Valuations) -> Bools:
     """Which literals hold on which rows, [U, 2m]: atoms first, then their negations.
 
     An unknown valuation, and one of exactly one half, satisfies neither.
@@ -29,6 +35,17 @@ def literal_truth(valuations: Floats) -> Bools:
     array([[1, 0, 0, 0, 0, 0, 0, 1]])
     """
     return np.hstack((valuations > 0.5, valuations < 0.5))
+
+
+def union(extents: Extents) -> Extents:
+    """The examples that are in at least one of some sets, from [k, ...] to [...].
+
+    Examples
+    --------
+    >>> union(np.array([[True, False, False], [False, False, True]]))
+    array([ True, False,  True])
+    """
+    return np.asarray(np.bitwise_or.reduce(extents, axis=0))
 
 
 def covers(literals: Bools, codes: Codes, block: int = _BLOCK) -> Bools:
@@ -54,24 +71,10 @@ def covers(literals: Bools, codes: Codes, block: int = _BLOCK) -> Bools:
 
 
 def _row_covers(columns: Words, codes: Codes, n_rows: int, block: int) -> Bools:
-    """Which rows satisfy which bodies, [rules, U], from the rows of each literal as bits, [2m, words].
-
-    A body's rows are the intersection of its literals' rows: a few words each,
-    where a product of matrices would visit every literal of the language.
-    """
+    """Which rows satisfy which bodies, [rules, U], from the rows of each literal as bits, [2m, words]."""
     found = np.empty((len(codes), n_rows), dtype=np.bool_)
-    rule, literal = np.nonzero(np.hstack((codes > 0, codes < 0)))
-    sizes = np.bincount(rule, minlength=len(codes))
-    starts = np.cumsum(sizes) - sizes
-    order = np.argsort(sizes, kind="stable")
-    step = max(1, block // max(1, 8 * columns.shape[1]))
-    for at in range(0, len(order), step):
-        some = order[at : at + step]  # bodies of about one length
-        rows = np.full((len(some), columns.shape[1]), ~np.uint64(0))
-        for place in range(int(sizes[some[-1]])):
-            check()
-            longer = np.flatnonzero(sizes[some] > place)
-            rows[longer] &= columns[literal[starts[some[longer]] + place]]
+    every = np.full(columns.shape[1], ~np.uint64(0))  # what is beyond the last row is cut off
+    for some, rows in intersections(columns, codes, every, block):
         found[some] = unpacked(rows, n_rows)
     return found
 
@@ -144,10 +147,6 @@ class CrispSample:
             self._rows[rows],
         )
 
-    def literal_rows(self, literal: int) -> Bools:
-        """The rows on which a literal holds, [U]."""
-        return np.asarray(unpacked(self._columns[literal : literal + 1], len(self.literals))[0])
-
     def row_covers(self, codes: Codes) -> Bools:
         """Which rows satisfy which bodies, [rules, U]."""
         return _row_covers(self._columns, codes, len(self.literals), _BLOCK)
@@ -162,7 +161,7 @@ class CrispSample:
         """The literals of every row as bits, [U, words]."""
         return packed(self.literals) if self.bits is None else self.bits
 
-    def lift(self, held: Bools) -> Bools:
+    def lift(self, held: Extents) -> Extents:
         """Which examples have a row among these, from [..., U] to [..., B]."""
         return held if self.members is None else self.members.lift(held)
 
@@ -174,24 +173,26 @@ class CrispSample:
         blocks = [self.lift(self.row_covers(codes[at : at + step])) for at in range(0, len(codes), step)]
         return np.concatenate(blocks) if blocks else np.zeros((0, len(self.members)), dtype=bool)
 
-    def satisfying(self, held: Bools, literals: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
-        """Which literals still hold on the rows that a body covers.
+    @cached_property
+    def planes(self) -> Planes | None:
+        """The examples laid out to be counted by bits, where each is a row and weights are whole."""
+        if self.members is not None or not exact(self.labels):
+            return None
+        return Planes.of(self._rows, self.literals.shape[1], self.labels)
 
-        Parameters
-        ----------
-        held
-            Which rows the body covers, [U].
-        literals
-            Columns of `self.literals`, [l].
+    def row_extents(self, codes: Codes) -> Extents:
+        """Which rows satisfy which bodies, [rules, ...], in the form in which they are counted fastest.
 
-        Returns
-        -------
-        tuple
-            The examples that the body covers, [b], and which literals hold on
-            at least one of their covered rows, [b, l], as numbers.
+        `lift` makes examples of them.
         """
-        here, truth = self._satisfying(held)
-        return here, truth[:, literals].astype(np.float64)
+        return self.row_covers(codes) if self.planes is None else self.planes.covers(codes)
+
+    def extents(self, codes: Codes) -> Extents:
+        """Which examples satisfy which bodies, [rules, ...], in the form in which they are counted fastest.
+
+        Examples that weigh nothing may be left out.
+        """
+        return self.covers(codes) if self.planes is None else self.planes.covers(codes)
 
     def literal_counts(self, held: Bools, weights: Floats) -> Floats:
         """The weight of the examples that a body covers when one literal is added, for each literal, [k, 2m].
@@ -209,6 +210,58 @@ class CrispSample:
         if self._numbers is np.float64:
             return np.asarray(weights @ truth.astype(np.float64))
         return weighed_sums(weights, truth)
+
+    def label_counts(self, held: Extents, settled: Extents | None = None) -> Floats:
+        """The weight of the examples that bodies cover when one literal is added, for each literal.
+
+        Parameters
+        ----------
+        held
+            Which rows each body covers, [rules, ...], as `row_extents` gives them.
+        settled
+            Examples to tell from the others, [...], as `extents` gives them.
+
+        Returns
+        -------
+        Positives and negatives, [rules, 2, 2m]; where some are settled, [rules, 4, 2m], then those
+        that are not.
+        """
+        if self.planes is not None:
+            sets = [held] if settled is None else [held, np.asarray(held & ~settled, dtype=np.uint64)]
+            return np.hstack([self.planes.beside(rows) for rows in sets])
+        labels = self.labels if settled is None else np.vstack((self.labels, self.labels * ~settled))
+        found = [self.literal_counts(rows, labels) for rows in held]
+        return np.stack(found) if found else np.zeros((0, len(labels), self.literals.shape[1]))
+
+    def with_literals(self, held: Extents, literals: NDArray[np.intp]) -> Extents:
+        """The examples that a body covers when one of some literals is added, [l, ...].
+
+        Parameters
+        ----------
+        held
+            Which rows the body covers, [...], as `row_extents` gives them.
+        literals
+            Columns of `self.literals`, [l].
+        """
+        if self.planes is not None:
+            return self.planes.columns[literals] & held
+        here, truth = self._satisfying(held)
+        found = np.zeros((len(literals), len(self.positives)), dtype=np.bool_)
+        found[:, here] = truth[:, literals].T
+        return found
+
+    def common_counts(self, extents: Extents) -> Floats:
+        """The weight of positives and negatives that any two sets share, from [k, ...] to [k, k, 2]."""
+        found = np.zeros((len(extents), len(extents), 2))
+        if self.planes is not None:
+            for place, one in enumerate(extents):
+                found[place] = self.planes.counts(extents & one)
+            return found
+        here = np.flatnonzero(union(extents))
+        truth = extents[:, here].astype(self._numbers)
+        for label, weight in enumerate(self.labels[:, here].astype(self._numbers)):
+            found[..., label] = (truth * weight) @ truth.T
+        return found
 
     def _satisfying(self, held: Bools) -> tuple[NDArray[np.intp], Bools]:
         if self.members is None:
@@ -228,11 +281,22 @@ class CrispSample:
         whole = bool((self.labels == np.rint(self.labels)).all())
         return np.float32 if whole and self.labels.sum() < 2**24 else np.float64
 
-    def counts(self, covers: Bools) -> Floats:
-        """The weight of the positives and negatives that are covered, from [rules, B] to [rules, 2]."""
+    def counts(self, covers: Extents, settled: Extents | None = None) -> Floats:
+        """The weight of the positives and negatives that are covered, from [rules, ...] to [rules, 2].
+
+        Parameters
+        ----------
+        covers
+            Sets of examples: truth values, [rules, B], or as `extents` gives them.
+        settled
+            Examples that count for nothing, [...], in the same form.
+        """
+        if covers.dtype == np.uint64 and self.planes is not None:
+            return self.planes.counts(covers, settled)
         kind = self._numbers
+        labels = self.labels if settled is None else self.labels * ~settled
         with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
-            return np.asarray(covers.astype(kind) @ self.labels.T.astype(kind), dtype=np.float64)
+            return np.asarray(covers.astype(kind) @ labels.T.astype(kind), dtype=np.float64)
 
     def body_counts(self, codes: Codes, block: int = _BLOCK) -> Floats:
         """The weight of the positives and negatives that each body covers, [rules, 2].
@@ -240,7 +304,7 @@ class CrispSample:
         Bodies are taken in blocks, so that no table of all bodies and rows is made.
         """
         step = max(1, block // max(1, len(self.literals)))
-        blocks = [self.counts(self.covers(codes[at : at + step])) for at in range(0, len(codes), step)]
+        blocks = [self.counts(self.extents(codes[at : at + step])) for at in range(0, len(codes), step)]
         return np.concatenate(blocks) if blocks else np.zeros((0, 2))
 
     def evidence(self, codes: Codes, split: str) -> list[Evidence]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from andre.arrays import Floats
-from andre.evaluation.crisp import CrispSample
+from andre.evaluation.crisp import CrispSample, union
 from andre.samples import Codes
 
 #: From here on Stirling's series is exact to the last digits.
@@ -128,6 +128,6 @@ def program_length(sample: CrispSample, codes: Codes) -> float:
     >>> program_length(crisp, right) < program_length(crisp, wrong)
     True
     """
-    covered = sample.counts(sample.predicts(codes)[None])[0]
+    covered = sample.counts(union(sample.extents(codes))[None])[0]
     size = np.count_nonzero(codes), len(codes)
     return float(description_length(covered, sample.totals, *size, m=sample.space.m))

@@ -3,6 +3,7 @@
 - `relation`, `base`: the facts of a predicate as columns of codes, and the fact base of them all
 - `files`, `formats`, `frames`, `build`: facts from and to files, databases and DataFrames
 - `examples`: tables of examples, with truth values, labels and weights
+- `tables`: tables as people have them, what each column is taken for, and the classes of labels
 - `tasks`, `datasets`, `splits`: built-in tasks and noise, public datasets, held-out facts
 - `calibration`: what stated probabilities say, learned from all of them
 - `types`, `query`, `bias`: argument types, questions to the facts, Popper's language bias
@@ -19,6 +20,12 @@ from andre.facts.frames import to_frames
 from andre.facts.query import as_stated, read_query
 from andre.facts.relation import MARKS, Key, Relation, Value
 from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
+from andre.facts.tables.cells import canonical_level
+from andre.facts.tables.examples import LabelledRows, read_examples
+from andre.facts.tables.labels import Labels, column_atom, level_constant
+from andre.facts.tables.raw import RawColumn, RawTable
+from andre.facts.tables.rows import row_facts
+from andre.facts.tables.schema import KINDS, ColumnSchema, Kind, Schema, TypedColumn, TypedTable
 from andre.facts.tasks import TASKS
 from andre.facts.tasks.noise import noisy, probabilistic
 from andre.facts.tasks.task import Task
@@ -27,30 +34,45 @@ from andre.facts.types import ArgumentTypes, argument_types
 __all__ = [
     "FEATURES",
     "FORMATS",
+    "KINDS",
     "MARKS",
     "PYKEEN_SPLITS",
     "TASKS",
     "ArgumentTypes",
     "Bias",
     "Calibration",
+    "ColumnSchema",
     "ExampleTable",
     "FactBase",
     "Key",
+    "Kind",
+    "LabelledRows",
+    "Labels",
     "Notes",
+    "RawColumn",
+    "RawTable",
     "Relation",
+    "Schema",
     "Task",
+    "TypedColumn",
+    "TypedTable",
     "Value",
     "World",
     "argument_types",
     "as_stated",
+    "canonical_level",
+    "column_atom",
     "hold_out",
+    "level_constant",
     "noisy",
     "probabilistic",
     "pykeen_split",
+    "read_examples",
     "read_facts",
     "read_query",
     "read_source",
     "read_table",
+    "row_facts",
     "to_frames",
     "write_facts",
 ]

@@ -1,8 +1,10 @@
 """Learning programs: bodies are proposed, a program is chosen.
 
-`fit` learns from rows and `learn` from facts. Both let runs of gradient descent
+`fit` learns from rows of truth values, `learn_classifier` from tables of any kind and `learn` from
+facts. All let runs of gradient descent
 propose bodies (`trainer`, `proposing`; `short_bodies` enumerates more) and
-choose a program among them (`choose`).
+choose a program among them (`choose`). `learn_weighted_rules` gives a few rules
+with weights, and with them probabilities (`ensemble`).
 """
 
 from andre.learning.callbacks import Callback, Finished, Look, ProgressKeeper, State
@@ -20,6 +22,19 @@ from andre.learning.choose import (
     select,
 )
 from andre.learning.config import Config, Floor, Guide, SelectionConfig, TrainingConfig
+from andre.learning.ensemble import (
+    Fit,
+    LabelledTable,
+    Labels,
+    Objective,
+    PathStep,
+    Proposals,
+    RulePath,
+    WeighingConfig,
+    WeightedRules,
+    learn_weighted_rules,
+    searched_bodies,
+)
 from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
 from andre.learning.modes import background_of, labels_of
@@ -35,6 +50,15 @@ from andre.learning.plots import (
 from andre.learning.proposing import ProposalConfig, beyond_short, informative_columns, propose
 from andre.learning.results import Counts, Definition, Result, RunSummary, Score, TargetStore, Theory
 from andre.learning.short_bodies import Screening, best_short_bodies
+from andre.learning.tables import (
+    ClassifierConfig,
+    CrispRules,
+    Judged,
+    RuleClassifier,
+    WeightedRule,
+    learn_classifier,
+    learn_encoding,
+)
 from andre.learning.targets import learn
 from andre.learning.trainer import Runs
 
@@ -42,20 +66,31 @@ __all__ = [
     "Beliefs",
     "Callback",
     "Candidate",
+    "ClassifierConfig",
     "Config",
     "Counts",
+    "CrispRules",
     "Definition",
     "Finished",
+    "Fit",
     "Floor",
     "Guide",
+    "Judged",
+    "LabelledTable",
+    "Labels",
     "Look",
+    "Objective",
+    "PathStep",
     "Plan",
     "ProgressKeeper",
     "ProposalConfig",
+    "Proposals",
     "Rejected",
     "Result",
     "Revised",
     "Reviser",
+    "RuleClassifier",
+    "RulePath",
     "RulePool",
     "RunSummary",
     "Runs",
@@ -66,6 +101,9 @@ __all__ = [
     "TargetStore",
     "Theory",
     "TrainingConfig",
+    "WeighingConfig",
+    "WeightedRule",
+    "WeightedRules",
     "background_of",
     "best_short_bodies",
     "beyond_short",
@@ -76,6 +114,9 @@ __all__ = [
     "informative_columns",
     "labels_of",
     "learn",
+    "learn_classifier",
+    "learn_encoding",
+    "learn_weighted_rules",
     "learnable",
     "neighbours",
     "plot_accuracy",
@@ -87,6 +128,7 @@ __all__ = [
     "readings",
     "rejected_rules",
     "save_figure",
+    "searched_bodies",
     "select",
     "with_inequalities",
     "with_shorter",

@@ -116,6 +116,9 @@ class TrainingConfig(Settings):
     subrules: Annotated[tuple[Count, ...], Field(min_length=1)] = (1, 2, 3, 4)  #: n, all tried at once
     steps: Count = 150  #: T, epochs of a run
     batch: Count | None = None  #: b, rows a step; None takes all rows
+    #: Distinct rows that a round shows to its runs. Of more than five times as many, so many are drawn for
+    #: each round, half of them of each class; what the runs propose is judged by all. None shows all.
+    rows: Count | None = 2048
     learning_rate: Positive = 0.1  #: alpha
     learning_rate_decay: Share = 1e-4  #: alpha', the share of the rate lost after every epoch
     clip: Positive | None = 1.0  #: largest gradient norm of a run
@@ -268,6 +271,7 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "rounds": 1,
             "steps": 500,
             "batch": 128,
+            "rows": None,
             "learning_rate": 0.01,
             "init": 1.0,
             "patience": None,

@@ -80,8 +80,8 @@ def _counted(sample: CrispSample, form: Form, floor: Floor, parts: list[CrispSam
                 partners = np.append(partners, literal)  # with itself it is a body of one
             if not _hopeful(parts, int(literal), partners, nearly):
                 continue
-            held = sample.literal_rows(int(literal))
-            own = sample.literal_counts(held, sample.labels)[:, partners].T  # [partners, 2]
+            held = sample.row_extents(literal_bodies(np.array([[literal]]), m))
+            own = sample.label_counts(held)[0][:, partners].T  # [partners, 2]
             sure = floor.passes(own)
             pairs.append(np.stack((np.full(int(sure.sum()), literal), partners[sure]), axis=1))
             counts.append(own[sure])
@@ -96,7 +96,8 @@ def _hopeful(parts: list[CrispSample], literal: int, partners: Ints, floor: Floo
     """
     own = np.zeros((2, len(partners)))
     for part in parts if len(partners) else ():
-        own += part.literal_counts(part.literal_rows(literal), part.labels)[:, partners]
+        held = part.row_extents(literal_bodies(np.array([[literal]]), part.space.m))
+        own += part.label_counts(held)[0][:, partners]
         if not floor.passes(own.T).any():
             return False
     return len(partners) > 0

@@ -21,6 +21,8 @@ from andre.model import LOSSES, Inputs, Network, Objective, Pooling, Terms, row_
 from andre.samples import Membership, Sample
 
 _BETAS = (0.9, 0.999)  # Adam's usual decay rates
+#: Rows are drawn where there are more than so many times those that a round is to show.
+_MANY = 5
 #: The weight of a reading that must not be.
 _NEVER = -20.0
 
@@ -146,8 +148,23 @@ class Trainer:
         self._unnegated = torch.as_tensor(list(columns), dtype=torch.long, device=self.device)
         self.network = Network(config.network)
         self.objective = Objective.of(sample.space, config.loss, self.device)
-        self._train = _Examples(sample, config, self.device)
+        self._sample, self._shown = sample, 0
+        self._train = self._examples(0)
         self._validation = None if validation is None else _Examples(validation, config, self.device)
+
+    def _examples(self, round_: int) -> _Examples:
+        """What a round shows to its runs: all examples, or rows drawn anew where there are very many."""
+        sample, most = self._sample, self.config.training.rows
+        # What an example of several rows costs depends on its rows: those are thinned where they are counted.
+        if (
+            most is not None
+            and sample.members is None
+            and sample.heads is None
+            and sample.n_rows > _MANY * most
+        ):
+            seed = np.random.SeedSequence([self.config.seed, round_, most]).generate_state(1)[0]
+            sample = sample.thinned(most, int(seed)).weighing(sample.positives.sum(), sample.negatives.sum())
+        return _Examples(sample, self.config, self.device)
 
     @property
     def steps(self) -> int:
@@ -168,6 +185,8 @@ class Trainer:
         runs = state.runs
         if runs is None:
             raise ValueError("a round is started before it is trained")
+        if state.round != self._shown:
+            self._shown, self._train = state.round, self._examples(state.round)
         check_every = self.config.training.check_every
         with sized_threads(self._train.inputs.n_visited * runs.current.shape[:2].numel()):
             while runs.step < state.steps and len(runs.moving) and state.stopped is None:

@@ -4,6 +4,7 @@
 - `spelling`: how Prolog spells names, numbers and lists
 - `grammar`, `parse`: values from Prolog, ProbLog and AnyBURL text
 - `writers`: programs as text and files of all formats
+- `rows`: rules about columns of a table as relational rules about its rows
 - `variants`, `compare`: equality up to renaming; subsumption, differences, merging
 """
 
@@ -11,13 +12,16 @@ from andre.logic.atom import BUILTINS, ORDERS, Atom, Constant, Literal, Term, Va
 from andre.logic.compare import Difference, difference, merge_programs, subsumes
 from andre.logic.parse import Clause, parse_atom, parse_clauses, parse_program, parse_rule
 from andre.logic.program import Program
+from andre.logic.rows import by_row, speaks_of_columns
 from andre.logic.rule import Evidence, Rule, check_safe
 from andre.logic.spelling import (
     QUOTED,
     is_code,
     number_or_none,
     quote,
+    read_date,
     read_number,
+    spell_date,
     spell_number,
     tell_count,
     unquote,
@@ -42,6 +46,7 @@ __all__ = [
     "Rule",
     "Term",
     "Variable",
+    "by_row",
     "check_safe",
     "comparison_holds",
     "difference",
@@ -57,8 +62,11 @@ __all__ = [
     "parse_rule",
     "program_html",
     "quote",
+    "read_date",
     "read_number",
     "read_program",
+    "speaks_of_columns",
+    "spell_date",
     "spell_number",
     "subsumes",
     "tell_count",

@@ -12,12 +12,14 @@ from itertools import count
 from typing import TypeAlias
 
 from andre.errors import LogicError
-from andre.logic.spelling import is_list, number_or_none, quote, read_number, spell_number
+from andre.logic.spelling import is_list, number_or_none, quote, read_date, read_number, spell_number
 
 #: The comparisons by size, which hold between numbers only.
 ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
 #: All comparisons: built-in predicates of two terms, written infix.
 BUILTINS = frozenset({"\\=", "=", *ORDERS})
+#: The comparison that holds where another does not.
+_COMPLEMENTS = {">": "=<", "=<": ">", "<": ">=", ">=": "<", "=": "\\=", "\\=": "="}
 
 _VARIABLE_NAME = re.compile(r"[A-Z_][A-Za-z0-9_]*\Z")
 _CALL = re.compile(r"\s*(?P<name>[^\s()',]+|'[^']+')\s*\((?P<args>[^()']*)\)\s*\Z")
@@ -165,6 +167,41 @@ class Atom:
         return self.predicate in BUILTINS
 
     @property
+    def column(self) -> str | None:
+        """The column of a table that a comparison with a value speaks of; None for any other atom.
+
+        Sizes are compared with numbers and ISO dates, equality is with any constant.
+
+        Examples
+        --------
+        >>> Atom(">", (Constant("age"), Constant(42))).column
+        'age'
+        >>> Atom(">", (Variable("Age"), Constant(42))).column is None
+        True
+        """
+        if not self.is_builtin:
+            return None
+        left, right = self.args
+        if not (isinstance(left, Constant) and isinstance(right, Constant) and isinstance(left.value, str)):
+            return None
+        if self.predicate in ORDERS and isinstance(right.value, str) and read_date(right.value) is None:
+            return None
+        return left.value
+
+    @property
+    def complement(self) -> Atom:
+        """The comparison that holds where this one does not, of values that are known: `>` and `=<`.
+
+        Examples
+        --------
+        >>> print(Atom("=", (Constant("color"), Constant("red"))).complement)
+        color \\= red
+        """
+        if not self.is_builtin:
+            raise LogicError(f"{self} is no comparison, so no other atom is its complement")
+        return Atom(_COMPLEMENTS[self.predicate], self.args)
+
+    @property
     def variables(self) -> tuple[Variable, ...]:
         """The distinct variables, in order of first occurrence."""
         return tuple(dict.fromkeys(arg for arg in self.args if isinstance(arg, Variable)))
@@ -210,13 +247,15 @@ def _term(text: str) -> Term:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """An atom, or its negation.
+    """An atom, or its negation; what denies a comparison of a column is the opposite comparison.
 
     Examples
     --------
     >>> b = Literal(Atom("b1"))
     >>> print(b, ~b)
     b1 \\+ b1
+    >>> print(~Literal(Atom(">", (Constant("age"), Constant(42)))))
+    age =< 42
     """
 
     atom: Atom
@@ -238,6 +277,9 @@ class Literal:
         return self.atom.variables
 
     def __invert__(self) -> Literal:
+        # Of a column whose value is unknown neither holds, as with any literal of a row.
+        if self.atom.column is not None and not self.negated:
+            return Literal(self.atom.complement)
         return Literal(self.atom, not self.negated)
 
     def __str__(self) -> str:

@@ -1,9 +1,10 @@
-"""How Prolog spells names, numbers and lists: writing and reading them."""
+"""How Prolog spells names, numbers and lists, and how dates are spelled: writing and reading them."""
 
 from __future__ import annotations
 
 import math
 import re
+from datetime import UTC, datetime, timedelta
 
 from andre.errors import LogicError
 
@@ -22,6 +23,9 @@ _ESCAPE = re.compile(r"''|\\(?:x(?P<hex>[0-9a-fA-F]+)\\|(?P<octal>[0-7]+)\\|(?P<
 _WRITTEN = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _READ = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
 _READ |= {"s": " ", "\n": "", "\\": "\\", "'": "'", '"': '"', "`": "`"}
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,6})?)?\Z", re.ASCII)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _MOST_DIGITS = 4000  # Python itself refuses to read integers of more than 4,300
 
@@ -127,6 +131,37 @@ def number_or_none(text: str) -> int | float | None:
         return read_number(text)
     except LogicError:
         return None
+
+
+def spell_date(seconds: float) -> str:
+    """A moment, in seconds since 1970 (UTC), as an ISO date, with the time of day where it is not midnight.
+
+    Examples
+    --------
+    >>> spell_date(1614556800), spell_date(1614600000.5)
+    ('2021-03-01', '2021-03-01T12:00:00.500000')
+    """
+    moment = (_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None)
+    is_midnight = moment == datetime(moment.year, moment.month, moment.day)
+    return moment.date().isoformat() if is_midnight else moment.isoformat()
+
+
+def read_date(text: str) -> int | float | None:
+    """The seconds since 1970 (UTC) of an ISO date, as `spell_date` writes it; None where it is none.
+
+    Examples
+    --------
+    >>> read_date("2021-03-01"), read_date("2021-03-01T12:00:00.5"), read_date("2021-02-30")
+    (1614556800, 1614600000.5, None)
+    """
+    if not _DATE.match(text):
+        return None
+    try:
+        past = datetime.fromisoformat(text).replace(tzinfo=UTC) - _EPOCH
+    except ValueError:
+        return None
+    whole = past.days * 86_400 + past.seconds
+    return whole + past.microseconds / 1e6 if past.microseconds else whole
 
 
 def is_code(text: str) -> bool:

@@ -41,7 +41,7 @@ class Inputs:
     @classmethod
     def encode(
         cls,
-        valuations: NDArray[np.float64],
+        valuations: NDArray[np.floating],
         *,
         levels: int | None = 64,
         batch: int | None = None,
@@ -146,7 +146,7 @@ class _Column:
     level: NDArray[np.integer]  #: [U]
 
     @classmethod
-    def of(cls, place: int, column: NDArray[np.float64], levels: int | None, rows: int) -> _Column | None:
+    def of(cls, place: int, column: NDArray[np.floating], levels: int | None, rows: int) -> _Column | None:
         """The column's levels, or None where visiting rows directly is cheaper or asked for."""
         if (boolean := cls._boolean(place, column)) is not None:
             return boolean
@@ -161,7 +161,7 @@ class _Column:
         return None
 
     @classmethod
-    def _boolean(cls, place: int, column: NDArray[np.float64]) -> _Column | None:
+    def _boolean(cls, place: int, column: NDArray[np.floating]) -> _Column | None:
         """The column where it is 0, 1 and unknown alone, which needs no sorting."""
         has = [column == 0, column == 1, np.isnan(column)]
         if not (has[0] | has[1] | has[2]).all():

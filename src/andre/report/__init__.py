@@ -1,5 +1,6 @@
 """Showing what was learned: in words, on a terminal, in figures, as a page."""
 
+from andre.report.classifier import gather_classifier
 from andre.report.completion import gather_completion
 from andre.report.html import as_values, write_report
 from andre.report.page import ReportData
@@ -23,6 +24,7 @@ from andre.report.summary import (
 )
 from andre.report.tensorboard import TensorBoard
 from andre.report.theory import gather_theory
+from andre.report.weighted import predict_raw_rows
 
 __all__ = [
     "LiveProgress",
@@ -35,12 +37,14 @@ __all__ = [
     "document",
     "explain_atom",
     "gather",
+    "gather_classifier",
     "gather_completion",
     "gather_result",
     "gather_theory",
     "listing",
     "outcome",
     "overview",
+    "predict_raw_rows",
     "predict_table",
     "remarks",
     "row_table",

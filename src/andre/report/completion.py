@@ -9,7 +9,8 @@ from andre.inference import covered_heads
 from andre.logic import Atom, Constant, Program, Rule, Variable
 from andre.report.page import Prediction, Ranking, ReportData, RuleRow, Scoring, TargetReport
 from andre.report.result import provenance
-from andre.report.summary import as_sentence, rules_by_target, scoring, size, title
+from andre.report.summary import rules_by_target, scoring, title
+from andre.report.words import as_sentence, size
 from andre.runs import Origin
 
 #: Rules of a relation that are listed, and predictions of all rules together that are explained.

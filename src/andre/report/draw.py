@@ -58,7 +58,7 @@ def chart_svg(chart: Chart) -> str:
     known = [value for line in chart.lines.values() for value in line if value is not None]
     if not known or not chart.x:
         return ""
-    low, high = min([0.0, *known]), max(known)
+    low, high = min([0.0, *known] if chart.from_zero else known), max(known)
     if chart.unit:
         low, high = min(0.5, *known) if min(known) > 0.4 else min(0.0, *known), 1.0
     first, last = chart.x[0], max(chart.x[-1], chart.x[0] + 1e-9)
@@ -79,6 +79,11 @@ def chart_svg(chart: Chart) -> str:
     for tick in _ticks(first, last):
         if first <= tick <= last:
             parts.append(f'<text x="{across(tick)}" y="{bottom + 15}" class="tick mid">{tick:g}</text>')
+    if chart.mark is not None:
+        at, end = across(chart.mark), "end" if chart.mark > (first + last) / 2 else ""
+        parts.append(f'<line class="mark" x1="{at}" x2="{at}" y1="{top}" y2="{bottom}"/>')
+        beside = float(at) + (-4 if end else 4)
+        parts.append(f'<text x="{beside:.1f}" y="{top + 9}" class="tick {end}">taken: {chart.mark:g}</text>')
     for number, (name, line) in enumerate(chart.lines.items()):
         seen = [value for value in line if value is not None]
         if not seen:

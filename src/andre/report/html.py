@@ -24,6 +24,7 @@ class Limits:
     atoms: int = 30  #: in the bars
     runs: int = 20
     rejected: int = 40
+    columns: int = 200
 
     def halved(self) -> Limits:
         """Half as long, and never empty.
@@ -31,7 +32,7 @@ class Limits:
         Examples
         --------
         >>> Limits(predictions=60, atoms=30, runs=20, rejected=1).halved()
-        Limits(predictions=30, atoms=15, runs=10, rejected=1)
+        Limits(predictions=30, atoms=15, runs=10, rejected=1, columns=100)
         """
         return Limits(*(max(1, limit // 2) for limit in vars(self).values()))
 
@@ -58,6 +59,7 @@ def _target(target: TargetReport, limits: Limits) -> TargetReport:
         runs=target.runs[: limits.runs],
         runs_left_out=target.runs_left_out + max(0, len(target.runs) - limits.runs),
         rejected=target.rejected[: limits.rejected],
+        columns=target.columns[: limits.columns],
         rejected_left_out=target.rejected_left_out + max(0, len(target.rejected) - limits.rejected),
     )
 
@@ -181,6 +183,6 @@ def _atom(atom: Atom, places: dict[Variable, int]) -> list[Any]:
 def _prediction(prediction: Prediction) -> list[Any]:
     """Text, truth, probability, split, terms and values, as short as they can be written."""
     chance = None if prediction.probability is None else round(prediction.probability, 4)
-    values = [None if value is None else round(value, 4) for value in prediction.values]
+    values = [round(value, 4) if isinstance(value, float) else value for value in prediction.values]
     holds = None if prediction.holds is None else int(prediction.holds)
     return [prediction.text, holds, chance, prediction.split, list(prediction.terms), values]

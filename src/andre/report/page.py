@@ -23,7 +23,8 @@ class Prediction:
     probability: float | None = None
     split: str = ""
     terms: tuple[str, ...] = ()  #: what the rule's variables stand for, in their order
-    values: tuple[float | None, ...] = ()  #: truth values of the atoms of the body, in its order
+    #: Truth values of the atoms of the body, in its order, or what stands in the columns that they read.
+    values: tuple[float | str | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class RuleRow:
     found_by: int | None = None  #: runs whose own program has the rule
     predictions: tuple[Prediction, ...] = ()
     left_out: int = 0  #: predictions that are not listed
+    weight: float | None = None  #: what it adds to the log-odds of its head
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,15 @@ class Bars:
 
 @dataclass(frozen=True)
 class Chart:
-    """Lines over the steps of training."""
+    """Lines over the steps of training, or over numbers of rules."""
 
     title: str
     x: tuple[float, ...]
     lines: Mapping[str, tuple[float | None, ...]]
     note: str = ""
     unit: bool = False  #: whether the scale ends at 1
+    from_zero: bool = True  #: whether the scale begins at 0 at the latest
+    mark: float | None = None  #: what was taken among x
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,28 @@ class ConfusionCounts(Shares):
     false_positives: float
     false_negatives: float
     true_negatives: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How well probabilities fit the labels of one split."""
+
+    split: str
+    rows: float
+    accuracy: float
+    auc: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class ColumnRow:
+    """What one column of a table was taken for, and what it became."""
+
+    name: str
+    kind: str
+    missing: str
+    distinct: str
+    becomes: str
 
 
 @dataclass(frozen=True)
@@ -156,6 +182,9 @@ class TargetReport:
     rules: tuple[RuleRow, ...] = ()
     bars: Bars | None = None
     charts: tuple[Chart, ...] = ()
+    path: tuple[Chart, ...] = ()  #: how rule sets of every size fare
+    figures: tuple[Figures, ...] = ()
+    columns: tuple[ColumnRow, ...] = ()
     census: CensusCounts | None = None
     runs: tuple[RunRow, ...] = ()
     runs_left_out: int = 0  #: programs of runs that are not listed

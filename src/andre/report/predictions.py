@@ -14,7 +14,7 @@ from andre.completion import Completion
 from andre.evaluation import covers, literal_truth
 from andre.facts import FactBase, Key, Relation, read_table
 from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer
-from andre.learning import Result, Theory
+from andre.learning import Result, RuleClassifier, Theory
 from andre.logic import Atom, Evidence, Program
 from andre.runs import Run, TableSource, program_of
 
@@ -42,7 +42,9 @@ def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
     return buffer.getvalue()
 
 
-def count_rows(result: Result, path: Path | str, split: str, source: TableSource | None = None) -> Program:
+def count_rows(
+    result: Result | RuleClassifier, path: Path | str, split: str, source: TableSource | None = None
+) -> Program:
     """The rules of a result with N_b and N_r counted on the rows of a table.
 
     Parameters
@@ -57,8 +59,10 @@ def count_rows(result: Result, path: Path | str, split: str, source: TableSource
         The table that was learned from, whose columns of labels and weights have
         the same names; without it, the head names the labels.
     """
-    label = str(result.space.head) if source is None else source.label
     weight = None if source is None else source.weight
+    if isinstance(result, RuleClassifier):
+        return result.judged(result.labelled(path, weight), split).program
+    label = str(result.space.head) if source is None else source.label
     table = read_table(path, label, weight, columns=result.space.atoms)
     fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
     weights = np.ones(len(table)) if table.weights is None else table.weights  # [N]
@@ -123,7 +127,7 @@ def explain_atom(run: Run, facts: FactBase, atom: Atom, *, limit: int = 3, depth
     return Explainer(rules, known, model).explain(atom, limit=limit, depth=depth)
 
 
-def _evidence(run: Result | Theory, facts: FactBase) -> FactBase:
+def _evidence(run: RuleClassifier | Result | Theory, facts: FactBase) -> FactBase:
     return run.evidence(facts) if isinstance(run, Theory) else facts.select("train")
 
 

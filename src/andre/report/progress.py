@@ -18,7 +18,7 @@ from andre.learning import Callback, State
 from andre.limits import peak_megabytes
 from andre.logic import Program, tell_count
 from andre.model import LOSSES
-from andre.report.summary import counted, rule_text
+from andre.report.words import counted, rule_text
 
 #: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
 _PAUSE = 0.1

@@ -27,7 +27,8 @@ from andre.report.page import (
     RunRow,
     TargetReport,
 )
-from andre.report.summary import as_sentence, outcome, remarks
+from andre.report.summary import outcome, remarks
+from andre.report.words import as_sentence
 from andre.runs import Origin
 from andre.samples import Sample
 

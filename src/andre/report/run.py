@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from andre.learning import Result, Theory
+from andre.learning import Result, RuleClassifier, Theory
+from andre.report.classifier import gather_classifier
 from andre.report.completion import gather_completion
 from andre.report.page import ReportData
 from andre.report.result import gather_result
@@ -26,6 +27,13 @@ def gather(run: Run, origin: Origin | None = None, data: Path | str | None = Non
         Where the table or the facts are now. By default they are read where they were,
         if they are still there and unchanged; without them, sections are missing and the report says so.
     """
+    if isinstance(run, RuleClassifier):
+        table = None if origin is None else origin.table
+        if data is not None:
+            table = replace(table or TableSource("", "", label=run.label), path=str(data))
+        elif table is None or not table.is_there:
+            return gather_classifier(run, origin)
+        return gather_classifier(run, origin, *table.rows())
     if isinstance(run, Result):
         table = None if origin is None else origin.table
         if data is not None:

@@ -14,29 +14,17 @@ from rich.text import Text
 from andre.arrays import Bools, Floats
 from andre.completion import Completion
 from andre.errors import DataError
-from andre.learning import Result, Theory
-from andre.logic import Program, Rule, tell_count, to_prolog
+from andre.learning import Result, RuleClassifier, Theory
+from andre.logic import Atom, Program, Rule, tell_count, to_prolog
+from andre.report.weighted import (
+    classifier_listing,
+    classifier_outcome,
+    classifier_remarks,
+    classifier_table,
+    classifier_values,
+)
+from andre.report.words import COMMENT, counted, plain_table, rule_text, rule_values, size
 from andre.runs import Run, program_of, prolog
-
-#: What terminals of any background and people of any colour sight can tell apart.
-_COMMENT, _NEGATION = "dim", "bold"
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things, in words.
-
-    Examples
-    --------
-    >>> counted(1, "rule"), counted(2000, "rule")
-    ('1 rule', '2,000 rules')
-    """
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
-
-
-def size(program: Program) -> str:
-    """How many rules and literals there are, in words."""
-    rules, literals = len(program), program.n_literals
-    return f"{counted(rules, 'rule')}, {counted(literals, 'literal')}" if rules else "no rule"
 
 
 def title(targets: Sequence[str]) -> str:
@@ -44,7 +32,7 @@ def title(targets: Sequence[str]) -> str:
     return f"Rules for {', '.join(targets) if len(targets) <= 3 else f'{len(targets)} relations'}"
 
 
-def outcome(result: Result) -> str:
+def outcome(result: Result | RuleClassifier) -> str:
     """One line that says how learning went.
 
     Examples
@@ -54,6 +42,8 @@ def outcome(result: Result) -> str:
     >>> outcome(fit(SYNTHETIC_TASKS["four"].sample(100, seed=0), Config.preset(restarts=2, rounds=1)))
     '2 rules, 4 literals, accuracy 1.0000 (train), ... s'
     """
+    if isinstance(result, RuleClassifier):
+        return classifier_outcome(result)
     accuracy = ", ".join(f"{score.accuracy:.4f} ({score.split})" for score in result.scores)
     return f"{size(result.program)}, accuracy {accuracy}, {result.seconds:.2f} s"
 
@@ -79,7 +69,7 @@ def why_no_rule(result: Result) -> str | None:
     )
 
 
-def why_stopped(result: Result) -> str | None:
+def why_stopped(result: Result | RuleClassifier) -> str | None:
     """Why learning ended early, and what was cut short, in one sentence; None where it did not."""
     if result.stopped == "interrupted":
         return "stopped by Ctrl-C: this is the best program so far"
@@ -96,6 +86,8 @@ def remarks(run: Run, target: str | None = None) -> list[str]:
 
     Notes that several targets share are told once.
     """
+    if isinstance(run, RuleClassifier):
+        return [line for line in (why_stopped(run), *classifier_remarks(run)) if line]
     if isinstance(run, Result):
         return [line for line in (why_stopped(run), why_no_rule(run)) if line]
     if isinstance(run, Completion):
@@ -110,17 +102,6 @@ def remarks(run: Run, target: str | None = None) -> list[str]:
     if target is None:
         lines += [f"{name} was left out: {reason}" for name, reason in run.skipped.items()]
     return lines
-
-
-def as_sentence(note: str) -> str:
-    """A note as it stands alone: with a capital letter, and a full stop.
-
-    Examples
-    --------
-    >>> as_sentence("recursion was left out")
-    'Recursion was left out.'
-    """
-    return f"{note[:1].upper()}{note[1:]}."
 
 
 def _by_target(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -171,12 +152,18 @@ def rules_by_target(run: Run, target: str | None = None) -> dict[str, Program]:
     for rule in program_of(run):
         found.setdefault(rule.head.key, []).append(rule)
     known = {f"{name}/{arity}": Program(tuple(rules)) for (name, arity), rules in found.items() if rules}
+    if isinstance(run, RuleClassifier):
+        known = {str(head): _of_head(run.program, head) for head in run.heads}
     if isinstance(run, Theory):  # a target without a rule was learned too
         known = {definition.target: definition.program for definition in run}
     chosen = {name: rules for name, rules in known.items() if target in (None, name, name.rpartition("/")[0])}
     if target is not None and not chosen:
         raise DataError(f"{target} was not learned: there is {', '.join(known) or 'no rule'}")
     return chosen
+
+
+def _of_head(program: Program, head: Atom) -> Program:
+    return Program(tuple(rule for rule in program if rule.head == head))
 
 
 def listing(run: Run, target: str | None = None) -> str:
@@ -186,18 +173,22 @@ def listing(run: Run, target: str | None = None) -> str:
         for name, rules in rules_by_target(run, target).items():
             parts.append(f"\n% {name}: {counted(len(rules), 'rule')}\n{to_prolog(rules, rounded=True)}")
         return "".join(parts)
+    if isinstance(run, RuleClassifier):
+        return classifier_listing(run)
     return prolog(_only(run, target) if isinstance(run, Theory) else run)
 
 
 def overview(run: Run, target: str | None = None) -> list[RenderableType]:
     """The rules of a run for a terminal, with how well they do."""
+    if isinstance(run, RuleClassifier):
+        return classifier_table(run)
     if isinstance(run, Result):
         return [Text("\n").join(map(rule_text, listing(run).rstrip("\n").split("\n")))]
     if isinstance(run, Theory):
         chosen = _only(run, target)
         table = rule_table(chosen.program)
         return [table, "", target_table(chosen)] if len(chosen.definitions) > 1 else [table]
-    lines: list[RenderableType] = [Text(scoring(run), style=_COMMENT)]
+    lines: list[RenderableType] = [Text(scoring(run), style=COMMENT)]
     for name, rules in rules_by_target(run, target).items():
         lines += ["", Text(f"{name}: {counted(len(rules), 'rule')}"), rule_table(rules)]
     return lines
@@ -209,11 +200,13 @@ def document(run: Run, target: str | None = None) -> dict[str, Any]:
         return _theory(_only(run, target))
     if isinstance(run, Completion):
         return _completion(run, target)
+    if isinstance(run, RuleClassifier):
+        return classifier_values(run)
     return {
         "head": str(run.space.head),
         "candidates": list(run.space.names),
         "program": str(run.program),
-        "rules": list(map(_rule, run.program)),
+        "rules": list(map(rule_values, run.program)),
         "accuracy": {score.split: score.accuracy for score in run.scores},
         "scores": [asdict(score) for score in run.scores],
         "description": {"program": run.length, "empty": run.empty_length},
@@ -239,7 +232,7 @@ def _theory(theory: Theory) -> dict[str, Any]:
         "targets": [
             {
                 "target": definition.target,
-                "rules": list(map(_rule, definition.program)),
+                "rules": list(map(rule_values, definition.program)),
                 "reason": definition.reason,
                 "notes": list(definition.notes),
                 "revised": [
@@ -261,7 +254,9 @@ def _theory(theory: Theory) -> dict[str, Any]:
 def _completion(completion: Completion, target: str | None) -> dict[str, Any]:
     by_target = rules_by_target(completion, target)
     return {
-        "targets": [{"target": name, "rules": list(map(_rule, rules))} for name, rules in by_target.items()],
+        "targets": [
+            {"target": name, "rules": list(map(rule_values, rules))} for name, rules in by_target.items()
+        ],
         "choices": [asdict(choice) for choice in completion.choices],
         "config": completion.config.model_dump(mode="json"),
         "notes": list(completion.notes),
@@ -282,32 +277,6 @@ def scoring_values(completion: Completion) -> dict[str, Any]:
         "reliability": [asdict(bin) for bin in completion.reliability.bins],
         "seconds": completion.seconds,
     }
-
-
-def _rule(rule: Rule) -> dict[str, Any]:
-    return {
-        "rule": str(rule),
-        "body": [{"atom": str(lit.atom), "negated": lit.negated} for lit in rule.body],
-        "evidence": {
-            item.split: {"n_b": item.n_b, "n_r": item.n_r, "confidence": item.confidence}
-            for item in rule.evidence
-        },
-    }
-
-
-def rule_text(line: str) -> Text:
-    """A line of Prolog, its negations set off, its comments set back.
-
-    Examples
-    --------
-    >>> rule_text("h :- b1, \\\\+ b3.").plain
-    'h :- b1, \\\\+ b3.'
-    """
-    if line.startswith("%"):
-        return Text(line, style=_COMMENT)
-    text = Text(line)
-    text.highlight_regex(r"\\\+", _NEGATION)
-    return text
 
 
 def rule_table(program: Program) -> Table:
@@ -334,7 +303,7 @@ def rule_table(program: Program) -> Table:
         ]
     )
     heading = f"{'N_b':>{widest}}  {'N_r':>{widest}}  N_r/N_b"
-    table = _table("", "rule", *(f"{split}\n{heading}" for split in splits))
+    table = plain_table("", "rule", *(f"{split}\n{heading}" for split in splits))
     for number, (rule, *items) in enumerate(zip(program, *columns, strict=True), start=1):
         cells = (
             f"{tell_count(item.n_b):>{widest}}  {tell_count(item.n_r):>{widest}}  {item.confidence:7.4f}"
@@ -356,10 +325,10 @@ def run_table(result: Result, most: int = 20) -> Table:
     most
         How many runs at the most.
     """
-    table = _table("round", "program", "subrules", "description", "loss")
+    table = plain_table("round", "program", "subrules", "description", "loss")
     for run in sorted(result.runs, key=lambda run: (run.length, run.program.n_literals))[:most]:
         loss = "" if np.isnan(run.loss) else f"{run.loss:.4f}"
-        program = rule_text(str(run.program)) if len(run.program) else Text("no rule", style=_COMMENT)
+        program = rule_text(str(run.program)) if len(run.program) else Text("no rule", style=COMMENT)
         table.add_row(str(run.round + 1), program, str(run.n_rules), f"{run.length:.1f}", loss)
     return table
 
@@ -367,13 +336,13 @@ def run_table(result: Result, most: int = 20) -> Table:
 def target_table(run: Theory | Completion) -> Table:
     """One line per target: its rules, and what they explain or how many facts there are of it."""
     if isinstance(run, Completion):
-        table = _table("", "target", "rules", "training facts")
+        table = plain_table("", "target", "rules", "training facts")
         for number, (name, rules) in enumerate(rules_by_target(run).items(), start=1):
             head = rules.rules[0].head
             facts = run.facts.relations[head.key].count("train")
             table.add_row(str(number), Text(name), str(len(rules)), str(facts))
         return table
-    table = _table("", "target", "rules", "positives", "explained", "precision", "seconds")
+    table = plain_table("", "target", "rules", "positives", "explained", "precision", "seconds")
     for number, definition in enumerate(run, start=1):
         seen = definition.confusion
         shares = ["" if share is None else f"{share:.4f}" for share in (seen.recall, seen.precision)]
@@ -390,14 +359,4 @@ def row_table(names: Sequence[str], valuations: Floats, head: str, labels: Bools
         table.add_column(Text(name), justify="right")
     for row, label in zip(valuations, labels, strict=True):
         table.add_row(*("" if np.isnan(value) else f"{value:.2f}" for value in row), str(int(label)))
-    return table
-
-
-def _table(first: str, second: str, *numbers: str) -> Table:
-    """A table of one narrow column, one of text and some of numbers."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column(first, justify="right", style=_COMMENT)
-    table.add_column(second, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
     return table

@@ -22,7 +22,8 @@ from andre.report.page import (
     TargetReport,
 )
 from andre.report.result import provenance, target_report
-from andre.report.summary import as_sentence, size, title
+from andre.report.summary import title
+from andre.report.words import as_sentence, size
 from andre.runs import Origin
 
 #: Atoms of a target that are explained: its facts, then what else is derived.

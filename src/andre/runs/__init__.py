@@ -1,6 +1,6 @@
 """Everything saved: runs of every kind in one layout, checkpoints, and where runs come from."""
 
-from andre.runs.checkpoint import Checkpoint
+from andre.runs.checkpoint import Checkpoint, keepers
 from andre.runs.origin import Examples, FactSource, Origin, TableSource, digest, versions
 from andre.runs.saving import Run, RunFolder, is_run, load, load_origin, program_of, prolog, save
 
@@ -14,6 +14,7 @@ __all__ = [
     "TableSource",
     "digest",
     "is_run",
+    "keepers",
     "load",
     "load_origin",
     "program_of",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -96,3 +97,8 @@ class Checkpoint(ProgressKeeper):
             progress = replace(progress, runs=replace(progress.runs, **moved))
         for field in fields(_Progress):
             setattr(state, field.name, getattr(progress, field.name))
+
+
+def keepers(folder: Path | str | None) -> Callable[[int], Checkpoint] | None:
+    """A checkpoint for the runs of each class of a classifier, in one folder; None for no folder."""
+    return None if folder is None else lambda number: Checkpoint(Path(folder) / f"class-{number}")

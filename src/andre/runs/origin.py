@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import andre
-from andre.facts import ExampleTable, FactBase, World, read_source, read_table
+from andre.facts import (
+    ExampleTable,
+    FactBase,
+    LabelledRows,
+    World,
+    read_examples,
+    read_source,
+    read_table,
+)
 from andre.samples import Sample
 
 
@@ -55,6 +63,7 @@ class TableSource:
     ignore: tuple[str, ...] = ()
     validation: str | None = None  #: a share of the rows, or a second table
     seed: int = 0  #: draws the rows that are held out
+    positive: str | None = None  #: of two classes, the one that rules are about
 
     @property
     def is_there(self) -> bool:
@@ -62,8 +71,19 @@ class TableSource:
         path = Path(self.path)
         return path.is_file() and digest(path) == self.sha256
 
+    def rows(self) -> tuple[LabelledRows, LabelledRows | None]:
+        """The rows to learn from, and those held out, their columns as they were found."""
+        return read_examples(
+            self.path,
+            self.label,
+            self.validation,
+            weight=self.weight,
+            positive=self.positive,
+            seed=self.seed,
+        )
+
     def read(self) -> Examples:
-        """The rows to learn from, and those held out."""
+        """The rows of truth values to learn from, and those held out."""
         whole = read_table(self.path, self.label, self.weight, ignore=self.ignore).require_both_classes()
         table = whole.without_constant()
         train, held = self._split(table)

@@ -21,14 +21,26 @@ from andre.arrays import Ints
 from andre.completion import Body, Completion
 from andre.errors import CheckpointError
 from andre.facts import FactBase, Relation, World
-from andre.learning import Definition, Plan, Result, Theory
-from andre.logic import Program, Rule, tell_count, to_prolog
+from andre.learning import (
+    CrispRules,
+    Definition,
+    PathStep,
+    Plan,
+    Result,
+    RuleClassifier,
+    RulePath,
+    Theory,
+    WeightedRules,
+)
+from andre.logic import Atom, Program, Rule, tell_count, to_prolog
 from andre.runs.codec import decode, fingerprint
 from andre.runs.folder import IndexedFolder
 from andre.runs.origin import Origin
+from andre.samples import RuleSpace
 
-#: What a saved run may hold: rules learned from rows, from facts, or a completed knowledge base.
-Run: TypeAlias = Result | Theory | Completion
+#: What a saved run may hold: rules learned from a table, from truth values, from facts, or a completed
+#: knowledge base.
+Run: TypeAlias = RuleClassifier | Result | Theory | Completion
 
 
 def save(run: Run, path: Path | str, origin: Origin | None = None) -> None:
@@ -63,12 +75,17 @@ def save(run: Run, path: Path | str, origin: Origin | None = None) -> None:
             folder.keep(definition)
         folder.close(run)
         return
-    content, kind = (_Completed.of(run), "completion") if isinstance(run, Completion) else (run, "result")
+    content: Any = run
+    kind = "result"
+    if isinstance(run, Completion):
+        content, kind = _Completed.of(run), "completion"
+    elif isinstance(run, RuleClassifier):
+        content, kind = _Classifying.of(run), "classifier"
     IndexedFolder(Path(path)).write(content, prolog(run), kind=kind, origin=origin)
 
 
 def load(path: Path | str) -> Run:
-    """Open a saved run: a `Result` of `fit`, a `Theory` of `learn`, or a `Completion` of `complete`.
+    """Open a saved run: a `RuleClassifier` or `Result` of `fit`, a `Theory` of `learn`, or a `Completion`.
 
     Parameters
     ----------
@@ -86,6 +103,8 @@ def load(path: Path | str) -> Run:
     with folder.decoding():
         if kind == "result":
             return folder.content(index, Result)
+        if kind == "classifier":
+            return folder.content(index, _Classifying).classifier()
         if kind == "theory":
             found = folder.content(index, _Learned)
             definitions = [_read_target(folder.path, target).definition for target in found.targets]
@@ -119,11 +138,24 @@ def program_of(run: Run) -> Program:
 
 def prolog(run: Run) -> str:
     """The program of a run as a Prolog file, its evidence in comments."""
+    if isinstance(run, RuleClassifier):
+        return _weighted_prolog(run)
     scores = [
         f"% {score.split}: accuracy {score.accuracy:.4f} on {tell_count(score.rows)} rows\n"
         for score in (run.scores if isinstance(run, Result) else ())
     ]
     return "".join(scores) + to_prolog(program_of(run), rounded=True)
+
+
+def _weighted_prolog(run: RuleClassifier) -> str:
+    """Scores and weights in comments, and the rules about rows of a table."""
+    lines = [f"% {one.split}: {one} on {tell_count(one.rows)} rows\n" for one in run.scores]
+    if isinstance(run.rules, WeightedRules):
+        lines.append("% A rule adds its weight to the log-odds of its head; as Prolog, it derives it.\n")
+        rates = zip(run.heads, run.base_rates.values(), strict=True)
+        lines.append(f"% Where none fires: {', '.join(f'{head} {rate:.4f}' for head, rate in rates)}\n")
+        lines += [f"% weight {one.weight:+.2f}: {one.rule}\n" for one in run.weighted_rules]
+    return "".join(lines) + to_prolog(run.program, rounded=True)
 
 
 class RunFolder:
@@ -196,6 +228,42 @@ class _Learned:
     plan: Plan
     targets: tuple[str, ...]
     skipped: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Classifying:
+    """What is saved of a classifier: the atoms of all its rule sets follow from its encoding."""
+
+    rules: WeightedRules | CrispRules
+    path: RulePath | None
+    rest: Mapping[str, Any]  #: all other fields of a `RuleClassifier`
+
+    @classmethod
+    def of(cls, run: RuleClassifier) -> _Classifying:
+        names = {field.name for field in fields(run)} - {"rules", "path"}
+        rest = {name: getattr(run, name) for name in sorted(names)}
+        bare = RuleSpace(run.rules.space.head, (Atom("left_out"),))
+        return cls(replace(run.rules, space=bare), _in_space(run.path, bare), rest)
+
+    def classifier(self) -> RuleClassifier:
+        hints = get_type_hints(RuleClassifier)
+        rest = {name: decode(hints[name], part, {}) for name, part in self.rest.items()}
+        space = rest["encoding"].space(self.rules.space.head)
+        return RuleClassifier(
+            rules=replace(self.rules, space=space), path=_in_space(self.path, space), **rest
+        )
+
+
+def _in_space(path: RulePath | None, space: RuleSpace) -> RulePath | None:
+    """The same rule sets over another space."""
+
+    def moved(step: PathStep) -> PathStep:
+        return replace(step, rules=replace(step.rules, space=space))
+
+    if path is None:
+        return None
+    crisp = None if path.crisp is None else moved(path.crisp)
+    return replace(path, steps=tuple(map(moved, path.steps)), chosen=moved(path.chosen), crisp=crisp)
 
 
 @dataclass(frozen=True)

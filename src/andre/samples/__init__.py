@@ -4,28 +4,36 @@
 facts it gives a `RuleSpace`, whose columns are the candidate atoms, and a
 `Form`, which decides whether a body over these columns is well-formed. A
 `Sample` holds weighted rows of valuations over a rule space, or sets of rows
-by a `Membership`. `Thresholds` makes valuations of numeric columns, and
-`SYNTHETIC_TASKS` has samples whose program is known.
+by a `Membership`. `Encoding` makes candidate atoms of the columns of any table
+and gives its rows as bins (`BinnedTable`), and `SYNTHETIC_TASKS` has samples
+whose program is known.
 """
 
+from andre.samples.binned import BinnedColumn, BinnedTable
+from andre.samples.encoding import ColumnEncoding, ColumnSummary, Encoding, EncodingLimits
 from andre.samples.form import Form
 from andre.samples.language import Language, check_setting, key_text, training_facts
 from andre.samples.membership import Membership
-from andre.samples.sample import Sample, check_valuations, check_weights, scaled_to_rows, sums_of
+from andre.samples.sample import Sample, Valuations, check_valuations, check_weights, scaled_to_rows, sums_of
 from andre.samples.space import Codes, RuleSpace
 from andre.samples.synthetic import SYNTHETIC_TASKS, SyntheticTask, random_task
-from andre.samples.thresholds import Thresholds
 
 __all__ = [
     "SYNTHETIC_TASKS",
+    "BinnedColumn",
+    "BinnedTable",
     "Codes",
+    "ColumnEncoding",
+    "ColumnSummary",
+    "Encoding",
+    "EncodingLimits",
     "Form",
     "Language",
     "Membership",
     "RuleSpace",
     "Sample",
     "SyntheticTask",
-    "Thresholds",
+    "Valuations",
     "check_setting",
     "check_valuations",
     "check_weights",

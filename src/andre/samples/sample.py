@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from andre.arrays import Bools, Floats, Ints, distinct_rows
 from andre.errors import DataError
@@ -14,6 +15,12 @@ from andre.facts import ExampleTable
 from andre.samples.membership import Membership
 from andre.samples.space import RuleSpace
 from andre.samples.thinning import cut_bags, draw_examples
+
+#: Truth values, NaN where unknown; large tables of 0, 1 and unknown alone are in half precision.
+Valuations: TypeAlias = Floats | NDArray[np.float16]
+
+#: Tables of so many cells are held in as little memory as they need.
+_LARGE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +43,7 @@ class Sample:
     """
 
     space: RuleSpace
-    valuations: Floats  #: [U, m] in [0, 1]; NaN is unknown
+    valuations: Valuations  #: [U, m] in [0, 1]; NaN is unknown
     positives: Floats  #: [B] weight of the positive labels; B is U where an example is a row
     negatives: Floats  #: [B] weight of the negative labels
     members: Membership | None = None  #: the rows of each example; None: one each
@@ -76,7 +83,7 @@ class Sample:
         if space.m != table.shape[1]:
             raise DataError(f"there are {space.m} names for {table.shape[1]} columns: give one for each")
         seen = weight > 0
-        rows, group = _merge(table[seen])
+        rows, group = _merge(table if seen.all() else table[seen])
         positive, weight = truth[seen], weight[seen]
         positives, negatives = (sums_of(group, weight * part, len(rows)) for part in (positive, ~positive))
         return cls(space, rows, positives, negatives)
@@ -156,6 +163,20 @@ class Sample:
         kept = Membership(members.starts, place.ravel().astype(np.int64))
         return Sample(self.space, self.valuations[rows], *weights, kept, heads)
 
+    def weighing(self, positives: float, negatives: float) -> Sample:
+        """The same examples with weights that add up to so much, in proportion within either label.
+
+        Examples
+        --------
+        >>> Sample.from_arrays([[1, 0], [0, 1]], [1, 0]).weighing(30, 50).weights
+        array([50., 30.])
+        """
+        return replace(
+            self,
+            positives=self.positives * (positives / self.positives.sum()),
+            negatives=self.negatives * (negatives / self.negatives.sum()),
+        )
+
     def require_both_classes(self) -> Sample:
         """The sample itself; refused where all labels are the same."""
         for weight, other in ((self.positives, "0"), (self.negatives, "1")):
@@ -172,8 +193,10 @@ def sums_of(group: Ints, weight: Floats, n_groups: int) -> Floats:
     return np.bincount(group, weight, n_groups).astype(np.float64)  # of nothing, NumPy gives integers
 
 
-def check_valuations(valuations: ArrayLike) -> Floats:
+def check_valuations(valuations: ArrayLike) -> Valuations:
     """Valuations as a float table; DataError where one lies outside [0, 1]."""
+    if isinstance(valuations, np.ndarray) and valuations.dtype == bool and valuations.size >= _LARGE:
+        return valuations.astype(np.float16)
     try:
         table = np.asarray(valuations, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -252,9 +275,23 @@ def scaled_to_rows(weights: Floats) -> Floats:
     return np.asarray(even * (len(even) / even.sum()))
 
 
-def _merge(table: Floats) -> tuple[Floats, Ints]:
-    """The distinct rows, and the index among them of every row."""
+def _merge(table: Valuations, large: int = _LARGE) -> tuple[Valuations, Ints]:
+    """The distinct rows, and the index among them of every row; `large` tables are kept small."""
+    if table.size >= large:
+        known, true = ~np.isnan(table), table == 1
+        if (~known | true | (table == 0)).all():
+            return _merge_boolean(true, known)
     # Rows are compared by their bytes: -0.0 becomes 0.0, and every NaN the same NaN.
     clean = np.where(np.isnan(table), np.nan, table + 0.0)
     first, group = distinct_rows(clean)
     return clean[first], group
+
+
+def _merge_boolean(true: Bools, known: Bools) -> tuple[Valuations, Ints]:
+    """The same for truth values alone, in the same order, by an eighth of the bytes or less."""
+    if known.all():
+        first, group = distinct_rows(np.packbits(true, axis=1))
+        return true[first].astype(np.float16), group
+    levels = true.view(np.uint8) + 2 * ~known  # 0, 1, and 2 for unknown
+    first, group = distinct_rows(levels)
+    return np.array([0, 1, np.nan], dtype=np.float16)[levels[first]], group

@@ -34,6 +34,11 @@ class RuleSpace:
            [1, 1]], dtype=int8)
     >>> print(space.program([[1, 1]]))
     grandparent(X1, X3) :- mother(X1, X2), father(X2, X3).
+    >>> from andre.logic import Constant
+    >>> age = Atom(">", (Constant("age"), Constant(42)))
+    >>> print(RuleSpace(Atom("rich"), (Atom("member"), age)).program([[0, 1], [-1, -1]]))
+    rich :- age > 42.
+    rich :- \\+ member, age =< 42.
     """
 
     head: Atom
@@ -115,8 +120,8 @@ class RuleSpace:
         """The rule whose body a code stands for."""
         if len(code) != self.m:
             raise LogicError(f"a code of {len(code)} numbers does not fit {self.m} candidate atoms")
-        body = (Literal(atom, bool(sign < 0)) for atom, sign in zip(self.atoms, code, strict=True) if sign)
-        return Rule(self.head, tuple(body))
+        signed = ((Literal(atom), sign) for atom, sign in zip(self.atoms, code, strict=True) if sign)
+        return Rule(self.head, tuple(~literal if sign < 0 else literal for literal, sign in signed))
 
     def program(self, codes: Iterable[Sequence[int]] | Codes) -> Program:
         """The program of the rules that codes stand for."""
@@ -124,15 +129,18 @@ class RuleSpace:
 
     def encode(self, program: Program) -> Codes:
         """The codes of a program's bodies, [rules, m]: the inverse of `program`."""
-        place = {atom: column for column, atom in enumerate(self.atoms)}
+        signs = {Literal(atom): (column, 1) for column, atom in enumerate(self.atoms)}
+        signs |= {~literal: (column, -1) for literal, (column, _) in signs.items()}
         codes = np.zeros((len(program), self.m), dtype=np.int8)
         for row, rule in enumerate(program):
             if rule.head != self.head:
                 raise LogicError(f"the rule {rule} has another head than {self.head}")
             for literal in rule.body:
-                if literal.atom not in place:
+                plain = ~Literal(literal.atom) if literal.negated else literal
+                if plain not in signs:
                     raise LogicError(f"{literal.atom} in {rule} is none of the {self.m} candidates")
-                if ~literal in rule.body:
+                column, sign = signs[plain]
+                if codes[row, column] == -sign:
                     raise LogicError(f"{rule} has both {literal.atom} and its negation, so it never holds")
-                codes[row, place[literal.atom]] = -1 if literal.negated else 1
+                codes[row, column] = sign
         return codes

@@ -1,4 +1,4 @@
-"""CSV and Parquet files as arrays of numbers, read in bulk by DuckDB.
+"""CSV and Parquet files as arrays, of numbers or as they are, read in bulk by DuckDB.
 
 A file is read a second time only where something is wrong with it: the bulk
 read shows that there is a fault, and a walk through the rows shows which one,
@@ -11,19 +11,21 @@ import csv
 import re
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from andre.arrays import Floats
 from andre.errors import DataError
 from andre.facts.formats.csv_files import csv_records
 from andre.facts.formats.databases import duckdb_connection, identifier
+from andre.facts.tables.cells import MISSING
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,6 +36,7 @@ _UNREADABLE = -1.0
 _WORDS = {"true": 1.0, "false": 0.0, "": np.nan, "nan": np.nan, "na": np.nan, "null": np.nan, "none": np.nan}
 _DELIMITERS = ",;\t"
 _NUMBERS = re.compile("BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
+_TEXTS = 8  # columns of text that are held at a time as Python's strings
 _CHUNK = 10_000  # rows of a Parquet file held at a time in a walk through the rows
 
 
@@ -79,14 +82,69 @@ class CsvFile:
         """Some columns in bulk, [N, columns]; None where only a walk through the rows can tell."""
         if len(self.names) == 1:  # a blank line would be a row
             return None
+        with suppress(DataError):
+            return _fetch(self.path, self.plain, self._source, [_number(f"c{place}") for place in places])
+        return None
+
+    @property
+    def _source(self) -> str:
+        """SQL for the rows, every cell as text."""
         types = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(self.names)))
-        source = (
+        return (
             f"read_csv(?, auto_detect = false, header = true, delim = '{self.delimiter}', "
             f"quote = '\"', escape = '\"', columns = {{{types}}})"
         )
-        with suppress(DataError):
-            return _fetch(self.path, self.plain, source, [_number(f"c{place}") for place in places])
-        return None
+
+    def values(self, as_text: Collection[int] = ()) -> Iterator[tuple[NDArray[Any], bool]]:
+        """Every column as it is: numbers where all its cells are plain ones, else text, None where empty.
+
+        Parameters
+        ----------
+        as_text
+            Places of columns that are text in any case.
+
+        Yields
+        ------
+        tuple
+            The values, [rows], and whether they are seconds since 1970, which a CSV file never has.
+        """
+        if len(self.names) > 1:
+            plain = None
+            with suppress(DataError):
+                plain = self._plain_columns()
+            if plain is not None:
+                numbers = [place for place, is_plain in enumerate(plain) if is_plain and place not in as_text]
+                with _connection(self.path) as database:
+                    yield from ((column, False) for column in self._bulk(database, numbers))
+                return
+        cells = [cells for _, cells in self.rows()]
+        for column in zip(*cells, strict=True) if cells else ((),) * len(self.names):
+            array = np.empty(len(column), dtype=object)
+            array[:] = column
+            yield array, False
+
+    def _plain_columns(self) -> list[bool]:
+        """Which columns hold only plain numbers and missing cells, by one strict pass over the file."""
+        wanted = [f"bool_and({_is_plain(f'c{place}')})" for place in range(len(self.names))]
+        with _connection(self.path) as database:
+            asked = database.execute(f"SELECT {', '.join(wanted)} FROM {self._source}", [str(self.plain)])
+            return [bool(plain) for plain in asked.fetchall()[0]]
+
+    def _bulk(self, database: duckdb.DuckDBPyConnection, numbers: Collection[int]) -> Iterator[NDArray[Any]]:
+        """The columns by DuckDB, one after the other; of text no more than a few are held at a time."""
+
+        def fetch(cells: dict[int, str]) -> dict[int, NDArray[Any]]:
+            chosen = ", ".join(f"{cell} AS v{place}" for place, cell in cells.items())
+            found = database.execute(f"SELECT {chosen} FROM {self._source}", [str(self.plain)]).fetchnumpy()
+            return {place: _unmasked(found[f"v{place}"]) for place in cells}
+
+        held = fetch({place: _double(f"c{place}") for place in numbers}) if numbers else {}
+        texts = [place for place in range(len(self.names)) if place not in held]
+        for place in range(len(self.names)):
+            if place not in held:
+                group, texts = texts[:_TEXTS], texts[_TEXTS:]
+                held |= fetch({other: f"c{other}" for other in group})
+            yield held.pop(place)
 
     def rows(self) -> Iterator[tuple[str, Sequence[object]]]:
         """The cells of every row, and the line on which it begins."""
@@ -146,6 +204,31 @@ class ParquetFile:
                     "give numbers from 0 to 1, or leave the column out"
                 )
         return _fetch(self.path, self.plain, "read_parquet(?)", wanted)
+
+    def values(self, as_text: Collection[int] = ()) -> Iterator[tuple[NDArray[Any], bool]]:
+        """Every column as it is: numbers, truth values, or text, None where empty.
+
+        Parameters
+        ----------
+        as_text
+            Places of columns of text, which are text anyway.
+
+        Yields
+        ------
+        tuple
+            The values, [rows], and whether they are seconds since 1970.
+        """
+        with _connection(self.path) as database:
+            for name, kind in self.fields:
+                quoted, is_date = identifier(name), kind == "DATE" or kind.startswith("TIMESTAMP")
+                if is_date:
+                    cell = f"coalesce(epoch({quoted}), 'nan'::DOUBLE)"
+                elif kind != "BOOLEAN" and _NUMBERS.fullmatch(kind):
+                    cell = _double(quoted)
+                else:
+                    cell = f"CAST({quoted} AS VARCHAR)"
+                column = database.execute(f"SELECT {cell} AS c FROM read_parquet(?)", [str(self.plain)])
+                yield _unmasked(column.fetchnumpy()["c"]), is_date
 
     def rows(self) -> Iterator[tuple[str, Sequence[object]]]:
         """The cells of every row, and its number, from 1."""
@@ -252,6 +335,31 @@ def _number(column: str) -> str:
     words = ", ".join(f"'{word}': '{value}'::DOUBLE" for word, value in _WORDS.items())
     word = f"MAP {{{words}}}[lower(trim(coalesce({column}, '')))]"
     return f"coalesce(TRY_CAST({column} AS DOUBLE), {word}, {_UNREADABLE})"
+
+
+def _double(column: str) -> str:
+    """SQL for a cell as a number, NaN where it is none."""
+    return f"coalesce(TRY_CAST({column} AS DOUBLE), 'nan'::DOUBLE)"
+
+
+def _is_plain(column: str) -> str:
+    """SQL for whether a cell of text is missing or a plain number, and no code such as 007."""
+    cell = f"trim(coalesce({column}, ''))"
+    words = ", ".join(f"'{word}'" for word in sorted(MISSING))
+    return (
+        f"(lower({cell}) IN ({words}) OR (TRY_CAST({column} AS DOUBLE) IS NOT NULL "
+        f"AND NOT contains({cell}, '_') AND NOT regexp_matches({cell}, '^-?0[0-9]+$')))"
+    )
+
+
+def _unmasked(column: NDArray[Any]) -> NDArray[Any]:
+    """A column as DuckDB gives it with None where it is masked; its numbers never are."""
+    if not isinstance(column, np.ma.MaskedArray):
+        return column
+    plain = column.data.copy()
+    if column.mask is not np.ma.nomask:
+        plain[np.ma.getmaskarray(column)] = None
+    return plain
 
 
 def _connection(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:

@@ -124,7 +124,7 @@ def _grown(sample: CrispSample, weights: Floats, form: Form, only: Bools | None 
         counts[:, np.tile(body != 0, 2)] = 0
         if only is not None:
             counts[:, ~only] = 0
-        gain = _information(counts, right, wrong)
+        gain = information_gain(counts, right, wrong)
         literal = int(gain.argmax())
         if gain[literal] == -np.inf:
             break
@@ -136,7 +136,7 @@ def _grown(sample: CrispSample, weights: Floats, form: Form, only: Bools | None 
     return None
 
 
-def _information(counts: Floats, right: float, wrong: float) -> Floats:
+def information_gain(counts: Floats, right: float, wrong: float) -> Floats:
     """FOIL's gain of each literal: positives still covered times the gain in log precision, [2m].
 
     Minus infinity where it leaves no positive, or all that there is.

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Bools, Floats, blocks_of
-from andre.evaluation import CrispSample, description_length
+from andre.arrays import Floats, blocks_of
+from andre.evaluation import CrispSample, Extents, description_length
 from andre.learning.extraction import with_shorter
 from andre.learning.plan import with_inequalities
 from andre.limits import stage, time_left
@@ -47,9 +47,9 @@ class RuleCoverage:
     bodies: Codes  #: [rules, m]
 
     @cached_property
-    def covers(self) -> Bools:
-        """Which examples satisfy which rules, [rules, B]."""
-        return self.sample.covers(self.bodies)
+    def covers(self) -> Extents:
+        """Which examples satisfy which rules, [rules, ...]."""
+        return self.sample.extents(self.bodies)
 
     @cached_property
     def sizes(self) -> NDArray[np.intp]:
@@ -61,8 +61,10 @@ class RuleCoverage:
         """The weight of positives and negatives that each rule covers, [rules, 2]."""
         return self.sample.counts(self.covers)
 
-    def beside(self, rest: Bools) -> Floats:
-        """Positives and negatives that each rule covers together with examples `rest`, [B]: [rules, 2]."""
+    def beside(self, rest: Extents) -> Floats:
+        """Positives and negatives that each rule covers together with examples `rest`, [...]: [rules, 2]."""
+        if self.sample.planes is not None:
+            return self.sample.counts(rest[None]) + self.sample.counts(self.covers, rest)
         labels, reached = self.sample.labels, self._reached
         fresh = labels[:, reached] * ~rest[reached]  # [2, reached]
         return np.asarray(labels @ rest + self._weighed @ fresh.T)

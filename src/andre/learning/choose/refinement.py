@@ -8,14 +8,16 @@ product of the body's rows with the literals counts what all 2m edits cover.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from andre.arrays import Bools, Floats
-from andre.evaluation import CrispSample, description_length, program_length
+from andre.evaluation import CrispSample, Extents, description_length, program_length, union
+from andre.learning.choose.covering import information_gain
 from andre.learning.choose.pool import RuleCoverage
 from andre.learning.config import Floor
 from andre.learning.extraction import literal_bodies, shorter_bodies
@@ -26,6 +28,10 @@ from andre.samples import Codes, Form
 _SPLIT_COST = 5e8
 #: Literals that a search for splits looks at in pairs.
 _SPLIT_LITERALS = 100
+#: Rules of which is kept what was counted.
+_REMEMBERED = 64
+#: Bodies that are kept while a rule is grown, and literals that it is grown to.
+_GROWN_BEAM, _GROWN_LITERALS = 4, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +49,13 @@ class Edits:
     own: Floats  #: positives and negatives that each changed rule covers, [edits, changed rules, 2]
     lengths: Floats  #: description lengths, [edits]
 
+    @property
+    def negated(self) -> NDArray[np.intp]:
+        """How many literals of each program are negated, [edits]."""
+        shared = 0 if self.base is None else max(1, self.added.shape[1]) * np.count_nonzero(self.base < 0)
+        own = np.count_nonzero(self.added >= self.kept.shape[1], axis=1)
+        return np.asarray(np.count_nonzero(self.kept < 0) + shared + own)
+
     def program(self, edit: int) -> Codes:
         """The program that an edit makes."""
         if self.base is None:
@@ -55,6 +68,10 @@ class Edits:
 @dataclass(frozen=True, eq=False)
 class Refiner:
     """Takes the best edit of a program again and again, while its description gets shorter.
+
+    Where no edit makes it shorter, a further rule is grown literal by literal. Of programs that say
+    the same about every example, one with fewer negations is taken: a literal may then turn out to be
+    one too many.
 
     Different starts often lead to the same program: what each program on the way came to is kept.
 
@@ -72,6 +89,7 @@ class Refiner:
     form: Form | None = None  #: what bodies must look like; by default, all variables are bound
     max_rules: int | None = None  #: how many rules the program may come to have
     _ends: dict[bytes, tuple[Codes, float]] = field(default_factory=dict, init=False)
+    _rules: dict[bytes, _Near] = field(default_factory=dict, init=False)
 
     def refine(self, program: Codes) -> tuple[Codes, float]:
         """The program that edits make of a program, [rules, m], and its description length."""
@@ -92,26 +110,59 @@ class Refiner:
         self._ends.update(dict.fromkeys(way, (program, length)))
         return program, length
 
+    def _around(self, rule: Codes) -> _Near:
+        """What is known of a rule: an edit changes one, and leaves the others to be judged again."""
+        key = rule.tobytes()
+        if key not in self._rules:
+            if len(self._rules) >= _REMEMBERED:
+                del self._rules[next(iter(self._rules))]
+            self._rules[key] = _Near.of(self.sample, rule)
+        return self._rules[key]
+
     def _best_edit(self, program: Codes, length: float) -> tuple[Codes | None, float]:
         """The edit whose description is the shortest and below a length, or None, and that length."""
         form = self.form or Form(self.sample.space, singletons=True)
-        best, found = length, None
+        best, found, plainer = length, None, None
         grow = self.max_rules is None or len(program) < self.max_rules
         with stage("refining"):
-            for edits in neighbours(self.sample, program, split=grow, floor=self.floor):
+            for edits in neighbours(self.sample, program, split=grow, floor=self.floor, around=self._around):
                 check()
                 place = _shortest(edits, form, self.floor, below=best - 1e-9)
                 if place is not None:
                     best, found = float(edits.lengths[place]), edits.program(place)
+                elif found is None and plainer is None:
+                    plainer = self._plainer(edits, form, program, length)
             if self.pool is not None:
                 swapped, shortest = _best_exchange(self.pool, program, self.floor, grow=grow)
                 if shortest < best - 1e-9:
                     best, found = shortest, swapped
-        return found, best
+            if found is None and grow:
+                longer, shortest = _grown(self.sample, program, form, self.floor)
+                if shortest < best - 1e-9:
+                    best, found = shortest, longer
+        return (plainer if found is None else found), best
+
+    def _plainer(self, edits: Edits, form: Form, program: Codes, length: float) -> Codes | None:
+        """A program of the same length that covers the same examples with fewer negations, if any."""
+        fewer = edits.negated < np.count_nonzero(program < 0)
+        same = fewer & (np.abs(edits.lengths - length) <= 1e-9) & self.floor.passes(edits.own).all(axis=1)
+        for place in map(int, np.flatnonzero(same)):
+            check()
+            edited = edits.program(place)
+            if form.admits(edited[len(edits.kept) :]).all() and np.array_equal(
+                union(self.sample.extents(edited)), union(self.sample.extents(program))
+            ):
+                return edited
+        return None
 
 
 def neighbours(
-    sample: CrispSample, program: Codes, *, split: bool = False, floor: Floor | None = None
+    sample: CrispSample,
+    program: Codes,
+    *,
+    split: bool = False,
+    floor: Floor | None = None,
+    around: Callable[[Codes], _Near] | None = None,
 ) -> Iterator[Edits]:
     """All programs one edit away: a literal dropped, added, flipped or replaced, a rule dropped.
 
@@ -122,23 +173,48 @@ def neighbours(
     floor
         Leave out splits whose rules do not reach this, and of very many literals
         those that are seldom right.
+    around
+        What is known of a rule and of those with one literal less; counted by default.
     """
-    held = sample.row_covers(program)  # [rules, U]
-    covers = sample.lift(held)  # [rules, B]
+    covers = sample.extents(program)  # [rules, ...]
     for place, rule in enumerate(program):
-        kept = np.delete(program, place, axis=0)
-        rest = np.asarray(np.delete(covers, place, axis=0).any(axis=0))
-        judge = _Judge(sample, kept, rest)
+        judge = _Judge(sample, np.delete(program, place, axis=0), union(np.delete(covers, place, axis=0)))
         yield judge.without()
-        yield judge.longer(rule, held[place])
-        shorter = shorter_bodies(rule[None])
-        for body, rows in zip(shorter, sample.row_covers(shorter), strict=True):
+        near = _Near.of(sample, rule) if around is None else around(rule)
+        longer = judge.longer(near)
+        yield next(longer)
+        for body, alone in zip(near.bodies[1:], judge.alone(near.bodies[1:], near.held[1:]), strict=True):
             if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
-                yield judge.alone(body, rows)
-            yield judge.longer(body, rows, other_than=rule)
+                yield alone
+            yield next(longer)
         if split and len(sample.positives) * sample.literals.shape[1] ** 2 <= _SPLIT_COST:
-            for body, rows in ((rule, held[place]), *zip(shorter, sample.row_covers(shorter), strict=True)):
+            for body, rows in zip(near.bodies, near.held, strict=True):
                 yield judge.split(body, rows, floor)
+
+
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """A rule's body and all that have one literal less, and what they cover by themselves."""
+
+    rule: Codes  #: [m]
+    bodies: Codes  #: the rule's first, [bodies, m]
+    held: Extents  #: rows that each covers, [bodies, ...]
+    own: Floats | None  #: what each covers with one literal more, [bodies, 2, 2m], if it is counted apart
+
+    @classmethod
+    def of(cls, sample: CrispSample, rule: Codes) -> _Near:
+        bodies = np.vstack((rule, shorter_bodies(rule[None])))
+        held = sample.row_extents(bodies)
+        return cls(rule, bodies, held, None if sample.planes is None else sample.label_counts(held))
+
+    def beside(self, sample: CrispSample, rest: Extents) -> tuple[Floats, Floats]:
+        """What each covers with one literal more, [bodies, 2m, 2], and what of it is not in `rest`."""
+        if self.own is None:
+            counts = sample.label_counts(self.held, rest)  # [bodies, 4, 2m]
+            own, fresh = counts[:, :2], counts[:, 2:]
+        else:
+            own, fresh = self.own, sample.label_counts(self.held & ~rest)
+        return own.transpose(0, 2, 1), fresh.transpose(0, 2, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,60 +223,72 @@ class _Judge:
 
     sample: CrispSample
     kept: Codes
-    rest: Bools  #: examples that the kept rules cover, [B]
+    rest: Extents  #: examples that the kept rules cover, [...]
 
-    def _edits(self, base: Codes | None, added: NDArray[np.intp], new: Floats, own: Floats) -> Edits:
-        """Edits from what each newly covers, [edits, 2], and what the changed rules cover by themselves."""
-        sample = self.sample
-        covered = sample.labels @ self.rest + new
-        n_new = 0 if base is None else max(1, added.shape[1])
-        size = np.count_nonzero(self.kept) + (0 if base is None else n_new * np.count_nonzero(base))
-        lengths = description_length(
-            covered, sample.totals, size + added.shape[1], len(self.kept) + n_new, m=sample.space.m
-        )
-        return Edits(self.kept, base, added, covered, own, lengths)
+    @cached_property
+    def covered(self) -> Floats:
+        """The weight of the positives and negatives that the kept rules cover, [2]."""
+        covered: Floats = self.sample.counts(self.rest[None])[0]
+        return covered
+
+    def _lengths(self, covered: Floats, n_literals: ArrayLike, n_rules: int) -> Floats:
+        """Description lengths where so much is covered, [..., 2], by so many rules beside those kept."""
+        sample, size = self.sample, np.count_nonzero(self.kept) + np.asarray(n_literals)
+        n_rules += len(self.kept)
+        return description_length(covered, sample.totals, size, n_rules, m=sample.space.m)
 
     def without(self) -> Edits:
         """The rule is dropped."""
-        return self._edits(None, np.zeros((1, 0), dtype=np.intp), np.zeros((1, 2)), np.zeros((1, 0, 2)))
+        covered, nothing = self.covered[None], np.zeros((1, 0), dtype=np.intp)
+        return Edits(self.kept, None, nothing, covered, np.zeros((1, 0, 2)), self._lengths(covered, 0, 0))
 
-    def alone(self, body: Codes, rows: Bools) -> Edits:
-        """The body, which covers these rows, stands as it is."""
-        labels, covered = self.sample.labels, self.sample.lift(rows)
-        new, own = labels @ (covered & ~self.rest), labels @ covered
-        return self._edits(body, np.zeros((1, 0), dtype=np.intp), new[None], own[None, None])
+    def alone(self, bodies: Codes, held: Extents) -> Iterator[Edits]:
+        """Each of some bodies, [bodies, m], that cover these rows, stands as it is."""
+        covers, nothing = self.sample.lift(held), np.zeros((1, 0), dtype=np.intp)
+        own = self.sample.counts(covers)  # [bodies, 2]
+        covered = self.covered + self.sample.counts(covers, self.rest)
+        lengths = self._lengths(covered, np.count_nonzero(bodies, axis=1), 1)
+        for place, body in enumerate(bodies):
+            one = slice(place, place + 1)
+            yield Edits(self.kept, body, nothing, covered[one], own[one, None], lengths[one])
 
-    def longer(self, body: Codes, rows: Bools, other_than: Codes | None = None) -> Edits:
-        """The body gets one more literal, any that it says nothing of yet.
+    def longer(self, near: _Near) -> Iterator[Edits]:
+        """Each of some bodies gets one more literal, any that it says nothing of yet.
 
-        `other_than` is the rule that the body was made from, which is no edit of itself.
+        The rule that they are made from is no edit of itself.
         """
-        open_ = np.tile(body == 0, 2)
-        if other_than is not None:
-            open_ &= ~np.hstack((other_than > 0, other_than < 0))
-        free = np.flatnonzero(open_)
-        labels = self.sample.labels
-        counts = self.sample.literal_counts(rows, np.vstack((labels, labels * ~self.rest)))[:, free].T
-        return self._edits(body, free[:, None], counts[:, 2:], counts[:, None, :2])
+        bodies, rule = near.bodies, near.rule
+        own, fresh = near.beside(self.sample, self.rest)  # [bodies, 2m, 2]
+        covered = self.covered + fresh
+        lengths = self._lengths(covered, np.count_nonzero(bodies, axis=1)[:, None] + 1, 1)
+        stated = np.hstack((rule > 0, rule < 0))
+        for place, body in enumerate(bodies):
+            free = np.flatnonzero(np.tile(body == 0, 2) & ~stated)
+            yield Edits(
+                self.kept,
+                body,
+                free[:, None],
+                covered[place, free],
+                own[place, free, None],
+                lengths[place, free],
+            )
 
-    def split(self, body: Codes, rows: Bools, floor: Floor | None = None) -> Edits:
+    def split(self, body: Codes, rows: Extents, floor: Floor | None = None) -> Edits:
         """The body becomes two, each with one more literal; what both cover is counted once."""
-        free = np.flatnonzero(np.tile(body == 0, 2))
-        labels = self.sample.labels
-        here, truth = self.sample.satisfying(rows, free)
-        own = (labels[:, here] @ truth).T  # [literals, 2]
+        sample, free = self.sample, np.flatnonzero(np.tile(body == 0, 2))
+        own = sample.label_counts(rows[None])[0].T[free]  # [literals, 2]
         if floor is not None:  # pairs are the square of what stays
             sure = np.flatnonzero(floor.passes(own))
             best = np.argsort(own[sure, 1] - own[sure, 0], kind="stable")[:_SPLIT_LITERALS]
             sure = sure[np.sort(best)]
-            free, truth, own = free[sure], truth[:, sure], own[sure]
+            free, own = free[sure], own[sure]
         first, second = np.triu_indices(len(free), k=1)
-        fresh = labels[:, here] * ~self.rest[here]
-        single = (fresh @ truth).T
-        both = np.stack([(truth * weight[:, None]).T @ truth for weight in fresh], axis=-1)
-        new = single[first] + single[second] - both[first, second]
+        both = sample.common_counts(sample.with_literals(rows, free) & ~self.rest)  # [literals, literals, 2]
+        single = np.diagonal(both).T
+        covered = self.covered + single[first] + single[second] - both[first, second]
         pairs = np.stack((free[first], free[second]), axis=1)
-        return self._edits(body, pairs, new, np.stack((own[first], own[second]), axis=1))
+        lengths = self._lengths(covered, 2 * np.count_nonzero(body) + 2, 2)
+        return Edits(self.kept, body, pairs, covered, np.stack((own[first], own[second]), axis=1), lengths)
 
 
 def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bool) -> tuple[Codes, float]:
@@ -209,12 +297,12 @@ def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bo
     sure = floor.passes(pool.own)
     if not sure.any():
         return program, math.inf
-    mine = sample.covers(program)
+    mine = sample.extents(program)
     best, found = math.inf, program
     for place in (*([None] if grow else []), *range(len(program))):
         check()
         kept = program if place is None else np.delete(program, place, axis=0)
-        rest = np.asarray((mine if place is None else np.delete(mine, place, axis=0)).any(axis=0))
+        rest = union(mine if place is None else np.delete(mine, place, axis=0))
         size = np.count_nonzero(kept) + pool.sizes
         lengths = description_length(pool.beside(rest), sample.totals, size, len(kept) + 1, m=sample.space.m)
         lengths[~sure] = math.inf
@@ -222,6 +310,36 @@ def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bo
         if lengths.min() < best:
             best = float(lengths.min())
             found = np.vstack((kept, pool.bodies[lengths.argmin()]))
+    return found, best
+
+
+def _grown(sample: CrispSample, program: Codes, form: Form, floor: Floor) -> tuple[Codes, float]:
+    """The best program with one rule more, found by a beam of bodies that grow literal by literal.
+
+    Bodies are kept that tell most about the examples that the program does not cover yet.
+    """
+    judge = _Judge(sample, program, union(sample.extents(program)))
+    bodies: Codes = np.zeros((1, sample.space.m), dtype=np.int8)
+    best, found = math.inf, program
+    for _ in range(min(_GROWN_LITERALS, sample.space.m)):
+        held = sample.row_extents(bodies)
+        fresh = sample.counts(sample.lift(held), judge.rest)  # [bodies, 2]
+        gains, longer = [np.zeros(0)], [bodies[:0]]
+        near = _Near(bodies[0] * 0, bodies, held, None)
+        for body, edits, before in zip(bodies, judge.longer(near), fresh, strict=True):
+            check()
+            place = _shortest(edits, form, floor, below=best - 1e-9)
+            if place is not None:
+                best, found = float(edits.lengths[place]), edits.program(place)
+            gain = information_gain((edits.covered - judge.covered).T, *before)
+            chosen = np.argsort(-gain, kind="stable")[:_GROWN_BEAM]
+            chosen = chosen[gain[chosen] > -math.inf]
+            gains.append(gain[chosen])
+            longer.append(body + literal_bodies(edits.added[chosen], sample.space.m))
+        bodies = np.concatenate(longer)[np.argsort(-np.concatenate(gains), kind="stable")]
+        bodies = bodies[np.sort(np.unique(bodies, axis=0, return_index=True)[1])][:_GROWN_BEAM]
+        if not len(bodies):
+            break
     return found, best
 
 

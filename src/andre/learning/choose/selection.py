@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from andre.arrays import Bools
-from andre.evaluation import CrispSample, description_length, program_length
+from andre.evaluation import CrispSample, Extents, description_length, program_length, union
 from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
 from andre.learning.config import Floor, Guide, SelectionConfig
@@ -18,7 +17,7 @@ from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.samples import Codes, Form, RuleSpace
 
 #: How many of the best programs are refined, and how many where a sample has this many cells.
-_REFINED, _REFINED_LARGE, _LARGE = 6, 2, 5_000_000
+_REFINED, _REFINED_LARGE, _LARGE = 6, 2, 2_000_000
 
 #: The shares of the time that is left which pruning, then pooling, and then combining may take.
 _PRUNING_SHARE, _POOLING_SHARE, _COMBINING_SHARE = 1 / 4, 1 / 3, 1 / 2
@@ -192,11 +191,11 @@ def combine(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
     it was made from, as a first rule often pays only once the second is there.
     """
     sample, covers, size = pool.sample, pool.covers, pool.sizes
-    states: list[tuple[tuple[int, ...], Bools]] = [((), np.zeros(covers.shape[1], dtype=bool))]
+    states: list[tuple[tuple[int, ...], Extents]] = [((), union(covers[:0]))]
     found: list[Candidate] = []
     best = math.inf
     for n_rules in range(1, config.max_rules + 1):
-        grown: dict[bytes, tuple[float, tuple[int, ...], Bools]] = {}
+        grown: dict[bytes, tuple[float, tuple[int, ...], Extents]] = {}
         for chosen, rest in states:
             if late("combining rules"):
                 break

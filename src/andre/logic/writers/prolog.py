@@ -7,6 +7,7 @@ from collections.abc import Callable
 from andre.errors import LogicError
 from andre.logic.parse import AS_PROBABILITY
 from andre.logic.program import Program
+from andre.logic.rows import by_row
 from andre.logic.rule import Evidence, Rule
 from andre.logic.spelling import quote, spell_number, tell_count
 
@@ -14,6 +15,11 @@ _NOTICE = """\
 % ProbLog computes other probabilities than this program was learned with: it takes rules and facts
 % for independent and adds up their proofs (two proofs of 0.5 give 0.75), where ANDRE takes the
 % minimum over a body and the maximum over rules (two of 0.5 give 0.5).
+"""
+
+_ROWS = """\
+% Row is a row of the table, and each column a relation of rows and their values, such as age(Row, Age).
+% A value that is unknown is no fact; dates are in seconds since 1970 (UTC).
 """
 
 
@@ -45,7 +51,7 @@ def main_evidence(rule: Rule) -> Evidence | None:
 
 
 def to_prolog(program: Program, *, rounded: bool = False) -> str:
-    """A program as Prolog text.
+    """A program as Prolog text; rules that compare columns of a table become rules about its rows.
 
     Parameters
     ----------
@@ -63,13 +69,20 @@ def to_prolog(program: Program, *, rounded: bool = False) -> str:
     >>> print(to_prolog(parse_program("20\\t10\\t0.5\\th(X,Y) <= b(X,A), c(A,Y)")), end="")
     % train: N_b=20, N_r=10, N_r/N_b=0.5000
     h(X, Y) :- b(X, A), c(A, Y).
+    >>> print(to_prolog(parse_program("rich :- age > 42, color = 'dark red'.")))
+    % Row is ...
+    rich(Row) :- age(Row, Age), color(Row, 'dark red'), Age > 42.
     """
-    lines = []
-    for rule in program:
+    lines, of_rows = [], by_row(program)
+    for rule in of_rows:
         if rule.probability != 1:
             raise LogicError(f"Prolog has no place for the probability of '{rule}': write ProbLog or JSON")
         lines += [*_comments(rule, spell=tell_count if rounded else spell_count), str(rule)]
-    return "".join(f"{line}\n" for line in lines)
+    return _notice(program, of_rows) + "".join(f"{line}\n" for line in lines)
+
+
+def _notice(program: Program, of_rows: Program) -> str:
+    return "" if of_rows is program else _ROWS
 
 
 def to_problog(program: Program) -> str:
@@ -83,12 +96,12 @@ def to_problog(program: Program) -> str:
     % train: N_b=20, N_r=10, N_r/N_b=0.5000, written as the probability
     0.5::h(X, Y) :- b(X, A), c(A, Y).
     """
-    lines = []
-    for rule in program:
+    lines, of_rows = [], by_row(program)
+    for rule in of_rows:
         evidence = main_evidence(rule) if rule.probability == 1 else None
         if evidence is None:
             lines += [*_comments(rule), str(rule)]
         else:
             weight = spell_number(float(evidence.confidence))
             lines += [*_comments(rule, as_probability=evidence), f"{weight}::{rule}"]
-    return _NOTICE + "".join(f"{line}\n" for line in lines)
+    return _NOTICE + _notice(program, of_rows) + "".join(f"{line}\n" for line in lines)

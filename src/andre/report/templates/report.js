@@ -34,8 +34,10 @@
   }
 
   /* A literal with its terms put in, as text. */
-  function spell([predicate, args, negated], terms) {
-    const inner = args.length ? `(${args.map((arg) => (typeof arg === "number" ? terms[arg] : arg)).join(", ")})` : "";
+  function spell([predicate, args, negated, compares], terms) {
+    const names = args.map((arg) => (typeof arg === "number" ? terms[arg] : arg));
+    if (compares && names.length === 2) return `${negated ? "\\+ " : ""}${names[0]} ${predicate} ${names[1]}`;
+    const inner = names.length ? `(${names.join(", ")})` : "";
     return (negated ? "\\+ " : "") + predicate + inner;
   }
 
@@ -142,8 +144,9 @@
       button.addEventListener("click", () => {
         press(buttons, button);
         const bound = terms.length ? terms : rule.variables;
-        const constants = rule.body.some(([, args]) => args.length) || rule.head[1].length;
-        picture.replaceChildren(constants ? graph(rule, bound, values) : chips(rule, values));
+        /* Rules about the columns of a table have no terms to draw. */
+        const ofRow = !rule.variables.length && rule.body.every(([, args, , compares]) => compares || !args.length);
+        picture.replaceChildren(ofRow ? chips(rule, values) : graph(rule, bound, values));
       });
       list.append(make("li", {}, button));
       return button;

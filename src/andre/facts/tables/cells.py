@@ -1,0 +1,305 @@
+"""Cells of text as people write them: what is missing, true or false, a number, or a date."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+
+from andre.arrays import Floats, Ints
+
+#: Cells that say nothing, in lower case.
+MISSING = frozenset({"", "?", "-", "--", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"})
+#: The words for true and for false, in lower case, pair by pair.
+BOOLEANS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("1", "0"), ("on", "off"))
+TRUE_WORDS = frozenset(true for true, _ in BOOLEANS)
+_TRUTH = {word: value for pair in BOOLEANS for word, value in zip(pair, (1.0, 0.0), strict=True)}
+
+_MONEY = r"[$€£¥₹]|USD|EUR|GBP|CHF"
+_GROUPS = "'’ \u00a0\u202f"  # what may stand between groups of three digits, in any style
+_CELL = re.compile(
+    rf"(?P<sign>[+\-−]?)\s*(?P<before>{_MONEY})?\s*(?P<inner>[+\-−]?)"
+    rf"(?P<digits>[0-9.,{_GROUPS}]*[0-9][.,]?)(?P<power>[eE][+-]?[0-9]+)?\s*(?P<after>%|{_MONEY})?\Z"
+)
+_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+_INFINITE = re.compile(r"[+-]?inf(?:inity)?\Z", re.IGNORECASE)
+_CODE = re.compile(r"-?0[0-9]+\Z")
+#: The digits of a number, by the sign before its decimals.
+_DIGITS = {
+    decimal: re.compile(
+        rf"(?:[0-9]{{1,3}}(?P<by>[{other}{_GROUPS}])[0-9]{{3}}(?:(?P=by)[0-9]{{3}})*|[0-9]*)"
+        rf"(?:[{decimal}][0-9]*)?\Z"
+    )
+    for decimal, other in (".,", ",.")
+}
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says nothing.
+
+    Examples
+    --------
+    >>> is_missing(" N/A "), is_missing("?"), is_missing("0")
+    (True, True, False)
+    """
+    return text.strip().lower() in MISSING
+
+
+def is_code(text: str) -> bool:
+    """Whether a cell is digits after a leading zero, as postcodes have them: a name, and no number."""
+    return _CODE.match(text) is not None
+
+
+def plain_number(text: str) -> float | None:
+    """The number that a cell stands for that is written as computers write numbers; None for any other."""
+    return float(text) if _PLAIN.match(text) or _INFINITE.match(text) else None
+
+
+@dataclass(frozen=True)
+class NumberStyle:
+    """How the numbers of a column are written.
+
+    Examples
+    --------
+    >>> NumberStyle(",").read("1.234,5"), NumberStyle(".").read("1,234.5"), NumberStyle(".").read("high")
+    (1234.5, 1234.5, nan)
+    >>> [NumberStyle(".", unit).read(text) for unit, text in (("%", "12%"), ("$", "-$5"), ("h", "13:45"))]
+    [12.0, -5.0, 13.75]
+    """
+
+    decimal: str = "."  #: what stands before decimals: a point or a comma
+    #: A currency that cells may have, the percent sign that all have, or h for times such as 13:45, in hours.
+    unit: str = ""
+
+    def read(self, text: str) -> float:
+        """The number that a cell stands for; NaN where it is none."""
+        if self.unit == "h":
+            return _read_hours(text)
+        if (number := plain_number(text)) is not None and self.unit != "%" and self.decimal == ".":
+            return number
+        found = _Number.of(text)
+        if found is None or (found.unit != self.unit and (found.unit or self.unit == "%")):
+            return np.nan
+        return found.value(self.decimal)
+
+    def __str__(self) -> str:
+        parts = ["with decimal commas"] if self.decimal == "," else []
+        parts += [f"in {_UNIT_NAMES.get(self.unit, self.unit)}"] if self.unit else []
+        return " and ".join(parts)
+
+
+_UNIT_NAMES = {"%": "percent", "h": "hours"}
+_CLOCK = re.compile(
+    r"(?P<hour>\d{1,3}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:\.\d+)?))?\s*(?P<half>[AaPp][Mm])?\Z"
+)
+
+
+def _read_hours(text: str) -> float:
+    """A time of day or a span of time, in hours; NaN where a cell is none."""
+    match = _CLOCK.match(text)
+    if match is None or (match["half"] and int(match["hour"]) > 12):
+        return np.nan
+    hour = int(match["hour"])
+    if match["half"]:
+        hour = hour % 12 + (12 if match["half"].lower() == "pm" else 0)
+    return hour + int(match["minute"]) / 60 + float(match["second"] or 0) / 3600
+
+
+@dataclass(frozen=True)
+class _Number:
+    """The parts of a cell that may be a number."""
+
+    negative: bool
+    digits: str
+    power: str
+    unit: str
+
+    @classmethod
+    def of(cls, text: str) -> _Number | None:
+        match = _CELL.match(text)
+        if match is None or (match["sign"] and match["inner"]) or (match["before"] and match["after"]):
+            return None
+        sign = match["sign"] or match["inner"]
+        unit = match["before"] or match["after"] or ""
+        return cls(sign not in ("", "+"), match["digits"].strip(), match["power"] or "", unit)
+
+    def value(self, decimal: str) -> float:
+        if not _DIGITS[decimal].match(self.digits):
+            return np.nan
+        digits = "".join(sign for sign in self.digits if sign.isdigit() or sign == decimal)
+        size = float(digits.replace(",", ".") + self.power)
+        return -size if self.negative else size
+
+
+def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyle]:
+    """The numbers of distinct cells in the style that reads most rows, NaN where one is none.
+
+    A point stands before decimals unless commas there make more cells readable.
+
+    Examples
+    --------
+    >>> values, style = read_numbers(["1,5", "1.000", "n.b."], np.array([1, 1, 1]))
+    >>> values.tolist(), str(style)
+    ([1.5, 1000.0, nan], 'with decimal commas')
+    """
+    plain = NumberStyle()
+    values = _read_all(plain.read, texts)
+    if not np.isnan(values).any():
+        return values, plain
+    found = [_Number.of(text) for text in texts]
+    weights: dict[str, int] = {}
+    for number, count in zip(found, counts.tolist(), strict=True):
+        if number is not None:
+            weights[number.unit] = weights.get(number.unit, 0) + count
+    money = {unit: weight for unit, weight in weights.items() if unit not in ("", "%")}
+    unit = max(money, key=money.__getitem__) if money else ""
+    if weights.get("%", 0) > weights.get("", 0) + sum(money.values()):
+        unit = "%"
+    best, style = values, plain
+    for tried in (NumberStyle(".", unit), NumberStyle(",", unit), NumberStyle(".", "h")):
+        values = _read_all(tried.read, texts)
+        if counts[~np.isnan(values)].sum() > counts[~np.isnan(best)].sum():
+            best, style = values, tried
+    return best, style
+
+
+def read_booleans(texts: Sequence[str]) -> Floats:
+    """1 for a word that says true, 0 for one that says false, NaN for any other cell."""
+    return np.array([_TRUTH.get(text.lower(), np.nan) for text in texts], dtype=np.float64)
+
+
+def are_booleans(texts: Sequence[str]) -> bool:
+    """Whether the cells are the two words of one pair, such as yes and no."""
+    words = {text.lower() for text in texts}
+    return any(words == set(pair) for pair in BOOLEANS)
+
+
+_MONTHS = {
+    "janfebmaraprmayjunjulaugsepoctnovdec"[3 * place : 3 * place + 3]: place + 1 for place in range(12)
+}
+_TIME = (
+    r"(?:(?:T|,?\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?P<part>\.\d+)?)?"
+    r"\s*(?P<half>[AaPp][Mm])?\s*(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?)?\Z"
+)
+_YEAR = r"(?P<year>\d{4}|\d\d)"
+_DATES = [
+    re.compile(pattern + _TIME, re.ASCII)
+    for pattern in (
+        r"(?P<year>\d{4})(?P<by>[-/.])(?P<month>\d{1,2})(?P=by)(?P<day>\d{1,2})",
+        r"(?P<year>\d{4})-(?P<month>\d{1,2})",
+        rf"(?P<one>\d{{1,2}})(?P<by>[-/.])(?P<two>\d{{1,2}})(?P=by){_YEAR}",
+        rf"(?P<day>\d{{1,2}})\.?[ -](?P<name>[A-Za-z]{{3,9}})\.?,?[ -]{_YEAR}",
+        r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})",
+    )
+]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class DateStyle:
+    """How the dates of a column are written.
+
+    Examples
+    --------
+    >>> DateStyle(day_first=True).read("1.3.2021") == DateStyle().read("2021-03-01") == 1614556800
+    True
+    """
+
+    day_first: bool = False  #: in 1/3/2021, whether the day or the month stands first
+
+    def read(self, text: str) -> float:
+        """Seconds since 1970, in UTC where no other zone is given; NaN where a cell is no date."""
+        match = next((found for pattern in _DATES if (found := pattern.match(text))), None)
+        if match is None:
+            return np.nan
+        parts = match.groupdict()
+        if parts.get("one"):
+            names = ("day", "month") if self.day_first else ("month", "day")
+            parts |= zip(names, (parts["one"], parts["two"]), strict=True)
+        elif parts.get("name"):
+            parts["month"] = str(_MONTHS.get(parts["name"][:3].lower(), 0))
+        year = int(parts["year"])
+        if len(parts["year"]) == 2:
+            year += 1900 if year >= 69 else 2000
+        time = _time_of_day(parts)
+        if time is None:
+            return np.nan
+        try:
+            zone = _zone(parts["zone"])
+            day = datetime(year, int(parts["month"]), int(parts.get("day", 1)), tzinfo=zone)
+            return (day + time - _EPOCH).total_seconds()
+        except (ValueError, OverflowError):  # no such day, or none that can be counted
+            return np.nan
+
+    def __str__(self) -> str:
+        return "with the day first" if self.day_first else ""
+
+
+def _zone(text: str | None) -> timezone:
+    if text is None or text in ("Z", "UTC"):
+        return UTC
+    ahead = timedelta(hours=int(text[1:3]), minutes=int(text[-2:]))
+    return timezone(-ahead if text[0] == "-" else ahead)
+
+
+def _time_of_day(parts: dict[str, str | None]) -> timedelta | None:
+    """The time since midnight, or None for a time that no clock shows."""
+    hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
+    half = (parts["half"] or "").lower()
+    if hour > (12 if half else 23) or minute > 59 or second > 60:
+        return None
+    if half:
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    return timedelta(hours=hour, minutes=minute, seconds=second + float(parts["part"] or 0))
+
+
+def read_dates(texts: Sequence[str], counts: Ints) -> tuple[Floats, DateStyle]:
+    """The dates of distinct cells, in seconds since 1970, in the style that reads most rows.
+
+    The month stands first in 1/3/2021, unless more cells can be read with the day first; between
+    points, as in 1.3.2021, the day does.
+
+    Examples
+    --------
+    >>> values, style = read_dates(["1/3/2021", "25/12/2020"], np.array([1, 1]))
+    >>> style
+    DateStyle(day_first=True)
+    """
+    styles = [DateStyle(day_first=False), DateStyle(day_first=True)]
+    if any(re.match(r"\d{1,2}\.\d", text) for text in texts):
+        styles.reverse()
+    read = [_read_all(style.read, texts) for style in styles]
+    rows = [int(counts[~np.isnan(values)].sum()) for values in read]
+    place = int(np.argmax(rows))
+    same = bool(np.array_equal(read[0], read[1], equal_nan=True))
+    return read[place], replace(styles[place], day_first=False) if same else styles[place]
+
+
+def _read_all(read: Callable[[str], float], texts: Sequence[str]) -> Floats:
+    return np.array([read(text) for text in texts], dtype=np.float64)
+
+
+def level_of(number: float) -> str:
+    """A number as the text of a level, whole ones without a dot.
+
+    Examples
+    --------
+    >>> level_of(3.0), level_of(0.5)
+    ('3', '0.5')
+    """
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(float(number))
+
+
+def canonical_level(text: str) -> str:
+    """The text of a level; one number has one text, however it was written.
+
+    Examples
+    --------
+    >>> canonical_level("3.0"), canonical_level("007"), canonical_level("dark red")
+    ('3', '007', 'dark red')
+    """
+    number = None if is_code(text) else plain_number(text)
+    return text if number is None else level_of(number)

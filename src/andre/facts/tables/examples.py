@@ -1,0 +1,186 @@
+"""Rows of a table that have a label: what a classifier is learned from, or judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.arrays import Floats
+from andre.errors import DataError
+from andre.facts.tables.labels import Labels, label_column
+from andre.facts.tables.raw import RawTable
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """The rows of a table that have a label and a weight: columns that rules may use, classes and weights.
+
+    Examples
+    --------
+    >>> table = RawTable.read({"age": [4, 5, 6], "times": [1, 2, 1], "species": ["cat", "dog", None]})
+    >>> rows = LabelledRows.read(table, "species", weight="times")
+    >>> rows.table.names, rows.labels.codes, rows.weights
+    (('age',), array([0, 1]), array([1., 2.]))
+    """
+
+    table: RawTable  #: without the columns of labels and weights
+    labels: Labels  #: whose `rows` say where each row stood before others were left out
+    weights: Floats  #: [rows], above 0
+
+    @classmethod
+    def read(
+        cls,
+        table: RawTable,
+        label: str,
+        *,
+        weight: str | None = None,
+        positive: str | None = None,
+        classes: Sequence[str] | None = None,
+    ) -> LabelledRows:
+        """Part the columns of a table.
+
+        Parameters
+        ----------
+        table
+            The table.
+        label, positive, classes
+            As for `Labels.read`.
+        weight
+            A column of row weights: 2 counts as two rows, and a row of weight 0 is left out.
+
+        Raises
+        ------
+        DataError
+            Where a column is not there, or does not hold labels or weights.
+        """
+        labels = Labels.read(table, label, positive, classes=classes)
+        special = [label_column(table, label)]
+        weights = np.ones(table.n_rows)
+        if weight is not None:
+            weights = _weights(table, weight)
+            special.append(table.column(weight).name)
+            if special[0] == special[1]:
+                raise DataError(f"{table.source}: {weight!r} cannot be both label and weight: name another")
+        return cls(table.without(special), labels, weights)._seen()
+
+    def _seen(self) -> LabelledRows:
+        """The rows that have a label and a weight."""
+        rows = self.labels.rows
+        weighed = self.weights[rows] > 0
+        labels = self.labels.take(weighed)
+        rows = labels.rows
+        if not len(rows):
+            raise DataError(f"{self.table.source}: no row has a label and a weight: give such rows")
+        whole = len(rows) == self.table.n_rows
+        return LabelledRows(self.table if whole else self.table.take(rows), labels, self.weights[rows])
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know about which rows were read."""
+        return self.labels.notes
+
+    @property
+    def totals(self) -> Floats:
+        """The weight of each class, [classes]."""
+        return np.bincount(self.labels.codes, self.weights, len(self.labels.classes)).astype(np.float64)
+
+    def require_two_classes(self) -> LabelledRows:
+        """The rows themselves; refused where all are of one class."""
+        seen = np.flatnonzero(self.totals > 0)
+        if len(seen) < 2:
+            name = self.labels.classes[int(seen[0])] if len(seen) else "none"
+            raise DataError(
+                f"{self.table.source}: all rows are of the class {name}, so there is only one class and "
+                "nothing to tell apart: add rows of another class"
+            )
+        return self
+
+    def take(self, chosen: NDArray[Any]) -> LabelledRows:
+        """Some of the rows, by numbers or as a mask."""
+        return LabelledRows(self.table.take(chosen), self.labels.take(chosen), self.weights[chosen])
+
+    def split(self, share: float, seed: int = 0) -> tuple[LabelledRows, LabelledRows]:
+        """A stratified random split: rows to learn from, and rows held out.
+
+        The same share of every class, between 0 and 1, is held out, and at
+        least one row of each stays to learn from.
+        """
+        if not 0 < share < 1:
+            raise DataError(f"the share {share:g} of rows to hold out must lie between 0 and 1")
+        rng = np.random.default_rng(seed)
+        held = np.zeros(len(self), dtype=np.bool_)
+        for place in range(len(self.labels.classes)):
+            members = rng.permutation(np.flatnonzero(self.labels.codes == place))
+            held[members[: min(round(share * len(members)), len(members) - 1)]] = True
+        if not held.any():
+            raise DataError(
+                f"a share of {share:g} of {len(self)} rows holds out none: "
+                "give a larger share, more rows, or no validation"
+            )
+        return self.take(~held), self.take(held)
+
+
+def read_examples(
+    source: Any,
+    label: str,
+    validation: Any = None,
+    *,
+    weight: str | None = None,
+    positive: str | None = None,
+    seed: int = 0,
+) -> tuple[LabelledRows, LabelledRows | None]:
+    """The rows of a table to learn from, and those held out, if any.
+
+    Parameters
+    ----------
+    source
+        Whatever `RawTable.read` takes.
+    label, weight, positive
+        As for `LabelledRows.read`.
+    validation
+        A share of the rows to hold out, a number or its text, or a second table of the same columns.
+    seed
+        Of the rows that are held out.
+
+    Examples
+    --------
+    >>> table = {"age": [*range(10)], "old": [age > 4 for age in range(10)]}
+    >>> train, held = read_examples(table, "old", 0.2)
+    >>> len(train), len(held)
+    (8, 2)
+    """
+    table = RawTable.read(source)
+    rows = LabelledRows.read(table, label, weight=weight, positive=positive)
+    if validation is None:
+        return rows, None
+    try:
+        share = float(validation)
+    except (TypeError, ValueError):  # no number, so a table
+        text = [column.name for column in table.columns if column.levels is not None]
+        other = RawTable.read(validation, as_text=text)
+        return rows, LabelledRows.read(other, label, weight=weight, classes=rows.labels.classes)
+    return rows.split(share, seed)
+
+
+def _weights(table: RawTable, name: str) -> Floats:
+    column = table.column(name, "weight column")
+    where = f"{table.source}, weight column {column.name!r}"
+    if column.levels is not None or column.is_date:
+        raise DataError(f"{where}: weights must be numbers, and some of its cells are not")
+    weights = np.asarray(column.values, dtype=np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        raise DataError(
+            f"{where}: the weight of row {wrong[0] + 1} is {weights[wrong[0]]:g}: weights must be finite "
+            "numbers of at least 0"
+        )
+    if not weights.any():
+        raise DataError(f"{where}: every weight is 0, so there are no rows to learn from")
+    return weights

@@ -1,0 +1,224 @@
+"""The likelihood of labels under weighted rules, and the weights that maximise it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp, softmax
+
+from andre.arrays import Bools, Floats
+from andre.newton import fit_weights
+
+#: Rows that are held as floating-point numbers at once.
+_BLOCK = 1 << 16
+#: The penalty on a base: enough to fix the common shift that a softmax leaves free.
+_BASE_PENALTY = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The class of every row and its weight, with the classes that have scores of their own.
+
+    Of two classes the second has a score and the first has none, which is a
+    score of 0; of more than two, every class has one.
+
+    Examples
+    --------
+    >>> labels = Labels(np.array([0, 1, 1]), np.array([1.0, 2.0, 1.0]), 2)
+    >>> labels.n_outputs, labels.totals
+    (1, array([1., 3.]))
+    """
+
+    classes: NDArray[np.intp]  #: [rows], from 0
+    weights: Floats  #: [rows]
+    n_classes: int
+
+    @property
+    def n_outputs(self) -> int:
+        """How many classes have a score of their own."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The weight of the rows of each class, [classes]."""
+        return np.bincount(self.classes, self.weights, self.n_classes).astype(np.float64)
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.totals.sum())
+
+    def take(self, rows: NDArray[np.intp]) -> Labels:
+        """The labels of some rows."""
+        return Labels(self.classes[rows], self.weights[rows], self.n_classes)
+
+    def losses(self, scores: Floats) -> Floats:
+        """Minus the logarithm of the probability of each row's class, from scores, [rows, outputs]."""
+        if self.n_outputs == 1:
+            return np.asarray(np.logaddexp(0, np.where(self.classes == 1, -scores[:, 0], scores[:, 0])))
+        return -log_probabilities(scores)[np.arange(len(scores)), self.classes]
+
+    def pull(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Slope and curvature of each row's weighted log-likelihood by its scores, [rows, outputs] each."""
+        shares = _shares(scores)
+        slope = -shares
+        own = self.classes - (self.n_classes - self.n_outputs)  # -1: the class without a score
+        scored = own >= 0
+        slope[np.flatnonzero(scored), own[scored]] += 1
+        return slope * self.weights[:, None], shares * (1 - shares) * self.weights[:, None]
+
+
+def log_probabilities(scores: Floats) -> Floats:
+    """The logarithms of the probabilities of all classes, [rows, classes], from scores, [rows, outputs].
+
+    Examples
+    --------
+    >>> np.exp(log_probabilities(np.array([[0.0]])))
+    array([[0.5, 0.5]])
+    """
+    if scores.shape[1] == 1:
+        return np.hstack((-np.logaddexp(0, scores), -np.logaddexp(0, -scores)))
+    return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+
+
+def _shares(scores: Floats) -> Floats:
+    """The probabilities of the classes that have scores, [rows, outputs]."""
+    return np.asarray(expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class RuleLoss:
+    """Minus the log-likelihood of labels by bases and rules, each of which adds to the score of one class.
+
+    The weights are those of the bases, one per output, then of the rules.
+    """
+
+    covers: Bools  #: [rules, rows]
+    owners: NDArray[np.intp]  #: [rules], the output that a rule adds to
+    labels: Labels
+
+    @property
+    def pairs(self) -> int:
+        """The table of second derivatives is small, whatever the rules cover."""
+        return 0
+
+    @cached_property
+    def _members(self) -> list[NDArray[np.intp]]:
+        """The weights that add to each output, its base first."""
+        n = self.labels.n_outputs
+        return [np.append(k, n + np.flatnonzero(self.owners == k)) for k in range(n)]
+
+    def _blocks(self) -> Iterator[tuple[slice, list[Floats]]]:
+        """Rows, and the inputs of each output on these rows as numbers, [base and rules, rows]."""
+        n_outputs = self.labels.n_outputs
+        for at in range(0, len(self.labels.classes), _BLOCK):
+            rows = slice(at, min(at + _BLOCK, len(self.labels.classes)))
+            inputs = []
+            for members in self._members:
+                table = np.ones((len(members), rows.stop - at))
+                table[1:] = self.covers[members[1:] - n_outputs, rows]
+                inputs.append(table)
+            yield rows, inputs
+
+    def scores(self, weights: Floats) -> Floats:
+        """The scores of all rows, [rows, outputs]."""
+        found = np.empty((len(self.labels.classes), self.labels.n_outputs))
+        for rows, inputs in self._blocks():
+            found[rows] = self._block_scores(weights, inputs)
+        return found
+
+    def __call__(self, weights: Floats) -> tuple[float, Floats]:
+        """The loss and its gradient."""
+        value, slope = 0.0, np.zeros(len(weights))
+        for rows, inputs in self._blocks():
+            labels = Labels(self.labels.classes[rows], self.labels.weights[rows], self.labels.n_classes)
+            scores = self._block_scores(weights, inputs)
+            value += float(labels.weights @ labels.losses(scores))
+            pull, _ = labels.pull(scores)
+            for k, (members, table) in enumerate(zip(self._members, inputs, strict=True)):
+                slope[members] -= table @ pull[:, k]
+        return value, slope
+
+    def curvature(self, weights: Floats) -> RuleCurvature:
+        """The second derivatives of the loss at some weights."""
+        return RuleCurvature(self.curvature_columns(weights, np.arange(len(weights))))
+
+    def curvature_columns(self, weights: Floats, columns: NDArray[np.intp]) -> Floats:
+        """Second derivatives by any weight and by each of some weights, [weights, columns]."""
+        found = np.zeros((len(weights), len(weights)))
+        asked = np.isin(np.arange(len(weights)), columns)
+        for rows, inputs in self._blocks():
+            shares = _shares(self._block_scores(weights, inputs))  # [rows, outputs]
+            mass = self.labels.weights[rows]
+            for b, (members, table) in enumerate(zip(self._members, inputs, strict=True)):
+                some = asked[members]
+                if not some.any():
+                    continue
+                for a, (others, other) in enumerate(zip(self._members, inputs, strict=True)):
+                    bend = mass * shares[:, b] * ((a == b) - shares[:, a])
+                    found[np.ix_(others, members[some])] += other @ (table[some] * bend).T
+        return found[:, columns]
+
+    def _block_scores(self, weights: Floats, inputs: list[Floats]) -> Floats:
+        """The scores of one block of rows, [rows, outputs]."""
+        return np.stack(
+            [weights[members] @ table for members, table in zip(self._members, inputs, strict=True)], axis=1
+        )
+
+    def penalties(self, penalty: float) -> Floats:
+        """A penalty on the square of each weight: next to none on bases, [bases and rules]."""
+        return np.append(
+            np.full(self.labels.n_outputs, _BASE_PENALTY), np.full(len(self.owners), penalty / 2)
+        )
+
+    def fit(self, penalty: float, start: Floats, tolerance: float = 1e-6) -> Floats:
+        """The weights with the greatest penalised likelihood, [bases and rules].
+
+        Parameters
+        ----------
+        penalty
+            Half of it times the square of each rule's weight is added to the loss.
+        tolerance
+            The gradient to end at, as a share of the weight of all rows.
+        """
+        return fit_weights(self, self.penalties(penalty), start, tolerance=tolerance * self.labels.total)
+
+    def objective(self, weights: Floats, penalty: float) -> float:
+        """The penalised loss."""
+        return self(weights)[0] + float(self.penalties(penalty) @ weights**2)
+
+
+@dataclass(frozen=True, eq=False)
+class RuleCurvature:
+    """The second derivatives of a `RuleLoss` at some weights."""
+
+    values: Floats  #: [weights, weights]
+
+    def table(self) -> Floats:
+        """All of them."""
+        return self.values.copy()
+
+    def times(self, vector: Floats) -> Floats:
+        """Their product with a vector."""
+        return np.asarray(self.values @ vector)
+
+    def bound(self) -> Floats:
+        """Their diagonal."""
+        return np.diag(self.values).copy()
+
+
+def base_weights(labels: Labels) -> Floats:
+    """The scores of rows that no rule covers where there is no rule: log-odds of the classes, [outputs].
+
+    Examples
+    --------
+    >>> labels = Labels(np.array([0, 1, 1]), np.array([1.0, 1.0, 1.0]), 2)
+    >>> base_weights(labels)
+    array([0.69314718])
+    """
+    logs = np.log(np.maximum(labels.totals, 1e-9))
+    return np.asarray(logs[1:] - logs[0] if labels.n_outputs == 1 else logs - logs.mean())

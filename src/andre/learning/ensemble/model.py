@@ -1,0 +1,149 @@
+"""Rules with weights: probabilities of classes, and decisions by what mistakes cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.arrays import Bools, Floats
+from andre.errors import ConfigError
+from andre.evaluation import covers
+from andre.learning.ensemble.likelihood import Labels, log_probabilities
+from andre.logic import Evidence, Program
+from andre.samples import BinnedTable, Codes, RuleSpace
+
+#: What decisions are to maximise: accuracy, balanced accuracy, or the least cost, by what a mistake costs
+#: on a row of each class.
+Objective: TypeAlias = Literal["accuracy", "balanced"] | Mapping[Any, float]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedRules:
+    """A base rate, and rules each of which adds its weight to the score of one class where it fires.
+
+    Of two classes the second has a score and the first has 0. Probabilities are
+    the softmax of the scores.
+
+    Examples
+    --------
+    >>> space = RuleSpace.from_names(["young", "rich"], "buys")
+    >>> codes = np.array([[1, 0], [-1, 1]], dtype=np.int8)
+    >>> rules = WeightedRules(
+    ...     space, ("no", "yes"), codes, np.array([0, 0]), np.array([2.0, -1.0]), np.array([0.0]),
+    ...     evidence=np.array([[10.0, 9.0], [5.0, 1.0]]), costs=np.array([[0.0, 1.0], [1.0, 0.0]]),
+    ... )
+    >>> print(rules)
+    base 0.5000
+    +2.00  buys :- young.
+    -1.00  buys :- rich, \\+ young.
+    >>> literals = np.array([[1, 1, 0, 0], [0, 1, 1, 0]], dtype=bool)
+    >>> rules.predict_proba(literals).round(2)
+    array([[0.12, 0.88],
+           [0.73, 0.27]])
+    >>> rules.predict(literals)
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    space: RuleSpace
+    classes: tuple[Any, ...]
+    codes: Codes  #: [rules, m]
+    owners: NDArray[np.intp]  #: [rules], the score that a rule adds to
+    weights: Floats  #: [rules]
+    bases: Floats  #: [scores], of rows that no rule covers; one score for two classes
+    evidence: Floats  #: [rules, 2], N_b and N_r: rows covered, and those among them of the rule's class
+    costs: Floats  #: [classes, classes], of deciding on the second for a row of the first
+
+    @property
+    def n_literals(self) -> int:
+        """The literals of all rules."""
+        return int(np.count_nonzero(self.codes))
+
+    def class_of(self, owner: int) -> Any:
+        """The class whose score it is."""
+        return self.classes[owner + 1 if len(self.classes) == 2 else owner]
+
+    def program(self, owner: int = 0) -> Program:
+        """The rules that add to one score, with their evidence."""
+        chosen = self.owners == owner
+        return Program(
+            tuple(
+                self.space.rule(code).with_evidence(Evidence("train", float(n_b), float(n_r)))
+                for code, (n_b, n_r) in zip(self.codes[chosen], self.evidence[chosen], strict=True)
+            )
+        )
+
+    def scores(self, rows: BinnedTable | Bools) -> Floats:
+        """The scores of new rows, [rows, scores], from bins or from literals, [rows, 2m]."""
+        fires = rows.covers(self.codes) if isinstance(rows, BinnedTable) else covers(rows, self.codes)
+        return scores_of(fires, self.owners, self.weights, self.bases)
+
+    def predict_proba(self, rows: BinnedTable | Bools) -> Floats:
+        """The probability of every class on new rows, [rows, classes]."""
+        return np.asarray(np.exp(log_probabilities(self.scores(rows))))
+
+    def predict(self, rows: BinnedTable | Bools) -> NDArray[Any]:
+        """The class with the least expected cost on new rows, [rows]."""
+        return np.asarray(self.classes)[self.decide(self.predict_proba(rows))]
+
+    def decide(self, probabilities: Floats) -> NDArray[np.intp]:
+        """The place of the class with the least expected cost, from probabilities, [rows]."""
+        return np.asarray((probabilities @ self.costs).argmin(axis=1))
+
+    def __str__(self) -> str:
+        two = len(self.classes) == 2
+        base = np.exp(log_probabilities(self.bases[None]))[0]
+        rates = (
+            f"{base[1]:.4f}"
+            if two
+            else ", ".join(f"{name} {rate:.4f}" for name, rate in zip(self.classes, base, strict=True))
+        )
+        lines = [f"base {rates}"]
+        for code, owner, weight in zip(self.codes, self.owners, self.weights, strict=True):
+            which = "" if two else f"{self.class_of(int(owner))}  "
+            lines.append(f"{weight:+.2f}  {which}{self.space.rule(code)}")
+        return "\n".join(lines)
+
+
+def scores_of(fires: Bools, owners: NDArray[np.intp], weights: Floats, bases: Floats) -> Floats:
+    """Scores from which rules fire, [rules, rows], to [rows, scores]."""
+    found = np.tile(bases, (fires.shape[1], 1))
+    for fired, owner, weight in zip(fires, owners, weights, strict=True):
+        found[:, owner] += weight * fired
+    return found
+
+
+def costs_of(objective: Objective, classes: tuple[Any, ...], labels: Labels) -> Floats:
+    """What deciding on a class costs for a row of another, [true, decided].
+
+    Examples
+    --------
+    >>> labels = Labels(np.array([0, 0, 0, 1]), np.ones(4), 2)
+    >>> costs_of("balanced", ("no", "yes"), labels).round(2)
+    array([[0.  , 0.67],
+           [2.  , 0.  ]])
+    >>> costs_of({"yes": 5}, ("no", "yes"), labels)
+    array([[0., 1.],
+           [5., 0.]])
+    """
+    price = np.ones(len(classes))
+    if isinstance(objective, Mapping):
+        unknown = [name for name in objective if name not in classes]
+        if unknown:
+            names = ", ".join(map(str, classes))
+            raise ConfigError(
+                f"objective has a cost for {unknown[0]!r}, which is none of the classes {names}"
+            )
+        price = np.array([float(objective.get(name, 1.0)) for name in classes])
+        if not (price > 0).all():
+            raise ConfigError("the cost of a mistake must be above 0")
+    elif objective == "balanced":
+        price = labels.total / (len(classes) * np.maximum(labels.totals, 1e-9))
+    elif objective != "accuracy":
+        raise ConfigError(
+            f"objective is {objective!r}: choose 'accuracy', 'balanced', or a cost of mistakes by class"
+        )
+    return np.asarray(price[:, None] * (1 - np.eye(len(classes))))

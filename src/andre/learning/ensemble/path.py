@@ -1,0 +1,281 @@
+"""Weighted rules of every size, how they fare, and the size to take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.arrays import Floats
+from andre.errors import DataError
+from andre.evaluation import mean_area_under_curve
+from andre.learning.ensemble.config import WeighingConfig
+from andre.learning.ensemble.growth import Growing
+from andre.learning.ensemble.likelihood import Labels, base_weights, log_probabilities
+from andre.learning.ensemble.model import WeightedRules, costs_of
+from andre.learning.ensemble.plainer import plainer
+from andre.learning.ensemble.rule_sets import Rows, RuleSet
+from andre.learning.ensemble.search import Body, bodies_of, codes_of
+from andre.learning.ensemble.validation import Validation
+from andre.limits import limited, stage, time_left, unhurried
+from andre.samples import BinnedTable, Codes, RuleSpace
+
+#: Of the loss that rules explain, a share that is too little to have more of them.
+_LITTLE = 0.01
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How probabilities fit labels."""
+
+    loss: float  #: mean of minus the logarithm of the probability of the true class
+    accuracy: float
+    auc: float  #: area under the curve; of more than two classes, the mean of each against the others
+
+    @classmethod
+    def of(cls, rules: WeightedRules, scores: Floats, labels: Labels) -> Fit:
+        """Judge scores, [rows, outputs], and the decisions that rules make of them."""
+        logs = log_probabilities(scores)
+        right = rules.decide(np.exp(logs)) == labels.classes
+        return cls(
+            loss=float(labels.weights @ labels.losses(scores) / labels.total),
+            accuracy=float(labels.weights @ right / labels.total),
+            auc=mean_area_under_curve(logs, labels.classes, labels.weights),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PathStep:
+    """Weighted rules of one size, and how they fare."""
+
+    rules: WeightedRules
+    train: Fit
+    validation: Fit | None = None  #: on rows that rules of this size were learned without
+    excess: float = 0.0  #: by how much the validated loss is above the least one
+    error: float = 0.0  #: the standard error of this excess, or what is too little to matter if that is more
+
+    @property
+    def n_rules(self) -> int:
+        """The number of rules."""
+        return len(self.rules.codes)
+
+    @property
+    def within_error(self) -> bool:
+        """Whether the validated loss is within one standard error of the least."""
+        return self.excess <= self.error
+
+
+@dataclass(frozen=True, eq=False)
+class RulePath:
+    """The best weighted rules found of each size, from none, and those that are taken."""
+
+    steps: tuple[PathStep, ...]
+    chosen: PathStep
+    penalty: float  #: on the squares of weights of the steps, as validation chose it
+    crisp: PathStep | None = None  #: the rules of a given program, with weights
+
+    @property
+    def rules(self) -> WeightedRules:
+        """The weighted rules that are taken."""
+        return self.chosen.rules
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledTable:
+    """What weighted rules are learned from."""
+
+    space: RuleSpace
+    bins: BinnedTable
+    labels: Labels
+    classes: tuple[Any, ...]  #: what the numbered classes are called
+
+    def __post_init__(self) -> None:
+        if self.bins.m != self.space.m:
+            raise DataError(f"the columns have {self.bins.m} atoms, and the space has {self.space.m}")
+        if self.bins.n_rows != len(self.labels.classes):
+            raise DataError(f"there are {len(self.labels.classes)} labels for {self.bins.n_rows} rows")
+        if len(self.classes) != self.labels.n_classes:
+            raise DataError(f"there are {len(self.classes)} names for {self.labels.n_classes} classes")
+        if np.count_nonzero(self.labels.totals) < 2:
+            raise DataError("all rows are of one class, so there is nothing to tell apart: add other rows")
+
+    @classmethod
+    def of(
+        cls, space: RuleSpace, bins: BinnedTable, labels: NDArray[Any], weights: Floats | None = None
+    ) -> LabelledTable:
+        """A table from the labels of its rows, any values, [rows]; the classes are in sorted order."""
+        names, numbers = np.unique(labels, return_inverse=True)
+        weight = np.ones(len(labels)) if weights is None else weights
+        return cls(space, bins, Labels(numbers.ravel(), weight, len(names)), tuple(names.tolist()))
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """What runs of gradient descent came to: bodies to consider, and crisp programs."""
+
+    pool: Codes | None = None  #: [bodies, m]
+    programs: Sequence[Codes] = ()  #: one program for each score, [rules, m] each; none are given, or all
+
+
+def searched_bodies(table: LabelledTable, config: WeighingConfig | None = None) -> list[Codes]:
+    """The bodies for each score that rule sets of growing size had, [bodies, m] each.
+
+    They are for `Guide.extra`, where a crisp program is chosen, and their atoms tell which of many cuts
+    matter.
+
+    Examples
+    --------
+    >>> from andre.samples import BinnedColumn
+    >>> bins = np.random.default_rng(0).integers(0, 4, 300).astype(np.int16)
+    >>> table = BinnedTable((BinnedColumn("a", True, 3, bins),))
+    >>> space = RuleSpace.from_names(["a1", "a2", "a3"])
+    >>> searched_bodies(LabelledTable.of(space, table, bins > 1), WeighingConfig(max_rules=1))
+    [array([[0, 1, 0]], dtype=int8)]
+    """
+    config = config or WeighingConfig()
+    most = config.most_rows(len(table.bins.columns))
+    rows = Rows(table.bins, table.labels).drawn(most, np.random.default_rng(config.seed))
+    sets = Growing(rows, config.search(config.penalties[0]), config.max_rules).upto(config.max_rules)
+    found: list[dict[Body, None]] = [{} for _ in range(table.labels.n_outputs)]
+    for grown in sets:
+        for body, owner in zip(grown.bodies, grown.owners.tolist(), strict=True):
+            found[owner][body] = None
+    return [codes_of(list(bodies), table.space.m) for bodies in found]
+
+
+def learn_weighted_rules(
+    table: LabelledTable, config: WeighingConfig | None = None, proposals: Proposals | None = None
+) -> RulePath:
+    """Learn sets of 0, 1, 2, ... weighted rules, validate them, and choose one.
+
+    The smallest set is taken whose validated loss is within one standard error
+    of the least, the error being that of the difference of both, or within one
+    percent of what rules explain at all. Where the loss of the rules of a given
+    program is, these are taken instead; they were chosen on all rows, and their
+    weights alone are validated.
+
+    Examples
+    --------
+    >>> from andre.samples import BinnedColumn
+    >>> bins = np.random.default_rng(0).integers(0, 4, (2, 300)).astype(np.int16)
+    >>> columns = tuple(BinnedColumn(name, True, 3, own) for name, own in zip("ab", bins, strict=True))
+    >>> space = RuleSpace.from_names(["a1", "a2", "a3", "b1", "b2", "b3"])
+    >>> labels = np.where((bins[0] > 1) & (bins[1] < 2), "yes", "no")
+    >>> path = learn_weighted_rules(LabelledTable.of(space, BinnedTable(columns), labels))
+    >>> print(path.rules.program())
+    h :- a2, \\+ b2.
+    """
+    learning = _Learning(table, config or WeighingConfig(), proposals or Proposals())
+    return learning.path()
+
+
+@dataclass(frozen=True, eq=False)
+class _Learning:
+    """One table, and how weighted rules are learned from it."""
+
+    table: LabelledTable
+    config: WeighingConfig
+    proposals: Proposals
+
+    def path(self) -> RulePath:
+        """Grow on all rows, grow on parts of them, and choose."""
+        rng, config = np.random.default_rng(self.config.seed), self.config
+        rows = Rows(self.table.bins, self.table.labels)
+        sample = rows.drawn(config.most_rows(len(rows.bins.columns)), rng)
+        with limited(time_left().share(0.6)):
+            validation = Validation.run(rows, config, rng)  # proposals come from all rows: it does without
+        search = config.search(validation.penalty if validation.folds else config.penalties[0])
+        sets = Growing(sample, search, config.max_rules, self._pool).upto(config.max_rules)
+        given = self._given(sample)
+        penalty = own = search.penalty
+        if validation.folds:
+            with stage("weighing rules"):
+                penalty = validation.best_penalty()
+                own = validation.best_penalty(given) if given is not None else penalty
+        with unhurried():
+            sets = [one if one.penalty == penalty else sample.fitted(one, penalty) for one in sets]
+            steps = [self._step(one, sample) for one in sets]
+            crisp = None
+            if given is not None:
+                given = sample.fitted(given, own)
+                crisp = self._step(given, sample)
+            if validation.folds:
+                scores = [validation.scores(size, penalty) for size in range(len(sets))]
+                least = min((validation.labels.losses(each) for each in scores), key=validation.mean)
+                steps = [
+                    _validated(step, each, validation, least)
+                    for step, each in zip(steps, scores, strict=True)
+                ]
+                if crisp is not None and given is not None:
+                    crisp = _validated(crisp, validation.scores_of(given, given.penalty), validation, least)
+            chosen = self._choose(steps, crisp, validated=bool(validation.folds))
+            if sample is not rows:  # rules were searched for on some rows; their weights are of all
+                whole = given if chosen is crisp and given is not None else sets[steps.index(chosen)]
+                again = self._step(rows.fitted(whole, whole.penalty), rows)
+                chosen = replace(chosen, rules=again.rules, train=again.train)
+            return RulePath(tuple(steps), chosen, penalty, crisp)
+
+    @property
+    def _pool(self) -> tuple[Body, ...]:
+        given = (self.proposals.pool, *self.proposals.programs)
+        bodies = [body for codes in given if codes is not None for body in bodies_of(codes)]
+        return tuple(body for body in dict.fromkeys(bodies) if 0 < len(body) <= self.config.max_literals)
+
+    def _given(self, rows: Rows) -> RuleSet | None:
+        """The rules of the given programs, without weights yet."""
+        programs = [plainer(codes, rows.bins) for codes in self.proposals.programs]
+        if not any(map(len, programs)):
+            return None
+        if len(programs) != rows.labels.n_outputs:
+            raise DataError(
+                f"there are {len(programs)} programs for {rows.labels.n_outputs} scores: give one each"
+            )
+        owners = np.repeat(np.arange(len(programs)), [len(codes) for codes in programs])
+        bodies = tuple(bodies_of(np.concatenate(programs)))
+        weights = np.append(base_weights(rows.labels), np.zeros(len(bodies)))
+        return RuleSet(bodies, owners, weights, np.nan, np.nan)
+
+    def _step(self, rules: RuleSet, rows: Rows) -> PathStep:
+        """Rules with their evidence, and how they fit the rows that they were learned from."""
+        labels, n_outputs = rows.labels, rows.labels.n_outputs
+        loss = rows.loss(rules)
+        own = labels.classes == (loss.owners + labels.n_classes - n_outputs)[:, None]  # [rules, rows]
+        made = WeightedRules(
+            space=self.table.space,
+            classes=self.table.classes,
+            codes=codes_of(rules.bodies, self.table.space.m),
+            owners=rules.owners,
+            weights=rules.weights[n_outputs:],
+            bases=rules.weights[:n_outputs],
+            evidence=np.stack((loss.covers @ labels.weights, (loss.covers & own) @ labels.weights), axis=1),
+            costs=costs_of(self.config.objective, self.table.classes, self.table.labels),
+        )
+        return PathStep(made, Fit.of(made, loss.scores(rules.weights), labels))
+
+    def _choose(self, steps: Sequence[PathStep], crisp: PathStep | None, *, validated: bool) -> PathStep:
+        """The given program where it is near the best, else the smallest set that is."""
+        labels = self.table.labels
+        least = labels.totals.max() / labels.total if self.config.objective == "accuracy" else 0.0
+        if crisp is not None and crisp.within_error and crisp.train.accuracy >= least:
+            return crisp
+        fair = [step for step in steps if step.train.accuracy >= least - 1e-12]
+        if not validated:
+            return fair[-1]
+        near = [step for step in fair if step.within_error]
+        return near[0] if near else min(fair, key=lambda step: step.excess)
+
+
+def _validated(step: PathStep, scores: Floats, validation: Validation, least: Floats) -> PathStep:
+    """The step with its fit to held-out rows, and how far their losses are above the least ones, [rows]."""
+    labels = validation.labels
+    above = labels.losses(scores) - least
+    mean = validation.mean(above)
+    error = np.sqrt((labels.weights**2 * (above - mean) ** 2).sum()) / labels.total
+    shares = labels.totals[labels.totals > 0] / labels.total
+    unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
+    little = _LITTLE * max(0.0, unexplained - validation.mean(least))
+    error = max(float(error), little)
+    return replace(step, validation=Fit.of(step.rules, scores, labels), excess=mean, error=error)

@@ -1,0 +1,305 @@
+"""Beam search for the body that a likelihood gains most by, over histograms of binned columns.
+
+One pass over the rows of a column gives the sums of slope and curvature in
+each of its bins, and cumulative sums of these give them for every literal of
+the column. So a number may have hundreds of cuts at the price of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from andre.arrays import Bools, Floats
+from andre.limits import check
+from andre.samples import BinnedTable, Codes
+
+#: The literals of a body in ascending order: the number of an atom, or m more for its negation.
+Body: TypeAlias = tuple[int, ...]
+
+_Key = TypeVar("_Key")
+
+#: Bodies whose literals are exchanged one by one at the end of a search, and how often at the most.
+_POLISHED, _ROUNDS = 3, 4
+#: Rows of all bodies of a pool together, as many as are held.
+_POOLED = 10_000_000
+#: Curvature below which rows say nothing.
+_TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Found:
+    """A body that a search came to, and for which output."""
+
+    owner: int
+    body: Body
+    score: float  #: nats that the likelihood gains to second order, less the price of the literals
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """What bodies are looked for.
+
+    Examples
+    --------
+    >>> SearchConfig(max_literals=2).beam
+    12
+    """
+
+    max_literals: int = 3  #: in one body
+    beam: int | None = 12  #: bodies kept of each length and output; None keeps all, for small tables
+    price: float = 1.0  #: nats that a literal costs
+    penalty: float = 1.0  #: on the squares of weights, as in the likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """Slope and curvature of the log-likelihood by the scores, at the present model."""
+
+    slope: Floats  #: [rows, outputs]
+    bend: Floats  #: [rows, outputs]
+
+    @cached_property
+    def total(self) -> Floats:
+        """The curvature of all rows, [outputs]."""
+        return np.asarray(self.bend.sum(axis=0))
+
+
+class BodySearch:
+    """Looks for bodies over one table, for any slopes.
+
+    Parameters
+    ----------
+    pool
+        Bodies that compete with those that are searched for; of very many the first.
+
+    Examples
+    --------
+    >>> from andre.samples import BinnedColumn
+    >>> bins = np.array([0, 1, 2, 3], dtype=np.int16)
+    >>> search = BodySearch(BinnedTable((BinnedColumn("age", True, 3, bins),)), SearchConfig(price=0.1))
+    >>> pull = Pull(np.array([[-1.0], [1.0], [1.0], [-1.0]]), np.full((4, 1), 0.25))
+    >>> search.best(pull)[0].body  # age > the first cut, age =< the third
+    (0, 5)
+    """
+
+    def __init__(self, table: BinnedTable, config: SearchConfig, pool: Sequence[Body] = ()) -> None:
+        self.table, self.config = table, config
+        most = max(1, _POOLED // max(1, table.n_rows))
+        self._pool = list(pool)[:most]
+        covers = [self.cover(body) for body in self._pool]
+        self._pool_covers = np.array(covers, dtype=np.float32).reshape(len(covers), table.n_rows)
+        widths = np.array([column.n_atoms + 1 for column in table.columns])
+        begins = np.cumsum(widths) - widths  # of the bins of each column
+        bins = np.stack([column.bins for column in table.columns], axis=1)  # [rows, columns]
+        known = bins >= 0
+        self._complete: Bools = np.asarray(known.all(axis=0))  # [columns]
+        places = (bins + begins)[known].astype(np.int32)
+        starts = np.append(0, np.cumsum(known.sum(axis=1))).astype(np.int32)
+        shape = (table.n_rows, int(widths.sum()))
+        self._bins = csr_matrix((np.ones(len(places), dtype=np.float32), places, starts), shape).T
+        column = table.column_of
+        within = np.arange(table.m) - table.starts[column]
+        self._place = begins[column] + within + 1  # of each atom's bin in cumulative sums that begin with 0
+        self._first, self._last = begins[column], (begins + widths)[column]
+        self._ordered = np.array([table.columns[place].ordered for place in column], dtype=np.bool_)
+        # The best literal of each column and sign goes on: neighbouring cuts would fill the beam.
+        sides = np.concatenate((2 * column, 2 * column + 1))
+        self._by_side = np.argsort(sides, kind="stable")
+        self._sides = np.flatnonzero(np.diff(sides[self._by_side], prepend=-1))
+
+    def best(self, pull: Pull, *, known: Iterable[Body] = (), count: int = 8) -> list[Found]:
+        """The bodies with the highest scores, best first.
+
+        Parameters
+        ----------
+        known
+            Bodies that compete with those that are searched for.
+        count
+            How many to return.
+        """
+        found: dict[tuple[int, Body], float] = {}
+        for owner in range(pull.slope.shape[1]):
+            beam: list[Body] = [()]
+            for _ in range(self.config.max_literals):
+                check()
+                if not beam:
+                    break
+                extended = self._extended(beam, owner, pull)
+                beam = _top(extended, self.config.beam)
+                found.update({(owner, body): extended[body] for body in beam})
+            own = [body for body in known if body]
+            found.update({(owner, b): s for b, s in zip(own, self.scores(own, owner, pull), strict=True)})
+            found.update({(owner, body): score for body, score in self._pooled(owner, pull)})
+        for owner, body in _top(found, _POLISHED):
+            found.update({(owner, b): s for b, s in self._polished(body, owner, pull).items()})
+        return [Found(owner, self._plain(body), found[owner, body]) for owner, body in _top(found, count)]
+
+    def _plain(self, body: Body) -> Body:
+        """The atom in place of its negation alone, where all is known: its weight has the other sign."""
+        atom = body[0] % self.table.m
+        return (atom,) if len(body) == 1 and self._complete[self.table.column_of[atom]] else body
+
+    def scores(self, bodies: Sequence[Body], owner: int, pull: Pull) -> list[float]:
+        """The score of each body for an output."""
+        values = []
+        for body in bodies:
+            held = self.cover(body)
+            slope, bend = (part[held, owner].sum() for part in (pull.slope, pull.bend))
+            gain = self._gain(np.array([slope]), np.array([bend]), pull.total[owner])
+            values.append(float(gain[0]) - self.config.price * len(body))
+        return values
+
+    def _pooled(self, owner: int, pull: Pull) -> list[tuple[Body, float]]:
+        """The bodies of the pool, and their scores for an output."""
+        slope, bend = (
+            np.asarray(self._pool_covers @ part[:, owner].astype(np.float32), dtype=np.float64)
+            for part in (pull.slope, pull.bend)
+        )
+        price = self.config.price * np.array([len(body) for body in self._pool])
+        gains = self._gain(slope, bend, float(pull.total[owner])) - price
+        return list(zip(self._pool, gains.tolist(), strict=True))
+
+    def cover(self, body: Body) -> Bools:
+        """The rows on which a body holds, [rows]."""
+        m = self.table.m
+        return self.table.cover((literal % m, 1 if literal < m else -1) for literal in body)
+
+    def _gain(self, slope: Floats, bend: Floats, total: float) -> Floats:
+        """Nats gained by a weight of its own for such rows, when the base follows."""
+        spread = np.maximum(bend * (1 - bend / max(total, _TINY)), 0)
+        return np.asarray(slope**2 / (2 * (spread + self.config.penalty)))
+
+    def _literal_sums(self, values: NDArray[np.float32]) -> Floats:
+        """Sums of values over the rows of each literal, from [rows, v] to [2m, v]."""
+        bins = np.asarray(self._bins @ values, dtype=np.float64)  # [bins, v]
+        below = np.vstack((np.zeros((1, bins.shape[1])), np.cumsum(bins, axis=0)))  # [bins + 1, v]
+        upto, first, last = below[self._place], below[self._first], below[self._last]  # [m, v]
+        own = upto - below[self._place - 1]
+        ordered = self._ordered[:, None]
+        positive = np.where(ordered, last - upto, own)
+        return np.vstack((positive, last - first - positive))
+
+    def _gains(self, covers: Sequence[Bools], owner: int, pull: Pull) -> tuple[Floats, Floats]:
+        """Nats gained by each of some bodies with one more literal, and the curvature there, [2m, bodies]."""
+        pair = np.stack((pull.slope[:, owner], pull.bend[:, owner]), axis=1).astype(np.float32)
+        held = np.array(covers).T.astype(np.float32)  # [rows, bodies]
+        values = np.empty((len(held), 2 * len(covers)), dtype=np.float32)
+        np.multiply(held, pair[:, :1], out=values[:, : len(covers)])
+        np.multiply(held, pair[:, 1:], out=values[:, len(covers) :])
+        sums = self._literal_sums(values)  # [2m, 2 * bodies]
+        slope, bend = sums[:, : len(covers)], sums[:, len(covers) :]
+        gains = self._gain(slope, bend, float(pull.total[owner]))
+        gains[bend < _TINY * pull.total[owner]] = 0
+        return gains, bend
+
+    def _extended(self, bodies: Sequence[Body], owner: int, pull: Pull) -> dict[Body, float]:
+        """Bodies with one more literal, and their scores: for each body the best of each column and sign."""
+        gains, bend = self._gains([self.cover(body) for body in bodies], owner, pull)
+        if self.config.beam is not None:
+            gains = self._best_of_sides(gains)
+        found: dict[Body, float] = {}
+        seen: set[tuple[float, float]] = set()
+        most = 4 * (self.config.beam or gains.size)
+        flat = gains.ravel()
+        order = np.argpartition(-flat, most)[:most] if most < len(flat) else np.arange(len(flat))
+        for place in order[np.argsort(-flat[order], kind="stable")]:
+            literal, which = divmod(int(place), len(bodies))
+            if flat[place] <= 0:
+                break
+            body = self._with(bodies[which], literal)
+            same = (round(float(flat[place]), 6), round(float(bend.flat[place]), 6))
+            if body is None or body in found or (bodies[which] and same in seen):
+                continue
+            seen.add(same)
+            found[body] = float(flat[place]) - self.config.price * len(body)
+        return found
+
+    def _best_of_sides(self, gains: Floats) -> Floats:
+        """The gains, 0 for all literals but the best of each column and sign, [2m, bodies]."""
+        ordered = gains[self._by_side]
+        tops = np.maximum.reduceat(ordered, self._sides, axis=0)
+        sizes = np.diff(self._sides, append=len(ordered))
+        kept = np.zeros_like(gains)
+        kept[self._by_side] = np.where(ordered == np.repeat(tops, sizes, axis=0), ordered, 0)
+        return kept
+
+    def _with(self, body: Body, literal: int) -> Body | None:
+        """A body with one more literal and without those that it implies; None where nothing is added."""
+        m, table = self.table.m, self.table
+        atom, column = literal % m, table.column_of[literal % m]
+        kept = []
+        for other in body:
+            if other == literal or other % m == atom:
+                return None
+            if table.column_of[other % m] == column:
+                same_sign = (other < m) == (literal < m)
+                if table.columns[column].ordered:
+                    if same_sign:
+                        stronger = atom > other if literal < m else atom < other - m
+                        if not stronger:
+                            return None
+                        continue
+                elif literal < m:  # one level says all about the others
+                    if same_sign:
+                        return None
+                    continue
+                elif other < m:
+                    return None
+            kept.append(other)
+        return tuple(sorted((*kept, literal)))
+
+    def _polished(self, body: Body, owner: int, pull: Pull) -> dict[Body, float]:
+        """Bodies on the way up from one, by exchanging or dropping one literal at a time."""
+        found = {body: self.scores([body], owner, pull)[0]}
+        for _ in range(_ROUNDS):
+            check()
+            shorter = [body[:place] + body[place + 1 :] for place in range(len(body))]
+            extended = self._extended(shorter, owner, pull)
+            nonempty = [b for b in shorter if b]
+            extended.update(zip(nonempty, self.scores(nonempty, owner, pull), strict=True))
+            if not extended:
+                break
+            best = max(extended, key=lambda b: extended[b])
+            if extended[best] <= found[body] + 1e-6:
+                break
+            body = best
+            found[body] = extended[body]
+        return found
+
+
+def _top(scores: dict[_Key, float], count: int | None) -> list[_Key]:
+    """The keys with the highest scores, best first."""
+    return sorted(scores, key=lambda key: -scores[key])[:count]
+
+
+def codes_of(bodies: Sequence[Body], m: int) -> Codes:
+    """Bodies as numbers, [bodies, m].
+
+    Examples
+    --------
+    >>> codes_of([(0, 3)], m=2)
+    array([[ 1, -1]], dtype=int8)
+    """
+    codes = np.zeros((len(bodies), m), dtype=np.int8)
+    for row, body in enumerate(bodies):
+        for literal in body:
+            codes[row, literal % m] = 1 if literal < m else -1
+    return codes
+
+
+def bodies_of(codes: Codes) -> list[Body]:
+    """The inverse of `codes_of`.
+
+    Examples
+    --------
+    >>> bodies_of(np.array([[1, -1]], dtype=np.int8))
+    [(0, 3)]
+    """
+    return [tuple(np.flatnonzero(np.append(code > 0, code < 0)).tolist()) for code in codes]

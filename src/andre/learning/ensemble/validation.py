@@ -1,0 +1,136 @@
+"""What weighted rules say of rows that they were learned without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.arrays import Floats
+from andre.learning.ensemble.config import WeighingConfig
+from andre.learning.ensemble.growth import Growing
+from andre.learning.ensemble.likelihood import Labels
+from andre.learning.ensemble.rule_sets import Rows, RuleSet
+from andre.limits import check, stage
+
+#: Penalties on the squares of weights that validation chooses among.
+_PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+#: Rule sets up to this size decide with which penalty rules are searched for.
+_PILOT = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Rule sets of growing size, the rows that they were learned from, and other rows."""
+
+    sets: list[RuleSet]
+    train: Rows
+    held_out: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Held-out rows of all folds, and what rule sets of each size say of them."""
+
+    folds: tuple[Fold, ...]
+
+    @classmethod
+    def run(cls, rows: Rows, config: WeighingConfig, rng: np.random.Generator) -> Validation:
+        """Grow rule sets without one part of the rows after another, as long as there is time.
+
+        Small sets are grown with each penalty that may be used; the one with the least loss on rows held
+        out goes on.
+        """
+        parts: list[tuple[Rows, Rows, dict[float, Growing]]] = []
+        most = config.most_rows(len(rows.bins.columns))
+        with stage("validating weighted rules"):
+            for train, held_out in _parts(rows.labels, config, rng):
+                check()
+                own, other = (rows.take(part).drawn(most, rng) for part in (train, held_out))
+                started = {
+                    penalty: Growing(own, config.search(penalty), config.max_rules)
+                    for penalty in config.penalties
+                }
+                for growing in started.values():
+                    growing.upto(_PILOT)
+                parts.append((own, other, started))
+        tried = [
+            cls(tuple(Fold(started[penalty].upto(_PILOT), own, other) for own, other, started in parts))
+            for penalty in config.penalties
+        ]
+        if not parts:
+            return cls(())
+        best = min(tried, key=lambda one: one.loss(one.scores(one.best_size(), one.penalty))).penalty
+        return cls(
+            tuple(Fold(started[best].upto(config.max_rules), own, other) for own, other, started in parts)
+        )
+
+    @property
+    def penalty(self) -> float:
+        """The penalty on the squares of weights with which rules were searched for."""
+        return self.folds[0].sets[0].penalty
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels of all held-out rows."""
+        parts = [fold.held_out.labels for fold in self.folds]
+        classes, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)
+        return Labels(classes, weights, parts[0].n_classes)
+
+    def scores(self, size: int, penalty: float) -> Floats:
+        """The scores of all held-out rows by rules of one size, or of the largest below it."""
+        return self._scores([fold.sets[min(size, len(fold.sets) - 1)] for fold in self.folds], penalty)
+
+    def scores_of(self, rules: RuleSet, penalty: float) -> Floats:
+        """The scores of all held-out rows by the same rules, whose weights alone are learned without them."""
+        return self._scores([rules] * len(self.folds), penalty, again=True)
+
+    def _scores(self, sets: list[RuleSet], penalty: float, *, again: bool = False) -> Floats:
+        found = []
+        for fold, rules in zip(self.folds, sets, strict=True):
+            known = rules.penalty == penalty and not again
+            found.append(fold.held_out.scores(rules if known else fold.train.fitted(rules, penalty)))
+        return np.concatenate(found)
+
+    def mean(self, losses: Floats) -> float:
+        """The weighted mean over the held-out rows."""
+        return float(self.labels.weights @ losses / self.labels.total)
+
+    def loss(self, scores: Floats) -> float:
+        """The mean loss on the held-out rows."""
+        return self.mean(self.labels.losses(scores))
+
+    def best_size(self) -> int:
+        """The number of rules with the least loss, by the weights that they were grown with."""
+        sizes = range(max(len(fold.sets) for fold in self.folds))
+        return min(sizes, key=lambda size: self.loss(self.scores(size, self.penalty)))
+
+    def best_penalty(self, rules: RuleSet | None = None) -> float:
+        """The penalty on squares of weights with the least loss, for some rules or those of the best size."""
+        size = self.best_size()
+
+        def loss(penalty: float) -> float:
+            return self.loss(self.scores(size, penalty) if rules is None else self.scores_of(rules, penalty))
+
+        return min((self.penalty, *_PENALTIES), key=loss)
+
+
+_FIELDS = ("classes", "weights")
+
+
+def _parts(
+    labels: Labels, config: WeighingConfig, rng: np.random.Generator
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows to learn from and rows to hold out, of each class about as many in every part."""
+    n = len(labels.classes)
+    shuffled = rng.permutation(n)
+    part = np.empty(n, dtype=np.intp)
+    part[shuffled[np.argsort(labels.classes[shuffled], kind="stable")]] = np.arange(n) % config.folds
+    used = int(np.clip(np.ceil(config.validated_rows / max(n, 1)), 1, config.folds))
+    for fold in range(used):
+        train, held_out = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
+        if len(held_out) and np.count_nonzero(labels.take(train).totals) > 1:
+            yield train, held_out

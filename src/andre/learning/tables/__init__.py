@@ -1,0 +1,22 @@
+"""Classifiers from tables of any kind: columns become atoms, runs propose bodies, rules get weights.
+
+- `config`: all settings
+- `crisp`: rules without weights
+- `classifier`: what is learned, which predicts raw rows
+- `learner`: how it is learned
+"""
+
+from andre.learning.tables.classifier import Judged, RuleClassifier, WeightedRule
+from andre.learning.tables.config import ClassifierConfig
+from andre.learning.tables.crisp import CrispRules
+from andre.learning.tables.learner import learn_classifier, learn_encoding
+
+__all__ = [
+    "ClassifierConfig",
+    "CrispRules",
+    "Judged",
+    "RuleClassifier",
+    "WeightedRule",
+    "learn_classifier",
+    "learn_encoding",
+]

@@ -1,0 +1,221 @@
+"""A classifier of raw rows whose model is a set of rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.arrays import Floats
+from andre.evaluation import mean_area_under_curve
+from andre.facts import LabelledRows, RawTable
+from andre.files import Saveable
+from andre.learning.ensemble import Fit, RulePath, WeightedRules
+from andre.learning.results import Result
+from andre.learning.tables.config import ClassifierConfig
+from andre.learning.tables.crisp import CrispRules
+from andre.logic import Atom, Evidence, Program, Rule, program_html
+from andre.samples import BinnedTable, Codes, Encoding
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: What tells classes apart: rules that add up, or the plain program.
+Rules: TypeAlias = WeightedRules | CrispRules
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How a classifier fares on one split."""
+
+    split: str
+    rows: float  #: weight of all rows
+    fit: Fit
+
+    def __str__(self) -> str:
+        area = "" if np.isnan(self.fit.auc) else f"AUC {self.fit.auc:.4f}, "
+        return f"accuracy {self.fit.accuracy:.4f}, {area}log-loss {self.fit.loss:.4f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows that rules are judged by."""
+
+    name: str
+    bins: BinnedTable
+    codes: NDArray[np.intp]  #: [rows], the place of each row's class
+    weights: Floats  #: [rows]
+
+    @classmethod
+    def of(cls, encoding: Encoding, classes: tuple[str, ...], rows: LabelledRows, name: str) -> Split:
+        """Rows with labels as bins, and their classes in the order of a classifier."""
+        place = np.array([classes.index(one) for one in rows.labels.classes], dtype=np.intp)
+        return cls(name, encoding.binned(rows.table), place[rows.labels.codes], rows.weights)
+
+
+@dataclass(frozen=True)
+class WeightedRule:
+    """A rule, what it adds to the score of the class in its head where it fires, and this class."""
+
+    rule: Rule
+    weight: float | None  #: log-odds; None in a program without weights
+    speaks_for: str  #: the class
+
+
+@dataclass(frozen=True, eq=False)
+class RuleClassifier(Saveable):
+    """Rules that tell the classes of a table's rows apart, with all that is needed to read other rows.
+
+    Examples
+    --------
+    >>> import andre
+    >>> ages = [*range(20, 60)] * 3
+    >>> people = {"age": ages, "color": ["red", "blue", "red"] * 40, "buys": [age > 39 for age in ages]}
+    >>> model = andre.fit(people, label="buys")
+    >>> print(model.program)
+    buys :- age > 39.5.
+    >>> model.predict({"age": [30, 45], "color": ["red", "green"]})
+    array(['False', 'True'], dtype='<U5')
+    >>> model.score(people).accuracy
+    1.0
+    """
+
+    encoding: Encoding  #: how columns become atoms
+    label: str  #: the column, or a comparison of one
+    classes: tuple[str, ...]  #: of two, the one that scores are of comes second
+    heads: tuple[Atom, ...]  #: of rules for each class
+    config: ClassifierConfig
+    rules: Rules
+    program: Program  #: the rules in their order, each with the evidence of all splits
+    scores: tuple[Judged, ...]  #: by split
+    path: RulePath | None = None  #: weighted rules of every size; None for a program without weights
+    runs: tuple[Result, ...] = ()  #: of gradient descent, one for two classes, else one for each
+    notes: tuple[str, ...] = ()  #: how the table was read
+    seconds: float = 0.0
+    stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
+    cut: tuple[str, ...] = ()  #: stages that the time limit cut short
+
+    @property
+    def weighted_rules(self) -> tuple[WeightedRule, ...]:
+        """The rules with their weights; one of two classes has the head of the class that it speaks for."""
+        weights = self.rules.weights.tolist() if isinstance(self.rules, WeightedRules) else None
+        found = []
+        for place, rule in enumerate(self.program):
+            weight = None if weights is None else weights[place]
+            name = self.classes[self.heads.index(rule.head)]
+            if weight is not None and len(self.classes) == 2:
+                weight = abs(weight)
+            found.append(WeightedRule(rule, weight, name))
+        return tuple(found)
+
+    @property
+    def base_rates(self) -> dict[str, float]:
+        """The probability of each class on rows that no rule covers."""
+        nothing = np.zeros((1, 2 * self.rules.space.m), dtype=np.bool_)
+        return dict(zip(self.classes, self.rules.predict_proba(nothing)[0].tolist(), strict=True))
+
+    def score(self, table: Any) -> Fit:
+        """Accuracy, area under the curve and log-loss on rows with labels: a file, a DataFrame, or a mapping.
+
+        Raises
+        ------
+        DataError
+            Where a column is missing, or a class was not learned.
+        """
+        split = Split.of(self.encoding, self.classes, self.labelled(table), "new")
+        return judge_rules(self.rules, split).fit
+
+    def predict(self, table: Any) -> NDArray[Any]:
+        """The class of every row of a file, a DataFrame, a mapping of columns or an array, [rows]."""
+        return np.asarray(self.classes)[self.rules.decide(self.predict_proba(table))]
+
+    def predict_proba(self, table: Any) -> Floats:
+        """The probability of every class on every row, [rows, classes]."""
+        return self.rules.predict_proba(self.bins(table))
+
+    def read(self, table: Any) -> RawTable:
+        """Rows as they are found, read as those were that rules were learned from.
+
+        The columns of an array are those of the table that was learned from, in their order.
+        """
+        schema = self.encoding.schema
+        return RawTable.read(table, names=[one.name for one in schema.columns], as_text=schema.as_text)
+
+    def labelled(self, table: Any, weight: str | None = None) -> LabelledRows:
+        """Rows with labels, of the classes that are known."""
+        return LabelledRows.read(self.read(table), self.label, weight=weight, classes=self.classes)
+
+    def bins(self, table: Any) -> BinnedTable:
+        """Rows as bins, which say where atoms hold."""
+        return self.encoding.binned(self.read(table))
+
+    def leading_rules(self, bins: BinnedTable, decided: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The place of the rule that speaks most for the class that was decided on; -1 where none does."""
+        fires = bins.covers(self.rules.codes)  # [rules, rows]
+        best = np.full(bins.n_rows, -1)
+        most = np.zeros(bins.n_rows)
+        for place, one in enumerate(self.weighted_rules):
+            seen = one.rule.on("train")
+            sure = 0.0 if seen is None else (seen.n_r + 1) / (seen.n_b + 2)
+            strength = sure if one.weight is None else one.weight
+            own = decided == self.classes.index(one.speaks_for)
+            better = fires[place] & own & (strength > most)
+            best[better], most[better] = place, strength
+        return best
+
+    def judged(self, rows: LabelledRows, name: str) -> RuleClassifier:
+        """The classifier with evidence and scores on one more split."""
+        split = Split.of(self.encoding, self.classes, rows, name)
+        program = with_evidence(self.program, self.heads, self.rules.codes, split)
+        kept = tuple(one for one in self.scores if one.split != name)
+        return replace(self, program=program, scores=(*kept, judge_rules(self.rules, split)))
+
+    def to_frame(self) -> DataFrame:
+        """One row per rule and split: weight, class, rule, N_b, N_r, confidence, split; needs pandas."""
+        frame = self.program.to_frame()
+        weights = {str(one.rule): one for one in self.weighted_rules}
+        frame.insert(0, "weight", [weights[text].weight for text in frame["rule"]])
+        frame.insert(1, "class", [weights[text].speaks_for for text in frame["rule"]])
+        return frame
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        said = "; ".join(f"{one.split}: {one}" for one in self.scores)
+        return program_html(self.program, f"{said}. {self.seconds:.2f} s.")
+
+    def __str__(self) -> str:
+        rates = ", ".join(f"{head} {rate:.3f}" for head, rate in self._shown_rates())
+        lines = [f"base rate: {rates}"]
+        for one in self.weighted_rules:
+            lines.append(str(one.rule) if one.weight is None else f"{one.weight:+.2f}  {one.rule}")
+        return "\n".join(lines)
+
+    def _shown_rates(self) -> list[tuple[Atom, float]]:
+        pairs = list(zip(self.heads, self.base_rates.values(), strict=True))
+        return pairs[1:] if len(pairs) == 2 else pairs
+
+
+def judge_rules(rules: Rules, split: Split) -> Judged:
+    """How rules fare on a split."""
+    said, total = rules.predict_proba(split.bins), float(split.weights.sum())
+    own = np.maximum(said[np.arange(len(said)), split.codes], 1e-15)
+    fit = Fit(
+        loss=float(-split.weights @ np.log(own) / total),
+        accuracy=float(split.weights @ (rules.decide(said) == split.codes) / total),
+        auc=mean_area_under_curve(said, split.codes, split.weights),
+    )
+    return Judged(split.name, total, fit)
+
+
+def with_evidence(program: Program, heads: tuple[Atom, ...], codes: Codes, split: Split) -> Program:
+    """Rules, whose bodies are given as codes, with N_b and N_r counted on a split."""
+    rules = []
+    for rule, fired in zip(program, split.bins.covers(codes), strict=True):
+        own = fired & (split.codes == heads.index(rule.head))
+        counts = Evidence(split.name, float(fired @ split.weights), float(own @ split.weights))
+        rules.append(
+            rule.with_evidence(*(item for item in rule.evidence if item.split != split.name), counts)
+        )
+    return Program(tuple(rules))

@@ -1,0 +1,284 @@
+"""Learning a classifier from a table: columns, proposals by gradient descent, weights."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.arrays import Floats
+from andre.errors import ConfigError
+from andre.facts import LabelledRows, Schema
+from andre.learning.callbacks import Callback, ProgressKeeper
+from andre.learning.config import Guide
+from andre.learning.ensemble import (
+    LabelledTable,
+    Labels,
+    Proposals,
+    RulePath,
+    WeightedRules,
+    costs_of,
+    learn_weighted_rules,
+)
+from andre.learning.fitting import fit
+from andre.learning.results import Result
+from andre.learning.tables.classifier import RuleClassifier, Rules, Split, judge_rules, with_evidence
+from andre.learning.tables.config import ClassifierConfig
+from andre.learning.tables.crisp import CrispRules
+from andre.limits import Deadline, limited, time_left, unhurried
+from andre.logic import Atom, Program, Rule
+from andre.samples import Codes, Encoding, Form, RuleSpace, Sample
+
+#: The share of a time limit that runs of gradient descent may take where weights are learned after them.
+_PROPOSING_SHARE = 0.4
+#: Truth values of atoms on rows that are held at once.
+_MOST_CELLS = 20_000_000
+
+
+def learn_encoding(rows: LabelledRows, config: ClassifierConfig | None = None) -> Encoding:
+    """What the columns of a table become, before anything is learned from them.
+
+    Examples
+    --------
+    >>> from andre.facts import RawTable
+    >>> table = RawTable.read({"age": [31, 44, 58] * 5, "rich": ["no", "yes", "yes"] * 5})
+    >>> print(learn_encoding(LabelledRows.read(table, "rich")))
+    column  kind    missing  values  becomes
+    age     number       0%       3  2 cuts: 40, 50
+    """
+    config = config or ClassifierConfig.of()
+    truth = rows.table.holds_truth_values() if config.truth_values is None else config.truth_values
+    schema = Schema.learn(rows.table, kinds=config.columns, ignore=config.ignore, truth_values=truth)
+    return Encoding.learn(rows.table, rows.weights, schema=schema)
+
+
+def encoding_notes(encoding: Encoding, config: ClassifierConfig) -> tuple[str, ...]:
+    """What a user should know about how columns were read, and why some were left out."""
+    notes = [
+        f"{one.name} is left out: {one.left_out}"
+        for one in encoding.schema.columns
+        if one.left_out and one.left_out != "ignored"
+    ]
+    truth = [column.name for column in encoding.columns if column.kind == "truth"]
+    guessed = [name for name in truth if config.columns.get(name) != "truth"]
+    if guessed and config.truth_values is None:
+        notes.append(
+            f"all numbers lie between 0 and 1, and are taken for truth values: say of a measurement such as "
+            f"{guessed[0]} that it is a number"
+        )
+    return (*notes, *encoding.notes)
+
+
+def learn_classifier(
+    rows: LabelledRows,
+    config: ClassifierConfig | None = None,
+    *,
+    validation: LabelledRows | None = None,
+    callbacks: Sequence[Callback] = (),
+    keeper: Callable[[int], ProgressKeeper] | None = None,
+) -> RuleClassifier:
+    """Learn rules that tell the classes of rows apart.
+
+    Columns become atoms, runs of gradient descent on some of these propose
+    bodies and a program for each class, and weighted rules are grown from
+    proposals and all atoms; or the program is taken as it is.
+
+    Parameters
+    ----------
+    rows
+        The rows to learn from.
+    config
+        All settings; by default `ClassifierConfig.of()`.
+    validation
+        Rows on which every rule is counted too; nothing is learned from them.
+    callbacks
+        Watch the runs; see `andre.learning.Callback`.
+    keeper
+        Keeps the progress of the runs of each class.
+
+    Examples
+    --------
+    >>> from andre.facts import RawTable
+    >>> ages = [*range(20, 60)] * 3
+    >>> table = RawTable.read({"age": ages, "rich": [age > 39 for age in ages]})
+    >>> print(learn_classifier(LabelledRows.read(table, "rich")).program)
+    rich :- age > 39.5.
+    """
+    config = config or ClassifierConfig.of()
+    began = time.monotonic()
+    rows.require_two_classes()
+    with limited(Deadline.after(config.time_limit)) as watch:
+        with unhurried():
+            learner = _Learner(rows, config, learn_encoding(rows, config))
+        crisp = config.rules == "crisp"
+        with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)):
+            runs = learner.run(callbacks, keeper)
+        interrupted = any(run.stopped == "interrupted" for run in runs)
+        path = None
+        if crisp:
+            rules: Rules = learner.crisp_rules(runs)
+        else:
+            with limited(Deadline.after(0 if interrupted else None)):
+                path = learner.path(runs)
+            rules = path.rules
+    stopped = "interrupted" if interrupted else "time" if watch.cut else None
+    made = RuleClassifier(
+        encoding=learner.encoding,
+        label=rows.labels.name,
+        classes=learner.classes,
+        heads=learner.heads,
+        config=config,
+        rules=rules,
+        program=with_evidence(learner.program(rules), learner.heads, rules.codes, learner.split),
+        scores=(judge_rules(rules, learner.split),),
+        path=path,
+        runs=tuple(runs),
+        notes=(*rows.notes, *encoding_notes(learner.encoding, config)),
+        seconds=time.monotonic() - began,
+        stopped=stopped,
+        cut=() if interrupted else tuple(watch.cut),
+    )
+    return made if validation is None else made.judged(validation, "validation")
+
+
+@dataclass(frozen=True, eq=False)
+class _Learner:
+    """Rows as bins, with what is learned from them step by step."""
+
+    rows: LabelledRows
+    config: ClassifierConfig
+    encoding: Encoding
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """The classes; of two, the one that rules are about comes second."""
+        found, positive = self.rows.labels.classes, self.rows.labels.positive
+        return found[::-1] if len(found) == 2 and positive == 0 else found
+
+    @cached_property
+    def heads(self) -> tuple[Atom, ...]:
+        return tuple(map(self.rows.labels.head, self.classes))
+
+    @cached_property
+    def split(self) -> Split:
+        return Split.of(self.encoding, self.classes, self.rows, "train")
+
+    @property
+    def scored(self) -> tuple[int, ...]:
+        """The classes that have a score, and a program, of their own."""
+        return (1,) if len(self.classes) == 2 else tuple(range(len(self.classes)))
+
+    @cached_property
+    def space(self) -> RuleSpace:
+        return self.encoding.space(self.heads[self.scored[0]])
+
+    @cached_property
+    def labels(self) -> Labels:
+        """Classes, and weights with what rows of each class are to weigh."""
+        given, totals = self.config.class_weight, np.bincount(self.split.codes, self.split.weights)
+        factors = np.ones(len(self.classes))
+        if given == "balanced":
+            factors = totals.sum() / (len(totals) * np.maximum(totals, 1e-12))
+        elif given is not None:
+            if strange := sorted(set(given) - set(self.classes)):
+                raise ConfigError(
+                    f"class_weight has {strange[0]!r}, which is none of the classes {', '.join(self.classes)}"
+                )
+            factors = np.array([given.get(name, 1.0) for name in self.classes])
+        weights = self.split.weights * factors[self.split.codes]
+        return Labels(self.split.codes, weights, len(self.classes))
+
+    def run(
+        self, callbacks: Sequence[Callback], keeper: Callable[[int], ProgressKeeper] | None
+    ) -> list[Result]:
+        """Runs of gradient descent on the coarse atoms, for each class that has a score."""
+        chosen, valuations = self._shown()
+        results: list[Result] = []
+        for number, place in enumerate(self.scored):
+            space = self.encoding.coarse_space(self.heads[place])
+            positive = self.labels.classes[chosen] == place
+            sample = Sample.from_arrays(valuations, positive, self.labels.weights[chosen], space=space)
+            if self.config.rules == "weighted":
+                sample = sample.thinned(self._rows_per_class, self.config.seed)
+            most = self.config.max_literals
+            safe = self.config.gradient.selection.safe
+            guide = Guide() if most is None else Guide(Form(space, safe=safe, max_body=most))
+            keeps = None if keeper is None else keeper(number)
+            shares = len(self.scored) - number
+            with limited(time_left().share(1 / shares)):
+                results.append(
+                    fit(sample, self.config.gradient, callbacks=callbacks, checkpoint=keeps, guide=guide)
+                )
+            if results[-1].stopped == "interrupted":
+                break
+        return results
+
+    @property
+    def _rows_per_class(self) -> int:
+        """Rows that the runs of one class are shown: with many classes fewer, as there are more runs."""
+        return max(min(300, self.config.gradient_rows), self.config.gradient_rows // len(self.scored))
+
+    def _shown(self) -> tuple[NDArray[np.intp], Floats]:
+        """Rows whose truth values can be held at once, and these values, [rows, coarse]."""
+        n, most = len(self.rows), max(1, _MOST_CELLS // max(1, len(self.encoding.coarse)))
+        chosen = np.arange(n)
+        if n > most:
+            rng = np.random.default_rng(self.config.seed)
+            firsts = np.unique(self.split.codes, return_index=True)[1]  # every class stays
+            chosen = np.union1d(rng.choice(n, most, replace=False), firsts)
+        return chosen, self.encoding.valuations(self.rows.table.take(chosen))
+
+    def path(self, runs: Sequence[Result]) -> RulePath:
+        """Weighted rules of every size."""
+        table = LabelledTable(self.space, self.split.bins, self.labels, self.classes)
+        proposed = [run.proposed for run in runs if len(run.proposed)]
+        pool = self._lifted(np.concatenate(proposed)) if proposed else None
+        programs = [self._lifted(run.codes) for run in runs]
+        return learn_weighted_rules(
+            table, self.config.weighing, Proposals(pool, programs if self._fit_limits(programs) else ())
+        )
+
+    def _lifted(self, codes: Codes) -> Codes:
+        return self.encoding.tidied(self.encoding.lifted(codes))
+
+    def _fit_limits(self, programs: Sequence[Codes]) -> bool:
+        """Whether there is a program for each score, and they are no longer than they may be together."""
+        most = self.config.max_literals
+        if len(programs) != len(self.scored) or sum(map(len, programs)) > self.config.max_rules:
+            return False
+        return most is None or all((np.count_nonzero(codes, axis=1) <= most).all() for codes in programs)
+
+    def crisp_rules(self, runs: Sequence[Result]) -> CrispRules:
+        """The programs of all runs, counted on all rows."""
+        programs = [self._lifted(run.codes) for run in runs]
+        codes = np.concatenate([np.zeros((0, self.space.m), dtype=np.int8), *programs])
+        owners = np.repeat(np.arange(len(programs)), [len(one) for one in programs]).astype(np.intp)
+        fires, weights = self.split.bins.covers(codes), self.labels.weights
+        own = self.labels.classes == np.array(self.scored, dtype=np.intp)[owners][:, None]  # [rules, rows]
+        uncovered = np.zeros((len(self.scored), 2))
+        for number, place in enumerate(self.scored):
+            silent = ~fires[owners == number].any(axis=0)
+            uncovered[number] = silent @ weights, (silent & (self.labels.classes == place)) @ weights
+        return CrispRules(
+            space=self.space,
+            classes=self.classes,
+            codes=codes,
+            owners=owners,
+            evidence=np.stack((fires @ weights, (fires & own) @ weights), axis=1),
+            uncovered=uncovered,
+            costs=costs_of(self.config.objective, self.classes, self.labels),
+        )
+
+    def program(self, rules: Rules) -> Program:
+        """The rules in their order; of two classes, each has the head of the class that it speaks for."""
+        found = []
+        for place, (code, owner) in enumerate(zip(rules.codes, rules.owners.tolist(), strict=True)):
+            head = self.heads[self.scored[owner]]
+            if isinstance(rules, WeightedRules) and len(self.classes) == 2 and rules.weights[place] < 0:
+                head = self.heads[0]
+            found.append(Rule(head, self.space.rule(code).body))
+        return Program(tuple(found))

@@ -1,0 +1,146 @@
+"""Newton's method for convex losses with a penalty on the squares of weights."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import diags
+from scipy.sparse.linalg import LinearOperator, cg
+
+from andre.arrays import Bools, Floats
+from andre.limits import check
+
+#: The gradient at which weights count as learned: no entry of it that may move a weight is larger.
+TOLERANCE = 1e-8
+_STEPS = 200  #: Newton's steps at the most; ten are usual
+
+
+class Curvature(Protocol):
+    """The second derivatives of a loss at some weights: as a table, or as what they make of a vector."""
+
+    def table(self) -> Floats:
+        """All of them: [K, K]."""
+
+    def times(self, vector: Floats) -> Floats:
+        """Their product with a vector: [K]."""
+
+    def bound(self) -> Floats:
+        """An upper bound of their diagonal: [K]."""
+
+
+class Loss(Protocol):
+    """A convex function of K weights with two derivatives."""
+
+    @property
+    def pairs(self) -> int:
+        """Products that a table of second derivatives takes where few inputs are not zero; 0 if dense."""
+
+    def __call__(self, weights: Floats) -> tuple[float, Floats]:
+        """The loss and its gradient."""
+
+    def curvature(self, weights: Floats) -> Curvature:
+        """The second derivatives of the loss at some weights."""
+
+
+def fit_weights(
+    loss: Loss,
+    penalties: Floats,
+    start: Floats,
+    *,
+    non_negative: bool = False,
+    pairs: int = 100_000_000,
+    tolerance: float = TOLERANCE,
+) -> Floats:
+    """Minimise the loss plus `penalties * weights ** 2`, which is convex, by Newton's method.
+
+    It ends where no entry of the gradient is above `tolerance` in size, but for
+    those of weights that are zero and must not become negative.
+
+    Parameters
+    ----------
+    penalties
+        [K], above zero.
+    start
+        [K], weights to begin from.
+    non_negative
+        Whether no weight may be below zero.
+    pairs
+        Up to how many of `loss.pairs` a table of second derivatives is made.
+    tolerance
+        The size of the gradient to end at.
+    """
+    least = 0.0 if non_negative else -np.inf
+
+    def objective(weights: Floats) -> tuple[float, Floats]:
+        check()
+        value, slope = loss(weights)
+        return value + float(penalties @ weights**2), slope + 2 * penalties * weights
+
+    weights = np.maximum(start, least)
+    value, slope = objective(weights)
+    # A decomposition serves again as long as it brings the gradient down; products are of the last weights.
+    newton: type[Decomposed | Conjugate] = Decomposed if loss.pairs <= pairs else Conjugate
+    progress = 0.4 if newton is Decomposed else 0.0
+    steps, steepness = None, np.inf
+    for _ in range(_STEPS):
+        before, steepness = steepness, np.abs(weights - np.maximum(weights - slope, least)).max(initial=0.0)
+        if steepness <= tolerance:
+            break
+        if steps is None or steepness > progress * before:
+            steps = newton(loss, penalties, weights)
+        # Bertsekas (1982): weights that are about to reach their bound move by themselves.
+        held = (weights <= min(1e-3, steepness)) & (slope > 0) & non_negative
+        step, length = steps.step(slope, held), 1.0
+        while True:
+            tried = np.maximum(weights + length * step, least)
+            new_value, new_slope = objective(tried)
+            # Near the end there is less to gain than rounding hides.
+            if new_value <= value - 1e-4 * slope @ (weights - tried) + 1e-13 * abs(value) or length < 1e-9:
+                break
+            length /= 2
+        weights, value, slope = tried, new_value, new_slope
+    return weights
+
+
+class Decomposed:
+    """Newton's steps by a Cholesky decomposition, which serves for steps from nearby weights too.
+
+    To make and to decompose the table takes most of the time of a fit.
+    """
+
+    def __init__(self, loss: Loss, penalties: Floats, weights: Floats) -> None:
+        self._table = loss.curvature(weights).table()
+        self._table[np.diag_indices(len(weights))] += 2 * penalties
+        self._free: tuple[NDArray[np.intp], tuple[Floats, bool]] | None = None
+
+    def step(self, slope: Floats, held: Bools) -> Floats:
+        """The step against a gradient; weights that are held take theirs apart from all others: [K]."""
+        free = np.flatnonzero(~held)
+        if self._free is None or not np.array_equal(self._free[0], free):
+            self._free = free, cho_factor(self._table[np.ix_(free, free)])
+        step = -slope / np.diag(self._table)
+        step[free] = -cho_solve(self._free[1], slope[free])
+        return step
+
+
+class Conjugate:
+    """The same steps by conjugate gradients, to a hundredth: products take little time, whatever fires."""
+
+    def __init__(self, loss: Loss, penalties: Floats, weights: Floats) -> None:
+        self._curvature, self._penalties = loss.curvature(weights), penalties
+        self._scale = self._curvature.bound() + 2 * penalties
+
+    def step(self, slope: Floats, held: Bools) -> Floats:
+        """The step against a gradient; weights that are held take theirs apart from all others: [K]."""
+        size = len(slope)
+
+        def product(vector: NDArray[Any]) -> Floats:
+            free = np.where(held, 0, vector.ravel())
+            return np.where(held, 0, self._curvature.times(free) + 2 * self._penalties * free)
+
+        table = LinearOperator((size, size), matvec=product, dtype=np.float64)
+        free, _ = cg(table, np.where(held, 0, -slope), rtol=1e-2, maxiter=10 * size, M=diags(1 / self._scale))
+        return np.where(held, -slope / self._scale, free)

@@ -1,0 +1,145 @@
+"""A classifier in words: its rules with their weights, how well it does, and what it says of rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import RenderableType
+from rich.text import Text
+
+from andre.learning import Judged, PathStep, RuleClassifier, RulePath
+from andre.logic import tell_count
+from andre.report.words import COMMENT, plain_table, rule_text, rule_values, size
+
+
+def classifier_outcome(model: RuleClassifier) -> str:
+    """One line that says how learning went."""
+    scores = "; ".join(f"{one.split}: {one}" for one in model.scores)
+    return f"{size(model.program)}; {scores}; {model.seconds:.2f} s"
+
+
+def classifier_remarks(model: RuleClassifier) -> list[str]:
+    """How the table was read, and why there is no rule."""
+    notes = list(model.notes)
+    if not len(model.program):
+        notes.append(
+            "no rule tells the classes apart better than their shares do: give more rows, "
+            f"or columns that bear on {model.label}"
+        )
+    return notes
+
+
+def base_rate(model: RuleClassifier) -> str:
+    """The probabilities of classes where no rule fires, in words."""
+    rates = list(zip(model.heads, model.base_rates.values(), strict=True))
+    shown = rates[1:] if len(rates) == 2 else rates
+    return f"where no rule fires: {', '.join(f'{head} {rate:.4f}' for head, rate in shown)}"
+
+
+def classifier_listing(model: RuleClassifier) -> str:
+    """The rules as people write them, with scores, weights and evidence as comments of Prolog."""
+    lines = [f"% {one.split}: {one} on {tell_count(one.rows)} rows" for one in model.scores]
+    lines.append(f"% {base_rate(model)}")
+    for one in model.weighted_rules:
+        lines += [] if one.weight is None else [f"% weight {one.weight:+.2f}"]
+        lines += [*(f"% {item}" for item in one.rule.evidence), str(one.rule)]
+    return "\n".join(lines) + "\n"
+
+
+def classifier_table(model: RuleClassifier) -> list[RenderableType]:
+    """The rules for a terminal: weight, rule, and evidence on every split."""
+    lines: list[RenderableType] = [
+        Text(f"{one.split}: {one} on {tell_count(one.rows)} rows", COMMENT) for one in model.scores
+    ]
+    lines.append(Text(base_rate(model), COMMENT))
+    splits = [one.split for one in model.scores]
+    table = plain_table("weight", "rule", *(f"{split}\nN_b  N_r/N_b" for split in splits))
+    for one in model.weighted_rules:
+        cells = []
+        for item in map(one.rule.on, splits):
+            cells.append("" if item is None else f"{tell_count(item.n_b)}  {item.confidence:7.4f}")
+        table.add_row("" if one.weight is None else f"{one.weight:+.2f}", rule_text(str(one.rule)), *cells)
+    return [*lines, "", table] if len(model.program) else lines
+
+
+def classifier_values(model: RuleClassifier) -> dict[str, Any]:
+    """A classifier as values that JSON can hold."""
+    return {
+        "label": model.label,
+        "classes": list(model.classes),
+        "base_rates": model.base_rates,
+        "program": str(model.program),
+        "rules": [
+            {"weight": one.weight, "class": one.speaks_for, **rule_values(one.rule)}
+            for one in model.weighted_rules
+        ],
+        "scores": {one.split: _figures(one) for one in model.scores},
+        "path": _path_values(model.path),
+        "columns": [asdict(column) for column in model.encoding.summary()],
+        "notes": list(model.notes),
+        "seconds": model.seconds,
+        "stopped": model.stopped,
+        "cut": list(model.cut),
+        "config": model.config.model_dump(mode="json"),
+    }
+
+
+def _path_values(path: RulePath | None) -> list[dict[str, Any]]:
+    """Rule sets of every size, and that of the runs' own program, with their scores."""
+    if path is None:
+        return []
+    steps = [*path.steps, *([] if path.crisp is None else [path.crisp])]
+    return [
+        {
+            "rules": step.n_rules,
+            "literals": step.rules.n_literals,
+            "train": asdict(step.train),
+            "validation": None if step.validation is None else asdict(step.validation),
+            "from_runs": step is path.crisp,
+            "chosen": is_chosen(step, path),
+        }
+        for step in steps
+    ]
+
+
+def is_chosen(step: PathStep, path: RulePath) -> bool:
+    """Whether the rules of a step are those that are taken, whose weights may be of more rows."""
+    taken = path.chosen.rules
+    return np.array_equal(step.rules.codes, taken.codes) and np.array_equal(step.rules.owners, taken.owners)
+
+
+def _figures(one: Judged) -> dict[str, Any]:
+    return {"rows": one.rows, **asdict(one.fit)}
+
+
+def predict_raw_rows(model: RuleClassifier, path: Path | str, proba: bool = False) -> tuple[str, list[str]]:
+    """Predictions for the rows of a table, as CSV, and notes on how its columns were read.
+
+    Parameters
+    ----------
+    model
+        A learned model.
+    path
+        The table; it may have other columns, and needs no label.
+    proba
+        Whether to give the probability of every class too.
+    """
+    typed = model.encoding.read(model.read(path))
+    bins = model.encoding.binned(typed)
+    said = model.rules.predict_proba(bins)  # [rows, classes]
+    decided = model.rules.decide(said)
+    texts = [*(str(rule) for rule in model.program), ""]  # the last where no rule speaks for the class
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    names = [f"P({name})" for name in model.classes] if proba else []
+    writer.writerow(["prediction", *names, "rule"])
+    leading = model.leading_rules(bins, decided)
+    for place, chances, rule in zip(decided.tolist(), said.tolist(), leading.tolist(), strict=True):
+        shown = [f"{chance:.6g}" for chance in chances] if proba else []
+        writer.writerow([model.classes[place], *shown, texts[rule]])
+    return buffer.getvalue(), list(typed.notes)

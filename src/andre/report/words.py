@@ -1,0 +1,78 @@
+"""Words and small tables that all kinds of runs are told in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from andre.logic import Program, Rule
+
+#: What terminals of any background and people of any colour sight can tell apart.
+COMMENT, _NEGATION = "dim", "bold"
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, in words.
+
+    Examples
+    --------
+    >>> counted(1, "rule"), counted(2000, "rule")
+    ('1 rule', '2,000 rules')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def size(program: Program) -> str:
+    """How many rules and literals there are, in words."""
+    rules, literals = len(program), program.n_literals
+    return f"{counted(rules, 'rule')}, {counted(literals, 'literal')}" if rules else "no rule"
+
+
+def as_sentence(note: str) -> str:
+    """A note as it stands alone: with a capital letter, and a full stop.
+
+    Examples
+    --------
+    >>> as_sentence("recursion was left out")
+    'Recursion was left out.'
+    """
+    return f"{note[:1].upper()}{note[1:]}."
+
+
+def rule_text(line: str) -> Text:
+    """A line of Prolog, its negations set off, its comments set back.
+
+    Examples
+    --------
+    >>> rule_text("h :- b1, \\\\+ b3.").plain
+    'h :- b1, \\\\+ b3.'
+    """
+    if line.startswith("%"):
+        return Text(line, style=COMMENT)
+    text = Text(line)
+    text.highlight_regex(r"\\\+", _NEGATION)
+    return text
+
+
+def rule_values(rule: Rule) -> dict[str, Any]:
+    """A rule as values that JSON can hold."""
+    return {
+        "rule": str(rule),
+        "body": [{"atom": str(lit.atom), "negated": lit.negated} for lit in rule.body],
+        "evidence": {
+            item.split: {"n_b": item.n_b, "n_r": item.n_r, "confidence": item.confidence}
+            for item in rule.evidence
+        },
+    }
+
+
+def plain_table(first: str, second: str, *numbers: str) -> Table:
+    """A table of one narrow column, one of text and some of numbers."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column(first, justify="right", style=COMMENT)
+    table.add_column(second, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table

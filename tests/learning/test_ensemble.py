@@ -1,0 +1,255 @@
+"""Weighted rules: likelihood, growth, validation, the size that is taken, and decisions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from tests.samples.test_binned import binned_tables
+
+from andre.errors import ConfigError, DataError
+from andre.learning.ensemble import (
+    LabelledTable,
+    Labels,
+    Proposals,
+    WeighingConfig,
+    WeightedRules,
+    learn_weighted_rules,
+)
+from andre.learning.ensemble.growth import Growth
+from andre.learning.ensemble.likelihood import RuleLoss, base_weights
+from andre.learning.ensemble.model import costs_of
+from andre.learning.ensemble.plainer import plainer
+from andre.learning.ensemble.rule_sets import Rows
+from andre.learning.ensemble.search import SearchConfig
+from andre.limits import Deadline, limited
+from andre.samples import BinnedColumn, BinnedTable, RuleSpace
+
+#: Where it is not the validation that is tested.
+QUICK = {"folds": 2, "penalty": 1.0, "beam": 6}
+
+
+@st.composite
+def losses(draw) -> RuleLoss:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, n_rules, n_classes = draw(st.integers(10, 60)), draw(st.integers(0, 5)), draw(st.integers(2, 4))
+    classes = np.append(np.arange(n_classes), rng.integers(0, n_classes, n - n_classes))
+    labels = Labels(classes, rng.random(n) + 0.5, n_classes)
+    return RuleLoss(rng.random((n_rules, n)) < 0.4, rng.integers(0, labels.n_outputs, n_rules), labels)
+
+
+@settings(max_examples=40)
+@given(losses(), st.integers(0, 1000))
+def test_slope_and_curvature_are_those_of_finite_differences(loss, seed):
+    size = loss.labels.n_outputs + len(loss.owners)
+    at = np.random.default_rng(seed).normal(size=size)
+    value, slope = loss(at)
+    assert value == pytest.approx(loss.labels.weights @ loss.labels.losses(loss.scores(at)))
+    table = loss.curvature(at).table()
+    for place, step in enumerate(1e-5 * np.eye(size)):
+        up, down = loss(at + step), loss(at - step)
+        assert slope[place] == pytest.approx((up[0] - down[0]) / 2e-5, abs=1e-4)
+        assert table[place] == pytest.approx((up[1] - down[1]) / 2e-5, abs=1e-4)
+
+
+@settings(max_examples=30, deadline=None)
+@given(losses(), st.sampled_from([0.1, 1.0, 10.0]))
+def test_weights_are_those_of_logistic_regression(loss, penalty):
+    """Of two classes as they are; of more, a rule for one class is an input of that class alone."""
+    if loss.labels.n_classes > 2 or not len(loss.owners):
+        return
+    start = np.zeros(1 + len(loss.owners))
+    weights = loss.fit(penalty, start, tolerance=1e-10)
+    peer = LogisticRegression(C=1 / penalty, tol=1e-10, max_iter=5000)
+    peer.fit(loss.covers.T.astype(float), loss.labels.classes, sample_weight=loss.labels.weights)
+    assert weights[0] == pytest.approx(peer.intercept_[0], abs=1e-4)
+    assert weights[1:] == pytest.approx(peer.coef_[0], abs=1e-4)
+
+
+@given(losses())
+def test_without_rules_the_probabilities_are_the_shares_of_the_classes(loss):
+    labels = loss.labels
+    bare = RuleLoss(loss.covers[:0], loss.owners[:0], labels)
+    start = base_weights(labels)
+    assert bare(start)[1] == pytest.approx(np.zeros(labels.n_outputs), abs=1e-8)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_growing_lowers_the_objective_and_the_loss_of_every_rule_set_is_right(data):
+    table = data.draw(binned_tables(most_rows=80))
+    n_classes = data.draw(st.integers(2, 3))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    labels = Labels(rng.integers(0, n_classes, table.n_rows), rng.random(table.n_rows) + 0.5, n_classes)
+    if np.count_nonzero(labels.totals) < n_classes:
+        return
+    rows = Rows(table, labels)
+    sets = list(Growth(rows, SearchConfig(price=0.1, beam=3)).sizes(4))
+    assert [len(one.bodies) for one in sets] == list(range(len(sets)))
+    for one in sets:
+        loss = rows.loss(one)
+        assert one.objective == pytest.approx(loss.objective(one.weights, 1.0) + 0.1 * one.n_literals)
+        assert all(1 <= len(body) <= 3 for body in one.bodies)
+    values = [one.objective for one in sets]
+    assert values == sorted(values, reverse=True)
+
+
+def striped(n: int, noise: float, seed: int = 0, n_classes: int = 2) -> LabelledTable:
+    """Two numbers and a category; the label is a rule over all three, and some labels are drawn anew."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(0, 20, (2, n)).astype(np.int16)
+    color = rng.integers(0, 4, n).astype(np.int16)
+    table = BinnedTable(
+        (
+            BinnedColumn("a", True, 19, numbers[0]),
+            BinnedColumn("b", True, 19, numbers[1]),
+            BinnedColumn("color", False, 3, color),
+        )
+    )
+    labels = ((numbers[0] > 7) & (numbers[1] <= 11)).astype(int)
+    if n_classes == 3:
+        labels = np.where((color == 2) & (numbers[1] > 11), 2, labels)
+    labels = np.where(rng.random(n) < noise, rng.integers(0, n_classes, n), labels)
+    space = RuleSpace.from_names(
+        [f"a{k}" for k in range(19)] + [f"b{k}" for k in range(19)] + ["r", "g", "y"]
+    )
+    return LabelledTable.of(space, table, np.array(["no", "yes", "perhaps"])[labels])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_known_rules_are_found_and_probabilities_sum_to_one(n_classes):
+    table, fresh = striped(600, 0.1, n_classes=n_classes), striped(500, 0.0, seed=1, n_classes=n_classes)
+    path = learn_weighted_rules(table, WeighingConfig(max_rules=4, **QUICK))
+    assert path.rules.classes == (("no", "yes") if n_classes == 2 else ("no", "perhaps", "yes"))
+    shares = path.rules.predict_proba(fresh.bins)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(500))
+    assert shares == pytest.approx(path.rules.predict_proba(fresh.bins.literals()))
+    truth = np.array(path.rules.classes)[fresh.labels.classes]
+    assert (path.rules.predict(fresh.bins) == truth).mean() >= 0.97
+    assert [step.n_rules for step in path.steps] == list(range(len(path.steps)))
+    assert path.chosen.validation is not None
+    assert path.chosen.validation.loss < path.steps[0].validation.loss / 1.5
+    for owner in range(len(path.rules.bases)):
+        for rule in path.rules.program(owner):
+            code = table.space.encode(path.rules.program(owner))
+            assert rule.on("train") is not None
+        covered = table.bins.covers(code) if len(path.rules.program(owner)) else np.zeros((0, 600))
+        own = np.array(path.rules.classes)[table.labels.classes] == path.rules.class_of(owner)
+        seen = [(rule.on("train").n_b, rule.on("train").n_r) for rule in path.rules.program(owner)]
+        assert seen == [(held.sum(), (held & own).sum()) for held in covered]
+
+
+def test_one_exact_rule_is_all_there_is_to_take():
+    path = learn_weighted_rules(striped(300, 0.0), WeighingConfig(max_rules=3))
+    assert str(path.rules.program()) == "h :- a7, \\+ b11."
+    assert path.rules.weights[0] > 3
+
+
+def test_labels_without_any_rule_give_the_base_rate():
+    rng = np.random.default_rng(3)
+    table = striped(400, 0.0)
+    noise = np.where(rng.random(400) < 0.3, "yes", "no")
+    path = learn_weighted_rules(LabelledTable.of(table.space, table.bins, noise))
+    assert not len(path.rules.codes)
+    assert path.rules.predict_proba(table.bins)[:, 1] == pytest.approx((noise == "yes").mean(), abs=1e-3)
+    assert (path.rules.predict(table.bins) == "no").all()
+
+
+def test_a_given_program_is_taken_where_it_is_as_good():
+    table = striped(600, 0.0)
+    codes = np.zeros((1, table.space.m), dtype=np.int8)
+    codes[0, 7], codes[0, 19 + 11] = 1, -1
+    quick = WeighingConfig(max_rules=2, **QUICK)
+    path = learn_weighted_rules(table, quick, Proposals(pool=codes, programs=(codes,)))
+    assert path.chosen is path.crisp
+    assert (path.rules.codes == codes).all()
+    wrong = np.zeros_like(codes)
+    wrong[0, -1] = 1
+    path = learn_weighted_rules(table, quick, Proposals(programs=(wrong,)))
+    assert path.chosen is not path.crisp
+
+
+@settings(max_examples=50)
+@given(binned_tables(), st.integers(0, 1000))
+def test_a_plainer_program_covers_the_same_rows_with_no_more_literals(table, seed):
+    codes = np.random.default_rng(seed).choice([-1, 0, 0, 1], (3, table.m)).astype(np.int8)
+    made = plainer(codes, table)
+    assert (table.covers(made).any(axis=0) == table.covers(codes).any(axis=0)).all()
+    assert ((made != 0).sum(axis=1) <= (codes != 0).sum(axis=1)).all()
+    assert (made < 0).sum() <= (codes < 0).sum()
+
+
+def test_of_many_rows_some_are_searched_and_all_are_weighed():
+    table = striped(3000, 0.2)
+    path = learn_weighted_rules(table, WeighingConfig(search_rows=1000, search_cells=3000, max_rules=3))
+    rules = path.rules
+    loss = RuleLoss(table.bins.covers(rules.codes), rules.owners, table.labels)
+    best = loss.fit(path.penalty, np.append(rules.bases, rules.weights), tolerance=1e-9)
+    assert np.append(rules.bases, rules.weights) == pytest.approx(best, abs=1e-3)
+    assert rules.evidence[:, 0] == pytest.approx(loss.covers.sum(axis=1))
+
+
+def test_row_weights_count_as_so_many_rows():
+    table = striped(200, 0.1)
+    twice = np.concatenate((np.arange(200), np.arange(100)))
+    repeated = Rows(table.bins, table.labels).take(twice)
+    weights = np.where(np.arange(200) < 100, 2.0, 1.0)
+    weighed = Rows(table.bins, Labels(table.labels.classes, weights, 2))
+    sets = [list(Growth(rows, SearchConfig()).sizes(3)) for rows in (repeated, weighed)]
+    for one, other in zip(*sets, strict=True):
+        assert one.bodies == other.bodies
+        assert one.weights == pytest.approx(other.weights, abs=1e-4)
+
+
+def test_decisions_follow_the_objective():
+    rng = np.random.default_rng(0)
+    table = striped(800, 0.0)
+    hidden = np.where(table.labels.classes == 1, rng.random(800) < 0.3, rng.random(800) < 0.02)
+    rare = LabelledTable.of(table.space, table.bins, np.where(hidden, "yes", "no"))
+    said = {
+        name: learn_weighted_rules(
+            rare, WeighingConfig(objective=objective, max_rules=2, **QUICK)
+        ).rules.predict(rare.bins)
+        for name, objective in {"a": "accuracy", "b": "balanced", "c": {"yes": 10.0}}.items()
+    }
+    truth = np.where(hidden, "yes", "no")
+    recalls = {k: [(v == truth)[truth == c].mean() for c in ("no", "yes")] for k, v in said.items()}
+    assert (said["a"] == truth).mean() >= (truth == "no").mean()
+    assert np.mean(recalls["b"]) > np.mean(recalls["a"])
+    assert recalls["c"][1] > recalls["a"][1]
+
+
+def test_time_that_is_up_leaves_what_there_is():
+    with limited(Deadline.after(0)) as watch:
+        path = learn_weighted_rules(striped(300, 0.0))
+    assert path.rules.predict_proba(striped(10, 0.0).bins).shape == (10, 2)
+    assert "growing weighted rules" in watch.cut
+
+
+def test_mistakes_are_said():
+    table = striped(50, 0.0)
+    with pytest.raises(DataError, match="of one class"):
+        LabelledTable.of(table.space, table.bins, np.array(["a"] * 50))
+    with pytest.raises(DataError, match="labels for"):
+        LabelledTable.of(table.space, table.bins, np.array(["a", "b"]))
+    with pytest.raises(DataError, match="atoms"):
+        LabelledTable.of(RuleSpace.from_names(["x"]), table.bins, np.array(["a", "b"] * 25))
+    with pytest.raises(ConfigError, match="none of the classes"):
+        costs_of({"maybe": 2.0}, ("no", "yes"), table.labels)
+    with pytest.raises(ConfigError, match="choose 'accuracy'"):
+        costs_of("speed", ("no", "yes"), table.labels)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="above 0"):
+        costs_of({"yes": -1.0}, ("no", "yes"), table.labels)
+    with pytest.raises(ConfigError, match="max_rules"):
+        WeighingConfig(max_rules=0)
+    codes = np.ones((1, table.space.m), dtype=np.int8)
+    with pytest.raises(DataError, match="programs for"):
+        learn_weighted_rules(table, WeighingConfig(max_rules=1), Proposals(programs=(codes, codes)))
+
+
+def test_rules_of_several_classes_print_their_class():
+    path = learn_weighted_rules(striped(400, 0.0, n_classes=3), WeighingConfig(max_rules=3, **QUICK))
+    assert isinstance(path.rules, WeightedRules)
+    lines = str(path.rules).splitlines()
+    assert lines[0].startswith("base no ")
+    assert len(lines) == 1 + len(path.rules.codes)

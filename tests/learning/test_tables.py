@@ -1,0 +1,178 @@
+"""Classifiers from raw tables: what they say follows from their rules, and they come back as saved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import andre
+from andre.errors import ConfigError, DataError
+from andre.facts import LabelledRows, RawTable, read_examples
+from andre.learning import ClassifierConfig, CrispRules, RuleClassifier, learn_classifier, learn_encoding
+
+#: Enough for a rule of two literals, and quick.
+QUICK = {"rounds": 1, "restarts": 1, "steps": 60, "subrules": [1, 2]}
+
+
+def people(n: int = 300, seed: int = 0) -> dict[str, list[object]]:
+    """Ages, colours with gaps, and three kinds of buyers."""
+    rng = np.random.default_rng(seed)
+    ages = rng.integers(18, 80, n).tolist()
+    colors = [None if rng.random() < 0.1 else str(rng.choice(["red", "blue", "green"])) for _ in range(n)]
+    buys = [
+        "no" if age < 40 else "much" if color == "red" else "some"
+        for age, color in zip(ages, colors, strict=True)
+    ]
+    return {"id": [*range(n)], "age": ages, "color": colors, "buys": buys}
+
+
+@pytest.fixture(scope="module", params=["weighted", "crisp"])
+def model(request: pytest.FixtureRequest) -> RuleClassifier:
+    return andre.fit(people(), label="buys", rules=request.param, settings=QUICK, validation=0.3)
+
+
+def test_three_classes_are_told_apart_by_a_rule_set_each(model):
+    assert model.classes == ("much", "no", "some")
+    assert [str(head) for head in model.heads] == ["buys(much)", "buys(no)", "buys(some)"]
+    assert [one.split for one in model.scores] == ["train", "validation"]
+    assert model.scores[1].fit.accuracy > 0.95
+    assert all(rule.on("validation") for rule in model.program)
+    other = people(seed=1)
+    said = model.predict_proba(other)
+    assert np.allclose(said.sum(axis=1), 1)
+    assert (model.predict(other) == np.array(model.classes)[said.argmax(axis=1)]).all()
+    assert model.score(other).accuracy == np.mean(model.predict(other) == np.array(other["buys"]))
+
+
+def test_evidence_is_counted_row_by_row(model):
+    table = people(seed=2)
+    judged = model.judged(model.labelled(table), "test")
+    bins = model.bins(table)
+    fires = bins.covers(model.rules.codes)
+    for rule, fired in zip(judged.program, fires, strict=True):
+        own = [head == str(rule.head) for head in (f"buys({name})" for name in table["buys"])]
+        assert rule.on("test").n_b == fired.sum()
+        assert rule.on("test").n_r == (fired & np.array(own)).sum()
+    assert judged.score(table) == judged.scores[-1].fit
+
+
+def test_a_saved_classifier_is_the_same(model, tmp_path):
+    model.save(tmp_path)
+    again = andre.load(tmp_path)
+    table = people(seed=1)
+    assert str(again) == str(model)
+    assert (again.predict_proba(table) == model.predict_proba(table)).all()
+    assert (again.config, again.encoding, again.scores) == (model.config, model.encoding, model.scores)
+    assert isinstance(again.rules, CrispRules) == (model.config.rules == "crisp")
+    if model.path is not None:
+        assert [str(step.rules) for step in again.path.steps] == [
+            str(step.rules) for step in model.path.steps
+        ]
+    assert [str(run.program) for run in again.runs] == [str(run.program) for run in model.runs]
+
+
+def test_leading_rules_fire_and_speak_for_the_decision(model):
+    bins = model.bins(people(seed=1))
+    decided = model.rules.decide(model.rules.predict_proba(bins))
+    fires = bins.covers(model.rules.codes)
+    for row, (place, leading) in enumerate(zip(decided, model.leading_rules(bins, decided), strict=True)):
+        speaking = [n for n, one in enumerate(model.weighted_rules) if one.speaks_for == model.classes[place]]
+        if leading >= 0:
+            assert fires[leading, row]
+            assert leading in speaking
+        elif model.config.rules == "crisp":
+            assert not fires[speaking, row].any()
+
+
+@pytest.mark.parametrize("positive", ["yes", "no"])
+def test_of_two_classes_rules_may_be_about_either(positive):
+    table = people()
+    table["buys"] = ["no" if word == "no" else "yes" for word in table["buys"]]
+    model = andre.fit(table, label="buys", positive=positive, settings=QUICK)
+    assert model.classes[1] == positive
+    assert model.score(table).accuracy > 0.98
+    assert all(one.weight > 0 for one in model.weighted_rules), "each speaks for the class in its head"
+
+
+def test_a_label_that_cuts_a_number_hides_the_number():
+    table = people()
+    model = andre.fit(table, label="age > 40", settings=QUICK)
+    assert "age" not in [column.name for column in model.encoding.columns]
+    assert model.classes == ("false", "true")
+    assert model.score(table).accuracy > 0.9
+
+
+def test_weights_of_0_are_rows_that_are_not_there():
+    table, more = people(100), people(40, seed=5)
+    both = {name: [*table[name], *more[name]] for name in table}
+    both["id"], both["times"] = table["id"] + [*range(500, 540)], [1] * 100 + [0] * 40
+    options = {"label": "buys", "settings": QUICK, "ignore": ("id",)}
+    assert str(andre.fit(both, weight="times", **options)) == str(andre.fit(table, **options))
+
+
+def test_a_time_limit_that_has_passed_gives_what_there_is():
+    rows, _ = read_examples(people(), "buys")
+    model = learn_classifier(rows, ClassifierConfig.of(time_limit=1e-6))
+    assert model.stopped == "time"
+    assert np.allclose(model.predict_proba(people()).sum(axis=1), 1)
+
+
+def test_tables_of_truth_values_are_such_unless_told_otherwise():
+    rng = np.random.default_rng(0)
+    table = {f"b{n}": rng.random(200).tolist() for n in range(3)}
+    table["h"] = [a > 0.5 and b < 0.5 for a, b in zip(table["b0"], table["b1"], strict=True)]
+    for rules in ("weighted", "crisp"):
+        model = andre.fit(table, label="h", rules=rules, settings=QUICK)
+        assert str(model.program) == "h :- b0, \\+ b1."
+        assert any("taken for truth values" in note for note in model.notes)
+    measured = learn_encoding(read_examples(table, "h")[0], ClassifierConfig.of(truth_values=False))
+    assert {column.kind for column in measured.columns} == {"number"}
+
+
+@given(st.integers(0, 2**16), st.floats(0.05, 0.9))
+@settings(max_examples=30, deadline=None)
+def test_splits_part_the_rows_and_keep_every_class(seed, share):
+    rows, _ = read_examples(people(60), "buys")
+    train, held = rows.split(share, seed)
+    assert sorted([*train.labels.rows, *held.labels.rows]) == [*range(60)]
+    assert set(train.labels.codes.tolist()) == set(rows.labels.codes.tolist())
+    for part in (train, held):
+        assert [people(60)["age"][row] for row in part.labels.rows] == part.table.column(
+            "age"
+        ).values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, "needs the name of its label column"),
+        ({"label": "none"}, "has no label column 'none'"),
+        ({"label": "buys", "weight": "color"}, "weights must be numbers"),
+        ({"label": "buys", "weight": "buys"}, "weights must be numbers"),
+        ({"label": "buys", "validation": 2}, "between 0 and 1"),
+        ({"label": "buys", "objective": "profit"}, "objective is 'profit': choose accuracy or balanced"),
+        ({"label": "buys", "class_weight": {"never": 2.0}}, "class_weight has 'never'"),
+        ({"label": "buys", "columns": {"none": "number"}}, "has no column 'none'"),
+        ({"label": "buys", "config": ClassifierConfig.of(), "max_rules": 3}, "in the config"),
+    ],
+)
+def test_mistakes_are_sentences(options, sentence):
+    with pytest.raises((ConfigError, DataError), match=sentence):
+        andre.fit(people(60), **options)
+
+
+def test_classes_that_were_not_learned_are_refused(model):
+    table = people(30)
+    table["buys"][3] = "everything"
+    with pytest.raises(DataError, match="'everything' that rules were not learned for"):
+        model.score(table)
+    with pytest.raises(DataError, match="has no column 'age'"):
+        model.predict({"color": ["red"]})
+    rows = LabelledRows.read(RawTable.read(people(30)), "buys")
+    one = replace(rows.labels, codes=rows.labels.codes * 0)
+    with pytest.raises(DataError, match="all rows are of the class much"):
+        learn_classifier(replace(rows, labels=one))
