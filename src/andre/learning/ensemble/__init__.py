@@ -6,6 +6,7 @@ a body, `growth` adds it and refits all weights), validates them, and gives a
 """
 
 from andre.learning.ensemble.config import WeighingConfig
+from andre.learning.ensemble.cuts import with_moved_cuts
 from andre.learning.ensemble.likelihood import Labels
 from andre.learning.ensemble.model import Objective, WeightedRules, costs_of
 from andre.learning.ensemble.path import (
@@ -31,4 +32,5 @@ __all__ = [
     "costs_of",
     "learn_weighted_rules",
     "searched_bodies",
+    "with_moved_cuts",
 ]

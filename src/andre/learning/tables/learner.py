@@ -23,13 +23,14 @@ from andre.learning.ensemble import (
     WeightedRules,
     costs_of,
     learn_weighted_rules,
+    with_moved_cuts,
 )
 from andre.learning.fitting import fit
 from andre.learning.results import Result
 from andre.learning.tables.classifier import RuleClassifier, Rules, Split, judge_rules, with_evidence
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
-from andre.limits import Deadline, limited, time_left, unhurried
+from andre.limits import Deadline, limited, stage, time_left, unhurried
 from andre.logic import Atom, Program, Rule
 from andre.samples import Codes, Encoding, Form, RuleSpace, Sample
 
@@ -237,10 +238,18 @@ class _Learner:
         table = LabelledTable(self.space, self.split.bins, self.labels, self.classes)
         proposed = [run.proposed for run in runs if len(run.proposed)]
         pool = self._lifted(np.concatenate(proposed)) if proposed else None
-        programs = [self._lifted(run.codes) for run in runs]
+        programs = [self._program(run, place) for run, place in zip(runs, self.scored, strict=False)]
         return learn_weighted_rules(
             table, self.config.weighing, Proposals(pool, programs if self._fit_limits(programs) else ())
         )
+
+    def _program(self, run: Result, place: int) -> Codes:
+        """The program of a run over all atoms, its cuts moved to where they describe the class best."""
+        labels = self.labels.weights * np.stack((self.labels.classes == place, self.labels.classes != place))
+        codes = self._lifted(run.codes)
+        with stage("moving cuts"):
+            codes = self.encoding.tidied(with_moved_cuts(codes, self.split.bins, labels))
+        return codes
 
     def _lifted(self, codes: Codes) -> Codes:
         return self.encoding.tidied(self.encoding.lifted(codes))
@@ -254,7 +263,7 @@ class _Learner:
 
     def crisp_rules(self, runs: Sequence[Result]) -> CrispRules:
         """The programs of all runs, counted on all rows."""
-        programs = [self._lifted(run.codes) for run in runs]
+        programs = [self._program(run, place) for run, place in zip(runs, self.scored, strict=False)]
         codes = np.concatenate([np.zeros((0, self.space.m), dtype=np.int8), *programs])
         owners = np.repeat(np.arange(len(programs)), [len(one) for one in programs]).astype(np.intp)
         fires, weights = self.split.bins.covers(codes), self.labels.weights
