@@ -18,19 +18,8 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats
 from andre.errors import DataError
+from andre.estimator import AndreClassifier
 from andre.evaluation import calibration_error, mean_area_under_curve
-from andre.learning import (
-    Config,
-    Guide,
-    LabelledTable,
-    Proposals,
-    RulePath,
-    WeighingConfig,
-    fit,
-    learn_weighted_rules,
-    searched_bodies,
-)
-from andre.samples import BinnedColumn, BinnedTable, Codes, RuleSpace, Sample
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
 from benchmarks.processes import run_all
 from benchmarks.report import Report, Table
@@ -49,10 +38,6 @@ _PEERS = {"FIGS-12": "imodels", "RuleFit-30": "imodels", "EBM": "interpret", "RI
 #: Weighted rules of ours, by the most rules they may have.
 _OURS = {"ours-15": 15, "ours-60": 60}
 _FOLDS = 5
-_CUTS = 255  #: of a number at the most
-_COARSE = 8  #: of these, as many are seen by runs of gradient descent
-_LEVELS = 60  #: of a category at the most
-_RUNS_LIMIT = 120.0  #: seconds for the runs of gradient descent on one fold
 
 
 @dataclass(frozen=True)
@@ -121,117 +106,6 @@ def splits(labels: NDArray[np.intp], seed: int) -> list[tuple[NDArray[np.intp], 
     return list(folds.split(np.zeros((len(labels), 1)), labels))
 
 
-@dataclass(frozen=True)
-class Encoding:
-    """Cuts of numbers and levels of categories, learned from training rows."""
-
-    columns: tuple[tuple[str, bool, tuple[Any, ...]], ...]  #: name, whether ordered, cuts or levels
-
-    @classmethod
-    def learn(cls, frame: Any) -> Encoding:
-        """All midpoints of neighbouring values or 255 quantiles; levels with enough rows."""
-        columns: list[tuple[str, bool, tuple[Any, ...]]] = []
-        for name in frame:
-            known = frame[name].dropna()
-            if known.dtype.kind in "biuf":
-                values = np.unique(known.to_numpy(dtype=float))
-                cuts = (values[1:] + values[:-1]) / 2
-                if len(cuts) > _CUTS:
-                    places = np.quantile(known, np.linspace(0, 1, _CUTS + 2)[1:-1], method="lower")
-                    cuts = cuts[np.unique(np.searchsorted(values, places).clip(max=len(cuts) - 1))]
-                parts = tuple(cuts.tolist())
-            else:
-                counts = known.value_counts()
-                often = counts[counts >= max(5, 0.005 * len(frame))].index[:_LEVELS]
-                parts = tuple(sorted(often))
-                parts = parts[1:] if len(counts) == len(parts) == 2 else parts
-            if parts:
-                columns.append((str(name), known.dtype.kind in "biuf", parts))
-        return cls(tuple(columns))
-
-    @property
-    def names(self) -> list[str]:
-        """The atoms, [m]."""
-        return [
-            f"{name} > {part:g}" if ordered else f"{name} = {part}"
-            for name, ordered, parts in self.columns
-            for part in parts
-        ]
-
-    def apply(self, frame: Any) -> BinnedTable:
-        """The bins of rows."""
-        columns = []
-        for name, ordered, parts in self.columns:
-            if ordered:
-                values = frame[name].to_numpy(dtype=float)
-                bins = np.searchsorted(np.array(parts), values)
-            else:
-                places = {part: place for place, part in enumerate(parts)}
-                bins = frame[name].map(places).fillna(len(parts)).to_numpy()
-            bins = np.where(frame[name].isna(), -1, bins).astype(np.int16)
-            columns.append(BinnedColumn(name, ordered, len(parts), bins))
-        return BinnedTable(tuple(columns))
-
-    def coarse(self, table: BinnedTable) -> NDArray[np.intp]:
-        """The atoms that runs of gradient descent see: cuts at quantiles, and all levels."""
-        chosen = []
-        for column, start in zip(table.columns, table.starts, strict=False):
-            atoms = np.arange(column.n_atoms)
-            if column.ordered and column.n_atoms > _COARSE:
-                known = column.bins[column.bins >= 0]
-                at = np.quantile(known, np.arange(1, _COARSE + 1) / (_COARSE + 1), method="lower")
-                atoms = np.unique(at.clip(max=column.n_atoms - 1).astype(np.intp))
-            chosen.append(start + atoms)
-        return np.concatenate(chosen)
-
-
-def learn_rules(frame: Any, labels: NDArray[np.intp], max_rules: int, seed: int) -> tuple[Encoding, RulePath]:
-    """Weighted rules of a table, with what runs of gradient descent propose."""
-    encoding = Encoding.learn(frame)
-    bins = encoding.apply(frame)
-    space = RuleSpace.from_names(_distinct(encoding.names))
-    table = LabelledTable.of(space, bins, labels)
-    outputs = [1] if len(table.classes) == 2 else range(len(table.classes))
-    extra = searched_bodies(table, WeighingConfig(seed=seed))
-    coarse = encoding.coarse(bins)
-    found = [_propose(bins, coarse, one, labels == k, seed) for k, one in zip(outputs, extra, strict=True)]
-    proposals = Proposals(np.concatenate([pool for pool, _ in found]), [program for _, program in found])
-    config = WeighingConfig(max_rules=max_rules, seed=seed)
-    return encoding, learn_weighted_rules(table, config, proposals)
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Names without quotes in them, numbered where two would be equal."""
-    plain = [name.replace("'", "") for name in names]
-    return [name if plain.count(name) == 1 else f"{name} #{place}" for place, name in enumerate(plain)]
-
-
-def _propose(
-    bins: BinnedTable, coarse: NDArray[np.intp], extra: Codes, positive: NDArray[np.bool_], seed: int
-) -> tuple[Codes, Codes]:
-    """The bodies of all runs and the crisp program of one class, over all atoms."""
-    atoms = np.union1d(coarse, np.flatnonzero(extra.any(axis=0)))
-    values = np.stack(
-        [
-            np.where(column.bins < 0, np.nan, column.holds(int(atom - bins.starts[place])))
-            for atom in atoms
-            for place in [int(bins.column_of[atom])]
-            for column in [bins.columns[place]]
-        ],
-        axis=1,
-    )
-    sample = Sample.from_arrays(values, positive)
-    config = Config.preset(seed=seed, time_limit=_RUNS_LIMIT)
-    result = fit(sample, config, guide=Guide(extra=extra[:, atoms]))
-
-    def widened(codes: Codes) -> Codes:
-        wide = np.zeros((len(codes), bins.m), dtype=np.int8)
-        wide[:, atoms] = codes
-        return wide
-
-    return widened(result.proposed), widened(result.codes)
-
-
 def attempt(trial: Trial) -> Outcome:
     """Learn from all folds but one, and judge by that one.
 
@@ -283,10 +157,10 @@ class Predicted:
 
 
 def _weighted(seen: Any, labels: NDArray[np.intp], unseen: Any, seed: int, *, most: int) -> Predicted:
-    encoding, path = learn_rules(seen, labels, most, seed)
-    rules, rows = path.rules, encoding.apply(unseen)
-    size = float(len(rules.codes)), float(rules.n_literals)
-    return Predicted(rules.predict_proba(rows), rules.predict(rows), *size, program=str(rules))
+    model = AndreClassifier(max_rules=most, random_state=seed).fit(seen, labels)
+    size = float(len(model.program_)), float(model.program_.n_literals)
+    decided = np.searchsorted(model.classes_, model.predict(unseen))
+    return Predicted(model.predict_proba(unseen), decided, *size, program=str(model.program_))
 
 
 def _majority(seen: Any, labels: NDArray[np.intp], unseen: Any, seed: int) -> Predicted:
