@@ -62,7 +62,7 @@ def main(folder: Path, *options: str) -> None:
     log, run = folder / "log.csv", folder / "run"
     wrong = write_log(log, HOURS, Random(0))
     say = sys.stdout.write
-    say(andre("fit", log, "--label", "fault", "--validation", "0.2", "--out", run, *options))
+    say(andre("fit", log, "--label", "fault", "--crisp", "--validation", "0.2", "--out", run, *options))
     said = csv.DictReader(andre("predict", run, log).splitlines())
     with log.open() as file:
         labels = [row["fault"] for row in csv.DictReader(file)]
