@@ -353,7 +353,8 @@ def test_classes_are_sorted_and_rows_without_a_label_left_out(values):
     assert [labels.classes[code] for code in labels.codes] == [str(value) for value in known]
     assert [values[row] for row in labels.rows] == known
     missing = len(values) - len(known)
-    assert bool(labels.notes) == bool(missing)
+    assert any("left out" in note for note in labels.notes) == bool(missing)
+    assert any("capitals" in note for note in labels.notes) == ({"b", "B"} <= texts)
     for value in labels.classes:
         assert labels.of(value).sum() == sum(str(v) == value for v in known)
 
@@ -420,3 +421,10 @@ def test_a_label_may_cut_a_number():
         Labels.read(table, "price > 4", positive="x")
     with pytest.raises(DataError, match="is no number"):
         Labels.read(table, "price > much")
+
+
+def test_classes_that_differ_in_case_have_heads_of_their_own_and_are_told():
+    table = RawTable.read({"a": [1, 2, 3, 4], "lab": ["yes", "YES", "no", "no"]})
+    labels = Labels.read(table, "lab")
+    assert len({labels.head(name) for name in labels.classes}) == len(labels.classes) == 3
+    assert any("YES and yes differ in their capitals only" in note for note in labels.notes)

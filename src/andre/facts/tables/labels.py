@@ -106,7 +106,9 @@ class Labels:
         found = np.array([place[text] for text in texts], dtype=np.intp)[codes[rows]]
         missing = len(codes) - len(rows)
         kept = "row has no label and is" if missing == 1 else "rows have no label and are"
-        notes = (f"{missing} {kept} left out",) if missing else ()
+        notes: tuple[str, ...] = (f"{missing} {kept} left out",) if missing else ()
+        if alike := _differ_in_case(classes):
+            notes += (f"the classes {' and '.join(alike)} differ in their capitals only: are they one?",)
         chosen = _positive(where, classes, positive)
         return cls(column.name, classes, found, rows, chosen, notes)
 
@@ -117,7 +119,8 @@ class Labels:
         """
         value = self.classes[self.positive] if value is None else value
         pair = {text.lower() for text in self.classes}
-        if value.lower() in TRUE_WORDS and any(pair == set(words) for words in BOOLEANS):
+        two = len(self.classes) == 2  # yes and Yes beside no would have one head
+        if two and value.lower() in TRUE_WORDS and any(pair == set(words) for words in BOOLEANS):
             return column_atom(self.name)
         return Atom(self.name, (level_constant(value),))
 
@@ -223,6 +226,15 @@ def _refuse_measurements(source: str, column: RawColumn) -> None:
             f"{where} has {count} different values on {len(known)} rows: names, keys or free text are no "
             "classes; name another column"
         )
+
+
+def _differ_in_case(classes: tuple[str, ...]) -> tuple[str, ...]:
+    """The first classes that would be one in lower case."""
+    seen: dict[str, str] = {}
+    for name in classes:
+        if (other := seen.setdefault(name.lower(), name)) != name:
+            return other, name
+    return ()
 
 
 def _positive(where: str, classes: tuple[str, ...], wanted: str | None) -> int:
