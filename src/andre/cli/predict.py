@@ -184,6 +184,8 @@ def evaluate(
 def _open(path: Path) -> Run | None:
     """The saved run in a folder, or None for rules in a file, which are read without loading torch."""
     if not path.is_dir():
+        if not path.exists():  # else a fault of the facts would be told first
+            raise AndreError(f"there is no file {path}: check the path")
         return None
     from andre.runs import load
 

@@ -33,7 +33,6 @@ from andre.learning.ensemble import (
     WeighingConfig,
     WeightedRules,
     learn_weighted_rules,
-    searched_bodies,
 )
 from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
@@ -128,7 +127,6 @@ __all__ = [
     "readings",
     "rejected_rules",
     "save_figure",
-    "searched_bodies",
     "select",
     "with_inequalities",
     "with_shorter",

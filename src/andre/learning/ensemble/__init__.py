@@ -16,7 +16,6 @@ from andre.learning.ensemble.path import (
     Proposals,
     RulePath,
     learn_weighted_rules,
-    searched_bodies,
 )
 
 __all__ = [
@@ -31,6 +30,5 @@ __all__ = [
     "WeightedRules",
     "costs_of",
     "learn_weighted_rules",
-    "searched_bodies",
     "with_moved_cuts",
 ]

@@ -120,32 +120,6 @@ class Proposals:
     programs: Sequence[Codes] = ()  #: one program for each score, [rules, m] each; none are given, or all
 
 
-def searched_bodies(table: LabelledTable, config: WeighingConfig | None = None) -> list[Codes]:
-    """The bodies for each score that rule sets of growing size had, [bodies, m] each.
-
-    They are for `Guide.extra`, where a crisp program is chosen, and their atoms tell which of many cuts
-    matter.
-
-    Examples
-    --------
-    >>> from andre.samples import BinnedColumn
-    >>> bins = np.random.default_rng(0).integers(0, 4, 300).astype(np.int16)
-    >>> table = BinnedTable((BinnedColumn("a", True, 3, bins),))
-    >>> space = RuleSpace.from_names(["a1", "a2", "a3"])
-    >>> searched_bodies(LabelledTable.of(space, table, bins > 1), WeighingConfig(max_rules=1))
-    [array([[0, 1, 0]], dtype=int8)]
-    """
-    config = config or WeighingConfig()
-    most = config.most_rows(len(table.bins.columns))
-    rows = Rows(table.bins, table.labels).drawn(most, np.random.default_rng(config.seed))
-    sets = Growing(rows, config.search(config.penalties[0]), config.max_rules).upto(config.max_rules)
-    found: list[dict[Body, None]] = [{} for _ in range(table.labels.n_outputs)]
-    for grown in sets:
-        for body, owner in zip(grown.bodies, grown.owners.tolist(), strict=True):
-            found[owner][body] = None
-    return [codes_of(list(bodies), table.space.m) for bodies in found]
-
-
 def learn_weighted_rules(
     table: LabelledTable, config: WeighingConfig | None = None, proposals: Proposals | None = None
 ) -> RulePath:
