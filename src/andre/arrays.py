@@ -18,6 +18,8 @@ Counts: TypeAlias = NDArray[Any]
 #: A look-up table of this many entries is cheaper than sorting, whatever the number of keys.
 _SMALL_TABLE = 1 << 20
 _INT64 = 2**63 - 1
+#: Sets of more elements than this, on average, are numbered one by one.
+_LONG_SETS = 64
 
 
 def distinct_keys(keys: Ints) -> Ints:
@@ -165,6 +167,8 @@ def number_sets(starts: Ints, elements: Ints, top: int) -> tuple[Ints, Ints]:
     ([2, 0, 2, 1], [1, 3, 2])
     """
     sizes = np.diff(starts)
+    if len(sizes) * _LONG_SETS < len(elements):
+        return _number_long_sets(starts, elements)
     numbers = np.zeros(len(sizes), dtype=np.int64)
     empty = np.flatnonzero(sizes == 0)
     shown = [np.array([empty[0] if len(empty) else -1])]
@@ -182,6 +186,19 @@ def number_sets(starts: Ints, elements: Ints, top: int) -> tuple[Ints, Ints]:
         known += len(ended)
         active, state = active[~done], state[~done]
     return numbers, np.concatenate(shown)
+
+
+def _number_long_sets(starts: Ints, elements: Ints) -> tuple[Ints, Ints]:
+    """What `number_sets` gives, set by set: a pass over the elements of all sets at once is long for few sets."""
+    ordered = elements.astype(">i8")  # the bytes of sets of one size then sort as their elements do
+    sets = [ordered[begin:end].tobytes() for begin, end in zip(starts[:-1], starts[1:], strict=True)]
+    last = {b"": -1} | {one: place for place, one in enumerate(sets)}
+    number = {one: place for place, one in enumerate(sorted(last, key=lambda one: (len(one), one)))}
+    shown = sorted(last, key=number.__getitem__)
+    return (
+        np.array([number[one] for one in sets], dtype=np.int64),
+        np.array([last[one] for one in shown], dtype=np.int64),
+    )
 
 
 def csr_starts(rows: Ints, n_rows: int) -> Ints:

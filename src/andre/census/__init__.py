@@ -12,5 +12,17 @@ atoms that stand for all.
 
 from andre.census.census import Census, head_domains, sample_census, take_census
 from andre.census.plan import CensusPlan, Mode, Semantics
+from andre.census.links import Growth
+from andre.census.reach import reach_census
 
-__all__ = ["Census", "CensusPlan", "Mode", "Semantics", "head_domains", "sample_census", "take_census"]
+__all__ = [
+    "Census",
+    "CensusPlan",
+    "Growth",
+    "Mode",
+    "Semantics",
+    "head_domains",
+    "reach_census",
+    "sample_census",
+    "take_census",
+]

@@ -6,6 +6,7 @@
 | `list` | visits every grounding, in blocks | `listing` |
 | `join` | head atom by head atom, joins two grouped inner variables | `inner` |
 | `profiles` | in `exists`: bags from what the head's arguments see of their neighbours | `profiles` |
+| `reach` | in `exists`: bags of what examples reach by links, for rules of many variables | `reach` |
 
 `count` and `list` serve one stratum, `join` and `profiles` all strata at once.
 The other modules carry out what the plan says; all strategies give the same census.
@@ -28,7 +29,7 @@ Semantics: TypeAlias = Literal["rows", "exists"]
 Mode: TypeAlias = Literal["define", "complete"]
 #: How groundings are visited: by joins wherever they can be, one by one, or as is shorter.
 Method: TypeAlias = Literal["auto", "count", "list"]
-Strategy: TypeAlias = Literal["count", "list", "join", "profiles"]
+Strategy: TypeAlias = Literal["count", "list", "join", "profiles", "reach"]
 
 #: Up to this many groundings a list may be shorter than the joins.
 _LISTABLE = 10**8
@@ -76,7 +77,7 @@ class Step:
 
     def __str__(self) -> str:
         served = f" {self.strata[0]}" if len(self.strata) == 1 else f", all {len(self.strata)} strata"
-        return f"{self.strategy}{served}: {self.why}"
+        return f"{self.strategy}{served if self.strata else ''}: {self.why}"
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ def propose_bodies(
     if columns is None:
         with limited(time_left().share(float(effort.time))):
             return fit(part, effort.of(config), callbacks=callbacks, guide=guide)
+    columns = sample.space.with_links(columns)
     part = part.columns(columns)
     form = None if guide.form is None else _narrowed(guide.form, part.space, columns)
     fixed = None

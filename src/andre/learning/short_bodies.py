@@ -116,6 +116,8 @@ def _well_formed(form: Form) -> tuple[Ints, Bools, Bools]:
     and which literals make one alone, [2m].
     """
     m = form.space.m
+    if form.space.links:
+        return np.arange(2 * m), *form.pairs()
     numbers: dict[object, int] = {}
     kinds = np.empty(2 * m, dtype=np.int64)
     for literal in range(2 * m):

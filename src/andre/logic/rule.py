@@ -112,6 +112,32 @@ class Rule:
         names = {variable: Variable(f"X{n}") for n, variable in enumerate(self.variables, start=1)}
         return replace(self.substitute(names), evidence=self.evidence)
 
+    def unified(self) -> Rule:
+        """The same rule with equal terms written as one, in place of the equalities that say so.
+
+        Examples
+        --------
+        >>> X, Y, U = map(Variable, ("X", "Y", "U"))
+        >>> body = (Atom("p", (X, U)), Atom("=", (Y, U)), Atom("q", (Y, X)))
+        >>> print(Rule(Atom("h", (X,)), tuple(map(Literal, body))))
+        h(X) :- p(X, U), q(Y, X), Y = U.
+        >>> print(Rule(Atom("h", (X,)), tuple(map(Literal, body))).unified())
+        h(X) :- p(X, U), q(U, X).
+        """
+        rule, heads = self, set(self.head.variables)
+        while True:
+            equal = next((lit for lit in rule.body if _is_unifier(lit)), None)
+            if equal is None:
+                return replace(rule, evidence=self.evidence)
+            one, two = equal.atom.args
+            if not isinstance(one, Variable) or (one in heads and isinstance(two, Variable)):
+                one, two = two, one
+            rest = tuple(lit for lit in rule.body if lit != equal)
+            rule = Rule(rule.head, rest, probability=rule.probability)
+            if one != two and isinstance(one, Variable):
+                rule = rule.substitute({one: two})
+                rule = replace(rule, body=tuple(dict.fromkeys(rule.body)))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rule):
             return NotImplemented
@@ -125,6 +151,11 @@ class Rule:
         ordered = sorted(self.body, key=lambda lit: (lit.is_builtin, lit.negated))
         head = str(self.head) if self.probability == 1 else f"{spell_number(self.probability)}::{self.head}"
         return f"{head} :- {', '.join(map(str, ordered))}." if ordered else f"{head}."
+
+
+def _is_unifier(literal: Literal) -> bool:
+    """Whether a literal says that a variable is another term."""
+    return literal.atom.predicate == "=" and not literal.negated and bool(literal.variables)
 
 
 def unsafe_variables(rule: Rule) -> tuple[Variable, ...]:

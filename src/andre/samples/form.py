@@ -7,7 +7,7 @@ arrays of bodies; safety is read off `RuleSpace.safe`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,10 +34,11 @@ class Form:
 
     space: RuleSpace
     safe: bool = True  #: whether every variable must occur in a positive literal that is no comparison
-    singletons: bool = False  #: whether a variable that the head lacks may occur only once
+    singletons: bool = False  #: whether a variable that the head lacks, and no link binds, may occur only once
     negation: bool = True  #: whether literals may be negated
-    max_body: int | None = None  #: how many literals a body may have
-    unnegated: tuple[int, ...] = ()  #: columns that must not be negated
+    max_body: int | None = None  #: how many literals a body may have, links included
+    variables: int | None = None  #: how many variables a rule may have, those of links included
+    unnegated: tuple[int, ...] = ()  #: columns that must not be negated, beside links
     require: tuple[tuple[int, ...], ...] = ()  #: sets of columns; a body has at least one of each set
 
     @cached_property
@@ -54,16 +55,57 @@ class Form:
             good &= self.space.safe(codes)
         if not self.negation:
             good &= ~(codes < 0).any(axis=1)
-        if self.unnegated:
-            good &= ~(codes[:, list(self.unnegated)] < 0).any(axis=1)
+        if self.unnegated or self.space.links:
+            positive = [*self.unnegated, *self.space.link_columns.tolist()]
+            good &= ~(codes[:, positive] < 0).any(axis=1)
         if self.max_body is not None:
-            good &= np.count_nonzero(codes, axis=1) <= self.max_body
-        if not self.singletons:
+            good &= self.space.sizes(codes) <= self.max_body
+        if self.variables is not None:
+            good &= self.space.n_variables(codes) <= self.variables
+        if not self.singletons and not self.space.links:
             times = (codes != 0).astype(np.float32) @ self._occurrences  # [rules, variables]
             good &= ~(times[:, len(self.space.head_variables) :] == 1).any(axis=1)
         for columns in self.require:
             good &= (codes[:, list(columns)] != 0).any(axis=1)
         return good
+
+    def pairs(self) -> tuple[Bools, Bools]:
+        """Which two literals make a well-formed body of a space with links, [2m, 2m], and which one, [2m].
+
+        The same as `admits` says of them one by one.
+
+        Examples
+        --------
+        >>> from andre.logic import Atom
+        >>> car, short = Atom.parse("has_car(X1,X2)"), Atom.parse("short(X2)")
+        >>> both, alone = Form(RuleSpace(Atom.parse("east(X1)"), (car, short), links=(car,))).pairs()
+        >>> alone.tolist()
+        [True, True, False, True]
+        """
+        space, m = self.space, self.space.m
+        single = np.zeros((2 * m, m), dtype=np.int8)
+        single[np.arange(2 * m), np.arange(2 * m) % m] = np.repeat((1, -1), m)
+        free = replace(self, max_body=None, variables=None, require=(), safe=False)
+        alone = free.admits(single)
+        column = np.arange(2 * m) % m
+        good = alone[:, None] & alone & (column[:, None] != column)
+        good |= np.diag(alone)
+        if self.max_body is not None or self.variables is not None or self.safe:
+            sizes, variables = space.pair_sizes()
+            if self.max_body is not None:
+                good &= np.tile(sizes <= self.max_body, (2, 2))
+            if self.variables is not None:
+                equal = np.append([atom.predicate == "=" for atom in space.atoms], np.zeros(m, dtype=np.bool_))
+                joined = np.where(np.eye(2 * m, dtype=np.bool_), equal, equal[:, None].astype(int) + equal)
+                good &= np.tile(variables, (2, 2)) - joined <= self.variables
+        if self.safe:
+            bound = space.bound(single)  # [2m, head variables]
+            for place in range(bound.shape[1]):
+                good &= bound[:, place, None] | bound[:, place]
+        for columns in self.require:
+            has = np.isin(column, columns)
+            good &= has[:, None] | has
+        return good & ~np.eye(2 * m, dtype=np.bool_), np.diag(good)
 
     def short_bodies(self, block: int = 1 << 24) -> Codes:
         """All well-formed bodies of one or two literals, [rules, m]; `block` entries are checked at a time.

@@ -100,10 +100,11 @@ _KINDS: dict[str, tuple[type, str]] = {
             "negation",
             "held_out",
             "unary_negatives",
+            "cuts",
         ),
         (bool, "true or false"),
     ),
-    **dict.fromkeys(("relations", "exclude", "require", "constants"), (tuple, "a list of names")),
+    **dict.fromkeys(("relations", "exclude", "require", "constants", "lonely"), (tuple, "a list of names")),
     "target": (str, "a name such as p/2"),
 }
 
@@ -131,7 +132,15 @@ class Language:
     repeated: bool = False  #: whether a variable may stand in an atom twice
     #: Types of arguments, which the head's variables keep to: declared (name, types), or inferred (True).
     types: tuple[tuple[str, tuple[str, ...]], ...] | bool = False
-    constants: tuple[str, ...] = ()  #: places that may hold constants: p/2:1 is the first argument of p/2
+    #: Places that may hold constants: p/2:1 is the first argument of p/2. None: where rules are grown from what
+    #: examples reach, such as the data suggest; elsewhere none.
+    constants: tuple[str, ...] | None = None
+    #: Whether numbers are compared with cuts that are found in the data, where rules are grown from what
+    #: examples reach.
+    cuts: bool = True
+    #: For each relation, which arguments must be bound before it is used (in) and which may not be (out).
+    directions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    lonely: tuple[str, ...] = ()  #: types of which a rule has one variable alone
     order: bool = False  #: whether bodies compare numbers by <
     inequality: bool = True  #: whether bodies may say that two variables differ
     max_body: int | None = None  #: how many literals a body may have
@@ -149,7 +158,7 @@ class Language:
             if isinstance(value, list) and kind is tuple:
                 value = tuple(value)
                 object.__setattr__(self, name, value)
-            if value is None and name in {"relations", "max_body"}:
+            if value is None and name in {"relations", "max_body", "constants"}:
                 continue
             check_setting(name, value, kind, wanted)
             for item in value if kind is tuple else ():
@@ -213,6 +222,9 @@ class Language:
         taken: dict[str, Any] = {
             "relations": tuple(dict.fromkeys(map(key_text, body))) or None,
             "types": bias.types,
+            "directions": bias.directions,
+            "constants": (),
+            "cuts": False,
             "max_body": bias.max_body,
             "recursion": bias.enable_recursion,
             "singletons": bias.allow_singletons,
@@ -311,6 +323,7 @@ class Language:
             singletons=self.singletons,
             negation=self.negation,
             max_body=self.max_body,
+            variables=self.variables if space.links else None,
             require=tuple(tuple(columns) for columns in named.values()),
         )
 
@@ -325,9 +338,17 @@ class Language:
                 found[name, arity] = tuple(f"{kind} (inferred)" for kind in kinds)
         return found
 
-    def _keys(self, facts: FactBase, target: Key) -> list[Key]:
+    @property
+    def inputs(self) -> Mapping[str, tuple[int, ...]]:
+        """By name of a relation, the places that must be bound before it is used, counted from 0."""
+        return {
+            name: tuple(place for place, way in enumerate(ways) if way == "in")
+            for name, ways in self.directions
+        }
+
+    def body_keys(self, facts: FactBase) -> list[Key]:
         """The relations that bodies may hold, in the order of the facts."""
-        keys = set(facts.relations)
+        keys, target = set(facts.relations), self.key(facts)
         if self.relations is not None:
             keys = set()
             derived = {rule.head.key for rule in facts.rules}
@@ -341,8 +362,8 @@ class Language:
     def _atoms(self, facts: FactBase, head: Atom, variables: tuple[Variable, ...]) -> Iterator[Atom]:
         types = self.types_of(facts) if self.types else None
         head_types = dict(zip(head.args, types[head.key], strict=True)) if types else {}
-        positions = _positions(facts, self.constants)
-        for key in self._keys(facts, head.key):
+        positions = _positions(facts, self.constants or ())
+        for key in self.body_keys(facts):
             for args in _arguments(key[1], variables, self.repeated):
                 kinds = zip(args, types[key], strict=True) if types else ()
                 # A variable that the head lacks may be of any type; the head's have theirs.

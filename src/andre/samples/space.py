@@ -39,10 +39,17 @@ class RuleSpace:
     >>> print(RuleSpace(Atom("rich"), (Atom("member"), age)).program([[0, 1], [-1, -1]]))
     rich :- age > 42.
     rich :- \\+ member, age =< 42.
+    >>> car, short = Atom.parse("has_car(X1,X2)"), Atom.parse("short(X2)")
+    >>> print(RuleSpace(Atom.parse("east(X1)"), (car, short), links=(car,)).program([[0, 1]]))
+    east(X1) :- has_car(X1, X2), short(X2).
     """
 
     head: Atom
     atoms: tuple[Atom, ...]  #: m candidate body atoms, one per column
+    #: Candidates that bind variables which others speak of: a body that has such a variable has its link,
+    #: whether the link stands among its literals or not. Each needs only variables of the head and of links
+    #: before it.
+    links: tuple[Atom, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.atoms:
@@ -52,6 +59,8 @@ class RuleSpace:
             raise DataError(f"the candidate {twice} stands twice: give every column its own name")
         if self.head in self.atoms:
             raise DataError(f"the head {self.head} is among its own candidates: leave that column out")
+        if strange := set(self.links) - set(self.atoms):
+            raise DataError(f"the link {min(map(str, strange))} is no candidate: give it a column")
 
     @classmethod
     def from_names(cls, names: Iterable[str], head: str = "h") -> RuleSpace:
@@ -87,8 +96,11 @@ class RuleSpace:
     @cached_property
     def incidence(self) -> NDArray[np.int8]:
         """Whether a variable occurs in an atom, [variables, m], 0 or 1."""
-        table = [[int(v in atom.variables) for atom in self.atoms] for v in self.variables]
-        return np.array(table, dtype=np.int8).reshape(len(self.variables), self.m)
+        place = {variable: number for number, variable in enumerate(self.variables)}
+        table = np.zeros((len(place), self.m), dtype=np.int8)
+        for column, atom in enumerate(self.atoms):
+            table[[place[variable] for variable in atom.variables], column] = 1
+        return table
 
     @cached_property
     def recursive(self) -> Bools:
@@ -104,24 +116,121 @@ class RuleSpace:
         >>> space.safe(np.array([[1, 0], [1, -1], [-1, 1]], dtype=np.int8))
         array([ True,  True, False])
         """
-        states = np.array([not atom.is_builtin for atom in self.atoms])
         # Sums of int8 would overflow, and products of whole numbers are slow.
-        stands = self.incidence.T.astype(np.float32)  # [m, variables]
-        binds = ((codes > 0) & states).astype(np.float32) @ stands > 0  # [rules, variables]
+        binds, stands = self._bound(codes), self.incidence.T.astype(np.float32)  # [m, variables]
         needed = (codes != 0).astype(np.float32) @ stands > 0
         needed[:, : len(self.head_variables)] = True
         return np.asarray((binds | ~needed).all(axis=1))
 
+    def _bound(self, codes: Codes) -> Bools:
+        """Which variables a positive literal or a link of each body binds, [rules, variables]."""
+        states = np.array([not atom.is_builtin for atom in self.atoms])
+        stands = self.incidence.T.astype(np.float32)  # [m, variables]
+        binds = ((codes > 0) & states).astype(np.float32) @ stands > 0
+        if self.links:
+            binds |= self.linked(codes).astype(np.float32) @ stands[self.link_columns] > 0
+        return np.asarray(binds)
+
+    def bound(self, codes: Codes) -> Bools:
+        """Which variables of the head a positive literal or a link of each body binds, [rules, head variables]."""
+        return self._bound(codes)[:, : len(self.head_variables)]
+
+    def pair_sizes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The literals and the variables of a rule with two candidates and their links, [m, m] each."""
+        plain = np.ones(self.m, dtype=np.bool_)
+        plain[self.link_columns] = False
+        own = self._chains.astype(np.float32)  # [m, links]
+        links = own.sum(axis=1)
+        literals = plain + links
+        sizes = literals[:, None] + literals - own @ own.T
+        sizes[np.diag_indices(self.m)] = literals
+        stands = self.incidence.T.astype(np.float32)
+        stands = ((stands + own @ stands[self.link_columns]) > 0).astype(np.float32)  # [m, variables]
+        stands[:, : len(self.head_variables)] = 1
+        count = stands.sum(axis=1)
+        variables = count[:, None] + count - stands @ stands.T
+        return sizes.astype(np.intp), variables.astype(np.intp)
+
+    @cached_property
+    def _chains(self) -> Bools:
+        """The links that each candidate needs, [m, links]; a link needs itself."""
+        place = {atom: number for number, atom in enumerate(self.links)}
+        binder: dict[Variable, int] = {}
+        needs: dict[int, set[int]] = {}
+
+        def of(atom: Atom) -> set[int]:
+            found: set[int] = set()
+            for variable in atom.variables:
+                if variable in binder:
+                    found |= needs[binder[variable]]
+            return found
+
+        for atom, number in place.items():
+            needs[number] = {number} | of(atom)
+            for variable in atom.variables:
+                if variable not in self.head_variables:
+                    binder.setdefault(variable, number)
+        table = np.zeros((self.m, len(self.links)), dtype=np.bool_)
+        for column, atom in enumerate(self.atoms):
+            table[column, sorted(needs[place[atom]] if atom in place else of(atom))] = True
+        return table
+
+    @cached_property
+    def link_columns(self) -> NDArray[np.intp]:
+        """The column of every link, [links]."""
+        columns = {atom: column for column, atom in enumerate(self.atoms)}
+        return np.array([columns[atom] for atom in self.links], dtype=np.intp)
+
+    def linked(self, codes: Codes) -> Bools:
+        """The links that each body has, among its literals or by its variables, [rules, links]."""
+        return np.asarray((codes != 0).astype(np.float32) @ self._chains.astype(np.float32) > 0)
+
+    def sizes(self, codes: Codes) -> NDArray[np.intp]:
+        """How many literals each rule has, the links of its variables included, [rules].
+
+        Examples
+        --------
+        >>> atoms = [Atom.parse(text) for text in ("p(X,Y)", "q(Y,Z)", "r(Z)")]
+        >>> space = RuleSpace(Atom.parse("h(X)"), tuple(atoms), links=tuple(atoms[:2]))
+        >>> space.sizes(np.array([[1, 0, 0], [0, 0, 1]], dtype=np.int8))
+        array([1, 3])
+        """
+        if not self.links:
+            return np.asarray(np.count_nonzero(codes, axis=1))
+        plain = np.ones(self.m, dtype=np.bool_)
+        plain[self.link_columns] = False
+        return np.asarray(np.count_nonzero(codes[:, plain], axis=1) + self.linked(codes).sum(axis=1))
+
+    def n_variables(self, codes: Codes) -> NDArray[np.intp]:
+        """How many variables each rule has, those that a positive equality makes one counted once, [rules]."""
+        stands = self.incidence.T.astype(np.float32)  # [m, variables]
+        found = (codes != 0).astype(np.float32) @ stands > 0
+        found |= self.linked(codes).astype(np.float32) @ stands[self.link_columns] > 0
+        found[:, : len(self.head_variables)] = True
+        equal = np.array([atom.predicate == "=" for atom in self.atoms])
+        return np.asarray(found.sum(axis=1) - ((codes > 0) & equal).sum(axis=1))
+
+    def with_links(self, kept: Bools) -> Bools:
+        """The kept candidates and the links that they need, [m]."""
+        closed = kept.copy()
+        closed[self.link_columns[self._chains[kept].any(axis=0)]] = True
+        return closed
+
     def narrowed(self, kept: Bools) -> RuleSpace:
-        """The same head with the kept candidates only, [m]."""
-        return RuleSpace(self.head, tuple(compress(self.atoms, kept)))
+        """The same head with the kept candidates only, [m]; links that these need must be among them."""
+        atoms = tuple(compress(self.atoms, kept))
+        return RuleSpace(self.head, atoms, tuple(link for link in self.links if link in set(atoms)))
 
     def rule(self, code: Sequence[int] | Codes) -> Rule:
         """The rule whose body a code stands for."""
         if len(code) != self.m:
             raise LogicError(f"a code of {len(code)} numbers does not fit {self.m} candidate atoms")
         signed = ((Literal(atom), sign) for atom, sign in zip(self.atoms, code, strict=True) if sign)
-        return Rule(self.head, tuple(~literal if sign < 0 else literal for literal, sign in signed))
+        body = tuple(~literal if sign < 0 else literal for literal, sign in signed)
+        if self.links:
+            needed = compress(self.links, self.linked(np.asarray(code, dtype=np.int8)[None])[0])
+            body = tuple(dict.fromkeys((*map(Literal, needed), *body)))
+        return Rule(self.head, body)
 
     def program(self, codes: Iterable[Sequence[int]] | Codes) -> Program:
         """The program of the rules that codes stand for."""
@@ -143,4 +252,26 @@ class RuleSpace:
                 if codes[row, column] == -sign:
                     raise LogicError(f"{rule} has both {literal.atom} and its negation, so it never holds")
                 codes[row, column] = sign
-        return codes
+        return self.without_implied(codes)
+
+    def without_implied(self, codes: Codes) -> Codes:
+        """The same bodies without the links that their other literals need anyway, [rules, m].
+
+        Examples
+        --------
+        >>> car, short = Atom.parse("has_car(X1,X2)"), Atom.parse("short(X2)")
+        >>> space = RuleSpace(Atom.parse("east(X1)"), (car, short), links=(car,))
+        >>> space.without_implied(np.array([[1, 1], [1, 0]], dtype=np.int8))
+        array([[0, 1],
+               [1, 0]], dtype=int8)
+        """
+        if not self.links:
+            return codes
+        others = self._chains.astype(np.float32)
+        others[self.link_columns, np.arange(len(self.links))] = 0  # what needs a link beside itself
+        implied = (codes != 0).astype(np.float32) @ others > 0  # [rules, links]
+        plainer = codes.copy()
+        plainer[:, self.link_columns] = np.where(
+            implied & (codes[:, self.link_columns] > 0), 0, codes[:, self.link_columns]
+        )
+        return plainer

@@ -1,0 +1,380 @@
+"""The census of what examples reach: bags of rows for rules of many variables, by joins from the examples.
+
+Where the groundings of all variables are too many to be counted, each example has the groundings of the
+links that lead away from it (`andre.census.links`), and the candidates are the tests that its variables
+allow: atoms, equalities, constants and cuts of numbers. A body that needs a variable needs its link, so
+that what it covers is exact wherever the view of its links was listed whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, islice, product
+
+import numpy as np
+
+from andre.arrays import Bools, Floats, Ints, distinct_rows
+from andre.census.census import Census
+from andre.census.graph import TRUE, UNKNOWN, Cells
+from andre.census.heads import Examples, draw_examples
+from andre.census.links import NOTHING, Grower, Growth, Lookup, Slot, View, variables_of
+from andre.census.plan import CensusPlan, Request, Step
+from andre.errors import DataError
+from andre.facts import FactBase, Key
+from andre.limits import check
+from andre.logic import Atom, Constant
+from andre.samples import Language, Membership, RuleSpace, sums_of, training_facts
+
+#: Atoms of one relation that are tried in one view at the most.
+_MOST_TESTS = 256
+#: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
+_CONSTANTS, _CUTS, _FEW = 8, 7, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A test of the variables of views."""
+
+    atom: Atom
+    slots: tuple[Slot, ...]
+    holds: Callable[[Ints], Bools]  #: on which rows of constants, [R, slots]; all of them are there
+
+    def cells(self, view: View) -> Cells:
+        """Its truth on the rows of a view: unknown where a constant is missing, [R]."""
+        if any(slot.number not in view.place for slot in self.slots):
+            return np.full(len(view.rows), UNKNOWN, dtype=np.uint8)
+        values = view.values(self.slots)
+        known = (values != NOTHING).all(axis=1)
+        found = np.full(len(view.rows), UNKNOWN, dtype=np.uint8)
+        found[known] = np.where(self.holds(values[known]), TRUE, 0)
+        return found
+
+
+def reach_census(
+    facts: FactBase,
+    language: Language,
+    *,
+    growth: Growth | None = None,
+    most: int = 20_000,
+    seed: int = 0,
+    memory_limit: int = 4 << 30,
+) -> Census:
+    """Bags of the rows that examples reach by links, over the tests that these allow.
+
+    Parameters
+    ----------
+    language
+        What rules may have; its variables and literals bound bodies, not views.
+    growth
+        How far links are followed.
+    most
+        Head atoms that are looked at, where what is not stated is false: of more a sample is drawn, with
+        weights that stand for all.
+    memory_limit
+        Bytes that the rows may take: of more, fewer views are kept.
+
+    Raises
+    ------
+    DataError
+        Where nothing can be said about the examples.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom
+    >>> lines = ["has_car(t1,c1)", "has_car(t2,c2)", "has_car(t2,c3)", "short(c1)", "short(c3)", "closed(c1)"]
+    >>> facts = FactBase.from_facts(map(parse_atom, [*lines, "east(t1)"]), negatives=[parse_atom("east(t2)")])
+    >>> print(*reach_census(facts, Language("east/1", variables=2)).space.names, sep="; ")
+    has_car(X1, X2); short(X2); closed(X2)
+    """
+    facts = training_facts(facts, held_out=language.held_out)
+    key, growth = language.key(facts), replace(growth or Growth(), variables=language.variables)
+    examples, types = draw_examples(facts, language, most, seed), language.types_of(facts)
+    lookup = Lookup(facts, [other for other in language.body_keys(facts) if other != key])
+    tests = _Tests(facts, language, lookup, types, examples)
+    grower = Grower(lookup, types, language.inputs, frozenset(language.lonely), growth, tests.promise)
+    views = grower.grow(examples.heads, types[key])
+    table = _Table.of(views, tests, memory_limit)
+    head = Atom(key[0], tuple(slot.variable for slot in views[0].slots[: key[1]]))
+    space = table.space(head)
+    first, number = distinct_rows(table.cells)
+    members, group = Membership.distinct(table.owners, number, len(examples.heads), len(first))
+    positives, negatives = (
+        sums_of(group, weight, len(members)) for weight in (examples.positives, examples.negatives)
+    )
+    why = (
+        f"joins from {len(examples.heads):,} head atoms along {len(space.links):,} links, "
+        f"{len(table.cells):,} groundings in {len(table.views):,} views"
+    )
+    plan = CensusPlan(
+        Request("exists", "define", None, memory_limit),
+        language.variables,
+        (Step("reach", (), why),),
+        examples.total,
+    )
+    return Census(
+        space,
+        plan,
+        table.cells[first],
+        positives,
+        negatives,
+        groundings=len(table.cells),
+        dropped=0,
+        heads=np.rint(positives + negatives).astype(np.int64),
+        members=members,
+        sampled=len(examples.heads) if examples.sampled else None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The rows of views over the candidates that tell examples apart."""
+
+    views: Sequence[View]
+    candidates: Sequence[Candidate]
+    cells: Cells  #: [R, m]
+    owners: Ints  #: [R]
+
+    @classmethod
+    def of(cls, views: Sequence[View], tests: _Tests, memory: int) -> _Table:
+        """Evaluate the tests of as many views as fit into the memory allowed."""
+        found = {one.atom: one for view in views for one in tests.of_view(view) if tests.is_sayable(one)}
+        candidates = sorted(found.values(), key=_simplicity)
+        allowed = max(1, memory // 8 // max(1, len(candidates)))
+        sizes = np.cumsum([len(view.rows) for view in views])
+        views = views[: max(1, int(np.searchsorted(sizes, allowed, "right")))]
+        columns = []
+        for one in candidates:
+            check()
+            columns.append(np.concatenate([one.cells(view) for view in views]))
+        owners = np.concatenate([view.owners for view in views])
+        cells = np.stack(columns) if columns else np.zeros((0, len(owners)), dtype=np.uint8)  # [m, R]
+        kept = tests.telling(cells, owners)
+        needed = _needed(candidates, kept, views)
+        kept |= np.array([one.atom in needed for one in candidates], dtype=np.bool_)
+        chosen = [one for one, keep in zip(candidates, kept, strict=True) if keep]
+        if not any(not one.atom.is_builtin for one in chosen):
+            raise DataError("nothing in the facts tells the examples apart: allow more relations or variables")
+        return cls(views, chosen, np.ascontiguousarray(cells[kept].T), owners)
+
+    def space(self, head: Atom) -> RuleSpace:
+        """The rule space of the candidates."""
+        atoms = tuple(one.atom for one in self.candidates)
+        found = {link.atom: None for view in self.views for link in view.links}
+        return RuleSpace(head, atoms, tuple(atom for atom in found if atom in set(atoms)))
+
+
+def _simplicity(candidate: Candidate) -> tuple[int, int]:
+    """Those about variables near the head come first, then those about few."""
+    return max((slot.depth for slot in candidate.slots), default=0), len(candidate.slots)
+
+
+def _needed(candidates: Sequence[Candidate], kept: Bools, views: Sequence[View]) -> set[Atom]:
+    """The links without which the variables of the kept candidates are not bound."""
+    binder = {link.slots[place].number: link for view in views for link in view.links for place in link.new}
+    found: set[Atom] = set()
+    open_slots = [slot for one, keep in zip(candidates, kept, strict=True) if keep for slot in one.slots]
+    while open_slots:
+        slot = open_slots.pop()
+        link = binder.get(slot.number)
+        if link is not None and link.atom not in found:
+            found.add(link.atom)
+            open_slots += link.slots
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """What may be asked about the variables of views."""
+
+    facts: FactBase
+    language: Language
+    lookup: Lookup
+    types: Mapping[Key, tuple[str, ...]]
+    examples: Examples
+    columns: int = 1_000  #: candidates that are kept at the most
+
+    @cached_property
+    def _numbers(self) -> Floats:
+        """The number that each constant is, NaN for names, [n]."""
+        return np.array([np.nan if isinstance(v, str) else float(v) for v in self.facts.constants])
+
+    def is_sayable(self, candidate: Candidate) -> bool:
+        """Whether a rule with a candidate and its links has no more variables than it may."""
+        arity, equal = self.examples.heads.shape[1], candidate.atom.predicate == "="
+        return arity + variables_of(candidate.slots) - equal <= self.language.variables
+
+    def of_view(self, view: View) -> Iterator[Candidate]:
+        """All tests of the variables of a view."""
+        for link in view.links:
+            yield Candidate(link.atom, link.slots, _always)
+        yield from self._about(view, view.slots)
+
+    def promise(self, view: View, fresh: tuple[Slot, ...]) -> float:
+        """The highest information gain about the label of one unary relation or constant of new variables."""
+        columns = []
+        for slot in fresh:
+            values = view.values([slot])[:, 0]
+            known = values != NOTHING
+            columns.append(known)
+            for key in self.lookup.keys:
+                if key[1] == 1 and self.types[key][0] == slot.kind:
+                    columns.append(known & self.lookup.members(key)[values])
+            columns += [values == one.holds.code for one in self._of_values(view, slot) if isinstance(one.holds, _Is)]
+        if not columns:
+            return 0.0
+        starts = np.flatnonzero(np.diff(view.owners, prepend=-1))
+        covered = np.bitwise_or.reduceat(np.stack(columns), starts, axis=1)  # [tests, B]
+        weights = np.stack((self.examples.positives, self.examples.negatives), axis=1)
+        return float(self._gains(*(covered @ weights).T).max())
+
+    def _about(self, view: View, slots: tuple[Slot, ...]) -> Iterator[Candidate]:
+        stated = {link.atom for link in view.links}
+        for key in self.lookup.keys:
+            kinds = self.types[key]
+            if not self.lookup.fits(key[1]):
+                continue
+            choices = [[slot for slot in slots if slot.kind == kind] for kind in kinds]
+            for chosen in islice(product(*choices), _MOST_TESTS):
+                if len(set(chosen)) == len(chosen) or self.language.repeated:
+                    atom = Atom(key[0], tuple(slot.variable for slot in chosen))
+                    if atom not in stated:
+                        yield Candidate(atom, chosen, _Among(self.lookup, key))
+        for one, two in combinations(slots, 2):
+            if one.kind == two.kind:
+                yield Candidate(Atom("=", (one.variable, two.variable)), (one, two), _same)
+        for slot in slots:
+            yield from self._of_values(view, slot)
+
+    def _of_values(self, view: View, slot: Slot) -> Iterator[Candidate]:
+        """Comparisons of a variable with constants and with cuts."""
+        values = view.values([slot])[:, 0]
+        present = np.unique(values[values != NOTHING])
+        if len(present) < 2:  # noqa: PLR2004
+            return
+        numbers = self._numbers[present]
+        if self.language.cuts and not np.isnan(numbers).any() and len(present) > _FEW:
+            for cut in _cuts(self._numbers[values[values != NOTHING]]):
+                constant = Constant(cut)
+                for sign in (">",) if self.language.negation else (">", "=<"):
+                    yield Candidate(
+                        Atom(sign, (slot.variable, constant)), (slot,), _Cut(self._numbers, cut, sign)
+                    )
+        elif self._may_hold_constants(view, slot, present):
+            for code in self._telling_constants(view.owners, values, present):
+                value = self.facts.constants[code]
+                yield Candidate(Atom("=", (slot.variable, Constant(value))), (slot,), _Is(code))
+
+    def _may_hold_constants(self, view: View, slot: Slot, present: Ints) -> bool:
+        if self.language.constants is None:
+            return len(present) < len(np.unique(view.owners)) or len(present) <= _CONSTANTS
+        places = {
+            f"{link.key[0]}/{link.key[1]}:{place + 1}"
+            for link in view.links
+            for place, own in enumerate(link.slots)
+            if own == slot
+        }
+        return bool(places & set(self.language.constants))
+
+    def _telling_constants(self, owners: Ints, values: Ints, present: Ints) -> list[int]:
+        """The constants that tell most about the label."""
+        number = np.searchsorted(present, values)
+        number[values == NOTHING] = len(present)
+        pairs = np.unique(np.stack((owners, number), axis=1), axis=0)
+        weights = [
+            np.bincount(pairs[:, 1], weight[pairs[:, 0]], len(present) + 1)[:-1]
+            for weight in (self.examples.positives, self.examples.negatives)
+        ]
+        gains = self._gains(*weights)
+        support = np.bincount(pairs[:, 1], minlength=len(present) + 1)[:-1]
+        gains[support < _FEW] = -1.0
+        best = np.argsort(-gains, kind="stable")[:_CONSTANTS]
+        return present[np.sort(best[gains[best] > 0])].tolist()
+
+    def gain(self, cells: Cells, owners: Ints) -> Floats:
+        """The information gain about the label of an example of each candidate, from [m, R] to [m]."""
+        found = np.zeros((len(cells), 2))
+        for place, column in enumerate(cells):
+            covered = np.zeros(len(self.examples.heads), dtype=np.bool_)
+            covered[owners[column == TRUE]] = True
+            found[place] = covered @ self.examples.positives, covered @ self.examples.negatives
+        return self._gains(*found.T)
+
+    def _gains(self, positives: Floats, negatives: Floats) -> Floats:
+        totals = self.examples.positives.sum(), self.examples.negatives.sum()
+        p, n = (
+            np.clip(part / max(total, 1e-12), 1e-9, 1 - 1e-9)
+            for part, total in zip((positives, negatives), totals, strict=True)
+        )
+        return np.asarray(_entropy((p + n) / 2) - (_entropy(p) + _entropy(n)) / 2)
+
+    def telling(self, cells: Cells, owners: Ints) -> Bools:
+        """Which candidates can tell examples apart, [m]: of equal ones the first, of many the most telling."""
+        kept = np.zeros(len(cells), dtype=np.bool_)
+        kept[np.sort(distinct_rows(cells)[0])] = True
+        true = cells == TRUE
+        kept &= true.any(axis=1)
+        if not self.language.negation:
+            positive = self.examples.positives[owners] > 0
+            kept &= true[:, positive].any(axis=1)
+        if np.count_nonzero(kept) > self.columns:
+            gains = np.where(kept, self.gain(cells, owners), -1.0)
+            kept[np.argsort(-gains, kind="stable")[self.columns :]] = False
+        return kept
+
+
+def _entropy(p: Floats) -> Floats:
+    return np.asarray(-(p * np.log(p) + (1 - p) * np.log(1 - p)))
+
+
+def _cuts(values: Floats) -> list[float]:
+    """Cuts halfway between values, at quantiles of them."""
+    levels = np.unique(values)
+    middles = (levels[1:] + levels[:-1]) / 2
+    if len(middles) > _CUTS:
+        wanted = np.quantile(values, np.arange(1, _CUTS + 1) / (_CUTS + 1))
+        middles = middles[np.unique(np.searchsorted(middles, wanted).clip(max=len(middles) - 1))]
+    return [float(cut) for cut in middles]
+
+
+def _always(rows: Ints) -> Bools:
+    return np.ones(len(rows), dtype=np.bool_)
+
+
+def _same(rows: Ints) -> Bools:
+    return np.asarray(rows[:, 0] == rows[:, 1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Among:
+    """Holds where an atom is stated."""
+
+    lookup: Lookup
+    key: Key
+
+    def __call__(self, rows: Ints) -> Bools:
+        return self.lookup.hold(self.key, rows)
+
+
+@dataclass(frozen=True)
+class _Is:
+    """Holds where a variable stands for one constant."""
+
+    code: int
+
+    def __call__(self, rows: Ints) -> Bools:
+        return np.asarray(rows[:, 0] == self.code)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """Holds where a variable stands for a number above a cut, or not above it."""
+
+    numbers: Floats
+    cut: float
+    sign: str
+
+    def __call__(self, rows: Ints) -> Bools:
+        above = self.numbers[rows[:, 0]] > self.cut
+        return np.asarray(above if self.sign == ">" else ~above)

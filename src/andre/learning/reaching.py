@@ -1,0 +1,81 @@
+"""Learning rules of many variables from what examples reach, with one link more at a time.
+
+Few links are enough for most rules, and then there are few candidates. Where these do not describe the
+examples without a mistake, further links are followed, as long as there is time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from andre.census import Census, Growth, reach_census
+from andre.errors import DataError
+from andre.facts import FactBase
+from andre.learning.callbacks import Callback
+from andre.learning.modes import learn_from_examples
+from andre.learning.plan import Plan
+from andre.learning.results import Definition
+from andre.limits import late, limited, stage, time_left
+from andre.logic import Program
+from andre.samples import Language
+
+#: How far links are followed, step by step: those that multiply groundings, and the depth of variables.
+_STAGES = ((0, 2), (1, 2), (2, 3), (3, 4), (4, 4))
+#: The share of the time that is left which a stage may take.
+_SHARE = 0.5
+
+
+def learn_from_reach(
+    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
+) -> Definition:
+    """The rules that describe the examples shortest, of those that links from the examples allow.
+
+    Parameters
+    ----------
+    facts
+        What is known; background rules have been run.
+    """
+    best: Definition | None = None
+    for census in _censuses(facts, language, plan):
+        for callback in callbacks:
+            callback.on_census(census)
+        with limited(time_left().share(_SHARE)):
+            made = learn_from_examples(census, language, plan, callbacks)
+        if best is None or _rank(made) < _rank(best):
+            best = made
+        if _is_flawless(best) or made.result.stopped == "interrupted" or late("following links"):
+            break
+    if best is None:
+        raise DataError(
+            f"nothing that the facts say of the examples of {language.target} tells them apart: "
+            "allow more relations or variables"
+        )
+    return replace(best, program=Program(tuple(rule.unified().tidy() for rule in best.program)))
+
+
+def _censuses(facts: FactBase, language: Language, plan: Plan) -> Iterator[Census]:
+    """The census at each stage; a stage that finds no link more than the one before is left out."""
+    before: tuple[int, int] | None = None
+    for multiple, depth in _STAGES:
+        growth = Growth(multiple=multiple, depth=depth)
+        try:
+            with stage("following links"):
+                census = reach_census(
+                    facts, language, growth=growth, seed=plan.config.seed, memory_limit=plan.memory_limit
+                )
+        except DataError:  # so few links say nothing about the examples
+            continue
+        size = len(census.space.links), census.space.m
+        if size != before:
+            yield census
+        before = size
+
+
+def _rank(made: Definition) -> tuple[bool, float]:
+    return not _is_flawless(made), made.length
+
+
+def _is_flawless(made: Definition) -> bool:
+    """Whether a definition makes no mistake on the examples."""
+    return made.confusion.false_positives == 0 and made.confusion.false_negatives == 0
