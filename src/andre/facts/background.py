@@ -129,6 +129,7 @@ class Background:
     """
 
     clauses: tuple[str, ...]
+    library: tuple[Key, ...] = ()  #: predicates of Prolog's own that a bias lets bodies hold
 
     @property
     def text(self) -> str:
@@ -154,15 +155,19 @@ class Background:
         return frozenset(found)
 
     def __add__(self, other: Background) -> Background:
-        return Background(tuple(dict.fromkeys((*self.clauses, *other.clauses))))
+        both = zip((self.clauses, self.library), (other.clauses, other.library), strict=True)
+        clauses, library = (tuple(dict.fromkeys((*one, *more))) for one, more in both)
+        return Background(clauses, library)
 
     def __str__(self) -> str:
-        names = ", ".join(f"{name}/{arity}" for name, arity in self.defines)
+        names = ", ".join(f"{name}/{arity}" for name, arity in (*self.defines, *self.library))
         count = "1 clause" if len(self.clauses) == 1 else f"{len(self.clauses)} clauses"
         return f"{count} for SWI-Prolog: {names}"
 
 
-def divide(written: Sequence[Written], stated: Iterable[Key]) -> tuple[list[Rule], Background | None]:
+def divide(
+    written: Sequence[Written], stated: Iterable[Key], asked: Iterable[Key] = ()
+) -> tuple[list[Rule], Background | None]:
     """The rules that Datalog can run, and the rest for Prolog, in its order.
 
     Parameters
@@ -171,6 +176,8 @@ def divide(written: Sequence[Written], stated: Iterable[Key]) -> tuple[list[Rule
         All clauses of a source but its plain facts, and its directives.
     stated
         The predicates of the plain facts.
+    asked
+        The predicates that bodies may hold.
 
     Examples
     --------
@@ -198,5 +205,6 @@ def divide(written: Sequence[Written], stated: Iterable[Key]) -> tuple[list[Rule
         prolog |= added
     rules = [clause.rule for clause in written if clause.rule and clause.rule.head.key not in prolog]
     rest = tuple(clause.text for clause in written if clause.rule is None or clause.rule.head.key in prolog)
-    has_clauses = any(not text.startswith(":-") for text in rest)
-    return rules, Background(rest) if has_clauses else None
+    library = tuple(key for key in asked if key in LIBRARY - defined)
+    is_needed = library or any(not text.startswith(":-") for text in rest)
+    return rules, Background(rest, library) if is_needed else None

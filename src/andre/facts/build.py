@@ -204,7 +204,7 @@ class Builder:
         if recode is not None:
             relations = [relation.recoded(recode) for relation in relations]
         merged = merge_equal(relations, len(constants), partial(self._describe, constants))
-        rules, prolog = divide(self.written, self._found)
+        rules, prolog = divide(self.written, self._found, self.bias.body if self.bias else ())
         unused = 0 if prolog else sum(clause.key is None for clause in self.written)
         remarks = (*self.remarks, *([] if prolog is None else [f"{prolog}, tabled before rules are learned"]))
         notes = Notes(

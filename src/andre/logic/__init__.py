@@ -27,6 +27,7 @@ from andre.logic.spelling import (
     tell_count,
     unquote,
 )
+from andre.logic.terms import is_term
 from andre.logic.writers import PROGRAM_FORMATS, format_program, read_program, write_program
 from andre.logic.writers.json import from_json, to_json
 from andre.logic.writers.prolog import to_prolog
@@ -55,6 +56,7 @@ __all__ = [
     "from_json",
     "html_table",
     "is_code",
+    "is_term",
     "merge_programs",
     "number_or_none",
     "parse_atom",

@@ -83,6 +83,19 @@ class Constant:
         """The value where it is a number, else None."""
         return None if isinstance(self.value, str) else self.value
 
+    @property
+    def canonical(self) -> str:
+        """The text that all terms which hold the constant have for it: functors before arguments.
+
+        Examples
+        --------
+        >>> print(Constant("'-'(a,b)").canonical, Constant("New York").canonical)
+        '-'(a,b) 'New York'
+        """
+        if isinstance(self.value, str):
+            return self.value if is_term(self.value) else quote(self.value)
+        return spell_number(self.value)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constant):
             return NotImplemented
@@ -224,7 +237,7 @@ class Atom:
 def _left_side(term: Term) -> str:
     """A term before a comparison, where `not` would negate it and an operator would take part of it."""
     if isinstance(term, Constant) and isinstance(term.value, str):
-        return "'not'" if term.value == "not" else term.value if is_term(term.value) else str(term)
+        return "'not'" if term.value == "not" else term.canonical
     return str(term)
 
 
