@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable
+from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable, quote
+from andre.logic.terms import compound_text, is_term, list_text
 
 ODD_NAMES = ["not", "true", "is", "it's", "a\\b", "[a,b]", "[]", "[X]", "New York", "X", "007", "1e5", "nan"]
 ODD_NAMES += [
@@ -26,7 +27,19 @@ variables = st.sampled_from(["X", "Y", "Z", "X1", "_1", "_abc"]).map(Variable)
 numbers = st.one_of(
     st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([1e20, -1e-7, 1e300])
 )
-constants = st.one_of(names, st.just(""), numbers).map(Constant)
+simple_texts = st.one_of(names.map(quote), numbers.map(lambda number: str(Constant(number))))
+functors = st.one_of(st.sampled_from(["f", "+", "-", "*", "/", ":", "^", "mod", "a b", "=", "[]"]), names)
+ground_texts = st.recursive(
+    simple_texts,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(list_text),
+        st.builds(compound_text, functors, st.lists(inner, min_size=1, max_size=3)),
+    ),
+    max_leaves=6,
+)
+#: Lists and compound terms, as constants.
+ground_terms = ground_texts.filter(is_term).map(Constant)
+constants = st.one_of(st.one_of(names, st.just(""), numbers).map(Constant), ground_terms)
 terms = st.one_of(variables, constants)
 atoms = st.builds(
     Atom,

@@ -9,6 +9,7 @@
 - `types`, `query`, `bias`: argument types, questions to the facts, Popper's language bias
 """
 
+from andre.facts.background import LIBRARY, Background
 from andre.facts.base import FEATURES, FactBase, Notes, World
 from andre.facts.bias import Bias
 from andre.facts.calibration import Calibration
@@ -35,10 +36,12 @@ __all__ = [
     "FEATURES",
     "FORMATS",
     "KINDS",
+    "LIBRARY",
     "MARKS",
     "PYKEEN_SPLITS",
     "TASKS",
     "ArgumentTypes",
+    "Background",
     "Bias",
     "Calibration",
     "ColumnSchema",

@@ -14,6 +14,7 @@ import numpy as np
 
 from andre.arrays import row_keys
 from andre.errors import DataError
+from andre.facts.background import Background
 from andre.facts.bias import Bias
 from andre.facts.relation import (
     COLUMNS,
@@ -52,7 +53,6 @@ class Notes:
     overlaps: int = 0  #: facts that stand in more than one of train, valid, test
     unary: tuple[str, ...] = ()  #: relations read as unary
     directives: int = 0  #: Prolog directives passed over
-    settings: tuple[str, ...] = ()  #: lines of a language bias passed over
     remarks: tuple[str, ...] = ()  #: what else is worth knowing, one sentence each
 
     def __iter__(self) -> Iterator[str]:
@@ -70,8 +70,6 @@ class Notes:
         if self.directives:
             what = "directive is" if self.directives == 1 else "directives are"
             yield f"{self.directives} Prolog {what} passed over: only facts and rules are read"
-        if self.settings:
-            yield f"{', '.join(self.settings)} in bias.pl passed over: no such setting is known here"
         yield from self.remarks
 
 
@@ -105,6 +103,7 @@ class FactBase:
     notes: Notes = field(default=Notes())
     bias: Bias | None = None  #: the language bias that came with the facts
     origin: str | None = None  #: the format they were read from
+    prolog: Background | None = None  #: background clauses that only Prolog can run
 
     def __post_init__(self) -> None:
         if self.world not in {"closed", "open"}:
@@ -317,6 +316,7 @@ class FactBase:
             self,
             relations={relation.key: relation for relation in relations if len(relation)},
             rules=Program() if "rules" in features else rules,
+            prolog=None if "rules" in features else self.prolog,
             bias=None if "bias" in features else self.bias,
         )
 
@@ -330,7 +330,7 @@ class FactBase:
         }
         if any(rule.probability != 1 for rule in self.rules):
             has.add("probability")
-        if len(self.rules):
+        if len(self.rules) or self.prolog is not None:
             has.add("rules")
         if self.bias is not None:
             has.add("bias")
@@ -356,7 +356,9 @@ class FactBase:
         merged = FactBase.from_relations(
             (*self.constants, *new), relations.values(), rules=rules, world=self.world
         )
-        return replace(merged, bias=self.bias or other.bias)
+        both = [some for some in (self.prolog, other.prolog) if some is not None]
+        prolog = both[0] + both[-1] if both else None
+        return replace(merged, bias=self.bias or other.bias, prolog=prolog)
 
     def __len__(self) -> int:
         return sum(map(len, self.relations.values()))
@@ -368,7 +370,8 @@ class FactBase:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FactBase):
             return NotImplemented
-        if (self.world, self.bias, self.rules) != (other.world, other.bias, other.rules):
+        rest, others = ((some.world, some.bias, some.rules, some.prolog) for some in (self, other))
+        if rest != others:
             return False
         if {k: len(r) for k, r in self.relations.items()} != {k: len(r) for k, r in other.relations.items()}:
             return False

@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from andre.arrays import Ints, csr_starts
 from andre.errors import DataError
+from andre.facts.background import Written, divide
 from andre.facts.base import FactBase, Notes
 from andre.facts.bias import Bias
+from andre.facts.modes import Modes
 from andre.facts.relation import (
+    MARKS,
     Codes,
     Dictionary,
     Key,
@@ -118,15 +121,33 @@ class Builder:
     """
 
     texts: Dictionary[Hashable] = field(default_factory=Dictionary)
-    rules: list[Rule] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)  #: rules, clauses for Prolog, and its directives
     bias: Bias | None = None
-    directives: int = 0
-    settings: list[str] = field(default_factory=list)
+    directives: int = 0  #: how many directives say nothing to any engine
+    remarks: list[str] = field(default_factory=list)
+    modes: Modes = field(default_factory=Modes)  #: Aleph's declarations
+    prolog_keys: set[Key] = field(default_factory=set)  #: predicates with a clause that only Prolog can run
     _found: dict[Key, list[_Found]] = field(default_factory=dict)
 
     def code(self, value: Value) -> int:
         """The code of a value that is known to be a name or a number."""
         return self.texts[value if isinstance(value, int) else (value,)]
+
+    def add_rule(self, rule: Rule, text: str | None = None) -> None:
+        """Add a rule, with the text that it was written as."""
+        self.written.append(Written(str(rule) if text is None else text, rule.head.key, rule))
+
+    def add_prolog(self, clause: Written) -> None:
+        """Add a clause that only Prolog can run."""
+        self.written.append(clause)
+        if clause.key is not None:
+            self.prolog_keys.add(clause.key)
+
+    def take_modes(self) -> None:
+        """Let Aleph's declarations be the bias, where there are some."""
+        if (bias := self.modes.bias) is not None:
+            self.bias = bias
+            self.remarks += self.modes.remarks
 
     def add(self, name: str, codes: Codes, place: Place | None = None, **columns: Any) -> None:
         """Add facts of one relation, with the columns probability, mark and negative where given."""
@@ -142,7 +163,15 @@ class Builder:
         for name, rows in zip(names, group_rows(relations, len(names)), strict=True):
             self.add(name, ends[rows], **{field: column[rows] for field, column in columns.items()})
 
-    def add_atom(self, atom: Atom, place: Place, *, probability: float = 1.0, negative: bool = False) -> None:
+    def add_atom(
+        self,
+        atom: Atom,
+        place: Place,
+        *,
+        probability: float = 1.0,
+        negative: bool = False,
+        mark: str = MARKS[0],
+    ) -> None:
         """Add one ground atom."""
         codes = []
         for arg in atom.args:
@@ -155,9 +184,8 @@ class Builder:
             except DataError as error:
                 raise DataError(f"{place.of(0)}: {error}") from None
         row = np.array([codes], dtype=np.int32).reshape(1, len(codes))
-        self.add(
-            atom.predicate, row, place, probability=np.array([probability]), negative=np.array([negative])
-        )
+        columns: dict[str, Any] = {"probability": probability, "negative": negative, "mark": MARKS.index(mark)}
+        self.add(atom.predicate, row, place, **{name: np.array([value]) for name, value in columns.items()})
 
     def finish(self, interpret: Interpret = values_of_texts, *, one_arity: bool = False) -> FactBase:
         """The fact base of all that was added.
@@ -176,14 +204,21 @@ class Builder:
         if recode is not None:
             relations = [relation.recoded(recode) for relation in relations]
         merged = merge_equal(relations, len(constants), partial(self._describe, constants))
+        rules, prolog = divide(self.written, self._found, self.bias.body if self.bias else ())
+        unused = 0 if prolog else sum(clause.key is None for clause in self.written)
+        remarks = (*self.remarks, *([] if prolog is None else [f"{prolog}, tabled before rules are learned"]))
         notes = Notes(
-            merged.duplicates,
-            merged.overlaps,
-            directives=self.directives,
-            settings=tuple(self.settings),
+            merged.duplicates, merged.overlaps, directives=self.directives + unused, remarks=remarks
         )
-        rules = Program(tuple(self.rules))
-        return FactBase(tuple(constants), merged.relations, rules, "closed", notes, self.bias)
+        return FactBase(
+            tuple(constants),
+            merged.relations,
+            Program(tuple(rules)),
+            "closed",
+            notes,
+            self.bias,
+            prolog=prolog,
+        )
 
     def _values(
         self, interpret: Interpret, relations: Iterable[Relation]

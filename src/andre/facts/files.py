@@ -59,7 +59,7 @@ def read_facts(source: Any, format: str | None = None, world: World = "closed") 
     FactBase(2 facts, 1 relations, 3 constants)
     """
     facts = _read(source, format)
-    if not len(facts) and not len(facts.rules):
+    if not len(facts) and "rules" not in facts.features:
         if isinstance(source, str | Path):
             raise DataError(f"{Path(source)} has no facts: check the path, or name the format by --format")
         raise DataError("there are no facts in it")
@@ -126,7 +126,7 @@ def _check(base: FactBase, chosen: Format) -> None:
     for relation in base.relations.values():
         if not len(relation):
             raise DataError(f"{relation} has no facts, and no reader takes an empty relation: leave it out")
-    if not len(base) and not len(base.rules):
+    if not len(base) and "rules" not in base.features:
         raise DataError("there are no facts to write")
     for feature in base.features:
         if feature not in chosen.holds:

@@ -6,6 +6,7 @@
 - `coded`, `extensions`: what these read: rules as integers, with what negation means in a closed and in an
   open world, facts as rows of codes and as tables
 - `truth_tables`: the same for many programs at once; it needs torch, so import it by its own path
+- `prolog`: backgrounds that only SWI-Prolog can run (`tabling.pl`), tabled into plain facts
 - `explain`: why an atom holds
 """
 
@@ -14,6 +15,7 @@ from andre.inference.coded import number_ranks
 from andre.inference.engine import Engine, alternating_fixpoint
 from andre.inference.explain import Explainer, Explanation, FactIndex, Firing, Search, explain
 from andre.inference.model import Model
+from andre.inference.prolog import Tabling, find_swipl
 from andre.inference.run import infer, materialise
 
 __all__ = [
@@ -26,9 +28,11 @@ __all__ = [
     "Firing",
     "Model",
     "Search",
+    "Tabling",
     "alternating_fixpoint",
     "covered_heads",
     "explain",
+    "find_swipl",
     "infer",
     "materialise",
     "number_ranks",

@@ -14,6 +14,7 @@ from andre.inference.coded import CodedProgram, CodedRule, is_variable
 from andre.inference.duckdb_engine import DuckDBEngine
 from andre.inference.engine import Engine, components
 from andre.inference.model import Model
+from andre.inference.prolog import Tabling, tabled
 from andre.logic import Program
 
 #: Above this many atoms DuckDB's start costs less than clingo's symbols do.
@@ -127,15 +128,28 @@ def infer(
     >>> print(*infer(one_way, replace(facts.merge(denied), world="open")))
     one_way(a, b)
     """
-    if len(facts.rules):
+    if len(facts.rules) or facts.prolog is not None:
         facts = materialise(facts, engine=engine, memory_limit=memory_limit)
+    return _run(program, facts, engine, memory_limit)
+
+
+def _run(program: Program, facts: FactBase, engine: str | Engine, memory_limit: str) -> Model:
     coded = CodedProgram.of(program, facts)
     chosen = choose_engine(engine, coded, memory_limit) if isinstance(engine, str) else engine
     return Model.of(coded, facts, chosen.run(coded), chosen.name)
 
 
-def materialise(facts: FactBase, *, engine: str | Engine = "auto", memory_limit: str = "4GB") -> FactBase:
-    """The facts together with what their background rules derive, without the rules.
+def materialise(
+    facts: FactBase,
+    *,
+    engine: str | Engine = "auto",
+    memory_limit: str = "4GB",
+    tabling: Tabling | None = None,
+) -> FactBase:
+    """The facts together with what their background derives, without the background.
+
+    Rules are run by an engine; what only Prolog can run is tabled by SWI-Prolog (see
+    `Tabling`), and a note says how far.
 
     Examples
     --------
@@ -146,6 +160,6 @@ def materialise(facts: FactBase, *, engine: str | Engine = "auto", memory_limit:
     FactBase(2 facts, 2 relations, 2 constants)
     """
     bare = replace(facts, rules=Program())
-    if not len(facts.rules):
-        return bare
-    return infer(facts.rules, bare, engine=engine, memory_limit=memory_limit).facts
+    if len(facts.rules):
+        bare = _run(facts.rules, bare, engine, memory_limit).facts
+    return tabled(bare, tabling)

@@ -1,7 +1,8 @@
 """Atoms, rules and programs: frozen values whose `str()` is Prolog.
 
 - `atom`, `rule`, `program`: the values, and what makes a rule safe
-- `spelling`: how Prolog spells names, numbers and lists
+- `spelling`: how Prolog spells names and numbers
+- `terms`: lists and compound terms as constants
 - `grammar`, `parse`: values from Prolog, ProbLog and AnyBURL text
 - `writers`: programs as text and files of all formats
 - `rows`: rules about columns of a table as relational rules about its rows
@@ -13,7 +14,7 @@ from andre.logic.compare import Difference, difference, merge_programs, subsumes
 from andre.logic.parse import Clause, parse_atom, parse_clauses, parse_program, parse_rule
 from andre.logic.program import Program
 from andre.logic.rows import by_row, speaks_of_columns
-from andre.logic.rule import Evidence, Rule, check_safe
+from andre.logic.rule import Evidence, Rule, check_safe, unsafe_variables
 from andre.logic.spelling import (
     QUOTED,
     is_code,
@@ -26,6 +27,7 @@ from andre.logic.spelling import (
     tell_count,
     unquote,
 )
+from andre.logic.terms import is_term
 from andre.logic.writers import PROGRAM_FORMATS, format_program, read_program, write_program
 from andre.logic.writers.json import from_json, to_json
 from andre.logic.writers.prolog import to_prolog
@@ -54,6 +56,7 @@ __all__ = [
     "from_json",
     "html_table",
     "is_code",
+    "is_term",
     "merge_programs",
     "number_or_none",
     "parse_atom",
@@ -73,5 +76,6 @@ __all__ = [
     "to_json",
     "to_prolog",
     "unquote",
+    "unsafe_variables",
     "write_program",
 ]

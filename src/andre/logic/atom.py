@@ -12,7 +12,8 @@ from itertools import count
 from typing import TypeAlias
 
 from andre.errors import LogicError
-from andre.logic.spelling import is_list, number_or_none, quote, read_date, read_number, spell_number
+from andre.logic.spelling import number_or_none, quote, read_date, read_number, spell_number
+from andre.logic.terms import is_term, spell_term
 
 #: The comparisons by size, which hold between numbers only.
 ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -47,14 +48,14 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A name, a number, or a list of constants (kept as its text).
+    """A name, a number, or a list or compound term without variables (kept as its canonical text).
 
     Equality is Prolog's: 1, 1.0 and '1' are three constants.
 
     Examples
     --------
-    >>> print(Constant("ann"), Constant("New York"), Constant(3), Constant("[a,b]"))
-    ann 'New York' 3 [a,b]
+    >>> print(Constant("ann"), Constant("New York"), Constant(3), Constant("[a,f(b)]"), Constant("'-'(a,b)"))
+    ann 'New York' 3 [a,f(b)] a-b
     >>> Constant(1) == Constant(1.0)
     False
     """
@@ -82,6 +83,19 @@ class Constant:
         """The value where it is a number, else None."""
         return None if isinstance(self.value, str) else self.value
 
+    @property
+    def canonical(self) -> str:
+        """The text that all terms which hold the constant have for it: functors before arguments.
+
+        Examples
+        --------
+        >>> print(Constant("'-'(a,b)").canonical, Constant("New York").canonical)
+        '-'(a,b) 'New York'
+        """
+        if isinstance(self.value, str):
+            return self.value if is_term(self.value) else quote(self.value)
+        return spell_number(self.value)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constant):
             return NotImplemented
@@ -93,7 +107,7 @@ class Constant:
     def __str__(self) -> str:
         if not isinstance(self.value, str):
             return spell_number(self.value)
-        return self.value if is_list(self.value) else quote(self.value)
+        return spell_term(self.value) or quote(self.value)
 
 
 def _plain_value(value: object) -> str | int | float:
@@ -215,10 +229,16 @@ class Atom:
 
     def __str__(self) -> str:
         if self.is_builtin:
-            left = "'not'" if self.args[0] == Constant("not") else self.args[0]
-            return f"{left} {self.predicate} {self.args[1]}"
+            return f"{_left_side(self.args[0])} {self.predicate} {self.args[1]}"
         name = f"'{self.predicate}'" if self.predicate in _KEYWORDS else quote(self.predicate)
         return f"{name}({', '.join(map(str, self.args))})" if self.args else name
+
+
+def _left_side(term: Term) -> str:
+    """A term before a comparison, where `not` would negate it and an operator would take part of it."""
+    if isinstance(term, Constant) and isinstance(term.value, str):
+        return "'not'" if term.value == "not" else term.canonical
+    return str(term)
 
 
 def fresh_variables(taken: Container[str]) -> Iterator[Variable]:

@@ -8,14 +8,15 @@ its terms have terminals of their own; the contextual lexer keeps them apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from andre.errors import LogicError, shorten
 from andre.logic.atom import Constant, Term, Variable
-from andre.logic.spelling import QUOTED, read_number, unquote
+from andre.logic.spelling import QUOTED, quote, read_number, unquote
+from andre.logic.terms import DEEPEST_TERM, compound_text, list_text
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -29,19 +30,25 @@ literal: positive
        | _NEGATION positive          -> negation
        | _NEGATION "(" positive ")"  -> negation
 ?positive: atom | comparison
-comparison: term COMPARISON term
+comparison: left COMPARISON term
+?left: atom | VARIABLE -> variable | STRING -> quoted | DIGITS -> bare | list
 atom: name ["(" [terms] ")"]
 terms: term ("," term)*
 ?name: NAME | QUOTED | CAPITALISED
 ?term: VARIABLE -> variable
-     | simple
-     | list     -> whole
-?simple: NAME   -> bare
-       | QUOTED -> quoted
-       | STRING -> quoted
-       | DIGITS -> bare
-?item: simple | list
-list: LIST_START [item ("," item)*] "]"
+     | sum
+?sum: product  | sum SUM product       -> infix
+?product: pair | product PRODUCT pair  -> infix
+?pair: item    | item PAIR pair        -> infix
+?item: NAME    -> bare
+     | QUOTED  -> quoted
+     | STRING  -> quoted
+     | DIGITS  -> bare
+     | list
+     | compound
+     | "(" sum ")"
+list: START [sum ("," sum)*] "]"
+compound: (NAME | QUOTED) "(" sum ("," sum)* ")"
 
 ?single: atom _DOT?
 
@@ -60,7 +67,10 @@ NAME: /[^\W\d_A-Z]\w*/
 DIGITS: /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/
 QUOTED.2: /<QUOTED>/
 STRING: /"(?:[^"\\\n]|\\[\s\S])*+"/
-LIST_START: "["
+START: "["
+SUM: /[-+]/
+PRODUCT: /\*|\/(?!\*)/
+PAIR: /\^|:(?![:-])/
 _DOT: /\.(?=[\s%]|\Z)/
 
 COUNT: /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=\s)/
@@ -73,16 +83,23 @@ COMMENT: /%[^\n]*+|\/\*(?:[^*]|\*(?!\/))*+\*\//
 %ignore COMMENT
 """.replace("<QUOTED>", QUOTED)
 
-_DEEPEST_LIST = 100
-
 
 class _Anonymous:
     """The variable `_`, which is another one wherever it stands."""
 
 
 _ANONYMOUS = _Anonymous()
+
+
+class TermText(NamedTuple):
+    """A list or compound term as its canonical text, and how deep it nests."""
+
+    text: str
+    depth: int
+
+
 #: A string is a constant of an AnyBURL line: whether a name or a number is not known yet.
-RawTerm: TypeAlias = Term | _Anonymous | str
+RawTerm: TypeAlias = Term | TermText | _Anonymous | str
 
 
 class RawAtom(NamedTuple):
@@ -117,16 +134,6 @@ class RawDirective(NamedTuple):
     line: int
 
 
-class _ListText(NamedTuple):
-    """A list as its text, and how deep it nests."""
-
-    text: str
-    depth: int
-
-    def __str__(self) -> str:
-        return self.text
-
-
 class ReadError(Exception):
     """Something that cannot be read, with the line of the text it stands in."""
 
@@ -157,8 +164,9 @@ class _Reader:
     def negation(self, atom: RawAtom) -> RawLiteral:
         return RawLiteral(atom, negated=True)
 
-    def comparison(self, left: RawTerm, sign: Token, right: RawTerm) -> RawAtom:
-        return RawAtom(str(sign), (left, right), _line(sign))
+    def comparison(self, left: RawAtom | RawTerm, sign: Token, right: RawTerm) -> RawAtom:
+        side = _as_term(left, sign) if isinstance(left, RawAtom) else left
+        return RawAtom(str(sign), (side, right), _line(sign))
 
     def atom(self, name: Token, args: tuple[RawTerm, ...] | None = None) -> RawAtom:
         is_true = name.type == "NAME" and name == "true" and not args
@@ -179,15 +187,16 @@ class _Reader:
     def quoted(self, token: Token) -> Constant:
         return Constant(_name(token))
 
-    def list(self, start: Token, *items: Constant | _ListText | None) -> _ListText:
-        # The text is built afresh at each level, which is why depth has a bound.
-        depth = 1 + max((item.depth for item in items if isinstance(item, _ListText)), default=0)
-        if depth > _DEEPEST_LIST:
-            raise ReadError(f"a list nests deeper than {_DEEPEST_LIST} levels", _line(start))
-        return _ListText("[" + ",".join(str(item) for item in items if item is not None) + "]", depth)
+    def list(self, start: Token, *items: Constant | TermText | None) -> TermText:
+        found = [item for item in items if item is not None]
+        return TermText(list_text(map(_canonical, found)), _depth_over(start, found))
 
-    def whole(self, items: _ListText) -> Constant:
-        return Constant(items.text)
+    def compound(self, name: Token, *args: Constant | TermText) -> TermText:
+        return TermText(compound_text(_name(name), map(_canonical, args)), _depth_over(name, args))
+
+    def infix(self, left: Constant | TermText, sign: Token, right: Constant | TermText) -> TermText:
+        text = compound_text(str(sign), map(_canonical, (left, right)))
+        return TermText(text, _depth_over(sign, (left, right)))
 
     def line(
         self, n_b: Token | None, n_r: Token | None, head: RawAtom, body: tuple[RawLiteral, ...] | None
@@ -206,6 +215,30 @@ class _Reader:
         if len(token) == 1 and "A" <= token <= "Z":
             return Variable(str(token))
         return Constant(_name(token)) if token.type == "QUOTED" else str(token)
+
+
+def _canonical(term: Constant | TermText) -> str:
+    if isinstance(term, TermText):
+        return term.text
+    # A name that looks like a term was written in quotes, and keeps them inside another term.
+    return str(term) if term.number is not None else quote(str(term.value))
+
+
+def _as_term(atom: RawAtom, sign: Token) -> RawTerm:
+    """What was read as an atom, and turns out to stand before a comparison."""
+    args = [arg for arg in atom.args if isinstance(arg, Constant | TermText)]
+    if len(args) < len(atom.args):
+        raise ReadError(_complaint(str(sign)), _line(sign))
+    if not args:
+        return Constant(atom.predicate)
+    return TermText(compound_text(atom.predicate, map(_canonical, args)), _depth_over(sign, args))
+
+
+def _depth_over(token: Token, inner: Iterable[Constant | TermText]) -> int:
+    depth = 1 + max((item.depth for item in inner if isinstance(item, TermText)), default=0)
+    if depth > DEEPEST_TERM:
+        raise ReadError(f"a term nests deeper than {DEEPEST_TERM} levels", _line(token))
+    return depth
 
 
 def _line(token: Token) -> int:
@@ -244,12 +277,12 @@ _HINTS = {
     "\\+": "negation stands in a body, after a comma, and a fact that is false is written 0.0::p(x).",
     "->": "write one clause for each case",
     "!": "rules are tried in any order here, so leave the cut out",
-    "|": "lists are constants here, so write them out whole",
+    "|": "lists are constants in rules, so write them out whole",
     "<=": "less or equal is written =<",
     "==": "equality is written =",
     "\\==": "inequality is written \\=",
     "is": "arithmetic is not supported, so add a relation that holds the result",
-    "(": "arguments are names, numbers, variables or lists, not compound terms",
+    "(": "arguments are names, numbers, variables, lists and compound terms without variables",
 }
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from andre.errors import LogicError, shorten
 from andre.logic.atom import Atom, Constant, Literal, Term, Variable, fresh_variables
-from andre.logic.grammar import RawAtom, RawClause, RawDirective, RawTerm, ReadError, read_raw
+from andre.logic.grammar import RawAtom, RawClause, RawDirective, RawTerm, ReadError, TermText, read_raw
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
 from andre.logic.spelling import CODE, QUOTED, unquote
@@ -236,4 +236,6 @@ def _name_all(atoms: Iterable[RawAtom], read: Callable[[str], Constant] = Consta
 def _term(term: RawTerm, fresh: Iterator[Variable], read: Callable[[str], Constant]) -> Term:
     if isinstance(term, Variable | Constant):
         return term
+    if isinstance(term, TermText):
+        return Constant(term.text)
     return read(term) if isinstance(term, str) else next(fresh)

@@ -1,4 +1,4 @@
-"""How Prolog spells names, numbers and lists, and how dates are spelled: writing and reading them."""
+"""How Prolog spells names and numbers, and how dates are spelled: writing and reading them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ CODE = r"-?0[0-9]+"
 _CODE = re.compile(rf"{CODE}\Z")
 _PLAIN_NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\Z")
-_LIST_TOKEN = re.compile(rf"[\[\],]|{QUOTED}|[a-z][A-Za-z0-9_]*|-?[0-9][0-9.eE+-]*")
 _ESCAPE = re.compile(r"''|\\(?:x(?P<hex>[0-9a-fA-F]+)\\|(?P<octal>[0-7]+)\\|(?P<one>[\s\S]))")
 
 _WRITTEN = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -30,6 +29,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS = 4000  # Python itself refuses to read integers of more than 4,300
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether Prolog reads the name as one without quotes."""
+    return _PLAIN_NAME.match(name) is not None
+
+
 def quote(name: str) -> str:
     """Write a name as a Prolog atom, in quotes only where Prolog needs them.
 
@@ -38,7 +42,7 @@ def quote(name: str) -> str:
     >>> print(quote("mother"), quote("Sepal Length"), quote("it's"))
     mother 'Sepal Length' 'it\\'s'
     """
-    if _PLAIN_NAME.match(name):
+    if is_plain_name(name):
         return name
     return "'" + "".join(map(_spell_letter, name)) + "'"
 
@@ -173,40 +177,3 @@ def is_code(text: str) -> bool:
     (True, False)
     """
     return _CODE.match(text) is not None
-
-
-def is_list(text: str) -> bool:
-    """Whether the text is a list of constants, spelled as the parser of rules spells it.
-
-    Examples
-    --------
-    >>> is_list("[a,[1,'New York'],[]]"), is_list("[a, b]"), is_list("[X]"), is_list("[a")
-    (True, False, False, False)
-    """
-    if not (text.startswith("[") and text.endswith("]")):
-        return False
-    place, depth, before = 0, 0, ","
-    while match := _LIST_TOKEN.match(text, place):
-        token, place = match[0], match.end()
-        starts_term = before in ("[", ",")
-        if token == "]":
-            fits = before != ","
-        elif token == ",":
-            fits = not starts_term
-        else:
-            fits = starts_term and (token == "[" or _is_canonical(token))
-        depth += (token == "[") - (token == "]")
-        if not fits or depth <= 0:
-            return fits and place == len(text)
-        before = token
-    return False
-
-
-def _is_canonical(token: str) -> bool:
-    try:
-        if token.startswith("'"):
-            return quote(unquote(token)) == token
-        number = read_number(token)
-    except LogicError:
-        return False
-    return _PLAIN_NAME.match(token) is not None if number is None else spell_number(number) == token

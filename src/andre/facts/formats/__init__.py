@@ -15,7 +15,7 @@ from andre.facts.formats.format import Format
 from andre.facts.formats.jsonl import JSONL
 from andre.facts.formats.nl import NL
 from andre.facts.formats.popper import POPPER
-from andre.facts.formats.prolog import PROBLOG, PROLOG
+from andre.facts.formats.prolog import PROBLOG, PROLOG, aleph_files
 from andre.facts.formats.text import opening, sample
 from andre.facts.formats.triples import TSV, TSV_SPLITS, split_files
 
@@ -71,12 +71,14 @@ def _format_of_folder(folder: Path) -> Format:
     with opening(folder):
         if (folder / "exs.pl").is_file():
             return POPPER
+        if aleph_files(folder):
+            return PROLOG
         found = [TSV_SPLITS] if split_files(folder) else []
         found += [item for item in (CSV, PARQUET) if files_in(folder, item.suffixes[0])]
     if not found:
         raise DataError(
-            f"{folder} has no facts: a folder needs exs.pl and bk.pl, or train.txt, or a .csv or "
-            ".parquet file for each relation"
+            f"{folder} has no facts: a folder needs exs.pl and bk.pl, or Aleph's .b and .f files, or train.txt, "
+            "or a .csv or .parquet file for each relation"
         )
     if len(found) > 1:
         names = " and ".join(item.name for item in found)

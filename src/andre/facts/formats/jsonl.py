@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from andre.errors import DataError, LogicError
+from andre.facts.background import Written
 from andre.facts.base import FEATURES, FactBase
 from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place, as_names
@@ -63,14 +64,17 @@ def _take(builder: Builder, item: Any, line: int, found: _Found) -> None:
         rule = parse_rule(item["rule"])
         if not rule.body:
             raise DataError(f"{rule} has no body: write it as a relation with its args")
-        builder.rules.append(rule)
+        builder.add_rule(rule)
+    elif item.keys() == {"prolog"} and isinstance(item["prolog"], str):
+        text = item["prolog"]
+        builder.written.append(Written.of(text) or Written(text, None))
     elif item.keys() == {"bias"} and isinstance(item["bias"], dict):
         builder.bias = _bias(item["bias"])
     elif "relation" in item and "args" in item and item.keys() <= _FIELDS:
         row = _row(builder, item)
         found.setdefault((item["relation"], len(item["args"])), []).append((*row, line))
     else:
-        raise DataError(f"an object has relation and args, or rule, or bias, not {', '.join(sorted(item))}")
+        raise DataError(f"an object has relation and args, or rule, or prolog, or bias, not {', '.join(sorted(item))}")
 
 
 def _row(builder: Builder, item: dict[str, Any]) -> tuple[tuple[int, ...], float, int, bool]:
@@ -105,6 +109,8 @@ def write_jsonl(base: FactBase, path: Path) -> None:
             file.write(json.dumps({"bias": asdict(base.bias)}, ensure_ascii=False) + "\n")
         for rule in base.rules:
             file.write(json.dumps({"rule": str(rule)}, ensure_ascii=False) + "\n")
+        for clause in base.prolog.clauses if base.prolog else ():
+            file.write(json.dumps({"prolog": clause}, ensure_ascii=False) + "\n")
         for relation in base.relations.values():
             columns = (relation.column(field).tolist() for field in COLUMNS)
             for codes, chance, mark, negative in zip(relation.codes.tolist(), *columns, strict=True):

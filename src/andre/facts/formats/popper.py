@@ -3,54 +3,77 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from andre.errors import DataError, LogicError, shorten
+from andre.facts.background import LIBRARY
 from andre.facts.base import FactBase
 from andre.facts.bias import Bias
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format, refusal
+from andre.facts.formats.popper_bias import bias_lines, read_bias
 from andre.facts.formats.prolog import (
-    BLANK,
     add_clauses,
     clauses,
     fact_texts,
     spell_all,
     values_of_prolog,
+    without_blanks,
     write_clauses,
 )
 from andre.facts.formats.text import fail_at
 from andre.facts.relation import Key
-from andre.logic import QUOTED, parse_atom, quote, unquote
+from andre.logic import parse_atom
 
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
+_TESTS = ("test.pl", "exs_test.pl")
 
 _EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*+\((?P<atom>.*)\)\s*+\.\Z", re.DOTALL)
-_NAME = rf"(?:[a-z]\w*+|{QUOTED})"
-_SETTING = re.compile(
-    rf"(?P<setting>[a-z]\w*+)\s*+(?:\(\s*+(?:(?P<number>[0-9]{{1,9}})|(?P<name>{_NAME})\s*+,\s*+"
-    rf"(?:(?P<arity>[0-9]{{1,3}})|\(\s*+(?P<items>{_NAME}\s*+(?:,\s*+{_NAME}\s*+)*+),?+\s*+\)))\s*+\))?+\s*+\.\Z"
-)
-_PREDICATES = {"head_pred": "head", "body_pred": "body"}
-_LISTS = {"type": "types", "direction": "directions"}
-_NUMBERS = ("max_vars", "max_body", "max_clauses")
-_SWITCHES = ("enable_recursion", "enable_pi", "allow_singletons")
 
 
 def read_popper(folder: Path) -> FactBase:
-    """Read the facts, rules, examples and bias of a folder; only exs.pl must be there."""
+    """Read the facts, clauses, examples and bias of a folder; only exs.pl must be there.
+
+    Examples in test.pl or exs_test.pl are marked test.
+    """
     builder = Builder()
     if (folder / _BIAS).is_file():
-        builder.bias = _read_bias(folder / _BIAS, builder)
+        builder.bias, remarks = read_bias(folder / _BIAS, _bare_clauses(folder / _BIAS))
+        builder.remarks += remarks
     if (folder / _BK).is_file():
         add_clauses(folder / _BK, builder)
     _add_examples(folder / _EXAMPLES, builder)
-    return builder.finish(values_of_prolog)
+    for path in (folder / name for name in _TESTS):
+        if path.is_file():
+            _add_tests(path, builder)
+    facts = builder.finish(values_of_prolog)
+    if not (undefined := _undefined(facts)):
+        return facts
+    names = shorten(", ".join(f"{name}/{arity}" for name, arity in undefined), 60)
+    remark = f"{_BIAS} allows {names} in bodies, which nothing in {_BK} defines"
+    return replace(facts, notes=replace(facts.notes, remarks=(*facts.notes.remarks, remark)))
 
 
-def _add_examples(path: Path, builder: Builder) -> None:
+def _undefined(facts: FactBase) -> list[Key]:
+    """The predicates for bodies that have neither facts nor clauses, here or in Prolog's library."""
+    known = {*facts.relations, *LIBRARY, *(rule.head.key for rule in facts.rules)}
+    known |= set(facts.prolog.defines) if facts.prolog else set()
+    return [key for key in (facts.bias.body if facts.bias else ()) if key not in known]
+
+
+def _add_tests(path: Path, builder: Builder) -> None:
+    """Add the examples of a file, marked test, unless it has a background of its own."""
+    if all(_EXAMPLE.match(text) for _, text in _bare_clauses(path)):
+        _add_examples(path, builder, mark="test")
+    else:
+        builder.remarks.append(
+            f"{path.name} passed over: it has background of its own, so it is another world than {_BK}"
+        )
+
+
+def _add_examples(path: Path, builder: Builder, mark: str = "train") -> None:
     for line, text in _bare_clauses(path):
         match = _EXAMPLE.match(text)
         if match is None:
@@ -64,48 +87,14 @@ def _add_examples(path: Path, builder: Builder) -> None:
             raise fail_at(
                 path, line, f"{atom.predicate}/{atom.arity} has examples, but {_BIAS} has no head_pred for it"
             )
-        builder.add_atom(atom, Place(path, [line]), negative=match["sign"] == "neg")
+        builder.add_atom(atom, Place(path, [line]), negative=match["sign"] == "neg", mark=mark)
 
 
 def _bare_clauses(path: Path) -> Iterator[tuple[int, str]]:
     """The clauses of a file without the comments before them."""
     for line, clause in clauses(path):
-        blank = BLANK.match(clause)
-        start = blank.end() if blank else 0
-        yield line + clause.count("\n", 0, start), clause[start:]
-
-
-def _read_bias(path: Path, builder: Builder) -> Bias:
-    found: dict[str, Any] = {name: [] for name in (*_PREDICATES.values(), *_LISTS.values())}
-    for line, text in _bare_clauses(path):
-        match = _SETTING.match(text)
-        setting = match["setting"] if match else ""
-        if match and setting in _PREDICATES and match["arity"]:
-            found[_PREDICATES[setting]].append((_plain(match["name"]), int(match["arity"])))
-        elif match and setting in _LISTS and match["items"]:
-            items = tuple(_plain(item) for item in re.findall(_NAME, match["items"]))
-            found[_LISTS[setting]].append((_plain(match["name"]), items))
-        elif match and setting in _NUMBERS and match["number"]:
-            found[setting] = int(match["number"])
-        elif match and setting in _SWITCHES and text.rstrip(". \t\n") == setting:
-            found[setting] = True
-        elif setting in {*_PREDICATES, *_LISTS, *_NUMBERS, *_SWITCHES} or _is_broken(text):
-            raise fail_at(
-                path, line, f"{_short(text)} is no setting: see head_pred(name, arity). and the like"
-            )
-        else:
-            builder.settings.append(_short(text))
-    settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.items()}
-    return Bias(**settings)
-
-
-def _is_broken(text: str) -> bool:
-    known = "|".join((*_PREDICATES, *_LISTS, *_NUMBERS, *_SWITCHES))
-    return re.match(rf"(?:{known})\b", text) is not None
-
-
-def _plain(name: str) -> str:
-    return unquote(name) if name.startswith("'") else name
+        text = without_blanks(clause)
+        yield line + clause.count("\n", 0, len(clause) - len(text)), text
 
 
 def _short(text: str) -> str:
@@ -126,24 +115,8 @@ def write_popper(base: FactBase, folder: Path) -> None:
                 fact_texts(relation, spelled), relation.column("negative"), strict=True
             ):
                 file.write(f"{'neg' if negative else 'pos'}({fact}).\n")
-    (folder / _BIAS).write_text(
-        "".join(f"{line}.\n" for line in _bias_lines(bias)), encoding="utf-8", newline="\n"
-    )
-
-
-def _bias_lines(bias: Bias) -> Iterator[str]:
-    for setting, field in _PREDICATES.items():
-        predicates: Iterable[Key] = getattr(bias, field)
-        yield from (f"{setting}({quote(name)},{arity})" for name, arity in predicates)
-    for setting, field in _LISTS.items():
-        for name, items in getattr(bias, field):
-            inner = ",".join(map(quote, items))
-            # Popper reads a tuple of one only with a comma behind it.
-            yield f"{setting}({quote(name)},({inner}{',' if len(items) == 1 else ''}))"
-    for setting in _NUMBERS:
-        if (number := getattr(bias, setting)) is not None:
-            yield f"{setting}({number})"
-    yield from (setting for setting in _SWITCHES if getattr(bias, setting))
+    statements = "".join(f"{line}\n" for line in bias_lines(bias))
+    (folder / _BIAS).write_text(statements, encoding="utf-8", newline="\n")
 
 
 def _check_bias(base: FactBase, title: str) -> None:

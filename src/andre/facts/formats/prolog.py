@@ -12,12 +12,13 @@ from typing import TextIO, TypeAlias
 import numpy as np
 
 from andre.errors import DataError, LogicError
+from andre.facts.background import Written
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format
 from andre.facts.formats.text import blocks, fail_at
 from andre.facts.relation import Key, Relation, Value
-from andre.logic import QUOTED, Atom, Constant, parse_clauses, read_number
+from andre.logic import QUOTED, Atom, Clause, Constant, parse_clauses, read_number
 
 #: No clause is longer than this many characters: the grammar takes seconds for that many.
 MAX_CLAUSE = 1 << 20
@@ -35,6 +36,8 @@ _CLAUSE = re.compile(
     rf"{_SPACE}(?:[^'\"%./]++|{QUOTED}|\"(?:[^\"\\]|\\[\s\S])*+\""
     rf"|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)"
 )
+_FOR_PROLOG = re.compile(r":-\s*(?:op|dynamic|discontiguous|table|use_module\(library\(\w+\))\b")
+_OPERATOR = re.compile(r":-\s*op\b")
 #: Blanks and comments.
 BLANK = re.compile(_SPACE)
 
@@ -43,10 +46,26 @@ _Take: TypeAlias = Callable[[str, int, int], tuple[int, int]]
 
 
 def read_prolog(path: Path) -> FactBase:
-    """Read the facts and rules of a Prolog or ProbLog file."""
+    """Read the facts and clauses of a Prolog or ProbLog file, or of Aleph's .b, .f and .n files.
+
+    Aleph's modes and determinations are the bias; the facts of a .n file are denied.
+    """
     builder = Builder()
-    add_clauses(path, builder)
+    for part in aleph_files(path) or [path]:
+        builder.modes.denying = part.suffix == ".n"
+        add_clauses(part, builder)
+    builder.take_modes()
     return builder.finish(values_of_prolog)
+
+
+def aleph_files(path: Path) -> list[Path]:
+    """The background, positive and negative examples of Aleph's, from their folder or one of them; or nothing."""
+    found = sorted(path.glob("*.b")) if path.is_dir() else [path] if path.suffix == ".b" else []
+    if len(found) > 1:
+        names = ", ".join(file.name for file in found)
+        raise DataError(f"{path} has several backgrounds ({names}): name the .b file that is meant")
+    parts = [file.with_suffix(suffix) for file in found for suffix in (".b", ".f", ".n")]
+    return [part for part in parts if part.is_file()]
 
 
 def write_prolog(base: FactBase, path: Path) -> None:
@@ -63,6 +82,7 @@ def write_clauses(relations: Iterable[Relation], base: FactBase, file: TextIO) -
         for fact, chance in zip(fact_texts(relation, spelled), chances, strict=True):
             file.write(f"{fact}.\n" if chance == 1 else f"{Constant(chance)}::{fact}.\n")
     file.writelines(f"{rule}\n" for rule in base.rules)
+    file.write(base.prolog.text if base.prolog else "")
 
 
 def spell_all(base: FactBase) -> list[str]:
@@ -100,22 +120,57 @@ def clauses(path: Path) -> Iterator[tuple[int, str]]:
     return _cut(path, lambda _, line, place: (place, line))
 
 
+def without_blanks(clause: str) -> str:
+    """A clause without the blanks and comments before it."""
+    blank = BLANK.match(clause)
+    return clause[blank.end() :] if blank else clause
+
+
 def add_clauses(path: Path, builder: Builder) -> None:
-    """Add the facts and rules of a file to a builder that will read texts as Prolog (`values_of_prolog`)."""
+    """Add the clauses of a file to a builder that will read texts as Prolog (`values_of_prolog`)."""
     for line, clause in _cut(path, partial(_take_facts, path, builder)):
+        text = without_blanks(clause)
+        if text.startswith(":-") and (builder.modes.take(text) or _keep_directive(text, builder)):
+            continue
         try:
             found = parse_clauses(clause)
         except LogicError:
+            # For Prolog, if it has the form of a clause; a probability is nothing that Prolog knows.
+            if written := _for_prolog(text, builder):
+                builder.add_prolog(written)
+                continue
             # Once more, with the line where the clause really stands, for the message.
             parse_clauses("\n" * (line - 1) + clause, source=str(path))
             raise
         builder.directives += not found
         for item in found:
-            place = Place(path, [item.line + line - 1])
-            if item.rule.body:
-                builder.rules.append(item.rule)
-            else:
-                builder.add_atom(item.rule.head, place, probability=item.rule.probability)
+            _add_item(item, text, builder, Place(path, [item.line + line - 1]))
+
+
+def _add_item(item: Clause, text: str, builder: Builder, place: Place) -> None:
+    rule = item.rule
+    if rule.body:
+        builder.add_rule(rule, text)
+    elif rule.probability == 1 and (rule.head.variables or rule.head.key in builder.prolog_keys):
+        # It says something of all terms; or its order among the clauses of its predicate may matter.
+        builder.add_prolog(Written(text, rule.head.key))
+    else:
+        builder.add_atom(rule.head, place, probability=rule.probability, negative=builder.modes.denying)
+
+
+def _keep_directive(text: str, builder: Builder) -> bool:
+    """Keep a directive that Prolog needs where it runs the clauses."""
+    if not _FOR_PROLOG.match(text):
+        return False
+    builder.written.append(Written(text, None))
+    return True
+
+
+def _for_prolog(text: str, builder: Builder) -> Written | None:
+    if text.startswith(":-") or "::" in text:
+        return None
+    declares_operators = any(_OPERATOR.match(clause.text) for clause in builder.written)
+    return Written.of(text) or (Written(text, None) if declares_operators else None)
 
 
 def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) -> tuple[int, int]:
@@ -125,7 +180,10 @@ def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) 
         chance, name, args = match.groups()
         line += text.count("\n", place, match.start("name"))
         arity = args.count(",") + 1 if args else 0
-        found.setdefault((name, arity), []).append((args, chance, line))
+        if (name, arity) in builder.prolog_keys and chance is None:
+            builder.add_prolog(Written(without_blanks(match[0]), (name, arity)))
+        else:
+            found.setdefault((name, arity), []).append((args, chance, line))
         line += text.count("\n", match.start("name"), match.end())
         place = match.end()
     for (name, arity), rows in found.items():
@@ -145,6 +203,7 @@ def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) 
             codes.reshape(len(rows), arity),
             Place(path, lines),
             probability=probability,
+            negative=np.full(len(rows), builder.modes.denying),
         )
     return place, line
 
@@ -187,7 +246,7 @@ PROLOG = Format(
     title="a Prolog file",
     read=read_prolog,
     write=write_prolog,
-    suffixes=(".pl", ".pro", ".prolog"),
+    suffixes=(".pl", ".pro", ".prolog", ".b"),
     holds=frozenset({"rules"}),
 )
 PROBLOG = replace(

@@ -1,0 +1,210 @@
+"""Clauses that only Prolog can run: arithmetic, lists with variables, cuts, facts for all terms.
+
+What Datalog can say stays among the rules of a fact base. `divide` tells the two
+apart: a rule is Prolog's where the grammar of rules refuses it, where a variable is
+not bound by its body, or where its body uses a predicate that is Prolog's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from andre.facts.relation import Key
+from andre.logic import QUOTED, Rule, unquote, unsafe_variables
+
+#: Predicates of SWI-Prolog that a background may use without defining them.
+LIBRARY: frozenset[Key] = frozenset(
+    (name, int(arity))
+    for name, _, arity in (
+        word.rpartition("/")
+        for word in """
+    append/2 append/3 arg/3 atom/1 atom_chars/2 atom_codes/2 atom_concat/3 atom_length/2 atom_number/2
+    atom_string/2 atom_to_term/3 atomic/1 atomic_list_concat/2 atomic_list_concat/3 aggregate_all/3 bagof/3
+    between/3 call/1 call/2 call/3 call/4 callable/1 char_code/2 char_type/2 code_type/2 compare/3 compound/1
+    copy_term/2 delete/3 downcase_atom/2 exclude/3 fail/0 false/0 findall/3 float/1 flatten/2
+    foldl/4 foldl/5 forall/2 functor/3 ground/1 ignore/1 include/3 integer/1 intersection/3 is_list/1
+    is_set/1 keysort/2 last/2 length/2 list_to_ord_set/2 list_to_set/2 maplist/2 maplist/3 maplist/4
+    max_list/2 max_member/2 member/2 memberchk/2 min_list/2 min_member/2 msort/2 nextto/3 nonvar/1 nth0/3
+    nth0/4 nth1/3 nth1/4 number/1 number_codes/2 numlist/3 once/1 ord_memberchk/2 ord_subset/2 ord_union/3
+    pairs_keys/2 pairs_keys_values/3 pairs_values/2 partition/4 permutation/2 plus/3 predsort/3 prefix/2
+    repeat/0 reverse/2 select/3 select/4 selectchk/3 setof/3 sort/2 sort/4 split_string/4 string/1
+    string_chars/2 string_codes/2 string_concat/3 string_length/2 sub_atom/5 sub_string/5 subset/2
+    subtract/3 succ/2 sum_list/2 sumlist/2 term_to_atom/2 tnot/1 union/3 upcase_atom/2 var/1
+    """.split()
+    )
+)
+
+_TOKEN = re.compile(
+    rf"(?P<blank>\s+|%[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|(?P<quoted>{QUOTED})"
+    r"|(?P<name>[^\W\d_A-Z]\w*)|0'(?:\\.|''|[^\\])|(?P<bracket>[()\[\]{}])|(?P<comma>,)"
+    r"|(?P<sign>[-+*/\\^<>=~:.?@#&$]+)"
+    r"|\"(?:[^\"\\]|\\[\s\S])*\"|`(?:[^`\\]|\\[\s\S])*`|[A-Z_]\w*|[0-9](?:\w|\.(?=[0-9]))*|[|!;]"
+)
+_OPENING = {")": "(", "]": "[", "}": "{"}
+
+
+class Written(NamedTuple):
+    """A clause or directive as it was written; its rule, where the grammar of rules can read it."""
+
+    text: str
+    key: Key | None  #: what it defines; None for a directive, or where only Prolog can tell
+    rule: Rule | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Written | None:
+        """A clause that only Prolog can read; None where it is not even in its form.
+
+        Examples
+        --------
+        >>> Written.of("tail([_|T], T).").key, Written.of("even(A) :- 0 is A mod 2.").key
+        (('tail', 2), ('even', 1))
+        >>> Written.of("p(a b) q.") is None, Written.of("p(X :- q(X).") is None
+        (True, True)
+        """
+        tokens = _tokens(text)
+        if tokens is None or tokens[-1] != "." or not _is_balanced(tokens):
+            return None
+        neck = next((n for n, token in enumerate(tokens) if token in (":-", "-->")), len(tokens) - 1)
+        key = _key_of(tokens[:neck])
+        if key is None or neck == len(tokens) - 2:
+            return None
+        return cls(text, (key[0], key[1] + 2) if tokens[neck] == "-->" else key)
+
+
+def _tokens(text: str) -> list[str] | None:
+    """The tokens without blanks and comments; None where a text has something that is none."""
+    found, place = [], 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            return None
+        if match.lastgroup != "blank":
+            found.append(match[0])
+        place = match.end()
+    return found or None
+
+
+def _is_balanced(tokens: Iterable[str]) -> bool:
+    open_: list[str] = []
+    for token in tokens:
+        if token in ("(", "[", "{"):
+            open_.append(token)
+        elif token in _OPENING and (not open_ or open_.pop() != _OPENING[token]):
+            return False
+    return not open_
+
+
+def _key_of(head: Sequence[str]) -> Key | None:
+    """Name and arity of the head of a clause, from its tokens; None where it is none."""
+    match = _TOKEN.match(head[0]) if head else None
+    if match is None or match.lastgroup not in ("name", "quoted"):
+        return None
+    name = unquote(head[0]) if match.lastgroup == "quoted" else head[0]
+    if len(head) == 1:
+        return name, 0
+    if head[1] != "(" or head[-1] != ")" or len(head) == 3:
+        return None
+    depth, arity = 0, 1
+    for place, token in enumerate(head[1:], start=1):
+        depth += (token in ("(", "[", "{")) - (token in _OPENING)
+        if depth == 0 and place < len(head) - 1:
+            return None
+        arity += depth == 1 and token == ","
+    return name, arity
+
+
+@dataclass(frozen=True)
+class Background:
+    """Clauses and directives for SWI-Prolog, in their order.
+
+    Examples
+    --------
+    >>> background = Background(("tail([_|T], T).", "even(A) :- 0 is A mod 2."))
+    >>> background.defines
+    (('tail', 2), ('even', 1))
+    """
+
+    clauses: tuple[str, ...]
+    library: tuple[Key, ...] = ()  #: predicates of Prolog's own that a bias lets bodies hold
+
+    @property
+    def text(self) -> str:
+        """The program, a clause after the other."""
+        return "".join(f"{clause}\n" for clause in self.clauses)
+
+    @cached_property
+    def defines(self) -> tuple[Key, ...]:
+        """The predicates that the clauses define, as far as their text shows it."""
+        written = filter(None, map(Written.of, self.clauses))
+        return tuple(dict.fromkeys(clause.key for clause in written if clause.key is not None))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every name in the clauses: no other predicate is called by them."""
+        found: set[str] = set()
+        for clause in self.clauses:
+            for match in _TOKEN.finditer(clause):
+                if match.lastgroup == "quoted":
+                    found.add(unquote(match[0]))
+                elif match.lastgroup == "name":
+                    found.add(match[0])
+        return frozenset(found)
+
+    def __add__(self, other: Background) -> Background:
+        both = zip((self.clauses, self.library), (other.clauses, other.library), strict=True)
+        clauses, library = (tuple(dict.fromkeys((*one, *more))) for one, more in both)
+        return Background(clauses, library)
+
+    def __str__(self) -> str:
+        names = ", ".join(f"{name}/{arity}" for name, arity in (*self.defines, *self.library))
+        count = "1 clause" if len(self.clauses) == 1 else f"{len(self.clauses)} clauses"
+        return f"{count} for SWI-Prolog: {names}"
+
+
+def divide(
+    written: Sequence[Written], stated: Iterable[Key], asked: Iterable[Key] = ()
+) -> tuple[list[Rule], Background | None]:
+    """The rules that Datalog can run, and the rest for Prolog, in its order.
+
+    Parameters
+    ----------
+    written
+        All clauses of a source but its plain facts, and its directives.
+    stated
+        The predicates of the plain facts.
+    asked
+        The predicates that bodies may hold.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_rule
+    >>> texts = ["big(X) :- size(X, N), larger(N, 3).", "old(X) :- age(X, N), N > 60."]
+    >>> clauses = [Written(text, parse_rule(text).head.key, parse_rule(text)) for text in texts]
+    >>> rules, background = divide([*clauses, Written.of("larger(A, B) :- A > B.")], [("size", 2)])
+    >>> print(*rules, *background.clauses, sep="\\n")
+    old(X) :- age(X, N), N > 60.
+    big(X) :- size(X, N), larger(N, 3).
+    larger(A, B) :- A > B.
+    """
+    defined = {*stated, *(clause.key for clause in written)}
+    prolog = {clause.key for clause in written if clause.rule is None and clause.key is not None}
+    prolog |= {clause.rule.head.key for clause in written if clause.rule and unsafe_variables(clause.rule)}
+    prolog |= LIBRARY - defined
+    while True:
+        added = {
+            clause.rule.head.key
+            for clause in written
+            if clause.rule and any(literal.atom.key in prolog for literal in clause.rule.body)
+        }
+        if added <= prolog:
+            break
+        prolog |= added
+    rules = [clause.rule for clause in written if clause.rule and clause.rule.head.key not in prolog]
+    rest = tuple(clause.text for clause in written if clause.rule is None or clause.rule.head.key in prolog)
+    library = tuple(key for key in asked if key in LIBRARY - defined)
+    is_needed = library or any(not text.startswith(":-") for text in rest)
+    return rules, Background(rest, library) if is_needed else None
