@@ -10,7 +10,7 @@ is a third function here, chosen in `targets`.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -19,11 +19,12 @@ import numpy as np
 from andre.arrays import Bools, Floats
 from andre.census import Census, head_domains
 from andre.errors import ConfigError, DataError
-from andre.evaluation import Confusion, CrispSample, description_length
+from andre.evaluation import Confusion, CrispSample, description_length, program_length
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.facts import FactBase, Key
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
+from andre.learning.choose.covering import fewest_errors
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
@@ -35,6 +36,7 @@ from andre.learning.plan import Plan, encode_known, known_about, with_inequaliti
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
+from andre.learning.weak import Weak, unlabelled_heads, weakness
 from andre.limits import limited, stage, time_left, unhurried
 from andre.logic import Program
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
@@ -51,6 +53,19 @@ _FOR_WIDE_SAMPLES = Effort(
 _FOR_SHORT_BODIES = 0.5
 #: What a step costs, rows times candidates, from which on runs see a part only.
 _WIDE = 200_000
+#: What is said of the labels that examples leave open.
+_CLOSED = (
+    "no example is stated to be false: all other atoms over the constants of the head's types were taken to "
+    "be; unlabelled=unknown takes them for unknown"
+)
+_POSITIVES = (
+    "positives alone taught: what no example labels is unknown, and of the programs that derive all "
+    "positives the one is given that tells them most shortly, its own length included"
+)
+_NONE_AGREES = (
+    "no program that was looked at agrees with all examples, though noise=0 says that they are clean: this "
+    "one describes them shortest"
+)
 #: How many of the pooled rules are kept in mind to tell why they were left out.
 _REMEMBERED = 80
 
@@ -96,13 +111,16 @@ def learn_definition(
     beliefs, cost = Beliefs.of(background, stated and background_of(stated, key)), 0.0
     revised: tuple[Revised, ...] = ()
     if beliefs is None:
-        codes, _ = DefinitionChooser(rules, left, form, config.selection, fixed).choose(pool.bodies)
+        chooser = DefinitionChooser(rules, left, form, config.selection, fixed)
+        choice = _choose(chooser, pool.bodies, plan, facts, key)
     else:
         reviser = Reviser(beliefs, key, left, space.m, known)
         codes, state = choose_revised(reviser, pool.bodies, form, config.selection)
+        choice = _Choice(codes)
         revised, cost = beliefs.revised(state), float(beliefs.cost(state))
         rules = RuleBase(TruthTables.of(beliefs.background(state)), key)
         fixed = tuple(map(rules.add, known))
+    codes = choice.codes
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
     with unhurried():
         model = rules.models([numbers])[0]
@@ -122,19 +140,75 @@ def learn_definition(
     length, empty_length = description_length(
         np.array([covered, [0, 0]]), labels.totals, [program.n_literals, 0], [len(program), 0], m=space.m
     ).tolist()
+    weak = None
+    if choice.agrees and length >= empty_length:
+        rivals = [Program(tuple(rule.tidy() for rule in (*known, *space.program(c)))) for c in choice.rivals]
+        unlabelled = unlabelled_heads(facts, language, closed=choice.closed and facts.world == "closed")
+        excess = length - empty_length
+        weak = weakness(program, rivals, background, unlabelled, support=float(covered[0]), excess=excess)
+    sides = np.array([1, int(choice.closed)])  # what is unknown is no mistake
     return Definition(
         target=key_text(key),
         program=program,
         counts=Counts.of(census),
-        confusion=_confusion(covered, labels.totals),
+        confusion=_confusion(covered * sides, labels.totals * sides),
         length=length + cost,
         empty_length=empty_length,
         result=result,
         pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(codes)),
         reason=None if len(program) else weighing.why_nothing(_stopped(result)),
+        notes=choice.notes,
         revised=revised,
+        weak=weak,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The bodies that were chosen for a definition, and how sure they are."""
+
+    codes: Codes  #: [rules, m]
+    rivals: tuple[Codes, ...] = ()  #: further programs as short that agree with all examples
+    agrees: bool = False  #: whether they were chosen as they agree with all examples
+    closed: bool = True  #: whether head atoms without label were taken to be false
+    notes: tuple[str, ...] = ()
+
+
+def _choose(chooser: DefinitionChooser, pool: Codes, plan: Plan, facts: FactBase, key: Key) -> _Choice:
+    """The program that describes the examples shortest, or the shortest that agrees with all of them.
+
+    The second where examples are clean, and where the first has no rule. Positives alone
+    teach where the plan says so; and in a Popper folder without negative examples, which states
+    its examples apart from all else, where no program derives the positives and nothing more.
+    """
+    selection = plan.config.selection
+    alone = facts.world == "closed" and facts.select("train").relations[key].negative is None
+    if plan.unlabelled == "unknown" and alone:
+        return _choose_by_positives(chooser, pool)
+    apart = alone and facts.origin == "popper" and plan.unlabelled == "auto"
+    described = _Choice(chooser.choose(pool)[0], notes=(_CLOSED,) if apart else ())
+    is_found = len(described.codes) > 0
+    if selection.strict and not is_found:
+        return described
+    if is_found and selection.noise != 0 and not apart:
+        return described
+    if found := replace(chooser, mistakes="refused").consistent(pool):
+        if any(np.array_equal(codes, described.codes) for codes in found):
+            return described
+        return replace(described, codes=found[0], rivals=tuple(found[1:]), agrees=True)
+    if apart and len((only := _choose_by_positives(chooser, pool)).codes):
+        return only
+    return replace(described, notes=(*described.notes, _NONE_AGREES)) if selection.noise == 0 else described
+
+
+def _choose_by_positives(chooser: DefinitionChooser, pool: Codes) -> _Choice:
+    """The program that derives all positives, and of whose atoms they are told most shortly."""
+    anything = chooser.config.model_copy(update={"min_confidence": 0.0})
+    found = replace(chooser, config=anything, mistakes="unlabelled").consistent(pool)
+    if not found:
+        return _Choice(np.zeros((0, chooser.form.space.m), dtype=np.int8), closed=False, notes=(_POSITIVES,))
+    return _Choice(found[0], tuple(found[1:]), agrees=True, closed=False, notes=(_POSITIVES,))
 
 
 def _stopped(result: Result) -> str | None:
@@ -215,9 +289,13 @@ def learn_from_examples(
         result = fit_screened(sample, crisp, plan.config, form, extra, callbacks)
     else:
         result = fit(sample, plan.config, callbacks=callbacks, guide=Guide(form, extra, fixed))
+    pool = _pool(crisp, [result.proposed, result.codes, extra], form, identity=plan.identity)
+    pool = pool.by_length(crisp.totals)
+    weak = None
+    if plan.mode == "define" and fixed is None:
+        result, weak = _agreeing(result, crisp, pool, form, plan)
     with unhurried():
         covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
-    pool = _pool(crisp, [result.proposed, result.codes, extra], form, identity=plan.identity)
     weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
     rules = (with_inequalities(rule) if plan.identity else rule for rule in result.program)
     return Definition(
@@ -228,10 +306,37 @@ def learn_from_examples(
         length=result.length,
         empty_length=result.empty_length,
         result=result,
-        pool=pool.by_length(crisp.totals).first(KEPT),
+        pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(result.codes)),
         reason=None if len(result.program) else weighing.why_nothing(_stopped(result)),
+        weak=weak,
     )
+
+
+def _agreeing(
+    result: Result, crisp: CrispSample, pool: RulePool, form: Form, plan: Plan
+) -> tuple[Result, Weak | None]:
+    """The result, or where it has no rule or examples are clean, one whose rules agree with all examples."""
+    selection, totals = plan.config.selection, crisp.totals
+    if selection.noise != 0 and (len(result.program) or selection.strict):
+        return result, None
+    with unhurried():
+        codes = fewest_errors(crisp, pool.bodies, form, max_rules=selection.max_rules)
+        covered = crisp.counts(crisp.predicts(codes)[None])[0]
+        if not (len(codes) and covered[0] == totals[0] and covered[1] == 0):
+            return result, None
+        program, scores = judge(crisp.space.program(codes), [("train", crisp)])
+        length = program_length(crisp, codes)
+    found = replace(result, program=program, length=length, scores=scores)
+    if length < result.empty_length:
+        return found, None
+    if selection.strict:
+        return result, None
+    ties = 0
+    if len(codes) == 1:  # every rule that covers the same in as many literals would do
+        same = (pool.counts == covered).all(axis=1)
+        ties = np.count_nonzero(np.count_nonzero(pool.bodies[same], axis=1) == np.count_nonzero(codes)) - 1
+    return found, Weak(float(covered[0]), length - result.empty_length, max(0, int(ties)))
 
 
 def is_wide(sample: Sample) -> bool:
