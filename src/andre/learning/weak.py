@@ -57,9 +57,13 @@ class Weak:
 
     def __str__(self) -> str:
         examples = f"{self.support:g} positive example{' is' if self.support == 1 else 's are'} too few"
-        chance = f"{examples} to tell it from chance ({self.excess:.1f} nats longer than a list of the labels)"
+        chance = (
+            f"{examples} to tell it from chance ({self.excess:.1f} nats longer than a list of the labels)"
+        )
         others = "1 other" if self.ties == 1 else f"{self.ties:,} others"
-        agree = f"; {others} as short agree{'s' if self.ties == 1 else ''} with all examples" if self.ties else ""
+        agree = (
+            f"; {others} as short agree{'s' if self.ties == 1 else ''} with all examples" if self.ties else ""
+        )
         return f"{chance}{agree}; {self.question}"
 
 

@@ -13,7 +13,7 @@ from andre.logic.compare import Difference, difference, merge_programs, subsumes
 from andre.logic.parse import Clause, parse_atom, parse_clauses, parse_program, parse_rule
 from andre.logic.program import Program
 from andre.logic.rows import by_row, speaks_of_columns
-from andre.logic.rule import Evidence, Rule, check_safe
+from andre.logic.rule import Evidence, Rule, check_runnable, check_safe, unsafe_variables
 from andre.logic.spelling import (
     QUOTED,
     is_code,
@@ -47,6 +47,7 @@ __all__ = [
     "Term",
     "Variable",
     "by_row",
+    "check_runnable",
     "check_safe",
     "comparison_holds",
     "difference",
@@ -73,5 +74,6 @@ __all__ = [
     "to_json",
     "to_prolog",
     "unquote",
+    "unsafe_variables",
     "write_program",
 ]

@@ -55,7 +55,9 @@ class DefinitionChooser:
     fixed: Numbers = ()  #: known rules, which every program has
     mistakes: Mistakes = "listed"  #: how they are told, and so what a program may get wrong
     _bodies: dict[int, Codes] = field(default_factory=dict, init=False)  #: by number
-    _faultless: dict[Numbers, float] = field(default_factory=dict, init=False)  #: lengths, where none is listed
+    _faultless: dict[Numbers, float] = field(
+        default_factory=dict, init=False
+    )  #: lengths, where none is listed
 
     def choose(self, pool: Codes) -> tuple[Codes, float]:
         """The bodies of the best program found, [rules, m], and its description length.
@@ -149,7 +151,9 @@ class DefinitionChooser:
             some = [numbers[place] for place in np.flatnonzero(sound)]
             bases = [rule for rule in some if not self.rules.is_recursive(rule)]
             steps = [rule for rule in some if self.rules.is_recursive(rule)][: self._affordable()[1]]
-            found += self._ranked([_sorted((*two, step)) for two in self._alternatives(bases) for step in steps])
+            found += self._ranked(
+                [_sorted((*two, step)) for two in self._alternatives(bases) for step in steps]
+            )
             program = _sorted((*bases[:_ABOVE], *steps[:_ABOVE]))
             while program:
                 fewer = self._ranked([_sorted(set(program) - {rule}) for rule in program])
@@ -161,7 +165,9 @@ class DefinitionChooser:
 
     def _alternatives(self, bases: Iterable[int]) -> Iterable[Numbers]:
         """Pairs of base cases of one literal, as a recursive rule may need two: a mother or a father."""
-        return combinations([rule for rule in bases if np.count_nonzero(self._bodies[rule]) == 1][:_PAIRED], 2)
+        return combinations(
+            [rule for rule in bases if np.count_nonzero(self._bodies[rule]) == 1][:_PAIRED], 2
+        )
 
     def _codes(self, program: Iterable[int]) -> Codes:
         """The bodies of a program, [rules, m]."""
@@ -211,7 +217,9 @@ class DefinitionChooser:
             right &= (n_rules > 0) & (n_rules <= self.config.max_rules)
             if self.mistakes == "refused":
                 right &= counts[:, 1] == 0
-            self._faultless.update((programs[place], float(lengths[place])) for place in np.flatnonzero(right))
+            self._faultless.update(
+                (programs[place], float(lengths[place])) for place in np.flatnonzero(right)
+            )
         return lengths
 
     def _ranked(self, programs: Sequence[Numbers]) -> list[tuple[float, Numbers]]:
@@ -239,9 +247,7 @@ class DefinitionChooser:
         new = self.labels.counts(self.rules.steps(tuple(others), model) & ~model)
         covered = self.labels.counts(model[None]) + new
         sizes = np.array([np.count_nonzero(self._bodies[number]) for number in others])
-        lengths = description_length(
-            covered, self.labels.totals, sizes, 1, self.form.space.m, self.mistakes
-        )
+        lengths = description_length(covered, self.labels.totals, sizes, 1, self.form.space.m, self.mistakes)
         promising = np.lexsort((-new[:, 0], np.round(lengths, 9)))
         return [others[place] for place in promising if new[place, 0] > 0][:_TRIED]
 
