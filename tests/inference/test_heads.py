@@ -1,4 +1,4 @@
-"""Heads with repeated variables, constants, and variables that no literal binds: all that runs rules agrees."""
+"""Heads with repeated variables, constants and variables of their own: all that runs rules agrees."""
 
 import pytest
 from hypothesis import given, settings

@@ -112,7 +112,8 @@ def infer(
     Raises
     ------
     LogicError
-        Where a variable is neither in the head nor in a positive body literal, or the model leaves an atom undefined.
+        Where a variable is neither in the head nor in a positive body literal, or the model leaves an
+        atom undefined.
 
     Examples
     --------

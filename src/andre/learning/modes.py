@@ -10,7 +10,7 @@ is a third function here, chosen in `targets`.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -24,6 +24,7 @@ from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.facts import FactBase, Key
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
+from andre.learning.choose.agreement import Choice, choose_definition
 from andre.learning.choose.covering import fewest_errors
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
@@ -53,19 +54,6 @@ _FOR_WIDE_SAMPLES = Effort(
 _FOR_SHORT_BODIES = 0.5
 #: What a step costs, rows times candidates, from which on runs see a part only.
 _WIDE = 200_000
-#: What is said of the labels that examples leave open.
-_CLOSED = (
-    "no example is stated to be false: all other atoms over the constants of the head's types were taken to "
-    "be; unlabelled=unknown takes them for unknown"
-)
-_POSITIVES = (
-    "positives alone taught: what no example labels is unknown, and of the programs that derive all "
-    "positives the one is given that tells them most shortly, its own length included"
-)
-_NONE_AGREES = (
-    "no program that was looked at agrees with all examples, though noise=0 says that they are clean: this "
-    "one describes them shortest"
-)
 #: How many of the pooled rules are kept in mind to tell why they were left out.
 _REMEMBERED = 80
 
@@ -112,11 +100,11 @@ def learn_definition(
     revised: tuple[Revised, ...] = ()
     if beliefs is None:
         chooser = DefinitionChooser(rules, left, form, config.selection, fixed)
-        choice = _choose(chooser, pool.bodies, plan, facts, key)
+        choice = choose_definition(chooser, pool.bodies, plan, facts, key)
     else:
         reviser = Reviser(beliefs, key, left, space.m, known)
         codes, state = choose_revised(reviser, pool.bodies, form, config.selection)
-        choice = _Choice(codes)
+        choice = Choice(codes)
         revised, cost = beliefs.revised(state), float(beliefs.cost(state))
         rules = RuleBase(TruthTables.of(beliefs.background(state)), key)
         fixed = tuple(map(rules.add, known))
@@ -132,7 +120,7 @@ def learn_definition(
     program = Program(tuple(map(with_counts, chosen, counts)))
     at_end = pool.first(0)
     with stage("giving reasons"):
-        some = pool.first(_REMEMBERED)
+        some = pool.leading(labels.totals, _REMEMBERED)
         others = tuple(rules.add(space.rule(body)) for body in some.bodies)
         at_end = replace(some, counts=labels.counts(rules.steps(others, model[0], false)))
     weighing = Weighing(at_end, labels.totals, config.selection.floor())
@@ -142,10 +130,11 @@ def learn_definition(
     ).tolist()
     weak = None
     if choice.agrees and length >= empty_length:
-        rivals = [Program(tuple(rule.tidy() for rule in (*known, *space.program(c)))) for c in choice.rivals]
-        unlabelled = unlabelled_heads(facts, language, closed=choice.closed and facts.world == "closed")
-        excess = length - empty_length
-        weak = weakness(program, rivals, background, unlabelled, support=float(covered[0]), excess=excess)
+        rivals = [Program((*known, *space.program(codes))) for codes in choice.rivals]
+        unlabelled = unlabelled_heads(facts, language, closed=choice.closed)
+        weak = weakness(
+            program, rivals, background, unlabelled, support=float(covered[0]), excess=length - empty_length
+        )
     sides = np.array([1, int(choice.closed)])  # what is unknown is no mistake
     return Definition(
         target=key_text(key),
@@ -162,53 +151,6 @@ def learn_definition(
         revised=revised,
         weak=weak,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    """The bodies that were chosen for a definition, and how sure they are."""
-
-    codes: Codes  #: [rules, m]
-    rivals: tuple[Codes, ...] = ()  #: further programs as short that agree with all examples
-    agrees: bool = False  #: whether they were chosen as they agree with all examples
-    closed: bool = True  #: whether head atoms without label were taken to be false
-    notes: tuple[str, ...] = ()
-
-
-def _choose(chooser: DefinitionChooser, pool: Codes, plan: Plan, facts: FactBase, key: Key) -> _Choice:
-    """The program that describes the examples shortest, or the shortest that agrees with all of them.
-
-    The second where examples are clean, and where the first has no rule. Positives alone
-    teach where the plan says so; and in a Popper folder without negative examples, which states
-    its examples apart from all else, where no program derives the positives and nothing more.
-    """
-    selection = plan.config.selection
-    alone = facts.world == "closed" and facts.select("train").relations[key].negative is None
-    if plan.unlabelled == "unknown" and alone:
-        return _choose_by_positives(chooser, pool)
-    apart = alone and facts.origin == "popper" and plan.unlabelled == "auto"
-    described = _Choice(chooser.choose(pool)[0], notes=(_CLOSED,) if apart else ())
-    is_found = len(described.codes) > 0
-    if selection.strict and not is_found:
-        return described
-    if is_found and selection.noise != 0 and not apart:
-        return described
-    if found := replace(chooser, mistakes="refused").consistent(pool):
-        if any(np.array_equal(codes, described.codes) for codes in found):
-            return described
-        return replace(described, codes=found[0], rivals=tuple(found[1:]), agrees=True)
-    if apart and len((only := _choose_by_positives(chooser, pool)).codes):
-        return only
-    return replace(described, notes=(*described.notes, _NONE_AGREES)) if selection.noise == 0 else described
-
-
-def _choose_by_positives(chooser: DefinitionChooser, pool: Codes) -> _Choice:
-    """The program that derives all positives, and of whose atoms they are told most shortly."""
-    anything = chooser.config.model_copy(update={"min_confidence": 0.0})
-    found = replace(chooser, config=anything, mistakes="unlabelled").consistent(pool)
-    if not found:
-        return _Choice(np.zeros((0, chooser.form.space.m), dtype=np.int8), closed=False, notes=(_POSITIVES,))
-    return _Choice(found[0], tuple(found[1:]), agrees=True, closed=False, notes=(_POSITIVES,))
 
 
 def _stopped(result: Result) -> str | None:

@@ -1,4 +1,4 @@
-"""Programs that agree with all examples and may still be chance: how little speaks for them, and what would tell."""
+"""Programs that agree with all examples and may still be chance, and the example that would tell."""
 
 from __future__ import annotations
 
@@ -31,9 +31,11 @@ class Weak:
     --------
     >>> from andre.logic import parse_atom, parse_program
     >>> rival = parse_program("h(X) :- q(X).")
-    >>> print(Weak(3, 1.25, ties=2, rival=rival, ask=parse_atom("h(d)"), predicted=True))
-    3 positive examples are too few to tell it from chance (1.2 nats longer than a list of the labels); 2 others
-    as short agree with all examples; is h(d) true? It says yes, and 'h(X) :- q(X).' says no
+    >>> weak = Weak(3, 1.25, ties=2, rival=rival, ask=parse_atom("h(d)"), predicted=True)
+    >>> print(*str(weak).split("; "), sep="\\n")
+    3 positive examples are too few to tell it from chance (1.2 nats longer than a list of labels)
+    2 others as short agree with all examples
+    is h(d) true? It says yes, and 'h(X) :- q(X).' says no
     """
 
     support: float  #: positive examples that it explains
@@ -57,13 +59,9 @@ class Weak:
 
     def __str__(self) -> str:
         examples = f"{self.support:g} positive example{' is' if self.support == 1 else 's are'} too few"
-        chance = (
-            f"{examples} to tell it from chance ({self.excess:.1f} nats longer than a list of the labels)"
-        )
-        others = "1 other" if self.ties == 1 else f"{self.ties:,} others"
-        agree = (
-            f"; {others} as short agree{'s' if self.ties == 1 else ''} with all examples" if self.ties else ""
-        )
+        chance = f"{examples} to tell it from chance ({self.excess:.1f} nats longer than a list of labels)"
+        others = "1 other as short agrees" if self.ties == 1 else f"{self.ties:,} others as short agree"
+        agree = f"; {others} with all examples" if self.ties else ""
         return f"{chance}{agree}; {self.question}"
 
 
@@ -132,10 +130,10 @@ def unlabelled_heads(facts: FactBase, language: Language, *, closed: bool) -> It
     Parameters
     ----------
     closed
-        Whether what no example states is false, where none is stated to be false.
+        Whether in a closed world what no example states is false, where none is stated to be false.
     """
     target = facts.select("train").relations[language.key(facts)]
-    if target.negative is None and closed:
+    if target.negative is None and closed and facts.world == "closed":
         return
     labelled = frozenset(map(tuple, target.codes.tolist()))
     domains = (domain.tolist() for domain in head_domains(facts, language))
