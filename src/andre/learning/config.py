@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -95,6 +95,8 @@ class Guide:
     #: Bodies of known rules, [rules, m]: they stay as they are, in the network and in the program, and
     #: what is learned is added to them.
     fixed: Codes | None = None
+    #: Whether bodies, [bodies, m], hold all that can be hoped for, so that no further round is trained.
+    settles: Callable[[Codes], bool] | None = None
 
 
 Share = Annotated[float, Field(ge=0, lt=1)]

@@ -46,6 +46,12 @@ from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 _MOST_CONSTANTS = 512
 #: Runs for a definition. Certain facts have few rows; uncertain ones have as many as groundings.
 _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
+#: Runs for a definition that is known to be one short rule: they are made for what they show.
+_FOR_SETTLED = Effort(
+    rows=20_000, rounds=1, restarts=Fraction(1, 4), steps=Fraction(1, 3), time=Fraction(1, 3)
+)
+#: Literals of a rule up to which none that is shorter is missed: all of one and two are counted.
+_SHORTEST = 3
 #: Runs on wide samples: what they propose is refined by the choice, so that more steps change nothing.
 _FOR_WIDE_SAMPLES = Effort(
     rows=6_000, rounds=1, restarts=Fraction(1, 2), steps=Fraction(2, 3), time=Fraction(1, 2)
@@ -168,19 +174,35 @@ def _proposed(
     sample: Sample, form: Form, fixed: Codes | None, plan: Plan, callbacks: tuple[Callback, ...]
 ) -> tuple[Result, RulePool]:
     """The result of runs with recursion, and the bodies of runs with and without, and of enumeration."""
-    runs = partial(propose_bodies, sample, plan.config, _FOR_DEFINITIONS, callbacks=callbacks)
-    result = runs(Guide(form, fixed=fixed))
+    crisp, short = CrispSample.of(sample), np.zeros((0, sample.space.m), dtype=np.int8)
+    if plan.short_bodies:
+        with stage("counting short bodies"):
+            short = form.short_bodies()
+    settles = partial(_settles, crisp, form) if plan.short_bodies and fixed is None else None
+    effort = _FOR_DEFINITIONS
+    with stage("counting short bodies"):
+        effort = _FOR_SETTLED if settles is not None and settles(short) else effort
+    runs = partial(propose_bodies, sample, plan.config, effort, callbacks=callbacks)
+    result = runs(Guide(form, fixed=fixed, settles=settles))
     bodies, plain = [result.proposed], ~sample.space.recursive
-    if not plain.all() and (_stated(sample.space) & plain).any() and result.stopped != "interrupted":
+    done = settles is not None and settles(np.concatenate((result.proposed, short)))
+    if (
+        not (done or plain.all())
+        and (_stated(sample.space) & plain).any()
+        and result.stopped != "interrupted"
+    ):
         # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
         bases = runs(Guide(replace(form, require=()), fixed=fixed), columns=plain)
         bodies.append(bases.proposed)
         result = replace(result, stopped=bases.stopped or result.stopped)
-    if plan.short_bodies:
-        with stage("counting short bodies"):
-            bodies.append(form.short_bodies())
-    crisp = CrispSample.of(sample)
-    return result, _pool(crisp, bodies, form).by_length(crisp.totals)
+    return result, _pool(crisp, [*bodies, short], form).by_length(crisp.totals)
+
+
+def _settles(crisp: CrispSample, form: Form, bodies: Codes) -> bool:
+    """Whether one of the bodies, without recursion and as good as none shorter could be, gets all right."""
+    bodies = bodies[np.count_nonzero(bodies, axis=1) <= _SHORTEST]
+    bodies = bodies[form.admits(bodies) & ~bodies[:, crisp.space.recursive].any(axis=1)]
+    return bool((crisp.body_counts(bodies) == [crisp.totals[0], 0]).all(axis=1).any())
 
 
 def _pool(crisp: CrispSample, bodies: list[Codes], form: Form, *, identity: bool = False) -> RulePool:
