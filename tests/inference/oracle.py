@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
-from andre.logic import Atom, Constant, Literal, Program, Rule
+from andre.logic import Atom, Constant, Literal, Program, Rule, Variable, unsafe_variables
 
 Values = dict[Atom, float]
 
@@ -31,9 +31,35 @@ def well_founded(
 def _ground(program: Program, facts: Iterable[Atom]) -> Iterator[Rule]:
     atoms = [*facts, *(rule.head for rule in program), *(lit.atom for rule in program for lit in rule.body)]
     constants = list(dict.fromkeys(arg for atom in atoms for arg in atom.args if isinstance(arg, Constant)))
+    stated = list(facts)
     for rule in program:
+        free = [(v, values_of(rule, v, stated)) for v in unsafe_variables(rule)]
         for values in product(constants, repeat=len(rule.variables)):
-            yield rule.substitute(dict(zip(rule.variables, values, strict=True)))
+            bound = dict(zip(rule.variables, values, strict=True))
+            if all(bound[variable] in some for variable, some in free):
+                yield rule.substitute(bound)
+
+
+def values_of(rule: Rule, variable: Variable, facts: list[Atom]) -> set[Constant]:
+    """What a variable may stand for that only the head has: constants of the type of all its places there."""
+    places = [place for place, arg in enumerate(rule.head.args) if arg == variable]
+    return set.intersection(*(_of_type(rule.head, place, facts) for place in places))
+
+
+def _of_type(head: Atom, place: int, facts: list[Atom]) -> set[Constant]:
+    """The constants that some chain of arguments with a constant in common joins to one of a relation."""
+    columns: dict[tuple[str, int, int], set[Constant]] = {}
+    for atom in facts:
+        for number, arg in enumerate(atom.args):
+            assert isinstance(arg, Constant)
+            columns.setdefault((atom.predicate, atom.arity, number), set()).add(arg)
+    if (head.predicate, head.arity, place) not in columns:
+        return set[Constant]().union(*columns.values())
+    found = set(columns[head.predicate, head.arity, place])
+    for _ in columns:
+        for some in columns.values():
+            found |= some if some & found else set()
+    return found
 
 
 def _is_known(literal: Literal, facts: Mapping[Atom, float]) -> bool:

@@ -10,6 +10,7 @@ from andre.logic import Atom, Constant, Literal, Program, Rule, Variable
 VARIABLES = [Variable(name) for name in "XYZ"]
 CONSTANTS = [Constant("a"), Constant("B c"), Constant(2), Constant(2.0), Constant(-1.5)]
 ARITY = {"e": 2, "f": 1, "p": 1, "q": 1, "r": 2, "s": 0, "t": 0}
+WIDER = {**ARITY, "w": 3}
 DEFINED = ["p", "q", "r", "s", "t", "f"]
 PROBABILITIES = st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0])
 
@@ -42,6 +43,27 @@ def safe_rules(draw: st.DrawFn, probabilities: st.SearchStrategy[float]) -> Rule
         body.append(Literal(Atom(sign, (draw(term), draw(term))), draw(st.booleans())))
     head = atom(draw(st.sampled_from(DEFINED)), bound)
     return Rule(head, tuple(draw(st.permutations(body))), probability=draw(probabilities))
+
+
+@st.composite
+def free_headed_rules(draw: st.DrawFn, names: tuple[str, ...] = ("p", "q", "r", "w")) -> Rule:
+    """Rules whose heads may repeat a variable, hold constants, and have variables that no literal binds."""
+
+    def atom(name: str, terms: list[Variable]) -> Atom:
+        choice = st.one_of(st.sampled_from(terms), st.sampled_from(terms), constants) if terms else constants
+        return Atom(name, tuple(draw(choice) for _ in range(WIDER[name])))
+
+    head = atom(draw(st.sampled_from(names)), VARIABLES)
+    body = [Literal(atom(draw(st.sampled_from("ef")), VARIABLES)) for _ in range(draw(st.integers(0, 2)))]
+    known = list(dict.fromkeys(v for some in (head, *body) for v in some.variables))
+    body += [
+        Literal(atom(draw(st.sampled_from("ef")), known), negated=True)
+        for _ in range(draw(st.integers(0, 1)))
+    ]
+    if known and draw(st.booleans()):
+        sign = draw(st.sampled_from(["=", "\\=", "<"]))
+        body.append(Literal(Atom(sign, (draw(st.sampled_from(known)), draw(st.sampled_from(known))))))
+    return Rule(head, tuple(body))
 
 
 def programs(probabilities: st.SearchStrategy[float]) -> st.SearchStrategy[Program]:

@@ -56,6 +56,9 @@ def learn(
     time_limit: options.TimeLimit = None,
     memory_limit: options.MemoryLimit = "4GB",
     heads: options.Heads = None,
+    noise: options.Noise = None,
+    strict: options.Strict = False,
+    unlabelled: options.Unlabelled = None,
     jobs: options.Jobs = 1,
     settings: options.Set = None,
     out: options.OutRun = None,
@@ -99,6 +102,9 @@ def learn(
         known=Program() if known is None else read_program(known),
         seed=seed,
         time_limit=time_limit,
+        unlabelled=unlabelled,
+        **({} if noise is None else {"noise": 0 if noise == "0" else noise}),
+        **({"strict": True} if strict else {}),
     )
     plan = Plan.of(facts, **chosen)
     if not quiet:

@@ -125,6 +125,25 @@ LanguageFile = Annotated[
     Path | None,
     typer.Option("--language", metavar="TOML", help="A file that says what bodies may hold."),
 ]
+Noise = Annotated[
+    str | None,
+    typer.Option(
+        "--noise",
+        metavar="auto|0",
+        help="0: the examples are clean, so the shortest program that agrees with all of them is taken.",
+    ),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Withhold a program where examples are too few to confirm it.")
+]
+Unlabelled = Annotated[
+    str | None,
+    typer.Option(
+        "--unlabelled",
+        help="What no example labels, where none is stated to be false: false, unknown (positives alone "
+        "teach), or auto.",
+    ),
+]
 Heads = Annotated[
     int | None,
     typer.Option(

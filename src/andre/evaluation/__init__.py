@@ -5,7 +5,7 @@ torch and is imported by its own path.
 """
 
 from andre.evaluation.crisp import CrispSample, Extents, covers, literal_truth, union
-from andre.evaluation.description import description_length, program_length
+from andre.evaluation.description import Mistakes, description_length, program_length
 from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
 from andre.evaluation.probabilities import area_under_curve, calibration_error, mean_area_under_curve
 from andre.evaluation.ranks import (
@@ -27,6 +27,7 @@ __all__ = [
     "Entailment",
     "Extents",
     "Interval",
+    "Mistakes",
     "Policy",
     "RankReport",
     "Ranks",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,13 @@ from andre.arrays import Floats
 from andre.evaluation.crisp import CrispSample, union
 from andre.samples import Codes
 
+#: How mistakes are told: `listed`, each kind as a subset; `refused`, as examples that are clean have none; or
+#: `unlabelled`, where only positives are known. All of them must then be derived, and of what else is derived
+#: none is a mistake, but the positives are a subset of it (the size principle: few among many say little).
+Mistakes: TypeAlias = Literal["listed", "refused", "unlabelled"]
+
+#: Nats of a mistake that is refused: more than any program costs that is ever looked at.
+_REFUSED = 1e5
 #: From here on Stirling's series is exact to the last digits.
 _SERIES = 16
 #: Whole numbers below this are looked up.
@@ -87,7 +95,12 @@ def _log(x: Floats) -> Floats:
 
 
 def description_length(
-    covered: Floats, totals: Floats, n_literals: ArrayLike, n_rules: ArrayLike, m: int
+    covered: Floats,
+    totals: Floats,
+    n_literals: ArrayLike,
+    n_rules: ArrayLike,
+    m: int,
+    mistakes: Mistakes = "listed",
 ) -> Floats:
     """Nats for a program of this size and for the labels given the program.
 
@@ -101,6 +114,8 @@ def description_length(
         The program's size, [...].
     m
         The number of candidate atoms.
+    mistakes
+        How they are told.
 
     Examples
     --------
@@ -108,12 +123,21 @@ def description_length(
     >>> nothing = description_length(np.array([0.0, 0.0]), np.array([5.0, 5.0]), 0, 0, m=4)
     >>> bool(exact < nothing)
     True
+    >>> counts, clean = np.array([[5.0, 1.0], [5.0, 0.0]]), {"m": 4, "mistakes": "refused"}
+    >>> wrong, longer = description_length(counts, np.array([5.0, 5.0]), [1, 9], 1, **clean)
+    >>> bool(longer < wrong)
+    True
     """
     missed = totals - covered  # uncovered positives and negatives
-    mistakes = subset_cost(covered.sum(-1), covered[..., 1]) + subset_cost(missed.sum(-1), missed[..., 0])
+    if mistakes == "listed":
+        told = subset_cost(covered.sum(-1), covered[..., 1]) + subset_cost(missed.sum(-1), missed[..., 0])
+    elif mistakes == "refused":
+        told = _REFUSED * (covered[..., 1] + missed[..., 0])
+    else:
+        told = _REFUSED * missed[..., 0] + subset_cost(covered.sum(-1), covered[..., 0])
     literals, rules = np.asarray(n_literals), np.asarray(n_rules)
     # A program is a set of rules: of the orders in which they could be written, none says anything.
-    length: Floats = mistakes + literals * math.log(2 * m) + rules * math.log(2) - gammaln(rules + 1.0)
+    length: Floats = told + literals * math.log(2 * m) + rules * math.log(2) - gammaln(rules + 1.0)
     return length
 
 

@@ -30,7 +30,7 @@ from andre.facts.tables.schema import KINDS, ColumnSchema, Kind, Schema, TypedCo
 from andre.facts.tasks import TASKS
 from andre.facts.tasks.noise import noisy, probabilistic
 from andre.facts.tasks.task import Task
-from andre.facts.types import ArgumentTypes, argument_types
+from andre.facts.types import ArgumentTypes, argument_domains, argument_types
 
 __all__ = [
     "FEATURES",
@@ -61,6 +61,7 @@ __all__ = [
     "TypedTable",
     "Value",
     "World",
+    "argument_domains",
     "argument_types",
     "as_stated",
     "canonical_level",

@@ -110,6 +110,38 @@ def argument_types(base: FactBase) -> ArgumentTypes:
     return ArgumentTypes(of, {names[kind]: counts[kind] for kind in sorted(names)})
 
 
+def argument_domains(base: FactBase, key: Key) -> list[Ints]:
+    """For each argument of a relation, the codes of the constants that it may stand for, ascending.
+
+    They are the constants of its type: the one that the bias of the facts declares, else
+    the one that is inferred. Of a relation that has neither, an argument may be any constant.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom
+    >>> base = FactBase.from_facts(map(parse_atom, ["p(a, b)", "q(a, 1)", "r(c)"]))
+    >>> [codes.tolist() for codes in argument_domains(base, ("q", 2))]
+    [[0], [2]]
+    >>> [codes.tolist() for codes in argument_domains(base, ("new", 1))]
+    [[0, 1, 2, 3]]
+    """
+    declared = {} if base.bias is None else dict(base.bias.types)
+    wanted, columns = declared.get(key[0], ()), dict[str, list[Ints]]()
+    for relation in base.relations.values():
+        kinds = declared.get(relation.name, ())
+        for kind, column in (
+            zip(kinds, relation.codes.T, strict=False) if len(kinds) == relation.arity else ()
+        ):
+            columns.setdefault(kind, []).append(column)
+    if len(wanted) == key[1] and all(kind in columns for kind in wanted):
+        return [distinct_keys(np.concatenate(columns[kind]).astype(np.int64)) for kind in wanted]
+    if key in base.relations:
+        places, of_codes = type_of_codes(base.relations.values(), len(base.constants))
+        own = places[list(base.relations).index(key)]
+        return [np.flatnonzero(of_codes == kind) for kind in own]
+    return [np.arange(len(base.constants))] * key[1]
+
+
 def _numeric(base: FactBase, of_codes: Ints) -> set[int]:
     """The types whose constants are all numbers."""
     is_name = np.fromiter((isinstance(v, str) for v in base.constants), np.bool_, len(base.constants))

@@ -79,7 +79,7 @@ def covered_heads(rule: Rule, facts: FactBase) -> Ints:
     Raises
     ------
     LogicError
-        Where a variable is in no positive literal of the body.
+        Where a variable is neither in the head nor in a positive literal of the body.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class BodyEvaluator:
         Raises
         ------
         LogicError
-            Where a variable is in no positive literal of the body.
+            Where a variable is neither in the head nor in a positive literal of the body.
         """
         coded = self._known.code(rule)
         choice = self._choose(coded, among)

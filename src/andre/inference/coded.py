@@ -11,6 +11,9 @@ neither stated nor denied is unknown, and `\\+ p(x)` needs a fact that speaks
 against p(x): one that denies it, or states it with less than certainty. So a
 rule gets, beside each negated literal, a positive one over the `doubted` facts
 of its relation, and whoever runs the rule needs to know nothing of worlds.
+
+In the same way a variable that no positive literal binds, which may stand in a
+head alone, gets one over the constants of the arguments where it stands there.
 """
 
 from __future__ import annotations
@@ -24,8 +27,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats, Ints
-from andre.facts import FactBase, Key, Relation, Value
-from andre.logic import ORDERS, Atom, Constant, Literal, Rule, Term, Variable, check_safe
+from andre.facts import FactBase, Key, Relation, Value, argument_domains
+from andre.logic import (
+    ORDERS,
+    Atom,
+    Constant,
+    Literal,
+    Rule,
+    Term,
+    Variable,
+    check_runnable,
+    unsafe_variables,
+)
 
 
 def is_variable(term: int) -> bool:
@@ -132,7 +145,9 @@ class CodedRule:
     """A rule with its literals sorted by kind; the variables of its head have the first numbers."""
 
     head: CodedAtom
-    positive: tuple[CodedAtom, ...]  #: in an open world also that the atoms of `negative` are doubted
+    #: In an open world also that the atoms of `negative` are doubted, and what a variable of the head
+    #: stands for that no other literal binds.
+    positive: tuple[CodedAtom, ...]
     negative: tuple[CodedAtom, ...]
     comparisons: tuple[CodedComparison, ...]
     probability: float
@@ -202,7 +217,7 @@ class CodedProgram:
         coder = Coder(facts)
         coded = []
         for rule in rules:
-            check_safe(rule)
+            check_runnable(rule)
             coded.append(coder.rule(rule))
         stated = {
             number: _doubted_rows(facts.relations[key])
@@ -211,6 +226,7 @@ class CodedProgram:
             for number, key in enumerate(coder.keys)
             if key in facts.relations
         }
+        stated |= {number: Rows(codes.astype(np.int32)) for number, codes in coder.domains.items()}
         return cls(tuple(coded), tuple(coder.keys), coder.constants, stated)
 
     @property
@@ -245,7 +261,7 @@ class Coder:
 
     Relations are numbered as they come; a constant that no fact has gets the
     next code beyond the dictionary. The doubted facts of a relation are one of
-    their own, of the same name and arity.
+    their own, of the same name and arity; so is the domain of an argument.
 
     Examples
     --------
@@ -263,6 +279,8 @@ class Coder:
         self._new: dict[Constant, int] = {}
         self._relations: dict[Key, int] = {}
         self._doubts: dict[int, int] = {}  #: relation number -> that of its doubted facts
+        self._ranges: dict[tuple[Key, int], int] = {}  #: relation and argument -> number of its domain
+        self.domains: dict[int, Ints] = {}  #: number of a domain -> codes of its constants, [N, 1]
         self.keys: list[Key] = []  #: relation number -> name and arity
 
     @property
@@ -284,6 +302,12 @@ class Coder:
         negative = tuple(self._atom(atom, numbers) for atom in denied)
         if self._facts.world == "open":
             positive += tuple(CodedAtom(self._doubts_of(atom.relation), atom.terms) for atom in negative)
+        free = unsafe_variables(rule)
+        positive += tuple(
+            CodedAtom(self._range_of(rule.head.key, place), (-1 - numbers[arg],))
+            for place, arg in enumerate(rule.head.args)
+            if arg in free and isinstance(arg, Variable)
+        )
         return CodedRule(
             head,
             positive,
@@ -302,6 +326,15 @@ class Coder:
     def is_of_doubts(self, number: int) -> bool:
         """Whether a number stands for the doubted facts of a relation."""
         return number in self._doubts.values()
+
+    def _range_of(self, key: Key, place: int) -> int:
+        """The number of the relation that holds of the constants of an argument."""
+        if (key, place) not in self._ranges:
+            codes = argument_domains(self._facts, key)[place][:, None].astype(np.int64)
+            self._ranges[key, place] = len(self.keys)
+            self.domains[len(self.keys)] = codes
+            self.keys.append((f"argument {place + 1} of {key[0]}/{key[1]}", 1))
+        return self._ranges[key, place]
 
     def _doubts_of(self, relation: int) -> int:
         if relation not in self._doubts:

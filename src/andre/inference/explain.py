@@ -16,10 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import LogicError
-from andre.facts import FactBase, Key
+from andre.facts import FactBase, Key, argument_domains
 from andre.inference.model import Model
-from andre.inference.run import infer
-from andre.logic import Atom, Constant, Literal, Program, Rule, Term, Variable, comparison_holds
+from andre.inference.run import infer, materialise
+from andre.logic import (
+    Atom,
+    Constant,
+    Literal,
+    Program,
+    Rule,
+    Term,
+    Variable,
+    comparison_holds,
+    unsafe_variables,
+)
 
 #: What the variables of a rule stand for.
 Bindings = dict[Variable, Constant]
@@ -323,11 +333,13 @@ class Explainer:
         self._model = infer(program, facts) if model is None else model
         search = Search(FactIndex(self._model.facts), self._model)
         self._rules = [(rule, search) for rule in program]
+        self._ranges = _free_ranges(program, facts, background=False)
         if len(facts.rules):  # they were run first, over the facts alone
             given = replace(facts, constants=self._model.stated.constants, rules=Program())
             before = replace(self._model, stated=given, derived=self._model.stated)
             search = Search(FactIndex(before.facts), before)
             self._rules = [*((rule, search) for rule in facts.rules), *self._rules]
+            self._ranges = _free_ranges(facts.rules, facts, background=True) | self._ranges
 
     def explain(self, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
         """Say why a ground atom holds, or which rule comes nearest to deriving it."""
@@ -341,7 +353,7 @@ class Explainer:
         firings: list[Firing] = []
         for rule, search in self._rules:
             bindings = _bind(rule.head, atom.args) if rule.head.key == atom.key else None
-            if bindings is not None:
+            if bindings is not None and all(bindings[v] in some for v, some in self._ranges[rule].items()):
                 found = search.groundings(rule, bindings, partials)
                 firings += islice(self._fire(rule, found, search.model, depth, above), limit)
         firings.sort(key=lambda firing: -firing.probability)
@@ -390,6 +402,30 @@ class Explainer:
             return f"no rule defines {atom.predicate}/{atom.arity}, and no fact states the atom"
         unknown = [str(c) for c in atom.args if isinstance(c, Constant) and self._facts.code(c.value) is None]
         return f"no fact mentions {', '.join(unknown)}" if unknown else ""
+
+
+def _free_ranges(
+    program: Program, facts: FactBase, *, background: bool
+) -> dict[Rule, dict[Variable, frozenset[Constant]]]:
+    """For each rule, what the variables may stand for that its head alone has.
+
+    Parameters
+    ----------
+    background
+        Whether the rules came with the facts, so that they do not see what these rules derive.
+    """
+    free = {rule: unsafe_variables(rule) for rule in program}
+    if not any(free.values()):
+        return {rule: {} for rule in program}
+    known = replace(facts, rules=Program()) if background else materialise(facts)
+    found: dict[Rule, dict[Variable, frozenset[Constant]]] = {}
+    for rule, variables in free.items():
+        found[rule] = {}
+        for arg, codes in zip(rule.head.args, argument_domains(known, rule.head.key), strict=True):
+            if isinstance(arg, Variable) and arg in variables:
+                some = frozenset(Constant(known.constants[code]) for code in codes)
+                found[rule][arg] = some & found[rule].get(arg, some)
+    return found
 
 
 def _where(bindings: Iterable[tuple[Variable, Constant]]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from andre.inference.coded import (
     is_variable,
     number_ranks,
 )
-from andre.logic import Rule, check_safe
+from andre.logic import Rule, check_runnable
 
 
 class Extensions:
@@ -50,9 +50,9 @@ class Extensions:
         Raises
         ------
         LogicError
-            Where a variable is in no positive literal of the body.
+            Where a variable is neither in the head nor in a positive literal of the body.
         """
-        check_safe(rule)
+        check_runnable(rule)
         return self.coder.rule(rule)
 
     @property
@@ -78,6 +78,8 @@ class Extensions:
         return self._rows[relation, negated]
 
     def _select(self, relation: int, negated: bool) -> Ints:
+        if relation in self.coder.domains:
+            return self.coder.domains[relation]
         name, arity = self.coder.keys[relation]
         found = self.facts.relations.get((name, arity))
         if found is None:

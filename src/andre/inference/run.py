@@ -96,7 +96,9 @@ def infer(
     Parameters
     ----------
     program
-        Safe rules.
+        Rules whose variables stand in the head or in a positive body literal. One that only the head has
+        ranges over the constants of its arguments' types, and over all where the facts do not tell
+        them; see `andre.facts.argument_domains`.
     facts
         What is known, whatever its marks. Denied facts do not hold, unless a
         rule derives them: it has the last word, in either world. Background
@@ -111,7 +113,8 @@ def infer(
     Raises
     ------
     LogicError
-        Where a rule is unsafe, or the model leaves an atom undefined.
+        Where a variable is neither in the head nor in a positive body literal, or the model leaves an
+        atom undefined.
 
     Examples
     --------

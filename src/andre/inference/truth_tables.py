@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from andre.facts import FactBase, Key
-from andre.inference.coded import CodedAtom, CodedComparison, is_variable, variable_number
+from andre.inference.coded import CodedAtom, CodedComparison, is_variable, scope_of, variable_number
 from andre.inference.contraction import Contraction, axes_of
-from andre.inference.extensions import Extensions
+from andre.inference.extensions import Extensions, term_grids
 from andre.logic import Rule
 
 
@@ -66,7 +66,7 @@ class TruthTables:
         Parameters
         ----------
         rule
-            Its head has distinct variables only; those that are not in the body may be anything.
+            Its head may repeat a variable, hold constants, and have variables that the body lacks.
         given
             The relations whose tables are given at each evaluation.
         """
@@ -82,11 +82,9 @@ class TruthTables:
             if atom.relation in open_keys
         )
         scopes = [*(scope for scope, _ in fixed), *(literal.atom.scope for literal in open_)]
-        bound = {variable for scope in scopes for variable in scope}
-        fixed += [((v,), torch.ones(self.n)) for v in coded.head.variables if v not in bound]
-        if not fixed and not open_:
+        if not scopes:
             fixed = [((), torch.ones(()))]
-        return Body(rule.head.arity, tuple(fixed), open_)
+        return Body(coded.head.terms, self.n, tuple(fixed), open_)
 
     def _table(self, item: CodedAtom | CodedComparison, negated: bool) -> Tensor:
         numbers = {-1 - variable: -1 - place for place, variable in enumerate(item.scope)}
@@ -126,7 +124,8 @@ class Given:
 class Body:
     """A body whose literals are tables, those of some relations still open."""
 
-    arity: int  #: the head's variables are the first so many
+    head: tuple[int, ...]  #: the terms of the head, whose variables have the first numbers
+    n: int  #: how many constants there are
     fixed: tuple[tuple[tuple[int, ...], Tensor], ...]  #: variables and tables of all other literals
     open: tuple[OpenLiteral, ...]
 
@@ -141,7 +140,7 @@ class Body:
     @cached_property
     def _contraction(self) -> Contraction:
         scopes = [*(scope for scope, _ in self.fixed), *(literal.atom.scope for literal in self.open)]
-        return Contraction.of(scopes, range(self.arity), batched=range(len(self.fixed), len(scopes)))
+        return Contraction.of(scopes, scope_of(self.head), batched=range(len(self.fixed), len(scopes)))
 
     def derives(self, given: Mapping[Key, Given] | None = None) -> Tensor:
         """Where the body holds, [P, N, ...]; [N, ...] where no relation in it is open."""
@@ -153,7 +152,20 @@ class Body:
                 _batched(literal.atom, found.false if literal.negated else found.true, literal.negated)
             )
         holds: Tensor = self._contraction.run(tables, torch.einsum, lambda table: table.clamp_max(1))
-        return holds > 0.5
+        return self._placed(holds > 0.5)
+
+    def _placed(self, holds: Tensor) -> Tensor:
+        """A table over the head's variables, [..., N, ...], as one over its arguments."""
+        scope = scope_of(self.head)
+        if self.head == tuple(-1 - variable for variable in scope):
+            return holds
+        lead = holds.shape[: holds.dim() - len(scope)]
+        placed = torch.zeros((*lead, *(self.n,) * len(self.head)), dtype=torch.bool)
+        if all(term < self.n for term in self.head):  # else an atom of a constant that no fact has
+            grids = term_grids(self.head, scope, self.n)
+            where = [torch.as_tensor(grid).expand((self.n,) * len(scope)) for grid in grids]
+            placed[..., *where] = holds
+        return placed
 
 
 def _batched(atom: CodedAtom, table: Tensor, negated: bool) -> Tensor:

@@ -60,6 +60,7 @@ from andre.learning.tables import (
 )
 from andre.learning.targets import learn
 from andre.learning.trainer import Runs
+from andre.learning.weak import Weak
 
 __all__ = [
     "Beliefs",
@@ -100,6 +101,7 @@ __all__ = [
     "TargetStore",
     "Theory",
     "TrainingConfig",
+    "Weak",
     "WeighingConfig",
     "WeightedRule",
     "WeightedRules",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -15,6 +15,9 @@ from andre.arrays import Bools, Floats
 from andre.errors import ConfigError
 from andre.model import Count, LossConfig, NetworkConfig, NonNegative, Positive, Settings, Whole
 from andre.samples import Codes, Form
+
+#: What head atoms are that no example labels; see `Plan.unlabelled`.
+Unlabelled: TypeAlias = Literal["auto", "false", "unknown"]
 
 #: Weights that are not whole may add up to a little less than they should.
 SLACK = 1 - 1e-9
@@ -92,6 +95,8 @@ class Guide:
     #: Bodies of known rules, [rules, m]: they stay as they are, in the network and in the program, and
     #: what is learned is added to them.
     fixed: Codes | None = None
+    #: Whether bodies, [bodies, m], hold all that can be hoped for, so that no further round is trained.
+    settles: Callable[[Codes], bool] | None = None
 
 
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -144,6 +149,11 @@ class SelectionConfig(Settings):
     )
     #: What the chosen program is best in; "soundness" takes all rules of all runs that reach the floor.
     criterion: Literal["description", "accuracy", "soundness"] = "description"
+    #: Whether examples may be wrong. "auto" lets the description length tell, and a definition that agrees
+    #: with all examples is still given, marked weak, where none describes them shortest. 0 says that they
+    #: are clean: the shortest definition that agrees with all of them, whatever their number.
+    noise: Literal["auto", 0] = "auto"
+    strict: bool = False  #: withhold a definition that is weak: too few examples to tell it from chance
     accuracy: Annotated[float, Field(gt=0, le=1)] = (
         0.95  #: tau; "accuracy" takes the fewest subrules that reach it
     )
@@ -284,6 +294,7 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "safe": False,
             "negated_target": True,
             "redundant": True,
+            "strict": True,
             "min_confidence": 0.0,
             "min_support": 0.0,
         },

@@ -117,10 +117,19 @@ class _Fitting:
             if falls or trainer.config.selection.criterion != "description":
                 best = candidate
             if state.stopped is None:
-                state.finished, state.runs, state.falls = rounds, None, falls
+                state.finished, state.runs, state.falls = (
+                    rounds,
+                    None,
+                    falls and not self._settled(rounds[-1]),
+                )
                 state.chosen = state.best = best
                 tell(callbacks, "on_extract", state)
         return rounds, best
+
+    def _settled(self, last: Finished) -> bool:
+        """Whether the bodies of a round settle the choice."""
+        settles = self.guide.settles
+        return settles is not None and settles(distinct_bodies(last.codes.reshape(-1, last.codes.shape[-1])))
 
     def _choose(self, rounds: Sequence[Finished]) -> Candidate:
         """The program that the runs so far come to."""

@@ -19,11 +19,13 @@ import numpy as np
 from andre.arrays import Bools, Floats
 from andre.census import Census, head_domains
 from andre.errors import ConfigError, DataError
-from andre.evaluation import Confusion, CrispSample, description_length
+from andre.evaluation import Confusion, CrispSample, description_length, program_length
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.facts import FactBase, Key
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
+from andre.learning.choose.agreement import Choice, choose_definition
+from andre.learning.choose.covering import fewest_errors
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
@@ -35,6 +37,7 @@ from andre.learning.plan import Plan, encode_known, known_about, with_inequaliti
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
+from andre.learning.weak import Weak, unlabelled_heads, weakness
 from andre.limits import limited, stage, time_left, unhurried
 from andre.logic import Program
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
@@ -43,6 +46,12 @@ from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 _MOST_CONSTANTS = 512
 #: Runs for a definition. Certain facts have few rows; uncertain ones have as many as groundings.
 _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
+#: Runs for a definition that is known to be one short rule: they are made for what they show.
+_FOR_SETTLED = Effort(
+    rows=20_000, rounds=1, restarts=Fraction(1, 4), steps=Fraction(1, 3), time=Fraction(1, 3)
+)
+#: Literals of a rule up to which none that is shorter is missed: all of one and two are counted.
+_SHORTEST = 3
 #: Runs on wide samples: what they propose is refined by the choice, so that more steps change nothing.
 _FOR_WIDE_SAMPLES = Effort(
     rows=6_000, rounds=1, restarts=Fraction(1, 2), steps=Fraction(2, 3), time=Fraction(1, 2)
@@ -96,13 +105,16 @@ def learn_definition(
     beliefs, cost = Beliefs.of(background, stated and background_of(stated, key)), 0.0
     revised: tuple[Revised, ...] = ()
     if beliefs is None:
-        codes, _ = DefinitionChooser(rules, left, form, config.selection, fixed).choose(pool.bodies)
+        chooser = DefinitionChooser(rules, left, form, config.selection, fixed)
+        choice = choose_definition(chooser, pool.bodies, plan, facts, key)
     else:
         reviser = Reviser(beliefs, key, left, space.m, known)
         codes, state = choose_revised(reviser, pool.bodies, form, config.selection)
+        choice = Choice(codes)
         revised, cost = beliefs.revised(state), float(beliefs.cost(state))
         rules = RuleBase(TruthTables.of(beliefs.background(state)), key)
         fixed = tuple(map(rules.add, known))
+    codes = choice.codes
     numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
     with unhurried():
         model = rules.models([numbers])[0]
@@ -114,7 +126,7 @@ def learn_definition(
     program = Program(tuple(map(with_counts, chosen, counts)))
     at_end = pool.first(0)
     with stage("giving reasons"):
-        some = pool.first(_REMEMBERED)
+        some = pool.leading(labels.totals, _REMEMBERED)
         others = tuple(rules.add(space.rule(body)) for body in some.bodies)
         at_end = replace(some, counts=labels.counts(rules.steps(others, model[0], false)))
     weighing = Weighing(at_end, labels.totals, config.selection.floor())
@@ -122,18 +134,28 @@ def learn_definition(
     length, empty_length = description_length(
         np.array([covered, [0, 0]]), labels.totals, [program.n_literals, 0], [len(program), 0], m=space.m
     ).tolist()
+    weak = None
+    if choice.agrees and length >= empty_length:
+        rivals = [Program((*known, *space.program(codes))) for codes in choice.rivals]
+        unlabelled = unlabelled_heads(facts, language, closed=choice.closed)
+        weak = weakness(
+            program, rivals, background, unlabelled, support=float(covered[0]), excess=length - empty_length
+        )
+    sides = np.array([1, int(choice.closed)])  # what is unknown is no mistake
     return Definition(
         target=key_text(key),
         program=program,
         counts=Counts.of(census),
-        confusion=_confusion(covered, labels.totals),
+        confusion=_confusion(covered * sides, labels.totals * sides),
         length=length + cost,
         empty_length=empty_length,
         result=result,
         pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(codes)),
         reason=None if len(program) else weighing.why_nothing(_stopped(result)),
+        notes=choice.notes,
         revised=revised,
+        weak=weak,
     )
 
 
@@ -152,19 +174,35 @@ def _proposed(
     sample: Sample, form: Form, fixed: Codes | None, plan: Plan, callbacks: tuple[Callback, ...]
 ) -> tuple[Result, RulePool]:
     """The result of runs with recursion, and the bodies of runs with and without, and of enumeration."""
-    runs = partial(propose_bodies, sample, plan.config, _FOR_DEFINITIONS, callbacks=callbacks)
-    result = runs(Guide(form, fixed=fixed))
+    crisp, short = CrispSample.of(sample), np.zeros((0, sample.space.m), dtype=np.int8)
+    if plan.short_bodies:
+        with stage("counting short bodies"):
+            short = form.short_bodies()
+    settles = partial(_settles, crisp, form) if plan.short_bodies and fixed is None else None
+    effort = _FOR_DEFINITIONS
+    with stage("counting short bodies"):
+        effort = _FOR_SETTLED if settles is not None and settles(short) else effort
+    runs = partial(propose_bodies, sample, plan.config, effort, callbacks=callbacks)
+    result = runs(Guide(form, fixed=fixed, settles=settles))
     bodies, plain = [result.proposed], ~sample.space.recursive
-    if not plain.all() and (_stated(sample.space) & plain).any() and result.stopped != "interrupted":
+    done = settles is not None and settles(np.concatenate((result.proposed, short)))
+    if (
+        not (done or plain.all())
+        and (_stated(sample.space) & plain).any()
+        and result.stopped != "interrupted"
+    ):
         # Recursive rules look perfect in one step, and beside them base cases are worth nothing.
         bases = runs(Guide(replace(form, require=()), fixed=fixed), columns=plain)
         bodies.append(bases.proposed)
         result = replace(result, stopped=bases.stopped or result.stopped)
-    if plan.short_bodies:
-        with stage("counting short bodies"):
-            bodies.append(form.short_bodies())
-    crisp = CrispSample.of(sample)
-    return result, _pool(crisp, bodies, form).by_length(crisp.totals)
+    return result, _pool(crisp, [*bodies, short], form).by_length(crisp.totals)
+
+
+def _settles(crisp: CrispSample, form: Form, bodies: Codes) -> bool:
+    """Whether one of the bodies, without recursion and as good as none shorter could be, gets all right."""
+    bodies = bodies[np.count_nonzero(bodies, axis=1) <= _SHORTEST]
+    bodies = bodies[form.admits(bodies) & ~bodies[:, crisp.space.recursive].any(axis=1)]
+    return bool((crisp.body_counts(bodies) == [crisp.totals[0], 0]).all(axis=1).any())
 
 
 def _pool(crisp: CrispSample, bodies: list[Codes], form: Form, *, identity: bool = False) -> RulePool:
@@ -215,9 +253,13 @@ def learn_from_examples(
         result = fit_screened(sample, crisp, plan.config, form, extra, callbacks)
     else:
         result = fit(sample, plan.config, callbacks=callbacks, guide=Guide(form, extra, fixed))
+    pool = _pool(crisp, [result.proposed, result.codes, extra], form, identity=plan.identity)
+    pool = pool.by_length(crisp.totals)
+    weak = None
+    if plan.mode == "define" and fixed is None:
+        result, weak = _agreeing(result, crisp, pool, form, plan)
     with unhurried():
         covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
-    pool = _pool(crisp, [result.proposed, result.codes, extra], form, identity=plan.identity)
     weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
     rules = (with_inequalities(rule) if plan.identity else rule for rule in result.program)
     return Definition(
@@ -228,10 +270,37 @@ def learn_from_examples(
         length=result.length,
         empty_length=result.empty_length,
         result=result,
-        pool=pool.by_length(crisp.totals).first(KEPT),
+        pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(result.codes)),
         reason=None if len(result.program) else weighing.why_nothing(_stopped(result)),
+        weak=weak,
     )
+
+
+def _agreeing(
+    result: Result, crisp: CrispSample, pool: RulePool, form: Form, plan: Plan
+) -> tuple[Result, Weak | None]:
+    """The result, or where it has no rule or examples are clean, one whose rules agree with all examples."""
+    selection, totals = plan.config.selection, crisp.totals
+    if selection.noise != 0 and (len(result.program) or selection.strict):
+        return result, None
+    with unhurried():
+        codes = fewest_errors(crisp, pool.bodies, form, max_rules=selection.max_rules)
+        covered = crisp.counts(crisp.predicts(codes)[None])[0]
+        if not (len(codes) and covered[0] == totals[0] and covered[1] == 0):
+            return result, None
+        program, scores = judge(crisp.space.program(codes), [("train", crisp)])
+        length = program_length(crisp, codes)
+    found = replace(result, program=program, length=length, scores=scores)
+    if length < result.empty_length:
+        return found, None
+    if selection.strict:
+        return result, None
+    ties = 0
+    if len(codes) == 1:  # every rule that covers the same in as many literals would do
+        same = (pool.counts == covered).all(axis=1)
+        ties = np.count_nonzero(np.count_nonzero(pool.bodies[same], axis=1) == np.count_nonzero(codes)) - 1
+    return found, Weak(float(covered[0]), length - result.empty_length, max(0, int(ties)))
 
 
 def is_wide(sample: Sample) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from andre.census import Mode, Semantics
 from andre.errors import ConfigError, LogicError
 from andre.facts import FactBase, Key
-from andre.learning.config import Config, unknown_setting
+from andre.learning.config import Config, Unlabelled, unknown_setting
 from andre.logic import Atom, Literal, Program, Rule
 from andre.samples import Codes, Language, RuleSpace, check_setting, key_text
 
@@ -51,6 +51,10 @@ class Plan:
     short_bodies: bool = True  #: whether all bodies of one or two literals are pooled with those of the runs
     #: Whether stated probabilities are read as evidence whose weight is learned from all of them.
     calibrate: bool = True
+    #: What head atoms are that no example labels, where none is stated to be false: "false" as in a closed
+    #: world, or "unknown", so that positives alone teach. "auto" takes them for false, and for unknown where
+    #: examples are stated apart from the background (Popper) and no program derives the positives alone.
+    unlabelled: Unlabelled = "auto"
 
     def __post_init__(self) -> None:
         for name, (kind, wanted) in _KINDS.items():
@@ -96,9 +100,18 @@ class Plan:
             about_language["target"] = target
         mode: Mode = own.pop("mode", "complete" if facts.origin in _KNOWLEDGE_BASES else "define")
         semantics: Semantics = own.pop("semantics", "rows" if preset == "paper" else "exists")
-        for given, choices in ((mode, get_args(Mode)), (semantics, get_args(Semantics))):
+        unlabelled: Unlabelled = own.pop("unlabelled", "auto")
+        for given, choices in (
+            (mode, get_args(Mode)),
+            (semantics, get_args(Semantics)),
+            (unlabelled, get_args(Unlabelled)),
+        ):
             if given not in choices:
                 raise ConfigError(f"{given!r} is unknown: choose from {', '.join(choices)}")
+        if unlabelled == "unknown" and (mode, semantics) != ("define", "exists"):
+            raise ConfigError(
+                "positives alone teach in mode 'define' and semantics 'exists' only: leave unlabelled out"
+            )
         identity = own.pop("identity", semantics == "exists" and mode == "complete")
         if identity and (mode, semantics) == ("define", "exists"):
             raise ConfigError(
@@ -117,7 +130,8 @@ class Plan:
         if unknown := options.keys() - Config.names():
             raise unknown_setting(min(unknown), Config.names() | _LANGUAGE | _OWN - {"known"})
         made = Language.of(facts, language, preset, **about_language)
-        return cls(made, Config.preset(preset, **options), mode, semantics, identity, **own)
+        config = Config.preset(preset, **options)
+        return cls(made, config, mode, semantics, identity, unlabelled=unlabelled, **own)
 
     def aim(self, target: str) -> Language:
         """The language with another target."""

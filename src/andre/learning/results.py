@@ -24,6 +24,7 @@ from andre.learning.choose.rejection import Rejected
 from andre.learning.choose.revision import Revised
 from andre.learning.config import Config
 from andre.learning.plan import Plan
+from andre.learning.weak import Weak
 from andre.logic import Atom, Program, program_html
 from andre.samples import Codes, RuleSpace, check_valuations
 
@@ -222,6 +223,7 @@ class Definition:
     notes: tuple[str, ...] = ()  #: what else should be known
     seconds: float = 0.0
     revised: tuple[Revised, ...] = ()  #: uncertain facts that the program takes for what is less likely
+    weak: Weak | None = None  #: what to say where the program agrees with all of too few examples
 
     @property
     def key(self) -> Key:

@@ -241,7 +241,7 @@ class _Learner:
             notes.append(str(self.calibration))
         if made.revised:
             notes.append(_note_on_revised(made.revised))
-        return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
+        return replace(made, seconds=time.monotonic() - began, notes=(*notes, *made.notes))
 
     def _census(self, language: Language, *, draws: bool) -> Census:
         """The census of all head atoms, or of some that stand for all.

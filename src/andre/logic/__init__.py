@@ -14,7 +14,7 @@ from andre.logic.compare import Difference, difference, merge_programs, subsumes
 from andre.logic.parse import Clause, parse_atom, parse_clauses, parse_program, parse_rule
 from andre.logic.program import Program
 from andre.logic.rows import by_row, speaks_of_columns
-from andre.logic.rule import Evidence, Rule, check_safe, unsafe_variables
+from andre.logic.rule import Evidence, Rule, check_runnable, check_safe, unsafe_variables
 from andre.logic.spelling import (
     QUOTED,
     is_code,
@@ -49,6 +49,7 @@ __all__ = [
     "Term",
     "Variable",
     "by_row",
+    "check_runnable",
     "check_safe",
     "comparison_holds",
     "difference",

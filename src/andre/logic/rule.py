@@ -180,7 +180,34 @@ def check_safe(rule: Rule) -> None:
     ...
     andre.errors.LogicError: Y is free in 'h(X, Y) :- p(X).': add a positive body literal that binds it
     """
-    if unsafe := unsafe_variables(rule):
-        names = ", ".join(map(str, unsafe))
-        verb, it = ("is", "it") if len(unsafe) == 1 else ("are", "them")
+    _refuse_free(rule, unsafe_variables(rule))
+
+
+def check_runnable(rule: Rule) -> None:
+    """Refuse a rule that has a variable which neither its head nor a positive body literal has.
+
+    A variable that only the head has ranges over the constants of its arguments, so
+    that a rule may have no body, or one that only denies.
+
+    Raises
+    ------
+    LogicError
+        Naming the variable and the rule.
+
+    Examples
+    --------
+    >>> from andre.logic.parse import parse_rule
+    >>> check_runnable(parse_rule("h(X, Y, X) :- p(X)"))
+    >>> check_runnable(parse_rule("h(X) :- p(X), \\+ q(Y)"))
+    Traceback (most recent call last):
+    ...
+    andre.errors.LogicError: Y is free in 'h(X) :- p(X), \\+ q(Y).': add a positive body literal that binds it
+    """
+    _refuse_free(rule, tuple(v for v in unsafe_variables(rule) if v not in rule.head.variables))
+
+
+def _refuse_free(rule: Rule, free: tuple[Variable, ...]) -> None:
+    if free:
+        names = ", ".join(map(str, free))
+        verb, it = ("is", "it") if len(free) == 1 else ("are", "them")
         raise LogicError(f"{names} {verb} free in '{rule}': add a positive body literal that binds {it}")

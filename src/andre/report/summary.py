@@ -14,7 +14,7 @@ from rich.text import Text
 from andre.arrays import Bools, Floats
 from andre.completion import Completion
 from andre.errors import DataError
-from andre.learning import Result, RuleClassifier, Theory
+from andre.learning import Result, RuleClassifier, Theory, Weak
 from andre.logic import Atom, Program, Rule, tell_count, to_prolog
 from andre.report.weighted import (
     classifier_listing,
@@ -97,6 +97,8 @@ def remarks(run: Run, target: str | None = None) -> list[str]:
     for definition in chosen:
         if definition.reason:
             lines.append(f"{definition.target}: no rule, because {definition.reason}")
+        if definition.weak:
+            lines.append(f"{definition.target}: weak: {definition.weak}")
         if definition.result.stopped == "interrupted":
             lines.append(f"{definition.target}: stopped by Ctrl-C, so this is the best so far")
     if target is None:
@@ -234,6 +236,7 @@ def _theory(theory: Theory) -> dict[str, Any]:
                 "target": definition.target,
                 "rules": list(map(rule_values, definition.program)),
                 "reason": definition.reason,
+                "weak": None if definition.weak is None else _weak(definition.weak),
                 "notes": list(definition.notes),
                 "revised": [
                     {"atom": str(item.atom), "probability": item.probability, "holds": item.holds}
@@ -248,6 +251,19 @@ def _theory(theory: Theory) -> dict[str, Any]:
             for definition in theory
         ],
         "skipped": dict(theory.skipped),
+    }
+
+
+def _weak(weak: Weak) -> dict[str, Any]:
+    """How little speaks for a program, and what would tell, as values that JSON can hold."""
+    return {
+        "support": weak.support,
+        "excess": weak.excess,
+        "ties": weak.ties,
+        "rival": None if weak.rival is None else str(weak.rival),
+        "ask": None if weak.ask is None else str(weak.ask),
+        "predicted": weak.predicted,
+        "question": weak.question,
     }
 
 

@@ -140,11 +140,13 @@ def prolog(run: Run) -> str:
     """The program of a run as a Prolog file, its evidence in comments."""
     if isinstance(run, RuleClassifier):
         return _weighted_prolog(run)
-    scores = [
+    remarks = [
         f"% {score.split}: accuracy {score.accuracy:.4f} on {tell_count(score.rows)} rows\n"
         for score in (run.scores if isinstance(run, Result) else ())
     ]
-    return "".join(scores) + to_prolog(program_of(run), rounded=True)
+    if isinstance(run, Theory):
+        remarks += [f"% {made.target} is weak: {made.weak}\n" for made in run if made.weak is not None]
+    return "".join(remarks) + to_prolog(program_of(run), rounded=True)
 
 
 def _weighted_prolog(run: RuleClassifier) -> str:

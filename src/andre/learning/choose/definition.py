@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from andre.arrays import Floats
-from andre.evaluation import description_length
+from andre.evaluation import Mistakes, description_length
 from andre.evaluation.fixpoint import Labels, RuleBase
 from andre.learning.config import SelectionConfig
 from andre.learning.extraction import literal_bodies, shorter_bodies
@@ -32,6 +34,12 @@ _WORK = 1e11
 _ROUNDS = 6
 #: Programs that are judged together at the most where there is a time limit.
 _WITHIN_LIMIT = 32
+#: Short bodies that are looked at though they may derive no example.
+_NEEDED = 512
+#: Base cases that are tried two at a time.
+_PAIRED = 6
+#: Base cases, and recursive rules, of which some are dropped.
+_ABOVE = 24
 #: Rules that are tried on top of a program, the most promising first.
 _TRIED = 16
 
@@ -45,7 +53,11 @@ class DefinitionChooser:
     form: Form  #: what bodies must look like, over the rule space of the pool
     config: SelectionConfig
     fixed: Numbers = ()  #: known rules, which every program has
+    mistakes: Mistakes = "listed"  #: how they are told, and so what a program may get wrong
     _bodies: dict[int, Codes] = field(default_factory=dict, init=False)  #: by number
+    _faultless: dict[Numbers, float] = field(
+        default_factory=dict, init=False
+    )  #: lengths, where none is listed
 
     def choose(self, pool: Codes) -> tuple[Codes, float]:
         """The bodies of the best program found, [rules, m], and its description length.
@@ -57,6 +69,20 @@ class DefinitionChooser:
         """
         length, program = self._ranked_programs(pool)[0]
         return self._codes(program), length
+
+    def consistent(self, pool: Codes) -> list[Codes]:
+        """The shortest programs that get no example wrong, [rules, m] each; none where none was found.
+
+        Asked of a chooser that lists no mistakes. The first is the one to give, with the fewest negations;
+        the others are as short.
+        """
+        # A rule may derive no example by itself and be needed by those that do.
+        with stage("counting short bodies"):
+            pool = np.concatenate((pool, replace(self.form, negation=False).short_bodies()[:_NEEDED]))
+        self._ranked_programs(pool)
+        shortest = min(self._faultless.values(), default=math.inf)
+        found = [self._codes(some) for some, length in sorted(self._faultless.items()) if length == shortest]
+        return sorted(found, key=lambda bodies: np.count_nonzero(bodies < 0))
 
     def shortlist(self, pool: Codes, most: int) -> list[Codes]:
         """The best programs found that have rules, so many at the most, [rules, m] each.
@@ -103,8 +129,45 @@ class DefinitionChooser:
                 break
             best = grown[0]
             ranked = _best((*ranked, *grown), self.config.beam)
+        if self.mistakes != "listed":
+            ranked = _best((*ranked, *self._from_above(numbers)), self.config.beam)
         refined = [self._refine(*start) for start in ranked[:3]]
         return sorted({*refined, *ranked})
+
+    def _from_above(self, numbers: Sequence[int]) -> list[tuple[float, Numbers]]:
+        """What is left of all rules that are never wrong where one is dropped at a time, while that shortens.
+
+        Where positives follow from several rules together, no single one that is added explains more.
+        Where nothing is labelled wrong, the rules are those of one or two literals, none negated.
+        """
+        found: list[tuple[float, Numbers]] = []
+        length = math.inf
+        with stage("dropping rules"):
+            true = torch.as_tensor(self.labels.positive > 0.5)
+            right, wrong = self.labels.counts(self.rules.steps(tuple(numbers), true)).T
+            bodies = self._codes(numbers)
+            plain = (np.count_nonzero(bodies, axis=1) <= 2) & (bodies >= 0).all(axis=1)
+            sound = plain if self.mistakes == "unlabelled" else (right > 0) & (wrong == 0)
+            some = [numbers[place] for place in np.flatnonzero(sound)]
+            bases = [rule for rule in some if not self.rules.is_recursive(rule)]
+            steps = [rule for rule in some if self.rules.is_recursive(rule)][: self._affordable()[1]]
+            found += self._ranked(
+                [_sorted((*two, step)) for two in self._alternatives(bases) for step in steps]
+            )
+            program = _sorted((*bases[:_ABOVE], *steps[:_ABOVE]))
+            while program:
+                fewer = self._ranked([_sorted(set(program) - {rule}) for rule in program])
+                if not fewer or fewer[0][0] >= length:
+                    break
+                length, program = fewer[0]
+                found.append(fewer[0])
+        return [entry for entry in found if len(entry[1]) <= self.config.max_rules]
+
+    def _alternatives(self, bases: Iterable[int]) -> Iterable[Numbers]:
+        """Pairs of base cases of one literal, as a recursive rule may need two: a mother or a father."""
+        return combinations(
+            [rule for rule in bases if np.count_nonzero(self._bodies[rule]) == 1][:_PAIRED], 2
+        )
 
     def _codes(self, program: Iterable[int]) -> Codes:
         """The bodies of a program, [rules, m]."""
@@ -146,8 +209,17 @@ class DefinitionChooser:
         sure |= n_rules == 0
         lengths = np.full(len(programs), math.inf)
         lengths[sure] = description_length(
-            counts[sure], self.labels.totals, sizes[sure], n_rules[sure], m=self.form.space.m
+            counts[sure], self.labels.totals, sizes[sure], n_rules[sure], self.form.space.m, self.mistakes
         )
+        if self.mistakes != "listed":
+            lengths = np.round(lengths, 9)
+            right = sure & (counts[:, 0] == self.labels.totals[0])
+            right &= (n_rules > 0) & (n_rules <= self.config.max_rules)
+            if self.mistakes == "refused":
+                right &= counts[:, 1] == 0
+            self._faultless.update(
+                (programs[place], float(lengths[place])) for place in np.flatnonzero(right)
+            )
         return lengths
 
     def _ranked(self, programs: Sequence[Numbers]) -> list[tuple[float, Numbers]]:
@@ -175,7 +247,7 @@ class DefinitionChooser:
         new = self.labels.counts(self.rules.steps(tuple(others), model) & ~model)
         covered = self.labels.counts(model[None]) + new
         sizes = np.array([np.count_nonzero(self._bodies[number]) for number in others])
-        lengths = description_length(covered, self.labels.totals, sizes, 1, m=self.form.space.m)
+        lengths = description_length(covered, self.labels.totals, sizes, 1, self.form.space.m, self.mistakes)
         promising = np.lexsort((-new[:, 0], np.round(lengths, 9)))
         return [others[place] for place in promising if new[place, 0] > 0][:_TRIED]
 

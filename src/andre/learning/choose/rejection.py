@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Floats
-from andre.evaluation import CrispSample, program_length
+from andre.evaluation import CrispSample, description_length, program_length
 from andre.learning.choose.pool import RulePool, with_counts
 from andre.learning.config import Floor
 from andre.learning.extraction import distinct_bodies
@@ -78,19 +78,33 @@ class Weighing:
         counts = self.pool.counts
         if not counts[:, 0].any():
             return "no body of the language covers a positive example: allow more variables or relations"
-        best = next(place for place in self._order if counts[place, 0] > 0)
+        best = next(place for place in self.pool.nearest(self.totals) if counts[place, 0] > 0)
         right, wrong = counts[best]
         if not self.floor.supported(counts[best]):
             lack = f"{self.floor.support:g} are the least"
         elif not self.floor.passes(counts[best]):
             lack = f"it must be right more often than {self.floor.confidence:g}"
         else:
-            lack = "too little support to tell it from chance"
+            lack = f"too little support to tell it from chance, as {self._balance(best)}"
         rule = self.pool.space.rule(self.pool.bodies[best]).tidy()
         return (
             f"the nearest rule, '{rule}', is right about {right:g} of the {right + wrong:g} examples that it "
             f"covers and explains {right:g} of {self.totals[0]:g}: {lack}"
         )
+
+    def _balance(self, place: int) -> str:
+        """What a rule costs and what it saves."""
+        counts, size, m = (
+            self.pool.counts[place],
+            np.count_nonzero(self.pool.bodies[place]),
+            self.pool.space.m,
+        )
+        none = np.zeros_like(counts)
+        listed, told, whole = (
+            float(description_length(covered, self.totals, *sizes, m=m))
+            for covered, sizes in ((none, (0, 0)), (counts, (0, 0)), (counts, (size, 1)))
+        )
+        return f"it takes {whole - told:.1f} nats to say it and saves {max(0.0, listed - told):.1f}"
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:

@@ -1,0 +1,83 @@
+"""Choosing a definition by its examples: the shortest description of them, or agreement with all of them.
+
+Few clean examples are enough to name a program that agrees with them, and too few to
+say that it is no chance. Such a program is chosen here where nothing better is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from andre.facts import FactBase, Key
+from andre.learning.choose.definition import DefinitionChooser
+from andre.learning.plan import Plan
+from andre.samples import Codes
+
+_CLOSED = (
+    "no example is stated to be false: all other atoms over the constants of the head's types were taken to "
+    "be; unlabelled=unknown takes them for unknown"
+)
+_POSITIVES = (
+    "positives alone taught: what no example labels is unknown, and of the programs that derive all "
+    "positives the one is given that tells them most shortly, its own length included"
+)
+_NONE_AGREES = (
+    "no program that was looked at agrees with all examples, though noise=0 says that they are clean: this "
+    "one describes them shortest"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The bodies that were chosen for a definition, and what speaks for them."""
+
+    codes: Codes  #: [rules, m]
+    rivals: tuple[Codes, ...] = ()  #: further programs as short that agree with all examples
+    agrees: bool = False  #: whether they were chosen because they agree with all examples
+    closed: bool = True  #: whether head atoms without label were taken to be false
+    notes: tuple[str, ...] = ()  #: what is to be said of the labels
+
+
+def choose_definition(
+    chooser: DefinitionChooser, pool: Codes, plan: Plan, facts: FactBase, target: Key
+) -> Choice:
+    """The program that describes the examples shortest, or the shortest that agrees with all of them.
+
+    The second where examples are clean, and where the first has no rule. Positives alone
+    teach where the plan says so; and in a Popper folder without negative examples, which states
+    its examples apart from all else, where no program derives the positives and nothing more.
+
+    Parameters
+    ----------
+    chooser
+        One that lists mistakes.
+    pool
+        Well-formed bodies, the most promising first, [rules, m].
+    """
+    selection = plan.config.selection
+    alone = facts.world == "closed" and facts.select("train").relations[target].negative is None
+    if plan.unlabelled == "unknown" and alone:
+        return _by_positives(chooser, pool)
+    apart = alone and facts.origin == "popper" and plan.unlabelled == "auto"
+    described = Choice(chooser.choose(pool)[0], notes=(_CLOSED,) if apart else ())
+    enough = not (apart or selection.noise == 0) if len(described.codes) else selection.strict
+    if enough:
+        return described
+    if found := replace(chooser, mistakes="refused").consistent(pool):
+        same = any(np.array_equal(codes, described.codes) for codes in found)
+        agreeing = replace(described, codes=found[0], rivals=tuple(found[1:]), agrees=True)
+        return described if same else agreeing
+    if apart and len((only := _by_positives(chooser, pool)).codes):
+        return only
+    return replace(described, notes=(*described.notes, *([_NONE_AGREES] if selection.noise == 0 else ())))
+
+
+def _by_positives(chooser: DefinitionChooser, pool: Codes) -> Choice:
+    """The program that derives all positives, and among whose atoms they are told most shortly."""
+    anything = chooser.config.model_copy(update={"min_confidence": 0.0})
+    found = replace(chooser, config=anything, mistakes="unlabelled").consistent(pool)
+    none = np.zeros((0, chooser.form.space.m), dtype=np.int8)
+    codes, *rivals = found or [none]
+    return Choice(codes, tuple(rivals), agrees=bool(found), closed=False, notes=(_POSITIVES,))
