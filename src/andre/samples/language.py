@@ -103,7 +103,7 @@ _KINDS: dict[str, tuple[type, str]] = {
         ),
         (bool, "true or false"),
     ),
-    **dict.fromkeys(("relations", "exclude", "require", "constants"), (tuple, "a list of names")),
+    **dict.fromkeys(("relations", "exclude", "require", "constants", "one_of_type"), (tuple, "a list of names")),
     "target": (str, "a name such as p/2"),
 }
 
@@ -132,6 +132,7 @@ class Language:
     #: Types of arguments, which the head's variables keep to: declared (name, types), or inferred (True).
     types: tuple[tuple[str, tuple[str, ...]], ...] | bool = False
     constants: tuple[str, ...] = ()  #: places that may hold constants: p/2:1 is the first argument of p/2
+    one_of_type: tuple[str, ...] = ()  #: types of which only the head has a variable
     order: bool = False  #: whether bodies compare numbers by <
     inequality: bool = True  #: whether bodies may say that two variables differ
     max_body: int | None = None  #: how many literals a body may have
@@ -197,7 +198,7 @@ class Language:
 
     @classmethod
     def from_bias(cls, bias: Bias, **options: Any) -> Language:
-        """The language that the bias file of a Popper folder describes, with options overriding it.
+        """The language that a bias file of Popper or modes of Aleph describe, with options overriding it.
 
         Examples
         --------
@@ -210,12 +211,15 @@ class Language:
             heads = ", ".join(map(key_text, bias.head))
             raise ConfigError(f"the bias has {len(bias.head)} targets ({heads}): say which one to learn")
         body = [*bias.body, *(bias.head if bias.enable_recursion else ())]
+        of_heads = {kind for head in bias.head for kind in bias.types_of(*head) or ()}
         taken: dict[str, Any] = {
             "relations": tuple(dict.fromkeys(map(key_text, body))) or None,
             "types": bias.types,
             "max_body": bias.max_body,
             "recursion": bias.enable_recursion,
             "singletons": bias.allow_singletons,
+            "constants": bias.places,
+            "one_of_type": tuple(kind for kind in bias.one_of_type if kind in of_heads),
             "negation": False,
         }
         if bias.head:
@@ -330,7 +334,8 @@ class Language:
         keys = set(facts.relations)
         if self.relations is not None:
             keys = set()
-            derived = {rule.head.key for rule in facts.rules}
+            # What background rules derive, and what a bias allows, may have no facts.
+            derived = {*(rule.head.key for rule in facts.rules), *(facts.bias.body if facts.bias else ())}
             for name in self.relations:
                 found = _relations_named(facts, name)
                 if not found and not any(name in {key[0], key_text(key)} for key in derived):
@@ -345,8 +350,11 @@ class Language:
         for key in self._keys(facts, head.key):
             for args in _arguments(key[1], variables, self.repeated):
                 kinds = zip(args, types[key], strict=True) if types else ()
-                # A variable that the head lacks may be of any type; the head's have theirs.
-                if all(head_types.get(variable, kind) == kind for variable, kind in kinds):
+                # A variable that the head lacks may be of any type that others may have; the head's have theirs.
+                if all(
+                    head_types[variable] == kind if variable in head_types else kind not in self.one_of_type
+                    for variable, kind in kinds
+                ):
                     yield Atom(key[0], args)
             relation = facts.relations[key]
             for position in positions.get(key, ()):
