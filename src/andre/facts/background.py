@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from andre.facts.relation import Key
-from andre.logic import QUOTED, Rule, unquote, unsafe_variables
+from andre.logic import NAMED_OPERATORS, QUOTED, Rule, unquote, unsafe_variables
 
 #: Predicates of SWI-Prolog that a background may use without defining them.
 LIBRARY: frozenset[Key] = frozenset(
@@ -66,7 +67,7 @@ class Written(NamedTuple):
         (True, True)
         """
         tokens = _tokens(text)
-        if tokens is None or tokens[-1] != "." or not _is_balanced(tokens):
+        if tokens is None or tokens[-1] != "." or not _is_balanced(tokens) or _has_gap(tokens):
             return None
         neck = next((n for n, token in enumerate(tokens) if token in (":-", "-->")), len(tokens) - 1)
         key = _key_of(tokens[:neck])
@@ -96,6 +97,19 @@ def _is_balanced(tokens: Iterable[str]) -> bool:
         elif token in _OPENING and (not open_ or open_.pop() != _OPENING[token]):
             return False
     return not open_
+
+
+def _has_gap(tokens: Sequence[str]) -> bool:
+    """Whether two terms follow each other without an operator or a comma between them."""
+    for one, other in pairwise(tokens):
+        ends = one in _OPENING or (_is_operand(one) and one not in NAMED_OPERATORS)
+        if ends and _is_operand(other) and other not in NAMED_OPERATORS:
+            return True
+    return False
+
+
+def _is_operand(token: str) -> bool:
+    return token[0].isalnum() or token[0] in "_'\"`"
 
 
 def _key_of(head: Sequence[str]) -> Key | None:

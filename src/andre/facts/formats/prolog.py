@@ -36,7 +36,7 @@ _CLAUSE = re.compile(
     rf"{_SPACE}(?:[^'\"%./]++|{QUOTED}|\"(?:[^\"\\]|\\[\s\S])*+\""
     rf"|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)"
 )
-_FOR_PROLOG = re.compile(r":-\s*(?:op|dynamic|discontiguous|table|use_module\(library\(\w+\))\b")
+_FOR_PROLOG = re.compile(r":-\s*(?:(?:op|dynamic|discontiguous|table)\b|use_module\(\s*library\()")
 _OPERATOR = re.compile(r":-\s*op\b")
 #: Blanks and comments.
 BLANK = re.compile(_SPACE)
