@@ -74,7 +74,16 @@ def test_formats_that_cannot_hold_it_say_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["p(a b).", "p(a)) .", "p(X :- q(X).", "p(X) :- .", "0.5::p(X) :- X is 1.", "p(a) q(b).", "p(X) :- q(X) r(X)."]
+    "text",
+    [
+        "p(a b).",
+        "p(a)) .",
+        "p(X :- q(X).",
+        "p(X) :- .",
+        "0.5::p(X) :- X is 1.",
+        "p(a) q(b).",
+        "p(X) :- q(X) r(X).",
+    ],
 )
 def test_a_slip_is_no_prolog(tmp_path: Path, text: str) -> None:
     with pytest.raises(AndreError, match="line 2"):

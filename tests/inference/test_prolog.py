@@ -1,4 +1,4 @@
-"""What SWI-Prolog tables is what it answers when it is asked for everything, and nothing escapes its limits."""
+"""What SWI-Prolog tables is what it answers when asked for everything, and nothing escapes its limits."""
 
 from __future__ import annotations
 

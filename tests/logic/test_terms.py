@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -52,7 +53,7 @@ def test_a_term_reads_back_whichever_way_it_is_written(term: Constant) -> None:
 def test_prolog_reads_the_same_terms(tmp_path_factory: pytest.TempPathFactory, terms: list[Constant]) -> None:
     folder = str(tmp_path_factory.mktemp("terms"))
     assert set(compare([(str(term), term.canonical) for term in terms], folder)) == {"same"}
-    pairs = list(zip(terms, terms[1:], strict=False))
+    pairs = list(pairwise(terms))
     assume(pairs)
     told = compare([(str(one), str(other)) for one, other in pairs], folder)
     assert told == ["same" if one == other else "other" for one, other in pairs]
@@ -76,7 +77,20 @@ def test_operators_stand_between_their_arguments(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Smith (John)", "Alien(film)", "a-b", "2021-10-11", "f(X)", "f( a)", "f()", "[a", "[a]b", "f(01)", "[,]"]
+    "name",
+    [
+        "Smith (John)",
+        "Alien(film)",
+        "a-b",
+        "2021-10-11",
+        "f(X)",
+        "f( a)",
+        "f()",
+        "[a",
+        "[a]b",
+        "f(01)",
+        "[,]",
+    ],
 )
 def test_other_names_stay_names(name: str) -> None:
     assert not is_term(name)

@@ -17,12 +17,7 @@ from typing import NamedTuple
 from andre.facts.relation import Key
 from andre.logic import NAMED_OPERATORS, QUOTED, Rule, unquote, unsafe_variables
 
-#: Predicates of SWI-Prolog that a background may use without defining them.
-LIBRARY: frozenset[Key] = frozenset(
-    (name, int(arity))
-    for name, _, arity in (
-        word.rpartition("/")
-        for word in """
+_LIBRARY = """
     append/2 append/3 arg/3 atom/1 atom_chars/2 atom_codes/2 atom_concat/3 atom_length/2 atom_number/2
     atom_string/2 atom_to_term/3 atomic/1 atomic_list_concat/2 atomic_list_concat/3 aggregate_all/3 bagof/3
     between/3 call/1 call/2 call/3 call/4 callable/1 char_code/2 char_type/2 code_type/2 compare/3 compound/1
@@ -35,8 +30,10 @@ LIBRARY: frozenset[Key] = frozenset(
     repeat/0 reverse/2 select/3 select/4 selectchk/3 setof/3 sort/2 sort/4 split_string/4 string/1
     string_chars/2 string_codes/2 string_concat/3 string_length/2 sub_atom/5 sub_string/5 subset/2
     subtract/3 succ/2 sum_list/2 sumlist/2 term_to_atom/2 tnot/1 union/3 upcase_atom/2 var/1
-    """.split()
-    )
+"""
+#: Predicates of SWI-Prolog that a background may use without defining them.
+LIBRARY: frozenset[Key] = frozenset(
+    (name, int(arity)) for name, _, arity in (word.rpartition("/") for word in _LIBRARY.split())
 )
 
 _TOKEN = re.compile(

@@ -103,7 +103,9 @@ _KINDS: dict[str, tuple[type, str]] = {
         ),
         (bool, "true or false"),
     ),
-    **dict.fromkeys(("relations", "exclude", "require", "constants", "one_of_type"), (tuple, "a list of names")),
+    **dict.fromkeys(
+        ("relations", "exclude", "require", "constants", "one_of_type"), (tuple, "a list of names")
+    ),
     "target": (str, "a name such as p/2"),
 }
 
@@ -350,7 +352,7 @@ class Language:
         for key in self._keys(facts, head.key):
             for args in _arguments(key[1], variables, self.repeated):
                 kinds = zip(args, types[key], strict=True) if types else ()
-                # A variable that the head lacks may be of any type that others may have; the head's have theirs.
+                # The head's variables have their types; others may have any but those of which there is one.
                 if all(
                     head_types[variable] == kind if variable in head_types else kind not in self.one_of_type
                     for variable, kind in kinds
