@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable, quote
-from andre.logic.terms import compound_text, is_term, list_text
+from andre.logic.terms import compound_text, list_text
 
 ODD_NAMES = ["not", "true", "is", "it's", "a\\b", "[a,b]", "[]", "[X]", "New York", "X", "007", "1e5", "nan"]
 ODD_NAMES += [
@@ -28,17 +28,19 @@ numbers = st.one_of(
     st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([1e20, -1e-7, 1e300])
 )
 simple_texts = st.one_of(names.map(quote), numbers.map(lambda number: str(Constant(number))))
-functors = st.one_of(st.sampled_from(["f", "+", "-", "*", "/", ":", "^", "mod", "a b", "=", "[]"]), names)
-ground_texts = st.recursive(
-    simple_texts,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3).map(list_text),
-        st.builds(compound_text, functors, st.lists(inner, min_size=1, max_size=3)),
-    ),
-    max_leaves=6,
-)
+functors = st.sampled_from(["f", "+", "-", "*", "/", ":", "^", "mod", "a b", "=", "[]", "X"])
+
+
+def around(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Lists and compound terms of these texts, as canonical texts."""
+    return st.one_of(
+        st.lists(inner, max_size=2).map(list_text),
+        st.builds(compound_text, functors, st.lists(inner, min_size=1, max_size=2)),
+    )
+
+
 #: Lists and compound terms, as constants.
-ground_terms = ground_texts.filter(is_term).map(Constant)
+ground_terms = around(st.one_of(simple_texts, around(simple_texts))).map(Constant)
 constants = st.one_of(st.one_of(names, st.just(""), numbers).map(Constant), ground_terms)
 terms = st.one_of(variables, constants)
 atoms = st.builds(

@@ -167,7 +167,7 @@ class Growth:
     views: int = 40  #: views that are kept
     beam: int = 12  #: views that are grown further
     slots: int = 32  #: variables of a view
-    copies: int = 2  #: links of one kind from the same variables
+    copies: int = 3  #: links of one kind from the same variables
     variables: int = 6  #: variables that a rule may have
     depth: int = 4  #: links from the head to a variable
     multiple: int = 4  #: links of a view that multiply groundings
@@ -178,9 +178,10 @@ class Grower:
     """Grows views from the head atoms of examples."""
 
     lookup: Lookup
+    target: Key
     types: Mapping[Key, tuple[str, ...]]  #: of the arguments of every relation
     inputs: Mapping[str, tuple[int, ...]]  #: by name, the places that must be bound before a literal is used
-    lonely: frozenset[str]  #: types of which a rule has one variable alone
+    only_in_head: frozenset[str]  #: types of which no variable is bound anew
     limits: Growth
     score: Callable[[View, tuple[Slot, ...]], float]  #: how promising the tests of new variables are
     _slots: dict[tuple[Key, tuple[tuple[int, int], ...], int], list[tuple[int, Slot]]] = field(default_factory=dict)
@@ -232,7 +233,7 @@ class Grower:
     def _closed(self, view: View) -> View:
         """The view with all links that lead to one constant at the most."""
         while True:
-            link = next((link for link in self._links(view) if self._is_free(view, link)), None)
+            link = next((link for link in self._links(view) if self._is_free(link)), None)
             if link is None or len(view.slots) + len(link.new) > self.limits.slots:
                 return view
             view = self._joined(view, link)
@@ -241,32 +242,41 @@ class Grower:
         """Views with links that multiply their groundings, and to how many."""
         for view in views:
             for link in self._links(view):
-                if len(view.slots) + len(link.new) > self.limits.slots or self._is_free(view, link):
+                if len(view.slots) + len(link.new) > self.limits.slots or self._is_free(link):
                     continue
                 first, last, _ = self._matches(view, link)
                 if (last > first).any():
                     yield int(np.maximum(last - first, 1).sum()), view, link
 
-    def _is_free(self, view: View, link: Link) -> bool:
-        return self.lookup.is_functional(link.key, link.known)
+    def _is_free(self, link: Link) -> bool:
+        return link.key != self.target and self.lookup.is_functional(link.key, link.known)
 
     def _matches(self, view: View, link: Link) -> tuple[Ints, Ints, Ints]:
         known = view.values([link.slots[place] for place in link.known])
         return self.lookup.matches(link.key, link.known, known)
 
     def _joined(self, view: View, link: Link) -> View:
-        """The view with one link more; where nothing matches, its variables stand for nothing."""
+        """The view with one link more; where nothing matches, its variables stand for nothing.
+
+        A head atom is no fact for itself.
+        """
         first, last, order = self._matches(view, link)
-        found = self.lookup.codes(link.key)[order][:, list(link.new)]
-        found = np.concatenate([found, np.full((1, found.shape[1]), NOTHING)])
-        empty = last == first
-        first, last = np.where(empty, len(found) - 1, first), np.where(empty, len(found), last)
+        facts = self.lookup.codes(link.key)[order]
         row, match = ranges(first, last)
+        if link.key == self.target:
+            other = (facts[match] != view.rows[row, : self._n_head]).any(axis=1)
+            row, match = row[other], match[other]
+        found = np.full((len(row), len(link.new)), NOTHING)
+        found[:] = facts[match][:, list(link.new)]
+        missing = np.setdiff1d(np.arange(len(view.rows)), row)
+        row = np.concatenate([row, missing])
+        found = np.concatenate([found, np.full((len(missing), len(link.new)), NOTHING)])
+        sort = np.argsort(row, kind="stable")
         return View(
             (*view.links, link),
             (*view.slots, *(link.slots[place] for place in link.new)),
-            view.owners[row],
-            np.concatenate([view.rows[row], found[match]], axis=1),
+            view.owners[row[sort]],
+            np.concatenate([view.rows[row[sort]], found[sort]], axis=1),
         )
 
     def _links(self, view: View) -> Iterator[Link]:
@@ -286,9 +296,9 @@ class Grower:
     ) -> Iterator[Link]:
         kinds = self.types[key]
         new = [place for place in range(key[1]) if place not in places]
-        if any(kinds[place] in self.lonely for place in new):
+        if any(kinds[place] in self.only_in_head for place in new):
             return
-        free = self.lookup.is_functional(key, places)
+        free = key != self.target and self.lookup.is_functional(key, places)
         choices = [[slot for slot in view.slots if slot.kind == kinds[place]] for place in places]
         for chosen in islice(product(*choices), _MOST_CHOICES):
             depth = 1 + max(slot.depth for slot in chosen)

@@ -40,13 +40,16 @@ class Candidate:
     atom: Atom
     slots: tuple[Slot, ...]
     holds: Callable[[Ints], Bools]  #: on which rows of constants, [R, slots]; all of them are there
+    recursive: bool = False  #: whether it is about the target
 
     def cells(self, view: View) -> Cells:
-        """Its truth on the rows of a view: unknown where a constant is missing, [R]."""
+        """Its truth on the rows of a view, [R]: unknown where a constant is missing, and of the head itself."""
         if any(slot.number not in view.place for slot in self.slots):
             return np.full(len(view.rows), UNKNOWN, dtype=np.uint8)
         values = view.values(self.slots)
         known = (values != NOTHING).all(axis=1)
+        if self.recursive:
+            known &= (values != view.rows[:, : len(self.slots)]).any(axis=1)
         found = np.full(len(view.rows), UNKNOWN, dtype=np.uint8)
         found[known] = np.where(self.holds(values[known]), TRUE, 0)
         return found
@@ -91,9 +94,9 @@ def reach_census(
     facts = training_facts(facts, held_out=language.held_out)
     key, growth = language.key(facts), replace(growth or Growth(), variables=language.variables)
     examples, types = draw_examples(facts, language, most, seed), language.types_of(facts)
-    lookup = Lookup(facts, [other for other in language.body_keys(facts) if other != key])
+    lookup = Lookup(facts, language.body_keys(facts))
     tests = _Tests(facts, language, lookup, types, examples)
-    grower = Grower(lookup, types, language.inputs, frozenset(language.lonely), growth, tests.promise)
+    grower = Grower(lookup, key, types, language.inputs, frozenset(language.one_of_type), growth, tests.promise)
     views = grower.grow(examples.heads, types[key])
     table = _Table.of(views, tests, memory_limit)
     head = Atom(key[0], tuple(slot.variable for slot in views[0].slots[: key[1]]))
@@ -196,6 +199,14 @@ class _Tests:
     columns: int = 1_000  #: candidates that are kept at the most
 
     @cached_property
+    def _target(self) -> Key:
+        return self.language.key(self.facts)
+
+    @property
+    def _head(self) -> Atom:
+        return Atom(self._target[0], tuple(Slot(place, "").variable for place in range(self._target[1])))
+
+    @cached_property
     def _numbers(self) -> Floats:
         """The number that each constant is, NaN for names, [n]."""
         return np.array([np.nan if isinstance(v, str) else float(v) for v in self.facts.constants])
@@ -208,7 +219,7 @@ class _Tests:
     def of_view(self, view: View) -> Iterator[Candidate]:
         """All tests of the variables of a view."""
         for link in view.links:
-            yield Candidate(link.atom, link.slots, _always)
+            yield Candidate(link.atom, link.slots, _always, link.key == self._target)
         yield from self._about(view, view.slots)
 
     def promise(self, view: View, fresh: tuple[Slot, ...]) -> float:
@@ -239,8 +250,8 @@ class _Tests:
             for chosen in islice(product(*choices), _MOST_TESTS):
                 if len(set(chosen)) == len(chosen) or self.language.repeated:
                     atom = Atom(key[0], tuple(slot.variable for slot in chosen))
-                    if atom not in stated:
-                        yield Candidate(atom, chosen, _Among(self.lookup, key))
+                    if atom not in stated and atom != self._head:
+                        yield Candidate(atom, chosen, _Among(self.lookup, key), key == self._target)
         for one, two in combinations(slots, 2):
             if one.kind == two.kind:
                 yield Candidate(Atom("=", (one.variable, two.variable)), (one, two), _same)

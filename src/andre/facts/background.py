@@ -11,17 +11,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from andre.facts.relation import Key
-from andre.logic import QUOTED, Rule, unquote, unsafe_variables
+from andre.logic import NAMED_OPERATORS, QUOTED, Rule, unquote, unsafe_variables
 
-#: Predicates of SWI-Prolog that a background may use without defining them.
-LIBRARY: frozenset[Key] = frozenset(
-    (name, int(arity))
-    for name, _, arity in (
-        word.rpartition("/")
-        for word in """
+_LIBRARY = """
     append/2 append/3 arg/3 atom/1 atom_chars/2 atom_codes/2 atom_concat/3 atom_length/2 atom_number/2
     atom_string/2 atom_to_term/3 atomic/1 atomic_list_concat/2 atomic_list_concat/3 aggregate_all/3 bagof/3
     between/3 call/1 call/2 call/3 call/4 callable/1 char_code/2 char_type/2 code_type/2 compare/3 compound/1
@@ -34,8 +30,10 @@ LIBRARY: frozenset[Key] = frozenset(
     repeat/0 reverse/2 select/3 select/4 selectchk/3 setof/3 sort/2 sort/4 split_string/4 string/1
     string_chars/2 string_codes/2 string_concat/3 string_length/2 sub_atom/5 sub_string/5 subset/2
     subtract/3 succ/2 sum_list/2 sumlist/2 term_to_atom/2 tnot/1 union/3 upcase_atom/2 var/1
-    """.split()
-    )
+"""
+#: Predicates of SWI-Prolog that a background may use without defining them.
+LIBRARY: frozenset[Key] = frozenset(
+    (name, int(arity)) for name, _, arity in (word.rpartition("/") for word in _LIBRARY.split())
 )
 
 _TOKEN = re.compile(
@@ -66,7 +64,7 @@ class Written(NamedTuple):
         (True, True)
         """
         tokens = _tokens(text)
-        if tokens is None or tokens[-1] != "." or not _is_balanced(tokens):
+        if tokens is None or tokens[-1] != "." or not _is_balanced(tokens) or _has_gap(tokens):
             return None
         neck = next((n for n, token in enumerate(tokens) if token in (":-", "-->")), len(tokens) - 1)
         key = _key_of(tokens[:neck])
@@ -96,6 +94,19 @@ def _is_balanced(tokens: Iterable[str]) -> bool:
         elif token in _OPENING and (not open_ or open_.pop() != _OPENING[token]):
             return False
     return not open_
+
+
+def _has_gap(tokens: Sequence[str]) -> bool:
+    """Whether two terms follow each other without an operator or a comma between them."""
+    for one, other in pairwise(tokens):
+        ends = one in _OPENING or (_is_operand(one) and one not in NAMED_OPERATORS)
+        if ends and _is_operand(other) and other not in NAMED_OPERATORS:
+            return True
+    return False
+
+
+def _is_operand(token: str) -> bool:
+    return token[0].isalnum() or token[0] in "_'\"`"
 
 
 def _key_of(head: Sequence[str]) -> Key | None:

@@ -53,6 +53,7 @@ class Notes:
     overlaps: int = 0  #: facts that stand in more than one of train, valid, test
     unary: tuple[str, ...] = ()  #: relations read as unary
     directives: int = 0  #: Prolog directives passed over
+    tabled: str = ""  #: how far a background in Prolog was tabled
     remarks: tuple[str, ...] = ()  #: what else is worth knowing, one sentence each
 
     def __iter__(self) -> Iterator[str]:
@@ -70,6 +71,8 @@ class Notes:
         if self.directives:
             what = "directive is" if self.directives == 1 else "directives are"
             yield f"{self.directives} Prolog {what} passed over: only facts and rules are read"
+        if self.tabled:
+            yield self.tabled
         yield from self.remarks
 
 

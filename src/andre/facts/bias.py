@@ -14,7 +14,8 @@ class Bias:
 
     Examples
     --------
-    >>> bias = Bias(body=(("tail", 2),), types=(("tail", ("list", "list")),), directions=(("tail", ("in", "out")),))
+    >>> types, directions = ("tail", ("list", "list")), ("tail", ("in", "out"))
+    >>> bias = Bias(body=(("tail", 2),), types=(types,), directions=(directions,))
     >>> bias.types_of("tail", 2), bias.directions_of("tail", 2), bias.types_of("tail", 3)
     (('list', 'list'), ('in', 'out'), None)
     """

@@ -184,7 +184,11 @@ class Builder:
             except DataError as error:
                 raise DataError(f"{place.of(0)}: {error}") from None
         row = np.array([codes], dtype=np.int32).reshape(1, len(codes))
-        columns: dict[str, Any] = {"probability": probability, "negative": negative, "mark": MARKS.index(mark)}
+        columns: dict[str, Any] = {
+            "probability": probability,
+            "negative": negative,
+            "mark": MARKS.index(mark),
+        }
         self.add(atom.predicate, row, place, **{name: np.array([value]) for name, value in columns.items()})
 
     def finish(self, interpret: Interpret = values_of_texts, *, one_arity: bool = False) -> FactBase:

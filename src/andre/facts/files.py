@@ -31,7 +31,7 @@ def read_facts(source: Any, format: str | None = None, world: World = "closed") 
     Parameters
     ----------
     source
-        A path: Prolog or ProbLog, `.nl`, a Popper folder, triples (one file, or
+        A path: Prolog or ProbLog, `.nl`, a Popper folder, Aleph's files, triples (one file, or
         a folder with train, valid and test), CSV or Parquet (a file, or a
         folder with one for each relation), a DuckDB or SQLite database, or JSON
         Lines. Or a DataFrame of triples, a dict of DataFrames by relation, a

@@ -32,8 +32,10 @@ class Modes:
     Examples
     --------
     >>> modes = Modes()
-    >>> for text in (":- modeh(1, east(+train)).", ":- modeb(*, shape(+car, #shape)).", ":- set(clauselength, 5)."):
-    ...     assert modes.take(text)
+    >>> modes.take(":- modeh(1, east(+train))."), modes.take(":- modeb(*, shape(+car, #shape)).")
+    (True, True)
+    >>> modes.take(":- set(clauselength, 5).")
+    True
     >>> modes.bias.types, modes.bias.places, modes.bias.max_body
     ((('east', ('train',)), ('shape', ('car', 'shape'))), ('shape/2:2',), 4)
     """
@@ -68,7 +70,9 @@ class Modes:
         match = _MODE.match(inner)
         arguments = list(_ARGUMENT.finditer(match["args"] or "")) if match else []
         if match is None or sum(len(found[0]) for found in arguments) < len((match["args"] or "").strip()):
-            self.remarks.append(f"{shorten(directive, 60)} passed over: a mode names one type for each argument")
+            self.remarks.append(
+                f"{shorten(directive, 60)} passed over: a mode names one type for each argument"
+            )
             return
         key = match["name"], len(arguments)
         kinds = tuple((found["sign"], found["type"].replace(" ", "")) for found in arguments)
@@ -79,7 +83,9 @@ class Modes:
         if name == "clauselength" and value.isdigit():
             self.max_body = max(1, int(value) - 1)
         else:
-            self.remarks.append(f"set({name}, {shorten(value, 20)}) passed over: no such setting is known here")
+            self.remarks.append(
+                f"set({name}, {shorten(value, 20)}) passed over: no such setting is known here"
+            )
 
     @property
     def bias(self) -> Bias | None:
@@ -88,12 +94,14 @@ class Modes:
             return None
         heads = self.heads or [head for head, _ in self.determined]
         bodies = [body for _, body in self.determined] or self.bodies
+        # Of each argument of each predicate, what all modes say of it.
         merged = {key: list(zip(*modes, strict=True)) for key, modes in self.signs.items()}
+        types = [(name, tuple(kinds[0][1] for kinds in places)) for (name, _), places in merged.items()]
         return Bias(
             head=tuple(dict.fromkeys(heads)),
             body=tuple(key for key in dict.fromkeys(bodies) if key not in heads),
             max_body=self.max_body,
-            types=tuple((name, tuple(kinds[0][1] for kinds in places)) for (name, _), places in merged.items()),
+            types=tuple(types),
             directions=tuple((name, tuple(map(_direction, places))) for (name, _), places in merged.items()),
             enable_recursion=any(key in heads for key in bodies),
             places=tuple(

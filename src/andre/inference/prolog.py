@@ -36,7 +36,6 @@ _NOTES = {
     "cut": "{} calls were cut short",
     "missing": "{} calls met a predicate that nothing defines",
 }
-_STOPS = {"terms": "terms", "facts": "facts", "seconds": "seconds"}
 
 
 @dataclass(frozen=True)
@@ -278,8 +277,7 @@ def _result(facts: FactBase, job: _Job, found: _Found, tabling: Tabling) -> Fact
     parts = [f"tabled to depth {tabling.depth}: {len(found.terms):,} terms, {count:,} facts"]
     if found.stopped is not None:
         parts.append(f"the limit of {getattr(tabling, found.stopped):,} {found.stopped} was reached")
-    remark = "; ".join((*parts, *found.notes))
-    return replace(made, notes=replace(made.notes, remarks=(*made.notes.remarks, remark)))
+    return replace(made, notes=replace(made.notes, tabled="; ".join((*parts, *found.notes))))
 
 
 def _value(text: str) -> Value:

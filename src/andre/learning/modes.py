@@ -25,7 +25,7 @@ from andre.facts import FactBase, Key
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import Choice, choose_definition
-from andre.learning.choose.covering import fewest_errors
+from andre.learning.choose.consistent import shortest_consistent
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
@@ -282,15 +282,18 @@ def _agreeing(
 ) -> tuple[Result, Weak | None]:
     """The result, or where it has no rule or examples are clean, one whose rules agree with all examples."""
     selection, totals = plan.config.selection, crisp.totals
-    if selection.noise != 0 and (len(result.program) or selection.strict):
-        return result, None
     with unhurried():
-        codes = fewest_errors(crisp, pool.bodies, form, max_rules=selection.max_rules)
-        covered = crisp.counts(crisp.predicts(codes)[None])[0]
-        if not (len(codes) and covered[0] == totals[0] and covered[1] == 0):
+        covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
+        if selection.noise != 0 and (selection.strict or (covered == [totals[0], 0]).all()):
             return result, None
+        codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
+        if codes is None:
+            return result, None
+        covered = np.array([totals[0], 0.0])
         program, scores = judge(crisp.space.program(codes), [("train", crisp)])
         length = program_length(crisp, codes)
+    if len(result.program) and length >= result.empty_length and selection.noise != 0:
+        return result, None  # it is longer than a list of the labels: mistakes are likelier
     found = replace(result, program=program, length=length, scores=scores)
     if length < result.empty_length:
         return found, None

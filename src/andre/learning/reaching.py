@@ -13,7 +13,7 @@ from andre.census import Census, Growth, reach_census
 from andre.errors import DataError
 from andre.facts import FactBase
 from andre.learning.callbacks import Callback
-from andre.learning.modes import learn_from_examples
+from andre.learning.modes import learn_definition, learn_from_examples
 from andre.learning.plan import Plan
 from andre.learning.results import Definition
 from andre.limits import late, limited, stage, time_left
@@ -41,7 +41,10 @@ def learn_from_reach(
         for callback in callbacks:
             callback.on_census(census)
         with limited(time_left().share(_SHARE)):
-            made = learn_from_examples(census, language, plan, callbacks)
+            if census.space.recursive.any():
+                made = learn_definition(facts, language, census, plan, callbacks)
+            else:
+                made = learn_from_examples(census, language, plan, callbacks)
         if best is None or _rank(made) < _rank(best):
             best = made
         if _is_flawless(best) or made.result.stopped == "interrupted" or late("following links"):

@@ -216,7 +216,8 @@ class _Learner:
     def _stages(self, language: Language) -> Definition:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for."""
         began, facts, plan = time.monotonic(), self.facts, self.plan
-        at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
+        at_fixpoint = plan.mode == "define" and plan.semantics == "exists"
+        notes = [facts.notes.tabled] if facts.notes.tabled else []
         if at_fixpoint and not fits_tables(facts, plan.table_cells):
             # Without recursion one step is the fixpoint, and needs no tables.
             language, at_fixpoint = replace(language, recursion=False), False

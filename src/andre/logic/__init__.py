@@ -27,7 +27,7 @@ from andre.logic.spelling import (
     tell_count,
     unquote,
 )
-from andre.logic.terms import is_term
+from andre.logic.terms import NAMED_OPERATORS, is_term
 from andre.logic.writers import PROGRAM_FORMATS, format_program, read_program, write_program
 from andre.logic.writers.json import from_json, to_json
 from andre.logic.writers.prolog import to_prolog
@@ -35,6 +35,7 @@ from andre.logic.writers.table import html_table, program_html
 
 __all__ = [
     "BUILTINS",
+    "NAMED_OPERATORS",
     "ORDERS",
     "PROGRAM_FORMATS",
     "QUOTED",

@@ -22,10 +22,31 @@ INFIX = frozenset("+-*/:^")
 _LEFT_TO_RIGHT = frozenset("+-*/")  # a-b-c is (a-b)-c
 
 _TOKEN = re.compile(rf"{QUOTED}|[a-z][A-Za-z0-9_]*|-?[0-9][0-9.eE+-]*")
-# Names that Prolog has as operators: beside another operator they would need brackets of their own.
-_NAMED_OPERATORS = frozenset(
-    "as discontiguous div divmod dynamic initialization is meta_predicate mod module_transparent multifile "
-    "not public rdiv rem table thread_initialization thread_local tnot volatile xor".split()
+#: Names that Prolog has as operators: beside another operator they would need brackets of their own.
+NAMED_OPERATORS = frozenset(
+    {
+        "as",
+        "discontiguous",
+        "div",
+        "divmod",
+        "dynamic",
+        "initialization",
+        "is",
+        "meta_predicate",
+        "mod",
+        "module_transparent",
+        "multifile",
+        "not",
+        "public",
+        "rdiv",
+        "rem",
+        "table",
+        "thread_initialization",
+        "thread_local",
+        "tnot",
+        "volatile",
+        "xor",
+    }
 )
 
 
@@ -84,7 +105,7 @@ class _Tree(NamedTuple):
         return (
             self.functor in INFIX
             and len(self.children) == 2
-            and not any(child.text in _NAMED_OPERATORS for child in self.children)
+            and not any(child.text in NAMED_OPERATORS for child in self.children)
         )
 
 

@@ -117,6 +117,13 @@ class Form:
         5
         """
         m = self.space.m
+        if self.space.links:
+            both, alone = self.pairs()
+            first, second = np.nonzero(np.triu(both | np.diag(alone)))
+            bodies = np.zeros((len(first), m), dtype=np.int8)
+            for literal in (first, second):
+                bodies[np.arange(len(bodies)), literal % m] = np.where(literal < m, 1, -1)
+            return bodies
         n_literals = 2 * m if self.negation else m
         first, second = np.triu_indices(n_literals)  # a literal with itself is a body of one
         possible = (first == second) | (first % m != second % m)

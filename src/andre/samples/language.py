@@ -22,6 +22,8 @@ from andre.logic import Atom, Constant, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
 
+#: Variables of a rule where a bias does not say; Popper's default.
+_BIAS_VARIABLES = 6
 _PLACE = re.compile(r"(?P<name>.+)/(?P<arity>\d+):(?P<position>\d+)\Z", re.DOTALL)
 
 
@@ -104,7 +106,9 @@ _KINDS: dict[str, tuple[type, str]] = {
         ),
         (bool, "true or false"),
     ),
-    **dict.fromkeys(("relations", "exclude", "require", "constants", "lonely"), (tuple, "a list of names")),
+    **dict.fromkeys(
+        ("relations", "exclude", "require", "constants", "one_of_type"), (tuple, "a list of names")
+    ),
     "target": (str, "a name such as p/2"),
 }
 
@@ -140,7 +144,7 @@ class Language:
     cuts: bool = True
     #: For each relation, which arguments must be bound before it is used (in) and which may not be (out).
     directions: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    lonely: tuple[str, ...] = ()  #: types of which a rule has one variable alone
+    one_of_type: tuple[str, ...] = ()  #: types of which only the head has a variable
     order: bool = False  #: whether bodies compare numbers by <
     inequality: bool = True  #: whether bodies may say that two variables differ
     max_body: int | None = None  #: how many literals a body may have
@@ -206,7 +210,7 @@ class Language:
 
     @classmethod
     def from_bias(cls, bias: Bias, **options: Any) -> Language:
-        """The language that the bias file of a Popper folder describes, with options overriding it.
+        """The language that a bias file of Popper or modes of Aleph describe, with options overriding it.
 
         Examples
         --------
@@ -219,21 +223,22 @@ class Language:
             heads = ", ".join(map(key_text, bias.head))
             raise ConfigError(f"the bias has {len(bias.head)} targets ({heads}): say which one to learn")
         body = [*bias.body, *(bias.head if bias.enable_recursion else ())]
+        of_heads = {kind for head in bias.head for kind in bias.types_of(*head) or ()}
         taken: dict[str, Any] = {
             "relations": tuple(dict.fromkeys(map(key_text, body))) or None,
             "types": bias.types,
             "directions": bias.directions,
-            "constants": (),
             "cuts": False,
             "max_body": bias.max_body,
             "recursion": bias.enable_recursion,
             "singletons": bias.allow_singletons,
+            "constants": bias.places,
+            "one_of_type": tuple(kind for kind in bias.one_of_type if kind in of_heads),
             "negation": False,
         }
         if bias.head:
             taken["target"] = key_text(bias.head[0])
-        if bias.max_vars is not None:
-            taken["variables"] = bias.max_vars
+        taken["variables"] = bias.max_vars or max([_BIAS_VARIABLES, *(arity for _, arity in bias.head)])
         return cls(**{**taken, **options})
 
     @classmethod
@@ -351,7 +356,8 @@ class Language:
         keys, target = set(facts.relations), self.key(facts)
         if self.relations is not None:
             keys = set()
-            derived = {rule.head.key for rule in facts.rules}
+            # What background rules derive, and what a bias allows, may have no facts.
+            derived = {*(rule.head.key for rule in facts.rules), *(facts.bias.body if facts.bias else ())}
             for name in self.relations:
                 found = _relations_named(facts, name)
                 if not found and not any(name in {key[0], key_text(key)} for key in derived):
@@ -366,8 +372,11 @@ class Language:
         for key in self.body_keys(facts):
             for args in _arguments(key[1], variables, self.repeated):
                 kinds = zip(args, types[key], strict=True) if types else ()
-                # A variable that the head lacks may be of any type; the head's have theirs.
-                if all(head_types.get(variable, kind) == kind for variable, kind in kinds):
+                # The head's variables have their types; others may have any but those of which there is one.
+                if all(
+                    head_types[variable] == kind if variable in head_types else kind not in self.one_of_type
+                    for variable, kind in kinds
+                ):
                     yield Atom(key[0], args)
             relation = facts.relations[key]
             for position in positions.get(key, ()):

@@ -104,8 +104,9 @@ class RuleSpace:
 
     @cached_property
     def recursive(self) -> Bools:
-        """Which candidates have the head's predicate and arity, [m]: a body with one is recursive."""
-        return np.array([atom.key == self.head.key for atom in self.atoms], dtype=np.bool_)
+        """Which candidates, or links that they need, are of the head's relation, [m]: bodies with one are recursive."""
+        own = np.array([atom.key == self.head.key for atom in self.atoms], dtype=np.bool_)
+        return np.asarray(own | (self._chains & own[self.link_columns]).any(axis=1))
 
     def safe(self, codes: Codes) -> Bools:
         """Which rules are safe, [rules]: every variable occurs in a positive literal that is no comparison.

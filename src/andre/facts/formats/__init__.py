@@ -77,8 +77,8 @@ def _format_of_folder(folder: Path) -> Format:
         found += [item for item in (CSV, PARQUET) if files_in(folder, item.suffixes[0])]
     if not found:
         raise DataError(
-            f"{folder} has no facts: a folder needs exs.pl and bk.pl, or Aleph's .b and .f files, or train.txt, "
-            "or a .csv or .parquet file for each relation"
+            f"{folder} has no facts: a folder needs exs.pl and bk.pl, or Aleph's .b and .f files, or "
+            "train.txt, or a .csv or .parquet file for each relation"
         )
     if len(found) > 1:
         names = " and ".join(item.name for item in found)

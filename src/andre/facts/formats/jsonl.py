@@ -74,7 +74,9 @@ def _take(builder: Builder, item: Any, line: int, found: _Found) -> None:
         row = _row(builder, item)
         found.setdefault((item["relation"], len(item["args"])), []).append((*row, line))
     else:
-        raise DataError(f"an object has relation and args, or rule, or prolog, or bias, not {', '.join(sorted(item))}")
+        raise DataError(
+            f"an object has relation and args, or rule, or prolog, or bias, not {', '.join(sorted(item))}"
+        )
 
 
 def _row(builder: Builder, item: dict[str, Any]) -> tuple[tuple[int, ...], float, int, bool]:

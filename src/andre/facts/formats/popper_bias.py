@@ -102,7 +102,9 @@ def read_bias(path: Path, statements: Iterable[tuple[int, str]]) -> tuple[Bias, 
         f"{path.name}: {_short(text)} is kept, but not honoured"
         for text in settings.found.get("constraints", ())
     ]
-    made = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.found.items()}
+    made = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in settings.found.items()
+    }
     return Bias(**made), remarks
 
 
@@ -120,9 +122,7 @@ def _setting(match: re.Match[str]) -> tuple[str, tuple[Any, ...]]:
     return match["setting"], (_plain(match["name"]), second)
 
 
-def _run(
-    path: Path, statements: list[_Statement], settings: _Settings, remarks: list[str]
-) -> Iterator[str]:
+def _run(path: Path, statements: list[_Statement], settings: _Settings, remarks: list[str]) -> Iterator[str]:
     """Run facts and rules by clingo into the settings; give back what speaks of clauses."""
     from clingo import Control  # noqa: PLC0415
 
@@ -139,7 +139,9 @@ def _run(
         else:
             program.append(statement.text)
             if not body and head not in _KNOWN and head not in used:
-                remarks.append(f"{_short(statement.text)} in {path.name} passed over: no such setting is known here")
+                remarks.append(
+                    f"{_short(statement.text)} in {path.name} passed over: no such setting is known here"
+                )
     control = Control(logger=lambda code, message: None)
     control.add("base", [], "\n".join(program))
     control.ground([("base", [])])

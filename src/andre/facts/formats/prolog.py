@@ -36,7 +36,7 @@ _CLAUSE = re.compile(
     rf"{_SPACE}(?:[^'\"%./]++|{QUOTED}|\"(?:[^\"\\]|\\[\s\S])*+\""
     rf"|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)"
 )
-_FOR_PROLOG = re.compile(r":-\s*(?:op|dynamic|discontiguous|table|use_module\(library\(\w+\))\b")
+_FOR_PROLOG = re.compile(r":-\s*(?:(?:op|dynamic|discontiguous|table)\b|use_module\(\s*library\()")
 _OPERATOR = re.compile(r":-\s*op\b")
 #: Blanks and comments.
 BLANK = re.compile(_SPACE)
@@ -59,7 +59,7 @@ def read_prolog(path: Path) -> FactBase:
 
 
 def aleph_files(path: Path) -> list[Path]:
-    """The background, positive and negative examples of Aleph's, from their folder or one of them; or nothing."""
+    """Aleph's background, positive and negative examples, from their folder or one of them; or nothing."""
     found = sorted(path.glob("*.b")) if path.is_dir() else [path] if path.suffix == ".b" else []
     if len(found) > 1:
         names = ", ".join(file.name for file in found)

@@ -1,0 +1,191 @@
+"""The shortest program that agrees with all examples: rules that cover no negative, and together all positives.
+
+Bodies are grown literal by literal by a beam search; those that cover no negative are then
+combined by a set cover of least length, which an integer program finds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.arrays import Bools, Floats
+from andre.evaluation import CrispSample
+from andre.learning.choose.covering import information_gain
+from andre.learning.extraction import literal_bodies
+from andre.limits import check, late, stage, time_left, unhurried
+from andre.samples import Codes, Form
+
+#: Bodies that are grown further at each length: so many by information, and so many that keep all positives.
+_BEAM = 60
+#: Literals that a body is grown to.
+_LONGEST = 8
+#: Bodies that programs are put together from at the most.
+_MOST = 4_000
+#: Seconds that the integer program may take.
+_SECONDS = 10.0
+
+
+def shortest_consistent(
+    sample: CrispSample, pool: Codes, form: Form, *, max_rules: int, beam: int = _BEAM
+) -> Codes | None:
+    """A program that covers all positives and no negative, [rules, m], in as few literals as is found.
+
+    None where no such program is found.
+
+    Parameters
+    ----------
+    sample
+        The examples; each is mostly true or mostly false, and should be covered or not.
+    pool
+        Bodies that are known, [rules, m].
+    form
+        What bodies must look like.
+    max_rules
+        How many rules the program may have.
+    beam
+        How many bodies are grown further at each length, by each of two criteria.
+
+    Examples
+    --------
+    >>> from andre.samples import Sample
+    >>> rows = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 0, 0]])
+    >>> crisp = CrispSample.of(Sample.from_arrays(rows, [1, 0, 0, 1]))
+    >>> none = np.zeros((0, 3), dtype=np.int8)
+    >>> print(crisp.space.program(shortest_consistent(crisp, none, Form(crisp.space), max_rules=3)))
+    h :- \\+ b3.
+    """
+    search = _Search(sample, form, beam)
+    with unhurried():
+        pure = _pure(sample, pool[form.admits(pool)], search.mostly[1])
+    found = [pure]
+    with stage("growing rules that cover no negative"):
+        found += search.grown()
+    bodies = np.concatenate(found)
+    return _cover(search, bodies, max_rules)
+
+
+def _pure(sample: CrispSample, bodies: Codes, wrong: Floats) -> Codes:
+    """The bodies that cover no example that is mostly false."""
+    return bodies[~(sample.covers(bodies) & (wrong > 0)).any(axis=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A beam search for bodies that cover no negative."""
+
+    sample: CrispSample
+    form: Form
+    beam: int
+
+    @property
+    def mostly(self) -> Floats:
+        """By how much each example is mostly true, and mostly false, [2, B]."""
+        surplus = self.sample.positives - self.sample.negatives
+        return np.stack((surplus, -surplus)).clip(min=0)
+
+    @property
+    def _allowed(self) -> Bools:
+        """The literals that bodies may have, [2m]."""
+        space, m = self.form.space, self.form.space.m
+        negated = np.full(m, self.form.negation)
+        negated[[*self.form.unnegated, *space.link_columns.tolist()]] = False
+        return np.concatenate([np.ones(m, dtype=np.bool_), negated])
+
+    def grown(self) -> list[Codes]:
+        """Bodies that cover some positive and no negative, level by level."""
+        sample, m, mostly, allowed = self.sample, self.sample.space.m, self.mostly, self._allowed
+        loose = replace(self.form, safe=False, singletons=True, require=())
+        right, wrong = mostly.sum(axis=1)
+        bodies: Codes = np.zeros((1, m), dtype=np.int8)
+        found: list[Codes] = []
+        seen = {bodies[0].tobytes()}
+        for _ in range(min(_LONGEST, self.form.max_body or _LONGEST)):
+            longer, counts = [], []
+            for body, held in zip(bodies, sample.row_covers(bodies), strict=True):
+                check()
+                own = sample.literal_counts(held, mostly)  # [2, 2m]
+                free = allowed & ~np.tile(body != 0, 2) & (own[0] > 0)
+                before = sample.lift(held[None])[0] @ mostly.T
+                free &= own.sum(axis=0) < before.sum()
+                literals = np.flatnonzero(free)
+                longer.append(body + literal_bodies(literals[:, None], m))
+                counts.append(own[:, literals].T)
+            made, covered = np.concatenate(longer), np.concatenate(counts)
+            fresh = np.array([one.tobytes() not in seen for one in made], dtype=np.bool_)
+            made, covered = made[fresh], covered[fresh]
+            if not len(made):
+                break
+            first = np.sort(np.unique(made, axis=0, return_index=True)[1])
+            made, covered = made[first], covered[first]
+            good = loose.admits(made)
+            made, covered = made[good], covered[good]
+            seen.update(one.tobytes() for one in made)
+            clean = covered[:, 1] == 0
+            pure = made[clean]
+            found.append(pure[self.form.admits(pure)])
+            if (covered[clean, 0] == right).any() and len(found[-1]):
+                break
+            rest, counted = made[~clean], covered[~clean]
+            bodies = rest[self._best(counted, right, wrong)]
+            if not len(bodies) or late("growing rules that cover no negative"):
+                break
+        return found
+
+    def _best(self, covered: Floats, right: float, wrong: float) -> NDArray[np.intp]:
+        """The bodies to grow further: those that tell most, and those that keep most positives."""
+        gain = information_gain(covered.T, right, wrong)
+        keeps = np.lexsort((covered[:, 1], -covered[:, 0]))[: self.beam]
+        tells = np.argsort(-gain, kind="stable")[: self.beam]
+        return np.unique(np.concatenate([keeps, tells]))
+
+
+def _cover(search: _Search, bodies: Codes, max_rules: int) -> Codes | None:
+    """The bodies of least length that together cover all positives; None where these do not."""
+    sample = search.sample
+    wanted = search.mostly[0] > 0
+    with unhurried():
+        sizes = sample.space.sizes(bodies)
+        order = np.argsort(sizes, kind="stable")
+        bodies, sizes = bodies[order], sizes[order]
+        covers = sample.covers(bodies)[:, wanted]  # [bodies, positives]
+        bodies, sizes, covers = _undominated(bodies, sizes, covers)
+        if not len(bodies) or not covers.any(axis=0).all():
+            return None
+        chosen = _least_cover(covers, sizes, max_rules)
+    return None if chosen is None else bodies[chosen]
+
+
+def _undominated(
+    bodies: Codes, sizes: NDArray[np.intp], covers: Bools
+) -> tuple[Codes, NDArray[np.intp], Bools]:
+    """Of the bodies that cover the same positives the shortest, and so many of them at the most."""
+    _, first = np.unique(np.packbits(covers, axis=1), axis=0, return_index=True)
+    first = np.sort(first)
+    best = first[np.lexsort((sizes[first], -covers[first].sum(axis=1)))][:_MOST]
+    return bodies[best], sizes[best], covers[best]
+
+
+def _least_cover(covers: Bools, sizes: NDArray[np.intp], max_rules: int) -> NDArray[np.intp] | None:
+    """The set cover with the fewest literals, and then the fewest rules; None where it needs too many rules."""
+    whole = np.flatnonzero(covers.all(axis=1))
+    if len(whole):
+        return whole[[int(np.argmin(sizes[whole]))]]
+    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415  (slow to load)
+    from scipy.sparse import csr_array  # noqa: PLC0415
+
+    limit = min(_SECONDS, max(1.0, time_left().left))
+    least = LinearConstraint(csr_array(covers.T.astype(np.float64)), lb=1.0)
+    most = LinearConstraint(np.ones((1, len(covers))), ub=float(max_rules))
+    answer = milp(
+        sizes + 1.0,
+        integrality=np.ones(len(covers)),
+        bounds=Bounds(0, 1),
+        constraints=[least, most],
+        options={"time_limit": limit},
+    )
+    if answer.x is None:
+        return None
+    return np.flatnonzero(answer.x > 0.5)
