@@ -238,6 +238,8 @@ class _Learner:
             notes.append(
                 f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
             )
+            if plan.unlabelled == "unknown" and facts.relations[language.key(facts)].negative is None:
+                notes.append("for so many constants head atoms without label were taken to be false")
         census = self._census(language, draws=not at_fixpoint).require_both_classes()
         if census.sampled is not None:
             why = "" if plan.heads is not None else ", whose census outgrew the memory or the time allowed"
