@@ -142,6 +142,21 @@ def test_nothing_found_is_said_with_a_reason(andre):
     assert "h/1: no rule, because " in err
 
 
+def test_a_program_from_few_examples_is_given_as_weak_unless_strict(andre):
+    Path("few.pl").write_text("h(a). h(b). p(a). p(b). q(b). seen(a). seen(b). seen(c). seen(d). q(c).")
+    few = ("learn", "few.pl", "--target", "h/1", "--variables", "1", *FAST)
+    status, out, err = andre(*few)
+    assert status == 0
+    assert "h(X1) :- p(X1)." in out
+    assert "h/1: weak: 2 positive examples are too few to tell it from chance" in err
+    status, out, err = andre(*few, "--strict")
+    assert (status, out) == (0, "")
+    assert "the nearest rule, 'h(X1) :- p(X1).', is right about 2 of the 2" in err
+    assert "h(X1) :- p(X1)." in andre(*few, "--noise", "0")[1]
+    assert "positives alone taught" in andre(*few, "--unlabelled", "unknown")[2]
+    assert andre(*few, "--noise", "much")[0] == 2
+
+
 def popper(folder: str, bias: str = "") -> None:
     Path(folder).mkdir()
     facts, examples = Path("family.pl").read_text().split("grand", 1)

@@ -140,8 +140,8 @@ Unlabelled = Annotated[
     str | None,
     typer.Option(
         "--unlabelled",
-        help="What no example labels, where none is stated to be false: false, unknown (positives alone "
-        "teach), or auto.",
+        help="What no example labels: false, as in a closed world; unknown, so that only what is stated to "
+        "be true or false teaches; or auto.",
     ),
 ]
 Heads = Annotated[

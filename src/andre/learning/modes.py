@@ -302,8 +302,9 @@ def _agreeing(
     ties = 0
     if len(codes) == 1:  # every rule that covers the same in as many literals would do
         same = (pool.counts == covered).all(axis=1)
-        ties = np.count_nonzero(np.count_nonzero(pool.bodies[same], axis=1) == np.count_nonzero(codes)) - 1
-    return found, Weak(float(covered[0]), length - result.empty_length, max(0, int(ties)))
+        sizes = np.count_nonzero(pool.bodies[same], axis=1)
+        ties = max(0, int((sizes == np.count_nonzero(codes)).sum()) - 1)
+    return found, Weak(float(covered[0]), length - result.empty_length, ties)
 
 
 def is_wide(sample: Sample) -> bool:

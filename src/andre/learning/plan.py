@@ -51,9 +51,10 @@ class Plan:
     short_bodies: bool = True  #: whether all bodies of one or two literals are pooled with those of the runs
     #: Whether stated probabilities are read as evidence whose weight is learned from all of them.
     calibrate: bool = True
-    #: What head atoms are that no example labels, where none is stated to be false: "false" as in a closed
-    #: world, or "unknown", so that positives alone teach. "auto" takes them for false, and for unknown where
-    #: examples are stated apart from the background (Popper) and no program derives the positives alone.
+    #: What head atoms are that no example labels: "false", as in a closed world, or "unknown", so that only
+    #: what is stated to be true or false teaches, and where nothing is stated to be false, positives alone.
+    #: "auto" takes them for false unless denied facts stand beside them, and in a Popper folder without
+    #: negative examples for unknown where no program derives the positives alone.
     unlabelled: Unlabelled = "auto"
 
     def __post_init__(self) -> None:

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from andre.census import Census, sample_census, take_census
 from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError, OutOfTimeError
-from andre.facts import Calibration, FactBase
+from andre.facts import Calibration, FactBase, Key
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised
@@ -122,7 +124,20 @@ def _with_languages(
     for language in languages:
         language.space(facts)
         named.setdefault(key_text(language.key(facts)), language)
+    if plan.unlabelled == "unknown":
+        for language in named.values():
+            facts = _with_denials(facts, language.key(facts))
     return facts, named
+
+
+def _with_denials(facts: FactBase, target: Key) -> FactBase:
+    """The facts with the impossible ones of a target as negative examples, so that no other atom is one."""
+    relation = facts.relations[target]
+    if relation.negative is not None or not relation.impossible.any():
+        return facts
+    chances = np.where(relation.impossible, 1.0, relation.column("probability"))
+    denied = replace(relation, negative=relation.impossible, probability=chances)
+    return replace(facts, relations={**facts.relations, target: denied})
 
 
 def _note_on_revised(revised: Sequence[Revised], most: int = 3) -> str:
@@ -224,6 +239,8 @@ class _Learner:
             notes.append(
                 f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
             )
+            if plan.unlabelled == "unknown" and facts.relations[language.key(facts)].negative is None:
+                notes.append("for so many constants head atoms without label were taken to be false")
         census = self._census(language, draws=not at_fixpoint).require_both_classes()
         if census.sampled is not None:
             why = "" if plan.heads is not None else ", whose census outgrew the memory or the time allowed"

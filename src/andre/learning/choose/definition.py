@@ -36,6 +36,8 @@ _ROUNDS = 6
 _WITHIN_LIMIT = 32
 #: Short bodies that are looked at though they may derive no example.
 _NEEDED = 512
+#: Programs that agree with all examples whose like of the same length are looked for.
+_EXCHANGED = 4
 #: Base cases that are tried two at a time.
 _PAIRED = 6
 #: Base cases, and recursive rules, of which some are dropped.
@@ -80,9 +82,23 @@ class DefinitionChooser:
         with stage("counting short bodies"):
             pool = np.concatenate((pool, replace(self.form, negation=False).short_bodies()[:_NEEDED]))
         self._ranked_programs(pool)
-        shortest = min(self._faultless.values(), default=math.inf)
-        found = [self._codes(some) for some, length in sorted(self._faultless.items()) if length == shortest]
+        for program in self._shortest()[:_EXCHANGED]:
+            with stage("exchanging literals"):
+                for rule in program:
+                    rest = tuple(other for other in program if other != rule)
+                    bodies, size = (
+                        _edited(self._bodies[rule], grow=True),
+                        np.count_nonzero(self._bodies[rule]),
+                    )
+                    same = bodies[np.count_nonzero(bodies, axis=1) == size]
+                    self._ranked(sorted(self._with_bodies(rest, same)))
+        found = [self._codes(program) for program in self._shortest()]
         return sorted(found, key=lambda bodies: np.count_nonzero(bodies < 0))
+
+    def _shortest(self) -> list[Numbers]:
+        """The shortest programs that were met and get nothing wrong."""
+        least = min(self._faultless.values(), default=math.inf)
+        return sorted(program for program, length in self._faultless.items() if length == least)
 
     def shortlist(self, pool: Codes, most: int) -> list[Codes]:
         """The best programs found that have rules, so many at the most, [rules, m] each.
@@ -148,7 +164,7 @@ class DefinitionChooser:
             bodies = self._codes(numbers)
             plain = (np.count_nonzero(bodies, axis=1) <= 2) & (bodies >= 0).all(axis=1)
             sound = plain if self.mistakes == "unlabelled" else (right > 0) & (wrong == 0)
-            some = [numbers[place] for place in np.flatnonzero(sound)]
+            some = [numbers[place] for place in np.flatnonzero(sound).tolist()]
             bases = [rule for rule in some if not self.rules.is_recursive(rule)]
             steps = [rule for rule in some if self.rules.is_recursive(rule)][: self._affordable()[1]]
             found += self._ranked(
@@ -218,7 +234,7 @@ class DefinitionChooser:
             if self.mistakes == "refused":
                 right &= counts[:, 1] == 0
             self._faultless.update(
-                (programs[place], float(lengths[place])) for place in np.flatnonzero(right)
+                (programs[place], float(lengths[place])) for place in np.flatnonzero(right).tolist()
             )
         return lengths
 
@@ -251,6 +267,14 @@ class DefinitionChooser:
         promising = np.lexsort((-new[:, 0], np.round(lengths, 9)))
         return [others[place] for place in promising if new[place, 0] > 0][:_TRIED]
 
+    def _with_bodies(self, rest: Numbers, bodies: Codes) -> set[Numbers]:
+        """Programs of some rules and one more, whose body is one of these, [bodies, m], and well-formed."""
+        found: set[Numbers] = set()
+        for body in bodies[self.form.admits(bodies)]:
+            check()
+            found.add(_sorted((*rest, self._number(body))))
+        return found
+
     def _refine(self, length: float, program: Numbers) -> tuple[float, Numbers]:
         """Take the best edit again and again, while the description gets shorter."""
         while not late("refining"):
@@ -261,9 +285,7 @@ class DefinitionChooser:
                     rest = tuple(other for other in program if other != rule)
                     edits.add(rest)
                     bodies = _edited(self._bodies[rule], grow=not flawless)
-                    for body in bodies[self.form.admits(bodies)]:
-                        check()
-                        edits.add(_sorted((*rest, self._number(body))))
+                    edits |= self._with_bodies(rest, bodies)
             ranked = self._ranked(sorted(edits - {program}))
             if not ranked or ranked[0][0] >= length - 1e-9:
                 break

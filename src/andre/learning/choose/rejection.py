@@ -99,11 +99,9 @@ class Weighing:
             np.count_nonzero(self.pool.bodies[place]),
             self.pool.space.m,
         )
-        none = np.zeros_like(counts)
-        listed, told, whole = (
-            float(description_length(covered, self.totals, *sizes, m=m))
-            for covered, sizes in ((none, (0, 0)), (counts, (0, 0)), (counts, (size, 1)))
-        )
+        covered = np.array([np.zeros(2), counts, counts])  # by no rule, and by this one without its cost
+        lengths = description_length(covered, self.totals, [0, 0, size], [0, 0, 1], m=m)
+        listed, told, whole = lengths.tolist()
         return f"it takes {whole - told:.1f} nats to say it and saves {max(0.0, listed - told):.1f}"
 
     @cached_property
