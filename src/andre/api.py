@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from andre.errors import ConfigError
-from andre.facts import FactBase, read_examples
+from andre.facts import FactBase, read_source, read_examples
 from andre.learning import (
     Callback,
     ClassifierConfig,
@@ -132,7 +132,7 @@ def fit(
 
 
 def learn(
-    facts: FactBase,
+    facts: FactBase | Path | str,
     target: str | Sequence[str] | None = None,
     plan: Plan | None = None,
     *,
@@ -146,7 +146,8 @@ def learn(
     Parameters
     ----------
     facts
-        What is known, background rules included.
+        What is known, background rules included: a fact base, or what `andre.facts.read_source` takes, as the
+        path of a file or folder, or the name of a task.
     target
         The relations to learn, as p/2. It may be left out where a language or a bias
         that came with the facts names one; `andre.learning.learnable(facts)` lists all.
@@ -178,4 +179,5 @@ def learn(
     even(X1) :- zero(X1).
     """
     folder = RunFolder(out) if isinstance(out, Path | str) else out
+    facts = read_source(facts) if isinstance(facts, Path | str) else facts
     return learn_targets(facts, target, plan, callbacks=callbacks, out=folder, executor=executor, **options)

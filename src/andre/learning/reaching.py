@@ -21,9 +21,29 @@ from andre.logic import Program
 from andre.samples import Language
 
 #: How far links are followed, step by step: those that multiply groundings, and the depth of variables.
-_STAGES = ((0, 2), (1, 2), (2, 3), (3, 4), (4, 4))
+_STAGES = ((0, 2), (1, 2), (2, 3), (3, 3), (3, 4))
+#: Variables of rules and arguments of relations up to which the groundings of any facts are counted.
+_COUNTED_VARIABLES, _COUNTED_ARITY = 3, 2
+#: Groundings that are counted whatever variables and arguments there are.
+_MOST_COUNTED = 200_000
 #: The share of the time that is left which a stage may take.
 _SHARE = 0.5
+
+
+def needs_reach(facts: FactBase, language: Language) -> bool:
+    """Whether rules have so many variables, or literals so many arguments, that groundings are not counted.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom
+    >>> facts = FactBase.from_facts([parse_atom(f"p({i}, {i + 1})") for i in range(99)])
+    >>> [needs_reach(facts, Language("p/2", variables=n)) for n in (3, 4)]
+    [False, True]
+    """
+    arity = max(arity for _, arity in language.body_keys(facts))
+    if language.variables <= _COUNTED_VARIABLES and arity <= _COUNTED_ARITY:
+        return False
+    return len(facts.constants) ** language.variables > _MOST_COUNTED
 
 
 def learn_from_reach(

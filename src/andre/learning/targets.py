@@ -19,6 +19,7 @@ from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised
 from andre.learning.modes import fits_tables, learn_definition, learn_from_examples
 from andre.learning.plan import Plan, with_background
+from andre.learning.reaching import learn_from_reach, needs_reach
 from andre.learning.results import Definition, TargetStore, Theory
 from andre.limits import Deadline, limited, sized_threads, stage, time_left
 from andre.samples import Language, key_text, training_facts
@@ -122,7 +123,8 @@ def _with_languages(
         facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
     named: dict[str, Language] = {}
     for language in languages:
-        language.space(facts)
+        if not (plan.mode == "define" and needs_reach(facts, language)):
+            language.space(facts)
         named.setdefault(key_text(language.key(facts)), language)
     if plan.unlabelled == "unknown":
         for language in named.values():
@@ -233,6 +235,9 @@ class _Learner:
         began, facts, plan = time.monotonic(), self.facts, self.plan
         at_fixpoint = plan.mode == "define" and plan.semantics == "exists"
         notes = [facts.notes.tabled] if facts.notes.tabled else []
+        if at_fixpoint and self.calibration is None and needs_reach(facts, language):
+            made = learn_from_reach(facts, language, plan, self.callbacks)
+            return replace(made, seconds=time.monotonic() - began, notes=(*notes, *made.notes))
         if at_fixpoint and not fits_tables(facts, plan.table_cells):
             # Without recursion one step is the fixpoint, and needs no tables.
             language, at_fixpoint = replace(language, recursion=False), False
