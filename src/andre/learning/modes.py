@@ -10,7 +10,7 @@ is a third function here, chosen in `targets`.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -25,7 +25,7 @@ from andre.facts import FactBase, Key
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import Choice, choose_definition
-from andre.learning.choose.consistent import shortest_consistent
+from andre.learning.choose.consistent import grown_bodies, shortest_consistent
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
@@ -50,6 +50,8 @@ _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
 _FOR_SETTLED = Effort(
     rows=20_000, rounds=1, restarts=Fraction(1, 4), steps=Fraction(1, 3), time=Fraction(1, 3)
 )
+#: Nats that a definition which agrees with all examples may be longer than one with mistakes, at the least.
+_TRUST = 10.0
 #: Literals of a rule up to which none that is shorter is missed: all of one and two are counted.
 _SHORTEST = 3
 #: Runs on wide samples: what they propose is refined by the choice, so that more steps change nothing.
@@ -233,10 +235,47 @@ def fits_tables(facts: FactBase, cells: int) -> bool:
     return n <= _MOST_CONSTANTS and n**widest <= cells
 
 
+@dataclass(frozen=True, eq=False)
+class Agreed:
+    """A program that agrees with all examples."""
+
+    codes: Codes  #: [rules, m]
+    length: float  #: of the description of the labels by it
+    empty_length: float  #: of a list of them
+
+
+def agreeing_program(census: Census, language: Language, plan: Plan) -> Agreed | None:
+    """The shortest program found that agrees with all examples of a census, without any runs.
+
+    None where none is found, or where such a program is not asked for.
+    """
+    selection = plan.config.selection
+    if selection.strict or selection.criterion != "description" or len(plan.known):
+        return None
+    crisp, form = CrispSample.of(census.to_sample()), language.form(census.space)
+    none = np.zeros((0, census.space.m), dtype=np.int8)
+    codes = shortest_consistent(crisp, none, form, max_rules=selection.max_rules)
+    if codes is None:
+        return None
+    with unhurried():
+        return Agreed(codes, program_length(crisp, codes), nothing(crisp).length)
+
+
 def learn_from_examples(
-    census: Census, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
+    census: Census,
+    language: Language,
+    plan: Plan,
+    callbacks: tuple[Callback, ...],
+    agreed: Codes | None = None,
 ) -> Definition:
-    """The rules that describe the examples of a census shortest, applied once to what is known."""
+    """The rules that describe the examples of a census shortest, applied once to what is known.
+
+    Parameters
+    ----------
+    agreed
+        A program that agrees with all examples, [rules, m], where one is known: it is taken unless a
+        shorter one is found by a few runs.
+    """
     sample = census.to_sample()
     space, head = sample.space, sample.space.head
     crisp, selection = CrispSample.of(sample), plan.config.selection
@@ -247,9 +286,14 @@ def learn_from_examples(
     if plan.short_bodies:
         with limited(time_left().share(_FOR_SHORT_BODIES)):
             extra = best_short_bodies(crisp, form, selection)
+            if space.links:  # further literals pay only together
+                extra = np.concatenate([grown_bodies(crisp, form, most=selection.pool), extra])
     known = known_about(plan.known, head.key)
     fixed = encode_known(known, space, identity=plan.identity) if len(known) else None
-    if fixed is None and selection.criterion == "description" and is_wide(sample):
+    if agreed is not None:
+        extra = np.concatenate([agreed, extra])
+        result = fit_screened(sample, crisp, plan.config, form, extra, callbacks, _FOR_SETTLED)
+    elif fixed is None and selection.criterion == "description" and is_wide(sample):
         result = fit_screened(sample, crisp, plan.config, form, extra, callbacks)
     else:
         result = fit(sample, plan.config, callbacks=callbacks, guide=Guide(form, extra, fixed))
@@ -257,7 +301,7 @@ def learn_from_examples(
     pool = pool.by_length(crisp.totals)
     weak = None
     if plan.mode == "define" and fixed is None:
-        result, weak = _agreeing(result, crisp, pool, form, plan)
+        result, weak = _agreeing(result, crisp, pool, form, plan, agreed)
     with unhurried():
         covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
     weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
@@ -278,7 +322,7 @@ def learn_from_examples(
 
 
 def _agreeing(
-    result: Result, crisp: CrispSample, pool: RulePool, form: Form, plan: Plan
+    result: Result, crisp: CrispSample, pool: RulePool, form: Form, plan: Plan, agreed: Codes | None
 ) -> tuple[Result, Weak | None]:
     """The result, or where it has no rule or examples are clean, one whose rules agree with all examples."""
     selection, totals = plan.config.selection, crisp.totals
@@ -286,14 +330,17 @@ def _agreeing(
         covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
         if selection.noise != 0 and (selection.strict or (covered == [totals[0], 0]).all()):
             return result, None
-        codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
+        codes = agreed
+        if codes is None:
+            codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
         if codes is None:
             return result, None
         covered = np.array([totals[0], 0.0])
         program, scores = judge(crisp.space.program(codes), [("train", crisp)])
         length = program_length(crisp, codes)
-    if len(result.program) and length >= result.empty_length and selection.noise != 0:
-        return result, None  # it is longer than a list of the labels: mistakes are likelier
+    trusted = result.length + max(_TRUST, result.empty_length / 2)
+    if len(result.program) and length > trusted and selection.noise != 0:
+        return result, None  # it is so much longer that mistakes are likelier
     found = replace(result, program=program, length=length, scores=scores)
     if length < result.empty_length:
         return found, None
@@ -320,6 +367,7 @@ def fit_screened(
     form: Form,
     extra: Codes,
     callbacks: tuple[Callback, ...] = (),
+    effort: Effort = _FOR_WIDE_SAMPLES,
 ) -> Result:
     """Learn a program from a wide sample: runs propose from a part of it, the choice is made on all.
 
@@ -329,12 +377,14 @@ def fit_screened(
         The examples, and the same cut at one half.
     extra
         Bodies to pool, [bodies, m], which also say what candidates are promising; without any all are.
+    effort
+        What the runs see and do.
     """
     space = sample.space
     shown = promising_columns(extra, form)
     if not (shown & _stated(space)).any():  # no short body is any good: there is nothing to go by
         shown[:] = True
-    found = propose_bodies(sample, config, _FOR_WIDE_SAMPLES, Guide(form), columns=shown, callbacks=callbacks)
+    found = propose_bodies(sample, config, effort, Guide(form), columns=shown, callbacks=callbacks)
     programs = [space.encode(run.program) for run in found.runs]
     pooled = Guide(form, np.concatenate([extra, found.proposed]))
     chosen = select(crisp, programs, config.selection, pooled)

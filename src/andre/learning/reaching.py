@@ -13,10 +13,10 @@ from andre.census import Census, Growth, reach_census
 from andre.errors import DataError
 from andre.facts import FactBase
 from andre.learning.callbacks import Callback
-from andre.learning.modes import learn_definition, learn_from_examples
+from andre.learning.modes import Agreed, agreeing_program, learn_definition, learn_from_examples
 from andre.learning.plan import Plan
 from andre.learning.results import Definition
-from andre.limits import late, limited, stage, time_left
+from andre.limits import late, limited, time_left
 from andre.logic import Program
 from andre.samples import Language
 
@@ -26,8 +26,8 @@ _STAGES = ((0, 2), (1, 2), (2, 3), (3, 3), (3, 4))
 _COUNTED_VARIABLES, _COUNTED_ARITY = 3, 2
 #: Groundings that are counted whatever variables and arguments there are.
 _MOST_COUNTED = 200_000
-#: The share of the time that is left which a stage may take.
-_SHARE = 0.5
+#: The share of the time in which a program is looked for that agrees with all examples.
+_AGREEING = 0.4
 
 
 def needs_reach(facts: FactBase, language: Language) -> bool:
@@ -57,14 +57,26 @@ def learn_from_reach(
         What is known; background rules have been run.
     """
     best: Definition | None = None
-    for census in _censuses(facts, language, plan):
+    seen: list[Census] = []
+    agreed: Agreed | None = None
+    with limited(time_left().share(_AGREEING)):
+        for census in _censuses(facts, language, plan):
+            seen.append(census)
+            found = None if _reads_itself(census) else agreeing_program(census, language, plan)
+            if found is not None and (agreed is None or found.length < agreed.length):
+                agreed, where = found, census
+            if agreed is not None and agreed.length < agreed.empty_length:
+                break
+    if agreed is not None:
+        seen = [where]
+    for place, census in enumerate(seen):
         for callback in callbacks:
             callback.on_census(census)
-        with limited(time_left().share(_SHARE)):
-            if census.space.recursive.any():
+        with limited(time_left().share(1 / (len(seen) - place))):
+            if _reads_itself(census):
                 made = learn_definition(facts, language, census, plan, callbacks)
             else:
-                made = learn_from_examples(census, language, plan, callbacks)
+                made = learn_from_examples(census, language, plan, callbacks, agreed and agreed.codes)
         if best is None or _rank(made) < _rank(best):
             best = made
         if _is_flawless(best) or made.result.stopped == "interrupted" or late("following links"):
@@ -77,16 +89,22 @@ def learn_from_reach(
     return replace(best, program=Program(tuple(rule.unified().tidy() for rule in best.program)))
 
 
+def _reads_itself(census: Census) -> bool:
+    """Whether bodies may hold the target, so that a program is judged at its fixpoint."""
+    return bool(census.space.recursive.any())
+
+
 def _censuses(facts: FactBase, language: Language, plan: Plan) -> Iterator[Census]:
     """The census at each stage; a stage that finds no link more than the one before is left out."""
     before: tuple[int, int] | None = None
     for multiple, depth in _STAGES:
         growth = Growth(multiple=multiple, depth=depth)
+        if before is not None and late("following links"):
+            return
         try:
-            with stage("following links"):
-                census = reach_census(
-                    facts, language, growth=growth, seed=plan.config.seed, memory_limit=plan.memory_limit
-                )
+            census = reach_census(
+                facts, language, growth=growth, seed=plan.config.seed, memory_limit=plan.memory_limit
+            )
         except DataError:  # so few links say nothing about the examples
             continue
         size = len(census.space.links), census.space.m

@@ -1,18 +1,19 @@
-"""The shortest program that agrees with all examples: rules that cover no negative, and together all positives.
+"""Bodies grown by a beam search, and the shortest program of them that agrees with all examples.
 
-Bodies are grown literal by literal by a beam search; those that cover no negative are then
-combined by a set cover of least length, which an integer program finds.
+Such a program has rules that cover no negative, and together all positives: a set cover of least
+length, which an integer program finds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats
-from andre.evaluation import CrispSample
+from andre.evaluation import CrispSample, description_length
 from andre.learning.choose.covering import information_gain
 from andre.learning.extraction import literal_bodies
 from andre.limits import check, late, stage, time_left, unhurried
@@ -59,12 +60,44 @@ def shortest_consistent(
     """
     search = _Search(sample, form, beam)
     with unhurried():
-        pure = _pure(sample, pool[form.admits(pool)], search.mostly[1])
-    found = [pure]
+        bodies = _pure(sample, pool[form.admits(pool)], search.mostly[1])
+        rest = search.mostly[0] > 0
     with stage("growing rules that cover no negative"):
-        found += search.grown()
-    bodies = np.concatenate(found)
+        for _ in range(max_rules):
+            pure = search.pure(rest)
+            bodies = np.concatenate([bodies, pure])
+            left = rest & ~sample.covers(pure).any(axis=0)
+            if np.array_equal(left, rest) or not left.any():
+                break
+            rest = left
     return _cover(search, bodies, max_rules)
+
+
+def grown_bodies(sample: CrispSample, form: Form, *, most: int, beam: int = _BEAM) -> Codes:
+    """Bodies that a beam search comes to, those with the shortest description alone first, [bodies, m].
+
+    Parameters
+    ----------
+    most
+        How many are given.
+
+    Examples
+    --------
+    >>> from andre.samples import Sample
+    >>> rows = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 0, 0]] * 5)
+    >>> crisp = CrispSample.of(Sample.from_arrays(rows, [1, 0, 0, 0] * 5))
+    >>> grown_bodies(crisp, Form(crisp.space, negation=False), most=1)
+    array([[1, 1, 0]], dtype=int8)
+    """
+    search = _Search(sample, form, beam)
+    levels = [(np.zeros((0, sample.space.m), dtype=np.int8), np.zeros((0, 2)))]
+    with stage("growing rules"):
+        levels += search.levels(search.mostly[0] > 0)
+    bodies, covered = (np.concatenate(part) for part in zip(*levels, strict=True))
+    good = form.admits(bodies)
+    bodies, covered = bodies[good], covered[good]
+    lengths = description_length(covered, sample.totals, sample.space.sizes(bodies), 1, m=sample.space.m)
+    return bodies[np.argsort(lengths, kind="stable")[:most]]
 
 
 def _pure(sample: CrispSample, bodies: Codes, wrong: Floats) -> Codes:
@@ -94,45 +127,56 @@ class _Search:
         negated[[*self.form.unnegated, *space.link_columns.tolist()]] = False
         return np.concatenate([np.ones(m, dtype=np.bool_), negated])
 
-    def grown(self) -> list[Codes]:
-        """Bodies that cover some positive and no negative, level by level."""
-        sample, m, mostly, allowed = self.sample, self.sample.space.m, self.mostly, self._allowed
+    def pure(self, wanted: Bools) -> Codes:
+        """Bodies that cover some of the wanted positives, [B], and no negative, [bodies, m]."""
+        found = [np.zeros((0, self.sample.space.m), dtype=np.int8)]
+        for bodies, covered in self.levels(wanted, until_whole=True):
+            clean = bodies[covered[:, 1] == 0]
+            found.append(clean[self.form.admits(clean)])
+        return np.concatenate(found)
+
+    def levels(self, wanted: Bools, *, until_whole: bool = False) -> Iterator[tuple[Codes, Floats]]:
+        """Bodies of one literal, of two, ... and the weight of wanted positives and of negatives they cover.
+
+        Those that cover a negative are grown further, the most promising of them.
+
+        Parameters
+        ----------
+        until_whole
+            Whether the search ends with a body that covers all wanted positives and no negative.
+        """
+        sample, m, allowed = self.sample, self.sample.space.m, self._allowed
+        mostly = self.mostly * np.stack((wanted, np.ones_like(wanted)))
         loose = replace(self.form, safe=False, singletons=True, require=())
         right, wrong = mostly.sum(axis=1)
         bodies: Codes = np.zeros((1, m), dtype=np.int8)
-        found: list[Codes] = []
         seen = {bodies[0].tobytes()}
         for _ in range(min(_LONGEST, self.form.max_body or _LONGEST)):
             longer, counts = [], []
             for body, held in zip(bodies, sample.row_covers(bodies), strict=True):
                 check()
                 own = sample.literal_counts(held, mostly)  # [2, 2m]
-                free = allowed & ~np.tile(body != 0, 2) & (own[0] > 0)
                 before = sample.lift(held[None])[0] @ mostly.T
-                free &= own.sum(axis=0) < before.sum()
+                free = allowed & ~np.tile(body != 0, 2) & (own[0] > 0) & (own.sum(axis=0) < before.sum())
                 literals = np.flatnonzero(free)
                 longer.append(body + literal_bodies(literals[:, None], m))
                 counts.append(own[:, literals].T)
             made, covered = np.concatenate(longer), np.concatenate(counts)
-            fresh = np.array([one.tobytes() not in seen for one in made], dtype=np.bool_)
-            made, covered = made[fresh], covered[fresh]
-            if not len(made):
-                break
             first = np.sort(np.unique(made, axis=0, return_index=True)[1])
+            first = first[[made[place].tobytes() not in seen for place in first]]
             made, covered = made[first], covered[first]
             good = loose.admits(made)
             made, covered = made[good], covered[good]
+            if not len(made):
+                break
             seen.update(one.tobytes() for one in made)
+            yield made, covered
             clean = covered[:, 1] == 0
-            pure = made[clean]
-            found.append(pure[self.form.admits(pure)])
-            if (covered[clean, 0] == right).any() and len(found[-1]):
+            if until_whole and (clean & (covered[:, 0] == right) & self.form.admits(made)).any():
                 break
-            rest, counted = made[~clean], covered[~clean]
-            bodies = rest[self._best(counted, right, wrong)]
-            if not len(bodies) or late("growing rules that cover no negative"):
+            bodies = made[~clean][self._best(covered[~clean], right, wrong)]
+            if not len(bodies) or late("growing rules"):
                 break
-        return found
 
     def _best(self, covered: Floats, right: float, wrong: float) -> NDArray[np.intp]:
         """The bodies to grow further: those that tell most, and those that keep most positives."""
