@@ -154,6 +154,8 @@ def test_of_too_many_pairs_those_within_an_example_are_tried() -> None:
         "p(_) :- consult(user).",
         "p(X) :- atom_to_term(X, G, _), call(G).",
         "p(_) :- halt.",
+        "p(X) :- catch(nothing(X), _, true), shell(X).",
+        "p(X) :- catch(other:nothing(X), _, true), shell(X).",
         "p(_) :- write('f 0 0').",
         ":- shell('touch escaped').",
         ":- initialization(shell('touch escaped')).",

@@ -180,9 +180,8 @@ class Background:
         return frozenset(found)
 
     def __add__(self, other: Background) -> Background:
-        both = zip((self.clauses, self.library), (other.clauses, other.library), strict=True)
-        clauses, library = (tuple(dict.fromkeys((*one, *more))) for one, more in both)
-        return Background(clauses, library)
+        clauses = dict.fromkeys((*self.clauses, *other.clauses))
+        return Background(tuple(clauses), tuple(dict.fromkeys((*self.library, *other.library))))
 
     def __str__(self) -> str:
         names = ", ".join(f"{name}/{arity}" for name, arity in (*self.defines, *self.library))

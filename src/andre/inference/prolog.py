@@ -34,7 +34,7 @@ _NOTES = {
     "beyond": "{} answers lie farther and are left out",
     "open": "{} answers hold of all terms, and are left out",
     "cut": "{} calls were cut short",
-    "missing": "{} calls met a predicate that nothing defines",
+    "missing": "{} predicates are called that nothing defines",
 }
 
 

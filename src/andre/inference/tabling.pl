@@ -155,14 +155,22 @@ load(Background) :-
     forall(to_table(P, Name, Types, _), ( length(Types, Arity), check_safe(P, Name, Arity) )),
     nb_getval(reported, 0).
 
-check_safe(_, Name, Arity) :-
+% What nothing defines holds of nothing, as in any closed world: it is defined so, since
+% the check ends where it meets such a predicate, and would not see what comes after it.
+check_safe(P, Name, Arity) :-
     functor(Goal, Name, Arity),
     catch(safe_goal(bg:Goal), Error, true),
     (   var(Error) -> true
-    ;   Error = error(existence_error(_, _), _) -> note(missing)
+    ;   Error = error(existence_error(procedure, Missing), _), define(Missing) -> check_safe(P, Name, Arity)
     ;   phrase('$messages':translate_message(Error), Lines), sentence(Lines, Sentence),
         count_up(reported, _), emit('e 0 ~w/~w: ~w', [Name, Arity, Sentence])
     ).
+
+define(Missing) :-
+    strip_module(bg:Missing, bg, Goal), callable(Goal),
+    ( Goal = Name/Arity -> true ; functor(Goal, Name, Arity) ),
+    functor(Head, Name, Arity), \+ predicate_property(bg:Head, dynamic),
+    dynamic(bg:Name/Arity), note(missing).
 
 sentence(Lines, Sentence) :-
     with_output_to(string(Text), ( current_output(S), print_message_lines(S, '', Lines) )),
@@ -237,7 +245,6 @@ why(stop(Why), _) :- throw(stop(Why)).
 why(error(instantiation_error, _), unbound) :- !.
 why(error(type_error(_, Culprit), _), unbound) :- var(Culprit), !.
 why(error(resource_error(_), _), cut) :- !.
-why(error(existence_error(procedure, _), _), missing) :- !.
 why(_, wrong).
 
 % call_all(+P, +Ids): add what holds with these inputs.
@@ -251,7 +258,7 @@ call_all(P, Ids) :-
         (   Found == [] -> true
         ;   deepest(Ids, Depth), forall(member(Args, Found), add_fact(P, Mode, Args, Ids, Depth))
         )
-    ;   Result = failed(Why), memberchk(Why, [cut, missing]) -> note(Why)
+    ;   Result = failed(Why), Why == cut -> note(cut)
     ;   true
     ).
 
