@@ -269,9 +269,9 @@ deepest([Id|Ids], Depth) :- deepest(Ids, Rest), depth_of(Id, One), Depth is max(
 
 add_fact(P, Mode, Args, Ins, Depth) :-
     (   \+ ground(Args) -> note(open)
-    ;   reached(Mode, Args, Args, Depth) ->
-        add_args(Mode, Args, Args, Depth, Ids),
-        add_ids(P, Ids, Ins)
+    ;   findall(Input, ( nth0(N, Mode, in(_)), nth0(N, Args, Input), compound(Input) ), Wholes),
+        depths(Mode, Args, Wholes, Depth, Depths)
+    ->  add_args(Mode, Args, Depths, Ids), add_ids(P, Ids, Ins)
     ;   note(beyond)
     ).
 
@@ -287,32 +287,32 @@ add_ids(P, Ids, Ins) :-
 
 add_step(From, To) :- ( step(From, To) -> true ; assertz(step(From, To)) ).
 
-% reached(+Mode, +Args, +All, +Depth): whether no output is farther than the depth that is tabled.
-reached([], [], _, _).
-reached([in(_)|Mode], [_|Args], All, Depth) :- reached(Mode, Args, All, Depth).
-reached([out(_)|Mode], [Arg|Args], All, Depth) :-
-    depth_at(Arg, All, Mode, Depth, New), limit_of(depth, Most), New =< Most,
-    reached(Mode, Args, All, Depth).
+% depths(+Mode, +Args, +Wholes, +Depth, -Depths): how deep each argument lies; fails where one lies too deep.
+depths([], [], _, _, []).
+depths([_|Mode], [Arg|Args], Wholes, Depth, [New|Depths]) :-
+    depth_at(Arg, Wholes, Depth, New), limit_of(depth, Most), New =< Most,
+    depths(Mode, Args, Wholes, Depth, Depths).
 
 % A part of an input, and a whole number in the range of the given ones, is no step farther.
-depth_at(Arg, _, _, _, Depth) :- nb_getval(terms, Terms), trie_lookup(Terms, Arg, Id), !, depth_of(Id, Depth).
-depth_at(Arg, _, _, Depth, Depth) :- integer(Arg), nb_getval(range, Low-High), Low =< Arg, Arg =< High, !.
-depth_at(Arg, All, _, Depth, Depth) :-
-    member(Input, All), compound(Input), Input \== Arg, sub_term(Part, Input), Part == Arg, !.
-depth_at(_, _, _, Depth, New) :- New is Depth + 1.
+depth_at(Arg, _, _, Depth) :- nb_getval(terms, Terms), trie_lookup(Terms, Arg, Id), !, depth_of(Id, Depth).
+depth_at(Arg, _, Depth, Depth) :- integer(Arg), nb_getval(range, Low-High), Low =< Arg, Arg =< High, !.
+depth_at(Arg, Wholes, Depth, Depth) :- member(Whole, Wholes), sub_term(Part, Whole), Part == Arg, !.
+depth_at(_, _, Depth, New) :- New is Depth + 1.
 
-add_args([], [], _, _, []).
-add_args([Way|Mode], [Arg|Args], All, Depth, [Id|Ids]) :-
+add_args([], [], [], []).
+add_args([Way|Mode], [Arg|Args], [Depth|Depths], [Id|Ids]) :-
     arg(1, Way, Index),
-    depth_at(Arg, All, Mode, Depth, New),
     nb_getval(n_terms, Before),
-    add_term(Arg, New, Id),
+    add_term(Arg, Depth, Id),
     (   Id >= Before
     ->  emit_term(Arg), limit_of(terms, Most), nb_getval(given, Given),
         ( Before - Given >= Most -> throw(stop(terms)) ; true )
     ;   true
     ),
     add_type(Index, Id), add_to_any(Id),
+    add_args(Mode, Args, Depths, Ids).
+
+add_to_any(Id),
     add_args(Mode, Args, All, Depth, Ids).
 
 add_to_any(Id) :- type_index(any, Index), add_type(Index, Id).
