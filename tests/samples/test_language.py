@@ -143,7 +143,6 @@ def test_a_bias_of_one_variable_of_a_type_and_of_places_for_constants() -> None:
     assert not any(atom.startswith("does(X3, ") and not atom.endswith(", x)") for atom in atoms)
 
 
-
 @pytest.mark.parametrize(
     ("facts", "language", "message"),
     [

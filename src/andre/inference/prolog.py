@@ -245,8 +245,8 @@ def _bound_memory(pid: int, most: int) -> None:
 
 def _read(output: str, job: _Job) -> _Found:
     found = _Found()
-    for line in output.splitlines():
-        kind, _, rest = line.partition(" ")
+    for answer in output.splitlines():
+        kind, _, rest = answer.partition(" ")
         if kind == "t":
             found.terms.append(rest)
         elif kind == "f":
@@ -258,9 +258,9 @@ def _read(output: str, job: _Job) -> _Found:
         elif kind == "s":
             found.stopped = rest
         elif kind == "e":
-            number, _, message = rest.partition(" ")
+            line, _, message = rest.partition(" ")
             lines = job.program.splitlines()
-            where = f" ({shorten(lines[int(number) - 1], 60)})" if 0 < int(number) <= len(lines) else ""
+            where = f" ({shorten(lines[int(line) - 1], 60)})" if 0 < int(line) <= len(lines) else ""
             raise LogicError(f"SWI-Prolog cannot run the background{where}: {shorten(message, 300)}")
     return found
 

@@ -206,29 +206,45 @@ modes_with(N, [Index|Indices], [in(Index)|Mode]) :- N > 0, N1 is N - 1, modes_wi
 modes_with(N, [Index|Indices], [out(Index)|Mode]) :- length(Indices, L), L >= N, modes_with(N, Indices, Mode).
 
 works(Name, Mode) :-
-    findall(Index, member(in(Index), Mode), Ins),
-    findall(Ids, limit(200, sample(Ins, Ids)), Samples),
-    Samples \== [],
+    samples(200, Mode, Samples), Samples \== [],
     forall(member(Ids, Samples),
            (   solutions(Name, Mode, Ids, 10000, Result),
-               Result = found(Found, whole), ground(Found)
+               (   Result = found(Found, whole), ground(Found)
+               ;   Result == failed(wrong)  % these terms are not of the kind that it is about
+               )
            )),
     % Where nothing holds, a negation may have failed for want of a binding.
-    member(Ids, Samples), solutions(Name, Mode, Ids, 1, found([_|_], _)), !.
+    \+ \+ ( member(Some, Samples), solutions(Name, Mode, Some, 1, found([_|_], _)) ),
+    ( memberchk(in(_), Mode) -> true ; is_complete(Name, Mode) ).
 
-% Some terms of each type, spread over all of them.
-sample([], []).
-sample([Index|Indices], [Id|Ids]) :-
-    type_size(Index, Size), Size > 0, Step is max(1, Size // 40),
-    Last is (Size - 1) // Step,
+% With a cut or a negation, more may hold where an argument is bound than where none is.
+is_complete(Name, Free) :-
+    solutions(Name, Free, [], 10000, found(All, _)),
+    forall(( select(out(Index), Free, in(Index), Mode), samples(30, Mode, Samples), member(Ids, Samples),
+             solutions(Name, Mode, Ids, 100, found(Found, _)), member(Args, Found), ground(Args) ),
+           memberchk(Args, All)).
+
+% samples(+Most, +Mode, -Samples): inputs, about so many, spread over the terms of their types.
+samples(Most, Mode, Samples) :-
+    findall(Index, member(in(Index), Mode), Ins), length(Ins, N),
+    Each is max(2, truncate(Most ** (1 / max(1, N)))),
+    findall(Ids, sample(Ins, Each, Ids), Samples).
+
+sample([], _, []).
+sample([Index|Indices], Each, [Id|Ids]) :-
+    type_size(Index, Size), Size > 0, Step is max(1, Size // Each), Last is (Size - 1) // Step,
     between(0, Last, K), N is K * Step, term_at(Index, N, Id),
-    sample(Indices, Ids).
+    sample(Indices, Each, Ids).
 
 % --- calls ---------------------------------------------------------------------------
 
-% solutions(+Name, +Mode, +Ids, +Most, -Result): found(Arguments of each, whole or more), or failed(Why).
+% solutions(+Name, +Mode, +Ids, +Most, -Result): what holds with these inputs.
 solutions(Name, Mode, Ids, Most, Result) :-
-    bind(Mode, Ids, Args), Goal =.. [Name|Args],
+    bind(Mode, Ids, Args), answers(Name, Args, Most, Result).
+
+% answers(+Name, +Args, +Most, -Result): found(Arguments of each, whole or more), or failed(Why).
+answers(Name, Args, Most, Result) :-
+    Goal =.. [Name|Args],
     limit_of(inferences, Inferences), More is Most + 1,
     catch(call_with_inference_limit(findall(Args, limit(More, bg:Goal), All), Inferences, How), Error, true),
     (   nonvar(Error) -> why(Error, Why), Result = failed(Why)
@@ -311,9 +327,6 @@ add_args([Way|Mode], [Arg|Args], [Depth|Depths], [Id|Ids]) :-
     ),
     add_type(Index, Id), add_to_any(Id),
     add_args(Mode, Args, Depths, Ids).
-
-add_to_any(Id),
-    add_args(Mode, Args, All, Depth, Ids).
 
 add_to_any(Id) :- type_index(any, Index), add_type(Index, Id).
 
