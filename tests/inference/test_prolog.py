@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from dataclasses import replace
+from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
@@ -108,6 +110,23 @@ def test_modes_that_nobody_gave_are_found(edges: set[tuple[int, int]], weights: 
 
 
 @needs_swipl
+def test_terms_that_a_predicate_is_not_about_say_nothing_of_its_mode() -> None:
+    clauses = (
+        "larger(X, Y, X) :- X >= Y, !.",
+        "larger(_, Y, Y).",
+        "fact(0, 1) :- !.",
+        "fact(N, F) :- N > 0, M is N - 1, fact(M, G), F is N * G.",
+        "len([], 0).",
+        "len([_|T], N) :- len(T, M), N is M + 1.",
+    )
+    made = materialise(with_prolog(["f(ann)", "f(3)", "f([a,b])"], clauses), tabling=Tabling(depth=1))
+    assert {(3, 3, 3)} <= rows(made, "larger", 3)
+    assert not any(isinstance(value, str) for row in rows(made, "larger", 3) for value in row)
+    assert {(3, 6), (2, 2)} <= rows(made, "fact", 2)
+    assert ("[a,b]", 2) in rows(made, "len", 2)
+
+
+@needs_swipl
 def test_depth_counts_steps_that_build_something_new() -> None:
     bias = Bias(head=(("f", 1),), body=(("double", 2),), directions=(("double", ("in", "out")),))
     made = materialise(with_prolog(["f(1)", "f(3)"], LISTS, bias), tabling=Tabling(depth=2))
@@ -154,6 +173,8 @@ def test_of_too_many_pairs_those_within_an_example_are_tried() -> None:
         "p(_) :- consult(user).",
         "p(X) :- atom_to_term(X, G, _), call(G).",
         "p(_) :- halt.",
+        "p(X) :- catch(nothing(X), _, true), shell(X).",
+        "p(X) :- catch(other:nothing(X), _, true), shell(X).",
         "p(_) :- write('f 0 0').",
         ":- shell('touch escaped').",
         ":- initialization(shell('touch escaped')).",
@@ -202,6 +223,13 @@ def test_programs_run_over_tabled_facts() -> None:
         "g([4])",
         "g([2,4])",
     }
+
+
+@needs_swipl
+def test_the_program_that_tables_loads_without_a_warning() -> None:
+    program = Path(str(files("andre.inference") / "tabling.pl"))
+    command = ["swipl", "-q", "-f", "none", "-g", "halt", str(program)]
+    assert not subprocess.run(command, capture_output=True, check=True, timeout=60).stderr
 
 
 @needs_swipl

@@ -125,6 +125,24 @@ def test_a_bias_is_a_language() -> None:
         Language.from_bias(Bias(head=(("p", 1), ("q", 1))))
 
 
+def test_a_bias_of_one_variable_of_a_type_and_of_places_for_constants() -> None:
+    facts = FactBase.from_facts(map(parse_atom, ["goal(1, a)", "does(1, a, x)", "next(a, b)"]))
+    types = (("goal", ("ex", "agent")), ("does", ("ex", "agent", "act")), ("next", ("agent", "agent")))
+    bias = Bias(
+        head=(("goal", 2),),
+        body=(("does", 3), ("next", 2), ("absent", 1)),
+        max_vars=3,
+        types=types,
+        places=("does/3:3",),
+        one_of_type=("ex", "act"),
+    )
+    language = Language.from_bias(bias, inequality=False)
+    assert (language.one_of_type, language.constants) == (("ex",), ("does/3:3",))
+    atoms = set(map(str, language.space(replace(facts, bias=bias)).atoms))
+    assert {"does(X1, X2, X3)", "does(X1, X2, x)", "does(X1, X3, x)", "next(X2, X3)"} <= atoms
+    assert not any(atom.startswith("does(X3, ") and not atom.endswith(", x)") for atom in atoms)
+
+
 @pytest.mark.parametrize(
     ("facts", "language", "message"),
     [

@@ -42,6 +42,8 @@ def facts(source: options.Facts, *, format: options.Format = None, as_json: opti
         typer.echo(f"types: {sizes}")
     for rule in summary["rules"]:
         typer.echo(f"rule: {rule}" if sys.stdout.isatty() else rule)
+    for clause in summary["prolog"]:
+        typer.echo(f"Prolog: {clause}" if sys.stdout.isatty() else clause)
     note(summary["notes"])
 
 
@@ -256,6 +258,7 @@ def _facts_summary(base: FactBase) -> dict[str, Any]:
         "relations": relations,
         "types": dict(types.sizes),
         "rules": [str(rule) for rule in base.rules],
+        "prolog": list(base.prolog.clauses) if base.prolog else [],
         "bias": None if base.bias is None else asdict(base.bias),
         "notes": list(base.notes),
         **{name: count for name, count in asdict(base.notes).items() if name in {"duplicates", "overlaps"}},

@@ -14,8 +14,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from andre.errors import LogicError
 from andre.facts.relation import Key
-from andre.logic import NAMED_OPERATORS, QUOTED, Rule, unquote, unsafe_variables
+from andre.logic import NAMED_OPERATORS, QUOTED, Rule, read_number, unquote, unsafe_variables
 
 _LIBRARY = """
     append/2 append/3 arg/3 atom/1 atom_chars/2 atom_codes/2 atom_concat/3 atom_length/2 atom_number/2
@@ -40,7 +41,8 @@ _TOKEN = re.compile(
     rf"(?P<blank>\s+|%[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|(?P<quoted>{QUOTED})"
     r"|(?P<name>[^\W\d_A-Z]\w*)|0'(?:\\.|''|[^\\])|(?P<bracket>[()\[\]{}])|(?P<comma>,)"
     r"|(?P<sign>[-+*/\\^<>=~:.?@#&$]+)"
-    r"|\"(?:[^\"\\]|\\[\s\S])*\"|`(?:[^`\\]|\\[\s\S])*`|[A-Z_]\w*|[0-9](?:\w|\.(?=[0-9]))*|[|!;]"
+    r"|\"(?:[^\"\\]|\\[\s\S])*\"|`(?:[^`\\]|\\[\s\S])*`|[A-Z_]\w*"
+    r"|[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]\w*|[|!;]"
 )
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
@@ -78,12 +80,24 @@ def _tokens(text: str) -> list[str] | None:
     found, place = [], 0
     while place < len(text):
         match = _TOKEN.match(text, place)
-        if match is None:
+        if match is None or not _has_value(match[0]):
             return None
         if match.lastgroup != "blank":
             found.append(match[0])
         place = match.end()
     return found or None
+
+
+def _has_value(token: str) -> bool:
+    """Whether a name in quotes has escapes that are known, and a number can be computed with."""
+    try:
+        if token[0] == "'":
+            unquote(token)
+        elif token[0].isdigit():
+            read_number(token)
+    except LogicError:
+        return False
+    return True
 
 
 def _is_balanced(tokens: Iterable[str]) -> bool:
@@ -166,9 +180,8 @@ class Background:
         return frozenset(found)
 
     def __add__(self, other: Background) -> Background:
-        both = zip((self.clauses, self.library), (other.clauses, other.library), strict=True)
-        clauses, library = (tuple(dict.fromkeys((*one, *more))) for one, more in both)
-        return Background(clauses, library)
+        clauses = dict.fromkeys((*self.clauses, *other.clauses))
+        return Background(tuple(clauses), tuple(dict.fromkeys((*self.library, *other.library))))
 
     def __str__(self) -> str:
         names = ", ".join(f"{name}/{arity}" for name, arity in (*self.defines, *self.library))

@@ -58,8 +58,8 @@ class Modes:
             self.denying = name == "begin_in_neg"
         elif name in ("modeh", "modeb", "mode"):
             self._mode(name, inner, directive)
-        elif name == "determination" and (found := _DETERMINATION.match(inner)):
-            self.determined.append(((found["head"], int(found["n"])), (found["body"], int(found["m"]))))
+        elif name == "determination":
+            self._determination(inner, directive)
         elif name in ("set", "aleph_set") and (found := _SET.match(inner)):
             self._set(found["name"], found["value"])
         else:
@@ -78,6 +78,12 @@ class Modes:
         kinds = tuple((found["sign"], found["type"].replace(" ", "")) for found in arguments)
         self.signs.setdefault(key, []).append(kinds)
         (self.heads if name == "modeh" else self.bodies).append(key)
+
+    def _determination(self, inner: str, directive: str) -> None:
+        if found := _DETERMINATION.match(inner):
+            self.determined.append(((found["head"], int(found["n"])), (found["body"], int(found["m"]))))
+        else:
+            self.remarks.append(f"{shorten(directive, 60)} passed over: it names no relation for bodies")
 
     def _set(self, name: str, value: str) -> None:
         if name == "clauselength" and value.isdigit():

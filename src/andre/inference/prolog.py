@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from andre import limits
 from andre.errors import ConfigError, DataError, LogicError, shorten
 from andre.facts import Background, Bias, FactBase, Key, Relation, Value
+from andre.limits import check, time_left
 from andre.logic import Constant, is_term, number_or_none, parse_atom, quote, unquote
 
 _PROGRAM = Path(__file__).with_name("tabling.pl")
@@ -34,7 +34,7 @@ _NOTES = {
     "beyond": "{} answers lie farther and are left out",
     "open": "{} answers hold of all terms, and are left out",
     "cut": "{} calls were cut short",
-    "missing": "{} calls met a predicate that nothing defines",
+    "missing": "{} predicates are called that nothing defines",
 }
 
 
@@ -116,7 +116,7 @@ class _Job:
         bias = facts.bias or Bias()
         keys = tuple(_to_table(facts, background))
         program = "".join(_facts_for(facts, background, bias)) + background.text
-        seconds = min(tabling.seconds, limits.time_left().left)
+        seconds = min(tabling.seconds, time_left().left)
         lines = [
             *(f"limit({name}, {value})." for name, value in vars(tabling).items() if name != "seconds"),
             f"limit(seconds, {seconds:.3f}).",
@@ -201,7 +201,7 @@ class _Found:
 
 def _run(job: _Job) -> _Found:
     """Run the job in a process of its own, which ends with its time."""
-    limits.check()
+    check()
     command = [find_swipl(), "-q", "-f", "none", "-F", "none", "--no-tty", f"--stack-limit={job.memory}"]
     with tempfile.TemporaryDirectory(prefix="andre-prolog-") as folder:
         environment = {"PATH": os.environ.get("PATH", ""), "HOME": folder, "LC_ALL": "C.UTF-8"}
@@ -218,7 +218,7 @@ def _run(job: _Job) -> _Found:
         try:
             output, complaint = process.communicate(job.text, timeout=job.seconds + _GRACE)
         except subprocess.TimeoutExpired as late:
-            limits.check()
+            check()
             raise DataError(
                 f"the background did not stop within {job.seconds:.0f} seconds: see which predicate loops"
             ) from late
@@ -245,8 +245,8 @@ def _bound_memory(pid: int, most: int) -> None:
 
 def _read(output: str, job: _Job) -> _Found:
     found = _Found()
-    for line in output.splitlines():
-        kind, _, rest = line.partition(" ")
+    for answer in output.splitlines():
+        kind, _, rest = answer.partition(" ")
         if kind == "t":
             found.terms.append(rest)
         elif kind == "f":
@@ -258,9 +258,9 @@ def _read(output: str, job: _Job) -> _Found:
         elif kind == "s":
             found.stopped = rest
         elif kind == "e":
-            number, _, message = rest.partition(" ")
+            line, _, message = rest.partition(" ")
             lines = job.program.splitlines()
-            where = f" ({shorten(lines[int(number) - 1], 60)})" if 0 < int(number) <= len(lines) else ""
+            where = f" ({shorten(lines[int(line) - 1], 60)})" if 0 < int(line) <= len(lines) else ""
             raise LogicError(f"SWI-Prolog cannot run the background{where}: {shorten(message, 300)}")
     return found
 

@@ -155,14 +155,22 @@ load(Background) :-
     forall(to_table(P, Name, Types, _), ( length(Types, Arity), check_safe(P, Name, Arity) )),
     nb_getval(reported, 0).
 
-check_safe(_, Name, Arity) :-
+% What nothing defines holds of nothing, as in any closed world: it is defined so, since
+% the check ends where it meets such a predicate, and would not see what comes after it.
+check_safe(P, Name, Arity) :-
     functor(Goal, Name, Arity),
     catch(safe_goal(bg:Goal), Error, true),
     (   var(Error) -> true
-    ;   Error = error(existence_error(_, _), _) -> note(missing)
+    ;   Error = error(existence_error(procedure, Missing), _), define(Missing) -> check_safe(P, Name, Arity)
     ;   phrase('$messages':translate_message(Error), Lines), sentence(Lines, Sentence),
         count_up(reported, _), emit('e 0 ~w/~w: ~w', [Name, Arity, Sentence])
     ).
+
+define(Missing) :-
+    strip_module(bg:Missing, bg, Goal), callable(Goal),
+    ( Goal = Name/Arity -> true ; functor(Goal, Name, Arity) ),
+    functor(Head, Name, Arity), \+ predicate_property(bg:Head, dynamic),
+    dynamic(bg:Name/Arity), note(missing).
 
 sentence(Lines, Sentence) :-
     with_output_to(string(Text), ( current_output(S), print_message_lines(S, '', Lines) )),
@@ -198,29 +206,45 @@ modes_with(N, [Index|Indices], [in(Index)|Mode]) :- N > 0, N1 is N - 1, modes_wi
 modes_with(N, [Index|Indices], [out(Index)|Mode]) :- length(Indices, L), L >= N, modes_with(N, Indices, Mode).
 
 works(Name, Mode) :-
-    findall(Index, member(in(Index), Mode), Ins),
-    findall(Ids, limit(200, sample(Ins, Ids)), Samples),
-    Samples \== [],
+    samples(200, Mode, Samples), Samples \== [],
     forall(member(Ids, Samples),
            (   solutions(Name, Mode, Ids, 10000, Result),
-               Result = found(Found, whole), ground(Found)
+               (   Result = found(Found, whole), ground(Found)
+               ;   Result == failed(wrong)  % these terms are not of the kind that it is about
+               )
            )),
     % Where nothing holds, a negation may have failed for want of a binding.
-    member(Ids, Samples), solutions(Name, Mode, Ids, 1, found([_|_], _)), !.
+    \+ \+ ( member(Some, Samples), solutions(Name, Mode, Some, 1, found([_|_], _)) ),
+    ( memberchk(in(_), Mode) -> true ; is_complete(Name, Mode) ).
 
-% Some terms of each type, spread over all of them.
-sample([], []).
-sample([Index|Indices], [Id|Ids]) :-
-    type_size(Index, Size), Size > 0, Step is max(1, Size // 40),
-    Last is (Size - 1) // Step,
+% With a cut or a negation, more may hold where an argument is bound than where none is.
+is_complete(Name, Free) :-
+    solutions(Name, Free, [], 10000, found(All, _)),
+    forall(( select(out(Index), Free, in(Index), Mode), samples(30, Mode, Samples), member(Ids, Samples),
+             solutions(Name, Mode, Ids, 100, found(Found, _)), member(Args, Found), ground(Args) ),
+           memberchk(Args, All)).
+
+% samples(+Most, +Mode, -Samples): inputs, about so many, spread over the terms of their types.
+samples(Most, Mode, Samples) :-
+    findall(Index, member(in(Index), Mode), Ins), length(Ins, N),
+    Each is max(2, truncate(Most ** (1 / max(1, N)))),
+    findall(Ids, sample(Ins, Each, Ids), Samples).
+
+sample([], _, []).
+sample([Index|Indices], Each, [Id|Ids]) :-
+    type_size(Index, Size), Size > 0, Step is max(1, Size // Each), Last is (Size - 1) // Step,
     between(0, Last, K), N is K * Step, term_at(Index, N, Id),
-    sample(Indices, Ids).
+    sample(Indices, Each, Ids).
 
 % --- calls ---------------------------------------------------------------------------
 
-% solutions(+Name, +Mode, +Ids, +Most, -Result): found(Arguments of each, whole or more), or failed(Why).
+% solutions(+Name, +Mode, +Ids, +Most, -Result): what holds with these inputs.
 solutions(Name, Mode, Ids, Most, Result) :-
-    bind(Mode, Ids, Args), Goal =.. [Name|Args],
+    bind(Mode, Ids, Args), answers(Name, Args, Most, Result).
+
+% answers(+Name, +Args, +Most, -Result): found(Arguments of each, whole or more), or failed(Why).
+answers(Name, Args, Most, Result) :-
+    Goal =.. [Name|Args],
     limit_of(inferences, Inferences), More is Most + 1,
     catch(call_with_inference_limit(findall(Args, limit(More, bg:Goal), All), Inferences, How), Error, true),
     (   nonvar(Error) -> why(Error, Why), Result = failed(Why)
@@ -237,7 +261,6 @@ why(stop(Why), _) :- throw(stop(Why)).
 why(error(instantiation_error, _), unbound) :- !.
 why(error(type_error(_, Culprit), _), unbound) :- var(Culprit), !.
 why(error(resource_error(_), _), cut) :- !.
-why(error(existence_error(procedure, _), _), missing) :- !.
 why(_, wrong).
 
 % call_all(+P, +Ids): add what holds with these inputs.
@@ -251,7 +274,7 @@ call_all(P, Ids) :-
         (   Found == [] -> true
         ;   deepest(Ids, Depth), forall(member(Args, Found), add_fact(P, Mode, Args, Ids, Depth))
         )
-    ;   Result = failed(Why), memberchk(Why, [cut, missing]) -> note(Why)
+    ;   Result = failed(Why), Why == cut -> note(cut)
     ;   true
     ).
 
@@ -262,9 +285,9 @@ deepest([Id|Ids], Depth) :- deepest(Ids, Rest), depth_of(Id, One), Depth is max(
 
 add_fact(P, Mode, Args, Ins, Depth) :-
     (   \+ ground(Args) -> note(open)
-    ;   reached(Mode, Args, Args, Depth) ->
-        add_args(Mode, Args, Args, Depth, Ids),
-        add_ids(P, Ids, Ins)
+    ;   findall(Input, ( nth0(N, Mode, in(_)), nth0(N, Args, Input), compound(Input) ), Wholes),
+        depths(Mode, Args, Wholes, Depth, Depths)
+    ->  add_args(Mode, Args, Depths, Ids), add_ids(P, Ids, Ins)
     ;   note(beyond)
     ).
 
@@ -280,33 +303,30 @@ add_ids(P, Ids, Ins) :-
 
 add_step(From, To) :- ( step(From, To) -> true ; assertz(step(From, To)) ).
 
-% reached(+Mode, +Args, +All, +Depth): whether no output is farther than the depth that is tabled.
-reached([], [], _, _).
-reached([in(_)|Mode], [_|Args], All, Depth) :- reached(Mode, Args, All, Depth).
-reached([out(_)|Mode], [Arg|Args], All, Depth) :-
-    depth_at(Arg, All, Mode, Depth, New), limit_of(depth, Most), New =< Most,
-    reached(Mode, Args, All, Depth).
+% depths(+Mode, +Args, +Wholes, +Depth, -Depths): how deep each argument lies; fails where one lies too deep.
+depths([], [], _, _, []).
+depths([_|Mode], [Arg|Args], Wholes, Depth, [New|Depths]) :-
+    depth_at(Arg, Wholes, Depth, New), limit_of(depth, Most), New =< Most,
+    depths(Mode, Args, Wholes, Depth, Depths).
 
 % A part of an input, and a whole number in the range of the given ones, is no step farther.
-depth_at(Arg, _, _, _, Depth) :- nb_getval(terms, Terms), trie_lookup(Terms, Arg, Id), !, depth_of(Id, Depth).
-depth_at(Arg, _, _, Depth, Depth) :- integer(Arg), nb_getval(range, Low-High), Low =< Arg, Arg =< High, !.
-depth_at(Arg, All, _, Depth, Depth) :-
-    member(Input, All), compound(Input), Input \== Arg, sub_term(Part, Input), Part == Arg, !.
-depth_at(_, _, _, Depth, New) :- New is Depth + 1.
+depth_at(Arg, _, _, Depth) :- nb_getval(terms, Terms), trie_lookup(Terms, Arg, Id), !, depth_of(Id, Depth).
+depth_at(Arg, _, Depth, Depth) :- integer(Arg), nb_getval(range, Low-High), Low =< Arg, Arg =< High, !.
+depth_at(Arg, Wholes, Depth, Depth) :- member(Whole, Wholes), sub_term(Part, Whole), Part == Arg, !.
+depth_at(_, _, Depth, New) :- New is Depth + 1.
 
-add_args([], [], _, _, []).
-add_args([Way|Mode], [Arg|Args], All, Depth, [Id|Ids]) :-
+add_args([], [], [], []).
+add_args([Way|Mode], [Arg|Args], [Depth|Depths], [Id|Ids]) :-
     arg(1, Way, Index),
-    depth_at(Arg, All, Mode, Depth, New),
     nb_getval(n_terms, Before),
-    add_term(Arg, New, Id),
+    add_term(Arg, Depth, Id),
     (   Id >= Before
     ->  emit_term(Arg), limit_of(terms, Most), nb_getval(given, Given),
         ( Before - Given >= Most -> throw(stop(terms)) ; true )
     ;   true
     ),
     add_type(Index, Id), add_to_any(Id),
-    add_args(Mode, Args, All, Depth, Ids).
+    add_args(Mode, Args, Depths, Ids).
 
 add_to_any(Id) :- type_index(any, Index), add_type(Index, Id).
 

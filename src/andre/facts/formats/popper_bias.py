@@ -102,7 +102,7 @@ def read_bias(path: Path, statements: Iterable[tuple[int, str]]) -> tuple[Bias, 
         f"{path.name}: {_short(text)} is kept, but not honoured"
         for text in settings.found.get("constraints", ())
     ]
-    made = {
+    made: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in settings.found.items()
     }
     return Bias(**made), remarks
@@ -129,7 +129,7 @@ def _run(path: Path, statements: list[_Statement], settings: _Settings, remarks:
     parsed = [(statement, *_predicates(path, statement)) for statement in statements]
     defined = {*_KNOWN, *(head for _, head, body in parsed if head and not body)}
     rules = [item for item in parsed if item[1] and item[2]]
-    while new := {head for _, head, body in rules if body <= defined} - defined:
+    while new := {head for _, head, body in rules if head and body <= defined} - defined:
         defined |= new
     program = list(settings.facts)
     used = set().union(*(body for _, head, body in rules if body <= defined))

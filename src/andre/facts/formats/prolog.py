@@ -33,7 +33,7 @@ _FACT = re.compile(
     rf"(?:\(\s*+(?P<args>{_ARGUMENT}(?:,\s*+{_ARGUMENT})*+)\))?+\s*+\.(?=[\s%]|\Z)"
 )
 _CLAUSE = re.compile(
-    rf"{_SPACE}(?:[^'\"%./]++|{QUOTED}|\"(?:[^\"\\]|\\[\s\S])*+\""
+    rf"{_SPACE}(?:[^'\"%./0]++|(?<!\w)0'(?:\\[\s\S]|''|[^\\])|0|{QUOTED}|\"(?:[^\"\\]|\\[\s\S])*+\""
     rf"|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)"
 )
 _FOR_PROLOG = re.compile(r":-\s*(?:(?:op|dynamic|discontiguous|table)\b|use_module\(\s*library\()")
