@@ -164,7 +164,8 @@ class Body:
         if all(term < self.n for term in self.head):  # else an atom of a constant that no fact has
             grids = term_grids(self.head, scope, self.n)
             where = [torch.as_tensor(grid).expand((self.n,) * len(scope)) for grid in grids]
-            placed[(..., *where)] = holds
+            index: tuple[slice | Tensor, ...] = (*(slice(None) for _ in lead), *where)
+            placed[index] = holds
         return placed
 
 

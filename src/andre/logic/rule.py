@@ -198,10 +198,10 @@ def check_runnable(rule: Rule) -> None:
     --------
     >>> from andre.logic.parse import parse_rule
     >>> check_runnable(parse_rule("h(X, Y, X) :- p(X)"))
-    >>> check_runnable(parse_rule("h(X) :- p(X), \\+ q(Y)"))
+    >>> check_runnable(parse_rule("h(X) :- p(X), X < Y"))
     Traceback (most recent call last):
     ...
-    andre.errors.LogicError: Y is free in 'h(X) :- p(X), \\+ q(Y).': add a positive body literal that binds it
+    andre.errors.LogicError: Y is free in 'h(X) :- p(X), X < Y.': add a positive body literal that binds it
     """
     _refuse_free(rule, tuple(v for v in unsafe_variables(rule) if v not in rule.head.variables))
 

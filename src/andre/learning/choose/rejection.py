@@ -94,13 +94,9 @@ class Weighing:
 
     def _balance(self, place: int) -> str:
         """What a rule costs and what it saves."""
-        counts, size, m = (
-            self.pool.counts[place],
-            np.count_nonzero(self.pool.bodies[place]),
-            self.pool.space.m,
-        )
+        counts, size = self.pool.counts[place], int(np.count_nonzero(self.pool.bodies[place]))
         covered = np.array([np.zeros(2), counts, counts])  # by no rule, and by this one without its cost
-        lengths = description_length(covered, self.totals, [0, 0, size], [0, 0, 1], m=m)
+        lengths = description_length(covered, self.totals, [0, 0, size], [0, 0, 1], m=self.pool.space.m)
         listed, told, whole = lengths.tolist()
         return f"it takes {whole - told:.1f} nats to say it and saves {max(0.0, listed - told):.1f}"
 
