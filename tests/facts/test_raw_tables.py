@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from andre.errors import AndreError, DataError
-from andre.facts import ColumnSchema, Labels, RawColumn, RawTable, Schema
+from andre.facts import ColumnSchema, LabelledRows, Labels, RawColumn, RawTable, Schema, read_examples
 from andre.facts.formats.table_files import CsvFile, open_table
 from andre.facts.tables.cells import NumberStyle, is_missing, read_dates, read_numbers
 
@@ -325,7 +325,6 @@ def test_tables_that_are_none_are_refused(tmp_path):
         (write(tmp_path, "a,b,a \n1,2,3\n", "twice.csv"), "columns 1 and 3 are both named 'a'"),
         (write(tmp_path, "a,b\n1,2\n1,2,3\n"), "line 3"),
         ({"a": [1], "b": [1, 2]}, "column 'b' has 2 rows"),
-        ({"a": []}, "no rows"),
         ({}, "no columns"),
         (np.zeros(3), "rows and columns"),
         (tmp_path / "none.csv", "there is no file"),
@@ -341,22 +340,23 @@ def test_tables_that_are_none_are_refused(tmp_path):
 @given(
     st.lists(
         st.one_of(st.none(), st.integers(-5, 5), st.sampled_from(["a", "b", "B", "10", "?"])), min_size=2
-    ).filter(lambda found: len({str(v) for v in found if v is not None and v != "?"}) > 1)
+    ).filter(lambda found: len({str(v).lower() for v in found if v is not None and v != "?"}) > 1)
 )
-def test_classes_are_sorted_and_rows_without_a_label_left_out(values):
+def test_classes_are_sorted_and_joined_and_rows_without_a_label_left_out(values):
     labels = Labels.read(RawTable.read({"y": values, "z": values}), "y")
     known = [value for value in values if value is not None and value != "?"]
-    texts = {str(value) for value in known}
+    spelled = "B" if known.count("B") > known.count("b") else "b"
+    texts = [spelled if value in ("b", "B") else str(value) for value in known]
     numbers = {text for text in texts if text.lstrip("-").isdigit()}
-    wanted = [*sorted(numbers, key=int), *sorted(texts - numbers)]
+    wanted = [*sorted(numbers, key=int), *sorted(set(texts) - numbers)]
     assert list(labels.classes) == wanted
-    assert [labels.classes[code] for code in labels.codes] == [str(value) for value in known]
+    assert [labels.classes[code] for code in labels.codes] == texts
     assert [values[row] for row in labels.rows] == known
     missing = len(values) - len(known)
     assert any("left out" in note for note in labels.notes) == bool(missing)
-    assert any("capitals" in note for note in labels.notes) == ({"b", "B"} <= texts)
+    assert any("joined" in note for note in labels.notes) == ({"b", "B"} <= set(known))
     for value in labels.classes:
-        assert labels.of(value).sum() == sum(str(v) == value for v in known)
+        assert labels.of(value).sum() == texts.count(value)
 
 
 @pytest.mark.parametrize(
@@ -423,8 +423,132 @@ def test_a_label_may_cut_a_number():
         Labels.read(table, "price > much")
 
 
-def test_classes_that_differ_in_case_have_heads_of_their_own_and_are_told():
-    table = RawTable.read({"a": [1, 2, 3, 4], "lab": ["yes", "YES", "no", "no"]})
+def test_classes_that_differ_in_case_are_joined_and_known_again():
+    table = RawTable.read({"a": range(6), "lab": ["yes", " Yes", "YES", "yes", "no", "No "]})
     labels = Labels.read(table, "lab")
-    assert len({labels.head(name) for name in labels.classes}) == len(labels.classes) == 3
-    assert any("YES and yes differ in their capitals only" in note for note in labels.notes)
+    assert labels.classes == ("no", "yes")
+    assert labels.codes.tolist() == [1, 1, 1, 1, 0, 0]
+    assert [str(labels.head(name)) for name in labels.classes] == ["lab(no)", "lab"]
+    assert any("yes is also written YES, Yes" in note for note in labels.notes)
+    again = Labels.read(RawTable.read({"lab": ["YES", "nO"]}), "lab", classes=labels.classes)
+    assert again.codes.tolist() == [1, 0]
+    apart = Labels.read(RawTable.read({"lab": ["A", "a"]}), "lab", classes=("A", "a"))
+    assert apart.codes.tolist() == [0, 1], "classes that were told apart before stay so"
+    with pytest.raises(DataError, match="only one class"):
+        Labels.read(RawTable.read({"lab": ["yes", "YES"]}), "lab")
+
+
+@pytest.mark.parametrize("label", ["kind = cat", "kind = CAT", "kind = 'cat'", ("kind", "cat")])
+def test_one_class_against_all_others(label):
+    table = RawTable.read({"kind": ["cat", "dog", "cow", None, "Cat"], "a": range(5)})
+    name, positive = label if isinstance(label, tuple) else (label, None)
+    labels = Labels.read(table, name, positive)
+    assert labels.classes == ("false", "true")
+    assert (labels.codes.tolist(), labels.rows.tolist()) == ([1, 0, 0, 1], [0, 1, 2, 4])
+    assert labels.classes[labels.positive] == "true"
+    again = Labels.read(RawTable.read({"kind": ["dog"]}), labels.name, classes=labels.classes)
+    assert again.codes.tolist() == [0]
+    with pytest.raises(DataError, match="no class 'pig'.*'cat', 'cow', 'dog'"):
+        Labels.read(table, "kind = pig")
+
+
+moments = st.lists(
+    st.datetimes(datetime(1990, 1, 1), datetime(2060, 1, 1)).map(lambda one: one.replace(microsecond=0)),
+    min_size=2,
+    max_size=12,
+    unique=True,
+)
+
+
+@given(moments, st.sampled_from([">", ">=", "<", "=<"]), st.booleans())
+def test_a_label_may_cut_dates_as_it_cuts_numbers(found, sign, as_text):
+    found = sorted(found)
+    value = found[len(found) // 2]
+    holds = {">": value.__lt__, ">=": value.__le__, "<": value.__gt__, "=<": value.__ge__}[sign]
+    wanted = [holds(one) for one in found]
+    cells_ = [one.isoformat() for one in found] if as_text else pd.Series(found)
+    table = RawTable.read({"since": cells_})
+    if len(set(wanted)) == 1:
+        with pytest.raises(DataError, match="only one class"):
+            Labels.read(table, f"since {sign} {value.isoformat()}")
+        return
+    labels = Labels.read(table, f"since {sign} {value.isoformat()}")
+    assert labels.of("true").tolist() == wanted
+
+
+def test_dates_are_no_classes_and_the_sentence_says_how_to_cut_them():
+    days = [f"2021-03-{day:02}" for day in range(1, 31)]
+    for source in (days, pd.to_datetime(pd.Series(days))):
+        with pytest.raises(DataError, match="holds dates.*such as 'since > 2021-03-15'"):
+            Labels.read(RawTable.read({"since": source}), "since")
+    with pytest.raises(DataError, match=r"'soon' is no date; write it as in 'since > 2021-03-01'"):
+        Labels.read(RawTable.read({"since": days}), "since > soon")
+
+
+@given(st.lists(st.floats(-1e6, 1e6).map(lambda number: round(number, 2)), min_size=2, max_size=20))
+def test_negative_numbers_of_accounts(numbers):
+    spelled = {
+        (f"(${-number:,.2f})" if number < 0 else f"${number:,.2f}"): number for number in [*numbers, 5.0]
+    }
+    values, style = read_numbers(list(spelled), one_each(spelled))
+    np.testing.assert_allclose(values, list(spelled.values()))
+    assert style.brackets == any(number < 0 for number in spelled.values())
+
+
+@pytest.mark.parametrize(
+    ("cells_", "kind"),
+    [
+        (["(1)", "(2)", "(3)"] * few, "category"),
+        (["1", "(2)", "3"] * few, "number"),
+        (["($223.33)", "($1)"] * few, "number"),
+        (["$(223.33)", "$1", "$2"] * few, "number"),
+        (["((1))", "(-2)", "(x)"] * few, "category"),
+    ],
+)
+def test_parentheses_are_negative_only_among_amounts(cells_, kind):
+    schema = learn(cells_)
+    assert schema.kind == kind
+    column, _ = schema.read(RawColumn.from_array("x", cells_))
+    if kind == "number":
+        assert "negative ones in parentheses" in schema.notes[0]
+        assert (column.values[["(" in cell for cell in cells_]] < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("cells_", "note"),
+    [
+        (["01/02/2021", "03/04/2021"], "'01/02/2021' is read as 2021-01-02, the month first, and with the day"),
+        (["01/02/2021", "25/04/2021"], "with the day first"),
+        (["01/02/2021", "04/25/2021"], None),
+        (["1.2.2021", "3.4.2021"], "with the day first"),
+        (["2021-02-01", "2021-04-03"], None),
+        (["01/01/2021", "02/02/2021"], None),
+    ],
+)
+def test_dates_that_can_be_read_in_two_ways_get_a_note(cells_, note):
+    schema = learn(cells_ * few)
+    assert schema.kind == "date"
+    assert schema.notes[0].startswith(note) if note else not schema.notes
+
+
+def test_a_table_without_rows_can_be_read_and_not_be_learned_from(tmp_path):
+    for source in ({"a": [], "y": []}, write(tmp_path, "a,y\n"), pd.DataFrame({"a": [], "y": []})):
+        table = RawTable.read(source)
+        assert (table.names, table.n_rows) == (("a", "y"), 0)
+        with pytest.raises(DataError, match="column names but no rows"):
+            LabelledRows.read(table, "y")
+
+
+def test_labels_may_be_given_apart_from_the_table():
+    data = {"age": [4, 5, 6], "size": [1, 2, 3]}
+    for labels in (["a", "b", "a"], np.array(["a", "b", "a"]), pd.Series(["a", "b", "a"], name="kind")):
+        rows, _ = read_examples(data, labels)
+        assert rows.labels.classes == ("a", "b")
+        assert rows.labels.name == getattr(labels, "name", "h")
+        assert rows.table.names == ("age", "size")
+    rows, _ = read_examples(data, pd.Series([True, False, True], name="size"))
+    assert rows.table.names == ("age",), "labels that were made of a column take its place"
+    with pytest.raises(DataError, match="there are 2 labels for the 3 rows"):
+        read_examples(data, [1, 2])
+    with pytest.raises(DataError, match="has a column 'h'"):
+        read_examples({**data, "h": [1, 2, 3]}, [1, 2, 1])

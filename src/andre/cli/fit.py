@@ -35,10 +35,17 @@ def fit(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="CSV or Parquet; - is standard input.")],
     *,
     label: Annotated[
-        str, typer.Option(help="The column of classes, or a cut of one, such as 'price > 100'.")
+        str,
+        typer.Option(
+            help="The column of classes, or a comparison: 'price > 100', 'since > 2021-03-01', 'kind = cat'."
+        ),
     ] = "h",
     positive: Annotated[
-        str | None, typer.Option(help="Of two classes the one that rules are about; by default 1 or yes.")
+        str | None,
+        typer.Option(
+            help="Of two classes the one that rules are about, by default 1 or yes; of more, this one "
+            "against all others."
+        ),
     ] = None,
     column: Annotated[
         list[str] | None,

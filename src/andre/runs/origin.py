@@ -63,7 +63,7 @@ class TableSource:
     ignore: tuple[str, ...] = ()
     validation: str | None = None  #: a share of the rows, or a second table
     seed: int = 0  #: draws the rows that are held out
-    positive: str | None = None  #: of two classes, the one that rules are about
+    positive: str | None = None  #: the class that rules are about, as for `Labels.read`
 
     @property
     def is_there(self) -> bool:

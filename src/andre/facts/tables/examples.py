@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from andre.arrays import Floats
 from andre.errors import DataError
 from andre.facts.tables.labels import Labels, label_column
-from andre.facts.tables.raw import RawTable
+from andre.facts.tables.raw import RawColumn, RawTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,8 @@ class LabelledRows:
         DataError
             Where a column is not there, or does not hold labels or weights.
         """
+        if not table.n_rows:
+            raise DataError(f"{table.source} has column names but no rows: add rows with labels")
         labels = Labels.read(table, label, positive, classes=classes)
         special = [label_column(table, label)]
         weights = np.ones(table.n_rows)
@@ -129,7 +131,7 @@ class LabelledRows:
 
 def read_examples(
     source: Any,
-    label: str,
+    label: str | Any,
     validation: Any = None,
     *,
     weight: str | None = None,
@@ -142,7 +144,10 @@ def read_examples(
     ----------
     source
         Whatever `RawTable.read` takes.
-    label, weight, positive
+    label
+        As for `LabelledRows.read`; or the labels themselves, one a row: an array, a list or a Series. They
+        take the place of the column that a Series is named like, and are called h where they have no name.
+    weight, positive
         As for `LabelledRows.read`.
     validation
         A share of the rows to hold out, a number or its text, or a second table of the same columns.
@@ -155,8 +160,12 @@ def read_examples(
     >>> train, held = read_examples(table, "old", 0.2)
     >>> len(train), len(held)
     (8, 2)
+    >>> read_examples({"age": [4, 5, 6]}, ["cat", "dog", "cat"])[0].labels.classes
+    ('cat', 'dog')
     """
     table = RawTable.read(source)
+    if not isinstance(label, str):
+        table, label = _with_labels(table, label)
     rows = LabelledRows.read(table, label, weight=weight, positive=positive)
     if validation is None:
         return rows, None
@@ -165,8 +174,28 @@ def read_examples(
     except (TypeError, ValueError):  # no number, so a table
         text = [column.name for column in table.columns if column.levels is not None]
         other = RawTable.read(validation, as_text=text)
-        return rows, LabelledRows.read(other, label, weight=weight, classes=rows.labels.classes)
+        known = rows.labels
+        return rows, LabelledRows.read(other, known.name, weight=weight, classes=known.classes)
     return rows.split(share, seed)
+
+
+def _with_labels(table: RawTable, labels: Any) -> tuple[RawTable, str]:
+    """The table with labels that were given apart from it as one more column, and the name of this column."""
+    given = getattr(labels, "name", None)  # of a Series
+    name = str(given).strip() if given else "h"
+    if not given and name in table.names:
+        raise DataError(
+            f"{table.source} has a column 'h', as labels without a name are called: give label='h' for this "
+            "column, or the labels as a Series with a name"
+        )
+    column = RawColumn.from_array(name, labels)
+    if len(column.values) != table.n_rows:
+        raise DataError(
+            f"there are {len(column.values)} labels for the {table.n_rows} rows of {table.source}: "
+            "give one for each row"
+        )
+    others = tuple(one for one in table.columns if one.name != name)
+    return replace(table, columns=(*others, column)), name
 
 
 def _weights(table: RawTable, name: str) -> Floats:

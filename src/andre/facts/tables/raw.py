@@ -198,7 +198,7 @@ class RawTable:
             RawColumn.from_array(name, column, as_text=name in as_text)
             for name, column in zip(titles, values, strict=True)
         )
-        return cls(columns, len(columns[0].values) if columns else 0)._with_rows()
+        return cls(columns, len(columns[0].values) if columns else 0)._with_columns()
 
     @classmethod
     def _from_file(cls, file: TableFile, as_text: frozenset[str]) -> RawTable:
@@ -211,13 +211,11 @@ class RawTable:
         for place, column in enumerate(columns):
             if place not in stay:
                 columns[place] = column._as_numbers()
-        return cls(tuple(columns), len(columns[0].values) if columns else 0, str(file.path))._with_rows()
+        return cls(tuple(columns), len(columns[0].values) if columns else 0, str(file.path))._with_columns()
 
-    def _with_rows(self) -> RawTable:
+    def _with_columns(self) -> RawTable:
         if not self.columns:
             raise DataError(f"{self.source} has no columns: give at least one and the label")
-        if not self.n_rows:
-            raise DataError(f"{self.source} has column names but no rows: add rows to learn from")
         return self
 
     @property

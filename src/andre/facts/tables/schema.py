@@ -18,6 +18,7 @@ from andre.facts.tables.cells import (
     NumberStyle,
     are_booleans,
     canonical_level,
+    date_remark,
     is_code,
     level_of,
     read_booleans,
@@ -396,8 +397,11 @@ _NO = {"boolean": "neither true nor false", "number": "no number", "date": "no d
 
 def _with_notes(base: ColumnSchema, seen: _Seen, values: Floats) -> ColumnSchema:
     """The schema of a column with how its distinct values were read, and which could not be."""
-    style = str(base.dates if base.kind == "date" else base.numbers)
-    notes: tuple[str, ...] = (style,) if style else ()
+    if base.kind != "date":
+        remark = str(base.numbers)
+    else:
+        remark = "" if seen.column.levels is None else date_remark(seen.levels, base.dates)
+    notes: tuple[str, ...] = (remark,) if remark else ()
     if np.isnan(values).any():
         notes += seen.unread(np.append(np.isnan(values), False)[seen.codes], base.kind)
     return replace(base, notes=notes)
