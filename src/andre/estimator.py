@@ -55,7 +55,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `weighted`, or `crisp`: the plain program, whose class is predicted where a rule fires.
     max_rules, max_literals
         How many rules there may be, and literals in each. Fewer rules are taken where more
-        are no better by one standard error on rows they were learned without.
+        are no better by one standard error on rows they were learned without; before all others the crisp
+        program is, where it is as good.
     objective
         What predictions maximise: `accuracy`, `balanced` accuracy, or the least cost, given as the cost of a
         mistake about each class. Probabilities are the same for all.

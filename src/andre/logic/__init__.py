@@ -23,6 +23,7 @@ from andre.logic.spelling import (
     read_number,
     spell_date,
     spell_number,
+    counted,
     tell_count,
     unquote,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "spell_date",
     "spell_number",
     "subsumes",
+    "counted",
     "tell_count",
     "to_json",
     "to_prolog",

@@ -13,7 +13,7 @@ from andre.arrays import Bools, Floats
 from andre.errors import ConfigError
 from andre.evaluation import covers
 from andre.learning.ensemble.likelihood import Labels, log_probabilities
-from andre.logic import Evidence, Program
+from andre.logic import Evidence, Program, counted
 from andre.samples import BinnedTable, Codes, RuleSpace
 
 #: What decisions are to maximise: accuracy, balanced accuracy, or the least cost, by what a mistake costs
@@ -92,6 +92,9 @@ class WeightedRules:
     def decide(self, probabilities: Floats) -> NDArray[np.intp]:
         """The place of the class with the least expected cost, from probabilities, [rows]."""
         return np.asarray((probabilities @ self.costs).argmin(axis=1))
+
+    def __repr__(self) -> str:
+        return f"WeightedRules({counted(len(self.codes), 'rule')} for {len(self.classes)} classes)"
 
     def __str__(self) -> str:
         two = len(self.classes) == 2

@@ -21,6 +21,7 @@ from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.learning.ensemble.search import Body, bodies_of, codes_of
 from andre.learning.ensemble.validation import Validation
 from andre.limits import limited, stage, time_left, unhurried
+from andre.logic import counted
 from andre.samples import BinnedTable, Codes, RuleSpace
 
 #: Of the loss that rules explain, a share that is too little to have more of them.
@@ -67,6 +68,11 @@ class PathStep:
         """Whether the validated loss is within one standard error of the least."""
         return self.excess <= self.error
 
+    def __repr__(self) -> str:
+        judged = [("train", self.train), ("validation", self.validation)]
+        scores = ", ".join(f"accuracy {one.accuracy:.4f} ({name})" for name, one in judged if one)
+        return f"PathStep({counted(self.n_rules, 'rule')}, {scores})"
+
 
 @dataclass(frozen=True, eq=False)
 class RulePath:
@@ -81,6 +87,10 @@ class RulePath:
     def rules(self) -> WeightedRules:
         """The weighted rules that are taken."""
         return self.chosen.rules
+
+    def __repr__(self) -> str:
+        most = max((step.n_rules for step in self.steps), default=0)
+        return f"RulePath(up to {counted(most, 'rule')}, taken: {self.chosen!r})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ from andre.learning.results import Result
 from andre.learning.tables.classifier import RuleClassifier, Rules, Split, judge_rules, with_evidence
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
+from andre.learning.trainer import find_device
 from andre.limits import Deadline, limited, stage, time_left, unhurried
 from andre.logic import Atom, Program, Rule
 from andre.samples import Codes, Encoding, Form, RuleSpace, Sample
@@ -40,8 +41,12 @@ _PROPOSING_SHARE = 0.4
 _MOST_CELLS = 20_000_000
 
 
-def learn_encoding(rows: LabelledRows, config: ClassifierConfig | None = None) -> Encoding:
+def learn_encoding(
+    rows: LabelledRows, config: ClassifierConfig | None = None, validation: LabelledRows | None = None
+) -> Encoding:
     """What the columns of a table become, before anything is learned from them.
+
+    All that `learn_classifier` would refuse is refused here, before it takes any time.
 
     Examples
     --------
@@ -51,10 +56,7 @@ def learn_encoding(rows: LabelledRows, config: ClassifierConfig | None = None) -
     column  kind    missing  values  becomes
     age     number       0%       3  2 cuts: 40, 50
     """
-    config = config or ClassifierConfig.of()
-    truth = rows.table.holds_truth_values() if config.truth_values is None else config.truth_values
-    schema = Schema.learn(rows.table, kinds=config.columns, ignore=config.ignore, truth_values=truth)
-    return Encoding.learn(rows.table, rows.weights, schema=schema)
+    return _Learner.prepared(rows, config or ClassifierConfig.of(), validation).encoding
 
 
 def encoding_notes(encoding: Encoding, config: ClassifierConfig) -> tuple[str, ...]:
@@ -111,10 +113,9 @@ def learn_classifier(
     """
     config = config or ClassifierConfig.of()
     began = time.monotonic()
-    rows.require_two_classes()
     with limited(Deadline.after(config.time_limit)) as watch:
         with unhurried():
-            learner = _Learner(rows, config, learn_encoding(rows, config))
+            learner = _Learner.prepared(rows, config, validation)
         crisp = config.rules == "crisp"
         with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)):
             runs = learner.run(callbacks, keeper)
@@ -154,6 +155,23 @@ class _Learner:
     config: ClassifierConfig
     encoding: Encoding
 
+    @classmethod
+    def prepared(
+        cls, rows: LabelledRows, config: ClassifierConfig, validation: LabelledRows | None
+    ) -> _Learner:
+        """What columns become, and a refusal of all that cannot be learned from, or not so."""
+        rows.require_two_classes()
+        find_device(config.gradient.device)
+        truth = rows.table.holds_truth_values() if config.truth_values is None else config.truth_values
+        schema = Schema.learn(rows.table, kinds=config.columns, ignore=config.ignore, truth_values=truth)
+        made = cls(rows, config, Encoding.learn(rows.table, rows.weights, schema=schema))
+        costs_of(config.objective, made.classes, made.labels)
+        for place in made.scored:
+            made.encoding.space(made.heads[place])
+        if validation is not None:
+            made.encoding.read(validation.table)
+        return made
+
     @cached_property
     def classes(self) -> tuple[str, ...]:
         """The classes; of two, the one that rules are about comes second."""
@@ -166,7 +184,7 @@ class _Learner:
 
     @cached_property
     def split(self) -> Split:
-        return Split.of(self.encoding, self.classes, self.rows, "train")
+        return Split.of(self.encoding.binned(self.rows.table), self.classes, self.rows, "train")
 
     @property
     def scored(self) -> tuple[int, ...]:
