@@ -18,10 +18,11 @@ from andre.learning.ensemble import (
 )
 from andre.learning.ensemble.growth import Growth
 from andre.learning.ensemble.likelihood import RuleLoss, base_weights
-from andre.learning.ensemble.model import costs_of
+from andre.learning.ensemble.model import costs_of, lowest_shares
 from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows
 from andre.learning.ensemble.search import SearchConfig
+from andre.learning.ensemble.validation import _parts
 from andre.limits import Deadline, limited
 from andre.samples import BinnedColumn, BinnedTable, RuleSpace
 
@@ -253,3 +254,105 @@ def test_rules_of_several_classes_print_their_class():
     lines = str(path.rules).splitlines()
     assert lines[0].startswith("base no ")
     assert len(lines) == 1 + len(path.rules.codes)
+
+
+@st.composite
+def said_of_rows(draw) -> tuple[np.ndarray, Labels]:
+    """Probabilities of classes on rows, some of them far too sure, and labels with whole weights."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, n_classes = draw(st.integers(4, 40)), draw(st.integers(2, 4))
+    classes = np.append(np.arange(n_classes), rng.integers(0, n_classes, n - n_classes))
+    scores = rng.integers(-4, 5, (n, n_classes)) * draw(st.sampled_from([0.3, 3.0]))
+    said = np.exp(scores)
+    return said / said.sum(axis=1, keepdims=True), Labels(classes, rng.integers(1, 4, n) * 1.0, n_classes)
+
+
+@given(said_of_rows())
+def test_no_class_is_less_probable_than_rows_bear_out(drawn):
+    said, labels = drawn
+    shares = labels.totals / labels.total
+    floors = lowest_shares(said, labels)
+    for place, floor in enumerate(floors):
+        of_rows = []
+        for most in np.unique(said[:, place].round(12)):
+            low = said[:, place].round(12) <= most
+            own = labels.weights[low & (labels.classes == place)].sum()
+            of_rows.append((own + 2 * shares[place]) / (labels.weights[low].sum() + 2))
+        assert floor == pytest.approx(min(of_rows))
+    assert (floors <= shares + 1e-12).all()
+    twice = np.repeat(np.arange(len(said)), labels.weights.astype(int))
+    same = lowest_shares(said[twice], Labels(labels.classes[twice], np.ones(len(twice)), labels.n_classes))
+    assert same == pytest.approx(floors)
+
+
+@given(said_of_rows())
+def test_bounded_probabilities_add_up_and_keep_to_their_floors(drawn):
+    said, labels = drawn
+    scores = np.log(said) if labels.n_classes > 2 else np.log(said[:, 1:] / said[:, :1])
+    space = RuleSpace.from_names(["a"])
+    none, n_scores = np.zeros((0, 1), dtype=np.int8), scores.shape[1]
+    rules = WeightedRules(
+        space,
+        tuple(range(labels.n_classes)),
+        none,
+        np.zeros(0, dtype=np.intp),
+        np.zeros(0),
+        np.zeros(n_scores),
+        evidence=np.zeros((0, 2)),
+        costs=1 - np.eye(labels.n_classes),
+        floors=lowest_shares(said, labels),
+    )
+    bounded = rules.probabilities(scores)
+    assert bounded.sum(axis=1) == pytest.approx(np.ones(len(said)))
+    assert (bounded >= rules.floors * (1 - 1e-9)).all() or labels.n_classes > 2
+    sure = (said >= rules.floors).all(axis=1)
+    assert bounded[sure] == pytest.approx(said[sure])
+
+
+def test_rules_that_overlap_are_no_surer_than_their_rows():
+    """67 rows, one of them wrong: three rules that cover the same rows must not make it 0.9999."""
+    column = np.append(np.ones(67), np.zeros(67)).astype(np.int16)
+    bins = BinnedTable(tuple(BinnedColumn(name, True, 1, column) for name in "abc"))
+    classes = np.append(np.ones(66), np.zeros(68)).astype(int)
+    labels = Labels(classes, np.ones(134), 2)
+    said = np.stack((1 / (1 + np.exp(10.0 * (2 * column - 1))),) * 2, axis=1)
+    said[:, 1] = 1 - said[:, 0]
+    floors = lowest_shares(said, labels)
+    assert 1 / 69 < floors[0] < 3 / 69
+    path = learn_weighted_rules(
+        LabelledTable(RuleSpace.from_names(list("abc")), bins, labels, (0, 1)), WeighingConfig(**QUICK)
+    )
+    assert path.rules.predict_proba(bins).max() <= 1 - 1 / 69
+
+
+@given(st.integers(0, 1000), st.integers(2, 6))
+def test_parts_deal_out_every_row_once_and_weights_are_copies(seed, folds):
+    rng = np.random.default_rng(seed)
+    labels = Labels(np.append([0, 1], rng.integers(0, 2, 40)), rng.integers(1, 9, 42) * 1.0, 2)
+    parts = list(_parts(labels, WeighingConfig(folds=folds), np.random.default_rng(seed)))
+    held = sum(part for _, part in parts)
+    assert held == pytest.approx(labels.weights)
+    for train, part in parts:
+        assert train + part == pytest.approx(labels.weights)
+        assert part == pytest.approx(part.round()), "whole copies are dealt"
+        for place in (0, 1):
+            fair = labels.weights[labels.classes == place].sum() / folds
+            assert abs(part[labels.classes == place].sum() - fair) <= 1 + 1e-9
+
+
+def test_rows_that_stand_twice_are_rows_of_weight_two():
+    table = striped(200, 0.2)
+    weights = np.random.default_rng(1).integers(0, 4, 200)
+    labels = table.labels
+    counted = LabelledTable(
+        table.space,
+        table.bins.take(weights > 0),
+        Labels(labels.classes[weights > 0], weights[weights > 0] * 1.0, 2),
+        table.classes,
+    )
+    rows = np.random.default_rng(2).permutation(np.repeat(np.arange(200), weights))
+    repeated = LabelledTable(table.space, table.bins.take(rows), labels.take(rows), table.classes)
+    config = WeighingConfig(folds=3, beam=4, max_rules=4)
+    one, other = (learn_weighted_rules(each, config) for each in (counted, repeated))
+    assert str(one.rules) == str(other.rules)
+    assert [step.validation for step in one.steps] == [step.validation for step in other.steps]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from andre.arrays import Floats
 from andre.learning.ensemble.likelihood import Labels, RuleLoss
 from andre.learning.ensemble.search import Body, codes_of
-from andre.samples import BinnedTable
+from andre.samples import BinnedTable, sums_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,20 @@ class Rows:
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows."""
         return Rows(self.bins.take(rows), self.labels.take(rows))
+
+    def merged(self) -> Rows:
+        """The distinct rows in a fixed order, weights of equal ones added: a row of weight 2 is two rows."""
+        table = np.column_stack([*(column.bins for column in self.bins.columns), self.labels.classes.astype(np.int16)])
+        distinct, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        if not len(distinct):
+            return self
+        weights = sums_of(group.ravel(), self.labels.weights, len(distinct))
+        return self.take(first).weighed(weights)
+
+    def weighed(self, weights: Floats) -> Rows:
+        """The same rows with other weights, [rows]; those without any are left out."""
+        seen = np.flatnonzero(weights > 0)
+        return Rows(self.bins, replace(self.labels, weights=weights)).take(seen)
 
     def drawn(self, most: int, rng: np.random.Generator) -> Rows:
         """So many rows at the most, drawn at random.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from andre.arrays import Floats
 from andre.learning.ensemble.config import WeighingConfig
@@ -49,7 +48,7 @@ class Validation:
         with stage("validating weighted rules"):
             for train, held_out in _parts(rows.labels, config, rng):
                 check()
-                own, other = (rows.take(part).drawn(most, rng) for part in (train, held_out))
+                own, other = (rows.weighed(part).drawn(most, rng) for part in (train, held_out))
                 started = {
                     penalty: Growing(own, config.search(penalty), config.max_rules)
                     for penalty in config.penalties
@@ -123,14 +122,21 @@ _FIELDS = ("classes", "weights")
 
 def _parts(
     labels: Labels, config: WeighingConfig, rng: np.random.Generator
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows to learn from and rows to hold out, of each class about as many in every part."""
-    n = len(labels.classes)
+) -> Iterator[tuple[Floats, Floats]]:
+    """Weights of rows to learn from and to hold out, [rows] each; of each class about as much in every part.
+
+    A row of weight 5 is five rows, dealt out to the parts one by one.
+    """
+    n, weights = len(labels.classes), labels.weights
     shuffled = rng.permutation(n)
-    part = np.empty(n, dtype=np.intp)
-    part[shuffled[np.argsort(labels.classes[shuffled], kind="stable")]] = np.arange(n) % config.folds
+    order = shuffled[np.argsort(labels.classes[shuffled], kind="stable")]
+    pieces = np.maximum(1, np.ceil(weights - 1e-9)).astype(np.int64)  # of one row each, or less
+    first = np.empty(n, dtype=np.int64)
+    first[order] = np.cumsum(pieces[order]) - pieces[order]
     used = int(np.clip(np.ceil(config.validated_rows / max(n, 1)), 1, config.folds))
     for fold in range(used):
-        train, held_out = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
-        if len(held_out) and np.count_nonzero(labels.take(train).totals) > 1:
+        dealt = pieces // config.folds + ((fold - first) % config.folds < pieces % config.folds)
+        held_out = weights * dealt / pieces
+        train = np.where(dealt == pieces, 0.0, weights - held_out)
+        if held_out.any() and np.count_nonzero(replace(labels, weights=train).totals) > 1:
             yield train, held_out
