@@ -85,8 +85,8 @@ def fit(
         and ends with the result that it would have had without the interruption.
     options
         For a table: `weight` (a column of row weights), `positive` (of two classes, the one that rules
-        are about; of more, this one against all others), `preset` and `settings` of runs, and all fields of `ClassifierConfig`, such as
-        `max_rules`, `objective` or `columns`.
+        are about; of more, this one against all others), `preset` and `settings` of runs, and all fields
+        of `ClassifierConfig`, such as `max_rules`, `objective` or `columns`.
 
     Returns
     -------

@@ -33,7 +33,7 @@ from andre.samples import scaled_to_rows
 #: Enough for a rule of two literals, and quick.
 QUICK = {"rounds": 1, "restarts": 1, "steps": 60, "subrules": [1, 2]}
 BRIEF = {"rounds": 1, "restarts": 1, "steps": 20, "subrules": [1]}
-#: What relative weights cannot do: a row that stands twice is more evidence, and one of twice the weight is not.
+#: What relative weights cannot do: a row that stands twice is more evidence than one of twice the weight.
 COUNTED = {"check_sample_weight_equivalence_on_dense_data": "only weights that are counts are rows"}
 
 

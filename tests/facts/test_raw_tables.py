@@ -448,7 +448,7 @@ def test_one_class_against_all_others(label):
     assert labels.classes[labels.positive] == "true"
     again = Labels.read(RawTable.read({"kind": ["dog"]}), labels.name, classes=labels.classes)
     assert again.codes.tolist() == [0]
-    with pytest.raises(DataError, match="no class 'pig'.*'cat', 'cow', 'dog'"):
+    with pytest.raises(DataError, match=r"no class 'pig'.*'cat', 'cow', 'dog'"):
         Labels.read(table, "kind = pig")
 
 
@@ -479,7 +479,7 @@ def test_a_label_may_cut_dates_as_it_cuts_numbers(found, sign, as_text):
 def test_dates_are_no_classes_and_the_sentence_says_how_to_cut_them():
     days = [f"2021-03-{day:02}" for day in range(1, 31)]
     for source in (days, pd.to_datetime(pd.Series(days))):
-        with pytest.raises(DataError, match="holds dates.*such as 'since > 2021-03-15'"):
+        with pytest.raises(DataError, match=r"holds dates.*such as 'since > 2021-03-15'"):
             Labels.read(RawTable.read({"since": source}), "since")
     with pytest.raises(DataError, match=r"'soon' is no date; write it as in 'since > 2021-03-01'"):
         Labels.read(RawTable.read({"since": days}), "since > soon")
@@ -517,7 +517,10 @@ def test_parentheses_are_negative_only_among_amounts(cells_, kind):
 @pytest.mark.parametrize(
     ("cells_", "note"),
     [
-        (["01/02/2021", "03/04/2021"], "'01/02/2021' is read as 2021-01-02, the month first, and with the day"),
+        (
+            ["01/02/2021", "03/04/2021"],
+            "'01/02/2021' is read as 2021-01-02, the month first, and with the day",
+        ),
         (["01/02/2021", "25/04/2021"], "with the day first"),
         (["01/02/2021", "04/25/2021"], None),
         (["1.2.2021", "3.4.2021"], "with the day first"),

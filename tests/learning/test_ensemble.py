@@ -1,5 +1,7 @@
 """Weighted rules: likelihood, growth, validation, the size that is taken, and decisions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -277,7 +279,7 @@ def test_no_class_is_less_probable_than_rows_bear_out(drawn):
         for most in np.unique(said[:, place].round(12)):
             low = said[:, place].round(12) <= most
             own = labels.weights[low & (labels.classes == place)].sum()
-            of_rows.append((own + 2 * shares[place]) / (labels.weights[low].sum() + 2))
+            of_rows.append((own + shares[place] / 2) / (labels.weights[low].sum() + 0.5))
         assert floor == pytest.approx(min(of_rows))
     assert (floors <= shares + 1e-12).all()
     twice = np.repeat(np.arange(len(said)), labels.weights.astype(int))
@@ -310,19 +312,26 @@ def test_bounded_probabilities_add_up_and_keep_to_their_floors(drawn):
 
 
 def test_rules_that_overlap_are_no_surer_than_their_rows():
-    """67 rows, one of them wrong: three rules that cover the same rows must not make it 0.9999."""
-    column = np.append(np.ones(67), np.zeros(67)).astype(np.int16)
-    bins = BinnedTable(tuple(BinnedColumn(name, True, 1, column) for name in "abc"))
-    classes = np.append(np.ones(66), np.zeros(68)).astype(int)
-    labels = Labels(classes, np.ones(134), 2)
-    said = np.stack((1 / (1 + np.exp(10.0 * (2 * column - 1))),) * 2, axis=1)
-    said[:, 1] = 1 - said[:, 0]
-    floors = lowest_shares(said, labels)
-    assert 1 / 69 < floors[0] < 3 / 69
-    path = learn_weighted_rules(
-        LabelledTable(RuleSpace.from_names(list("abc")), bins, labels, (0, 1)), WeighingConfig(**QUICK)
+    """67 rows, one of them wrong: three rules that cover the same rows must not make it 0.99999."""
+    fires = np.append(np.ones(67), np.zeros(67)).astype(bool)
+    labels = Labels(np.append(np.ones(66), np.zeros(68)).astype(int), np.ones(134), 2)
+    space = RuleSpace.from_names(list("abc"))
+    literals = np.hstack((np.tile(fires[:, None], 3), np.tile(~fires[:, None], 3)))
+    rules = WeightedRules(
+        space,
+        (0, 1),
+        np.eye(3, dtype=np.int8),
+        np.zeros(3, dtype=np.intp),
+        np.full(3, 5.0),
+        np.array([-5.0]),
+        evidence=np.tile([67.0, 66.0], (3, 1)),
+        costs=1 - np.eye(2),
     )
-    assert path.rules.predict_proba(bins).max() <= 1 - 1 / 69
+    too_sure = rules.predict_proba(literals)
+    assert too_sure[0, 1] > 0.9999
+    bounded = replace(rules, floors=lowest_shares(too_sure, labels)).predict_proba(literals)
+    assert 64 / 67 < bounded[0, 1] < 66.5 / 67
+    assert (rules.decide(bounded) == rules.decide(too_sure)).all()
 
 
 @given(st.integers(0, 1000), st.integers(2, 6))

@@ -76,7 +76,10 @@ def fit(
     ] = None,
     crisp: Annotated[bool, typer.Option("--crisp", help="The plain program, without weights.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what each column becomes, or what a fit would refuse, and learn nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Print what each column becomes, or what a fit would refuse, and learn nothing."
+        ),
     ] = False,
     preset: options.Preset = "default",
     seed: options.Seed = 0,
@@ -152,7 +155,7 @@ def fit(
 
 
 #: Settings that `--set` may name and that are none of the runs of gradient descent.
-_OWN_FIELDS = ("truth_values", "gradient_rows")
+_OWN_FIELDS = ("truth_values",)
 
 
 def _pair(text: str, option: str, example: str) -> tuple[str, str]:

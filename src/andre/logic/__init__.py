@@ -16,6 +16,7 @@ from andre.logic.rows import by_row, speaks_of_columns
 from andre.logic.rule import Evidence, Rule, check_safe
 from andre.logic.spelling import (
     QUOTED,
+    counted,
     is_code,
     number_or_none,
     quote,
@@ -23,7 +24,6 @@ from andre.logic.spelling import (
     read_number,
     spell_date,
     spell_number,
-    counted,
     tell_count,
     unquote,
 )
@@ -50,6 +50,7 @@ __all__ = [
     "by_row",
     "check_safe",
     "comparison_holds",
+    "counted",
     "difference",
     "format_program",
     "from_json",
@@ -70,7 +71,6 @@ __all__ = [
     "spell_date",
     "spell_number",
     "subsumes",
-    "counted",
     "tell_count",
     "to_json",
     "to_prolog",

@@ -12,7 +12,7 @@ import numpy as np
 from andre.arrays import Ints
 from andre.completion import Completion
 from andre.evaluation import covers, literal_truth
-from andre.facts import FactBase, Key, Relation, read_table
+from andre.facts import FactBase, Key, RawTable, Relation, TruthRows
 from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer
 from andre.learning import Result, RuleClassifier, Theory
 from andre.logic import Atom, Evidence, Program
@@ -27,11 +27,11 @@ def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
     result
         A learned model.
     path
-        The table; it may have other columns, and needs no label.
+        The table, with a column of truth values for each atom; it may have others, and needs no label.
     proba
         Whether to give the probability of the head too.
     """
-    values = read_table(path, label=None, columns=result.space.atoms).valuations
+    values = TruthRows.read(RawTable.read(path), result.space.names).valuations
     texts = [*map(str, result.program), ""]  # the last where no rule fires
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -63,10 +63,9 @@ def count_rows(
     if isinstance(result, RuleClassifier):
         return result.judged(result.labelled(path, weight), split).program
     label = str(result.space.head) if source is None else source.label
-    table = read_table(path, label, weight, columns=result.space.atoms)
-    fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
-    weights = np.ones(len(table)) if table.weights is None else table.weights  # [N]
-    counts = zip(fires @ weights, fires @ (weights * table.known_labels()), strict=True)
+    rows = TruthRows.read(RawTable.read(path), result.space.names, label, weight)
+    fires = covers(literal_truth(rows.valuations), result.codes)  # [rules, N]
+    counts = zip(fires @ rows.weights, fires @ (rows.weights * rows.labels), strict=True)
     rules = []
     for rule, (n_b, n_r) in zip(result.program, counts, strict=True):
         others = (item for item in rule.evidence if item.split != split)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Floats
+from andre.arrays import Bools, Floats
 from andre.errors import DataError
 from andre.facts.tables.labels import Labels, label_column
 from andre.facts.tables.raw import RawColumn, RawTable
+from andre.facts.tables.schema import ColumnSchema
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +128,70 @@ class LabelledRows:
                 "give a larger share, more rows, or no validation"
             )
         return self.take(~held), self.take(held)
+
+
+@dataclass(frozen=True, eq=False)
+class TruthRows:
+    """Rows of truth values, as a program over the atoms of their columns reads them.
+
+    Examples
+    --------
+    >>> table = RawTable.read({"wings": [1, 0.9, 0], "feathers": ["true", None, "false"], "bird": [1, 1, 0]})
+    >>> rows = TruthRows.read(table, ["wings", "feathers"], "bird")
+    >>> rows.valuations.tolist(), rows.labels
+    ([[1.0, 1.0], [0.9, nan], [0.0, 0.0]], array([ True,  True, False]))
+    """
+
+    valuations: Floats  #: [rows, columns] in [0, 1]; NaN is unknown
+    labels: Bools  #: [rows]; all False where none were asked for
+    weights: Floats  #: [rows]
+
+    @classmethod
+    def read(
+        cls,
+        table: RawTable,
+        names: Sequence[str],
+        label: str | None = None,
+        weight: str | None = None,
+    ) -> TruthRows:
+        """Some columns of a table as truth values, in this order.
+
+        Parameters
+        ----------
+        table
+            The table.
+        names
+            The columns.
+        label
+            A column of 0 and 1, or true and false; rows without a label are left out.
+        weight
+            A column of row weights.
+
+        Raises
+        ------
+        DataError
+            Where a column is not there, or holds numbers outside [0, 1].
+        """
+        valuations = np.empty((table.n_rows, len(names)))
+        for place, name in enumerate(names):
+            valuations[:, place] = _truth(table.column(name))
+        weights = np.ones(table.n_rows) if weight is None else _weights(table, weight)
+        if label is None:
+            return cls(valuations, np.zeros(table.n_rows, dtype=np.bool_), weights)
+        labels = _truth(table.column(label, "label column"))
+        wrong = np.flatnonzero(~np.isin(labels, (0.0, 1.0)) & ~np.isnan(labels))
+        if len(wrong):
+            raise DataError(
+                f"{table.source}, label column {label!r}: the label of row {wrong[0] + 1} is "
+                f"{labels[wrong[0]]:g}: labels of truth values must be 0 or 1"
+            )
+        known = ~np.isnan(labels)
+        return cls(valuations[known], labels[known] == 1, weights[known])
+
+
+def _truth(column: RawColumn) -> Floats:
+    values: Floats = ColumnSchema(column.name, "truth").read(column)[0].values
+    return values
 
 
 def read_examples(

@@ -237,8 +237,8 @@ class _Comparison:
         if measured.levels is not None or np.isnan(value):
             kind = "date" if measured.is_date else "number"
             raise DataError(
-                f"{self.label!r} cannot be a label: {self.name!r} or {self.value!r} is no {kind}; write it as "
-                f"in '{self.name} > {'2021-03-01' if measured.is_date else '100'}'"
+                f"{self.label!r} cannot be a label: {self.name!r} or {self.value!r} is no {kind}; write it "
+                f"as in '{self.name} > {'2021-03-01' if measured.is_date else '100'}'"
             )
         return np.asarray(_SIGNS[self.sign](measured.values, value))
 
@@ -287,9 +287,7 @@ def _refuse_measurements(source: str, column: RawColumn) -> None:
         )
 
 
-def _spellings(
-    texts: Sequence[str], counts: Sequence[int], classes: Sequence[str] | None
-) -> dict[str, str]:
+def _spellings(texts: Sequence[str], counts: Sequence[int], classes: Sequence[str] | None) -> dict[str, str]:
     """The class that each text stands for: texts that differ in capitals only are one.
 
     It is spelled as most rows have it, or as the classes are that are known already.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import difflib
 import numbers
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -236,7 +235,7 @@ class RawTable:
         close = difflib.get_close_matches(name, self.names, n=1)
         guess = f"; did you mean {close[0]!r}?" if close else ""
         if any(plain_number(other) is not None for other in self.names):
-            guess += "; the first line must name the columns"
+            guess = "; the first line must name the columns"
         more = f" and {len(self.names) - _MOST_NAMES} more" if len(self.names) > _MOST_NAMES else ""
         listed = ", ".join(map(repr, self.names[:_MOST_NAMES]))
         raise DataError(f"{self.source} has no {what} {name!r}: its columns are {listed}{more}{guess}")
@@ -264,12 +263,15 @@ class RawTable:
 def _check_names(source: str, names: Sequence[str]) -> list[str]:
     """The names of columns without blanks around them; one that has none is called by its place."""
     found = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
-    twice = next((name for name, count in Counter(found).items() if count > 1), None)
-    if twice is not None:
-        first, second = [place for place, name in enumerate(found, start=1) if name == twice][:2]
-        raise DataError(
-            f"{source}: columns {first} and {second} are both named {twice!r}: give each its own name"
-        )
+    seen: dict[str | Atom, int] = {}
+    for place, name in enumerate(found, start=1):
+        first = seen.setdefault(
+            Atom.parse(name) if "(" in name else name, place
+        )  # blanks in atoms say nothing
+        if first != place:
+            raise DataError(
+                f"{source}: columns {first} and {place} are both named {name!r}: give each its own name"
+            )
     return found
 
 

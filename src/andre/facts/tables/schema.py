@@ -158,7 +158,8 @@ class ColumnSchema:
         if self.kind == "boolean":
             return read_booleans(levels)
         read = self.dates.read if self.kind == "date" else self.numbers.read
-        return np.array([read(level) for level in levels], dtype=np.float64)
+        values = np.array([read(level) for level in levels], dtype=np.float64)
+        return np.where(np.isnan(values), read_booleans(levels), values) if self.kind == "truth" else values
 
 
 @dataclass(frozen=True)

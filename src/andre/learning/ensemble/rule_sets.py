@@ -42,7 +42,9 @@ class Rows:
 
     def merged(self) -> Rows:
         """The distinct rows in a fixed order, weights of equal ones added: a row of weight 2 is two rows."""
-        table = np.column_stack([*(column.bins for column in self.bins.columns), self.labels.classes.astype(np.int16)])
+        table = np.column_stack(
+            [*(column.bins for column in self.bins.columns), self.labels.classes.astype(np.int16)]
+        )
         distinct, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
         if not len(distinct):
             return self

@@ -222,7 +222,7 @@ class _Learner:
             positive = self.labels.classes[chosen] == place
             sample = Sample.from_arrays(valuations, positive, self.labels.weights[chosen], space=space)
             if self.config.rules == "weighted":
-                sample = sample.thinned(self._rows_per_class, self.config.seed)
+                sample = self._thinned(sample)
             most = self.config.max_literals
             safe = self.config.gradient.selection.safe
             guide = Guide() if most is None else Guide(Form(space, safe=safe, max_body=most))
@@ -236,10 +236,12 @@ class _Learner:
                 break
         return results
 
-    @property
-    def _rows_per_class(self) -> int:
-        """Rows that the runs of one class are shown: with many classes fewer, as there are more runs."""
-        return max(min(300, self.config.gradient_rows), self.config.gradient_rows // len(self.scored))
+    def _thinned(self, sample: Sample) -> Sample:
+        """What the runs of one class are shown: with many classes fewer rows, as there are more runs."""
+        most = self.config.gradient.training.rows
+        if most is None:
+            return sample
+        return sample.thinned(max(min(300, most), most // len(self.scored)), self.config.seed)
 
     def _shown(self) -> tuple[NDArray[np.intp], Floats]:
         """Rows whose truth values can be held at once, and these values, [rows, coarse]."""
