@@ -49,7 +49,7 @@ def refusal(path: Path, names=("b1",), **kwargs) -> str:
 @reading
 @given(
     rows=st.lists(st.tuples(cells, cells, st.sampled_from(["0", "1"])), min_size=1, max_size=12),
-    delimiter=st.sampled_from(",;\t"),
+    delimiter=st.sampled_from(",;\t|"),
     newline=st.sampled_from(["\n", "\r\n"]),
     bom=st.booleans(),
 )
@@ -131,6 +131,10 @@ def test_names_with_glob_signs_and_pipes_are_read(tmp_path):
         ('b1,h\n"0\n",1\n"0,0\n', ["line 4", "quotes"]),
         ("b1,b1,h\n0,1,1\n", ["columns 1 and 2", "'b1'", "its own name"]),
         ('"m(X1,X2)","m(X1, X2)",h\n0,1,1\n', ["columns 1 and 2", "its own name"]),
+        ("1,1,yes\n2,0,no\n", ["columns 1 and 2", "first line, which must name the columns"]),
+        ("# a note\nb1,h\n0,1\n", ["line 2", "first line must name the columns", "'# a note'"]),
+        ("sep=;\nb1;h\n0;1\n", ["line 2", "first line must name the columns"]),
+        ("b1 h\n0 1\n1 0\n", ["cells must stand between commas, semicolons, tabs or bars"]),
         ("", ["is empty"]),
         ("\n\n", ["is empty"]),
         ("b1,target\n0,1\n", ["no label column 'h'", "'b1', 'target'"]),

@@ -27,11 +27,11 @@ def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
     result
         A learned model.
     path
-        The table, with a column of truth values for each atom; it may have others, and needs no label.
+        The table, with a column of truth values for each atom that rules read, and any others.
     proba
         Whether to give the probability of the head too.
     """
-    values = TruthRows.read(RawTable.read(path), result.space.names).valuations
+    values = _truth_rows(result, path).valuations
     texts = [*map(str, result.program), ""]  # the last where no rule fires
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -63,7 +63,7 @@ def count_rows(
     if isinstance(result, RuleClassifier):
         return result.judged(result.labelled(path, weight), split).program
     label = str(result.space.head) if source is None else source.label
-    rows = TruthRows.read(RawTable.read(path), result.space.names, label, weight)
+    rows = _truth_rows(result, path, label, weight)
     fires = covers(literal_truth(rows.valuations), result.codes)  # [rules, N]
     counts = zip(fires @ rows.weights, fires @ (rows.weights * rows.labels), strict=True)
     rules = []
@@ -71,6 +71,18 @@ def count_rows(
         others = (item for item in rule.evidence if item.split != split)
         rules.append(rule.with_evidence(Evidence(split, float(n_b), float(n_r)), *others))
     return Program(tuple(rules))
+
+
+def _truth_rows(
+    result: Result, path: Path | str, label: str | None = None, weight: str | None = None
+) -> TruthRows:
+    """The rows of a table as truth values of all atoms; those that no rule reads are unknown."""
+    read = np.flatnonzero((result.codes != 0).any(axis=0))
+    names = [result.space.names[place] for place in read]
+    rows = TruthRows.read(RawTable.read(path), names, label, weight)
+    valuations = np.full((len(rows.weights), result.space.m), np.nan)
+    valuations[:, read] = rows.valuations
+    return replace(rows, valuations=valuations)
 
 
 def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str = "4GB") -> Model:

@@ -29,14 +29,14 @@ from andre.facts.tables.cells import MISSING
 if TYPE_CHECKING:
     import duckdb
 
-_DELIMITERS = ",;\t"
+_DELIMITERS = ",;\t|"
 _NUMBERS = re.compile("BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
 _TEXTS = 8  # columns of text that are held at a time as Python's strings
 
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A text file with cells between commas, semicolons or tabs; its first line names the columns."""
+    """A text file with cells between commas, semicolons, tabs or bars; its first line names the columns."""
 
     path: Path  #: as the user wrote it
     plain: Path  #: the same file under a name that DuckDB takes literally
@@ -133,6 +133,8 @@ class CsvFile:
     def _advice(self) -> str:
         if any(name.count("(") != name.count(")") for name in self.names):
             return 'put names that hold a comma in double quotes, as in "mother(X1,X2)"'
+        if self.names[0].startswith(("#", "sep=")):
+            return f"the first line must name the columns, and {self.names[0]!r} does not: delete it"
         return "give every line one cell per column"
 
 

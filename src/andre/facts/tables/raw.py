@@ -236,6 +236,8 @@ class RawTable:
         guess = f"; did you mean {close[0]!r}?" if close else ""
         if any(plain_number(other) is not None for other in self.names):
             guess = "; the first line must name the columns"
+        elif len(self.names) == 1 and name.strip() in self.names[0]:
+            guess = "; cells must stand between commas, semicolons, tabs or bars"
         more = f" and {len(self.names) - _MOST_NAMES} more" if len(self.names) > _MOST_NAMES else ""
         listed = ", ".join(map(repr, self.names[:_MOST_NAMES]))
         raise DataError(f"{self.source} has no {what} {name!r}: its columns are {listed}{more}{guess}")
@@ -265,12 +267,13 @@ def _check_names(source: str, names: Sequence[str]) -> list[str]:
     found = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
     seen: dict[str | Atom, int] = {}
     for place, name in enumerate(found, start=1):
-        first = seen.setdefault(
-            Atom.parse(name) if "(" in name else name, place
-        )  # blanks in atoms say nothing
+        key = Atom.parse(name) if "(" in name else name  # blanks in atoms say nothing
+        first = seen.setdefault(key, place)
         if first != place:
+            where = "" if plain_number(name) is None else " in the first line, which must name the columns"
             raise DataError(
-                f"{source}: columns {first} and {place} are both named {name!r}: give each its own name"
+                f"{source}: columns {first} and {place} are both named {name!r}: give each its own "
+                f"name{where}"
             )
     return found
 
