@@ -334,29 +334,45 @@ def test_rules_that_overlap_are_no_surer_than_their_rows():
     assert (rules.decide(bounded) == rules.decide(too_sure)).all()
 
 
-@given(st.integers(0, 1000), st.integers(2, 6))
-def test_parts_deal_out_every_row_once_and_weights_are_copies(seed, folds):
+@given(st.integers(0, 1000), st.integers(2, 6), st.booleans())
+def test_parts_deal_out_every_row_once_and_one_row_is_in_one_part(seed, folds, counted):
     rng = np.random.default_rng(seed)
-    labels = Labels(np.append([0, 1], rng.integers(0, 2, 40)), rng.integers(1, 9, 42) * 1.0, 2)
+    weights = rng.integers(1, 9, 42) * 1.0
+    copies = weights if counted else None
+    labels = Labels(np.append([0, 1], rng.integers(0, 2, 40)), weights, 2, copies)
     parts = list(_parts(labels, WeighingConfig(folds=folds), np.random.default_rng(seed)))
-    held = sum(part for _, part in parts)
-    assert held == pytest.approx(labels.weights)
-    for train, part in parts:
-        assert train + part == pytest.approx(labels.weights)
-        assert part == pytest.approx(part.round()), "whole copies are dealt"
+    assert sum(parts) == pytest.approx(np.ones(42))
+    for held in parts:
+        dealt = held * labels.counts
+        assert dealt == pytest.approx(dealt.round()), "whole rows are dealt"
         for place in (0, 1):
-            fair = labels.weights[labels.classes == place].sum() / folds
-            assert abs(part[labels.classes == place].sum() - fair) <= 1 + 1e-9
+            fair = labels.counts[labels.classes == place].sum() / folds
+            assert abs(dealt[labels.classes == place].sum() - fair) <= 1 + 1e-9
+
+
+@given(st.data())
+def test_merged_rows_weigh_what_all_of_them_weigh(data):
+    table = data.draw(binned_tables(most_rows=40))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    labels = Labels(rng.integers(0, 2, table.n_rows), rng.random(table.n_rows), 2)
+    rows = Rows(table, labels)
+    merged, shuffled = rows.merged(), rows.take(rng.permutation(table.n_rows)).merged()
+    assert merged.labels.totals == pytest.approx(labels.totals)
+    assert merged.labels.counts.sum() == table.n_rows
+    assert [column.bins.tolist() for column in merged.bins.columns] == [
+        column.bins.tolist() for column in shuffled.bins.columns
+    ]
+    assert merged.labels.weights == pytest.approx(shuffled.labels.weights)
 
 
 def test_rows_that_stand_twice_are_rows_of_weight_two():
     table = striped(200, 0.2)
     weights = np.random.default_rng(1).integers(0, 4, 200)
-    labels = table.labels
+    labels, seen = table.labels, weights[weights > 0] * 1.0
     counted = LabelledTable(
         table.space,
         table.bins.take(weights > 0),
-        Labels(labels.classes[weights > 0], weights[weights > 0] * 1.0, 2),
+        Labels(labels.classes[weights > 0], seen, 2, seen),
         table.classes,
     )
     rows = np.random.default_rng(2).permutation(np.repeat(np.arange(200), weights))

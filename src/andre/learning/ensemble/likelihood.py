@@ -36,6 +36,8 @@ class Labels:
     classes: NDArray[np.intp]  #: [rows], from 0
     weights: Floats  #: [rows]
     n_classes: int
+    #: [rows], for how many rows each stands, which validation may part; None: each for one, whatever it weighs
+    copies: Floats | None = None
 
     @property
     def n_outputs(self) -> int:
@@ -52,9 +54,15 @@ class Labels:
         """The weight of all rows."""
         return float(self.totals.sum())
 
+    @property
+    def counts(self) -> Floats:
+        """For how many rows each stands, [rows]."""
+        return np.ones(len(self.classes)) if self.copies is None else self.copies
+
     def take(self, rows: NDArray[np.intp]) -> Labels:
         """The labels of some rows."""
-        return Labels(self.classes[rows], self.weights[rows], self.n_classes)
+        copies = None if self.copies is None else self.copies[rows]
+        return Labels(self.classes[rows], self.weights[rows], self.n_classes, copies)
 
     def losses(self, scores: Floats) -> Floats:
         """Minus the logarithm of the probability of each row's class, from scores, [rows, outputs]."""

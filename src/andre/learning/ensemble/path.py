@@ -265,7 +265,10 @@ def _validated(step: PathStep, scores: Floats, validation: Validation, least: Fl
     labels = validation.labels
     above = labels.losses(scores) - least
     mean = validation.mean(above)
-    error = np.sqrt(labels.weights @ (above - mean) ** 2) / labels.total  # a row of weight 2 is two rows
+    spread = (
+        labels.weights**2 / labels.counts
+    )  # of rows that stand for several, each has its part of the weight
+    error = np.sqrt(spread @ (above - mean) ** 2) / labels.total
     shares = labels.totals[labels.totals > 0] / labels.total
     unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
     little = _LITTLE * max(0.0, unexplained - validation.mean(least))

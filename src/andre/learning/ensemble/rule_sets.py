@@ -41,20 +41,21 @@ class Rows:
         return Rows(self.bins.take(rows), self.labels.take(rows))
 
     def merged(self) -> Rows:
-        """The distinct rows in a fixed order, weights of equal ones added: a row of weight 2 is two rows."""
-        table = np.column_stack(
-            [*(column.bins for column in self.bins.columns), self.labels.classes.astype(np.int16)]
-        )
+        """The distinct rows in a fixed order, each standing for all that are equal to it."""
+        classes = self.labels.classes.astype(np.int16)
+        table = np.column_stack([*(column.bins for column in self.bins.columns), classes])
         distinct, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
-        if not len(distinct):
-            return self
-        weights = sums_of(group.ravel(), self.labels.weights, len(distinct))
-        return self.take(first).weighed(weights)
+        weights, copies = (
+            sums_of(group.ravel(), part, len(distinct)) for part in (self.labels.weights, self.labels.counts)
+        )
+        merged = self.take(first)
+        return Rows(merged.bins, replace(merged.labels, weights=weights, copies=copies))
 
-    def weighed(self, weights: Floats) -> Rows:
-        """The same rows with other weights, [rows]; those without any are left out."""
-        seen = np.flatnonzero(weights > 0)
-        return Rows(self.bins, replace(self.labels, weights=weights)).take(seen)
+    def part(self, shares: Floats) -> Rows:
+        """A share of each row, [rows] from 0 to 1: of one that stands for five, two are a share of 0.4."""
+        labels = self.labels
+        some = replace(labels, weights=labels.weights * shares, copies=labels.counts * shares)
+        return Rows(self.bins, some).take(np.flatnonzero(shares > 0))
 
     def drawn(self, most: int, rng: np.random.Generator) -> Rows:
         """So many rows at the most, drawn at random.

@@ -46,9 +46,9 @@ class Validation:
         parts: list[tuple[Rows, Rows, dict[float, Growing]]] = []
         most = config.most_rows(len(rows.bins.columns))
         with stage("validating weighted rules"):
-            for train, held_out in _parts(rows.labels, config, rng):
+            for held_out in _parts(rows.labels, config, rng):
                 check()
-                own, other = (rows.weighed(part).drawn(most, rng) for part in (train, held_out))
+                own, other = (rows.part(shares).drawn(most, rng) for shares in (1 - held_out, held_out))
                 started = {
                     penalty: Growing(own, config.search(penalty), config.max_rules)
                     for penalty in config.penalties
@@ -76,8 +76,9 @@ class Validation:
     def labels(self) -> Labels:
         """The labels of all held-out rows."""
         parts = [fold.held_out.labels for fold in self.folds]
-        classes, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)
-        return Labels(classes, weights, parts[0].n_classes)
+        classes = np.concatenate([part.classes for part in parts])
+        weights, copies = (np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)
+        return Labels(classes, weights, parts[0].n_classes, copies)
 
     def scores(self, size: int, penalty: float) -> Floats:
         """The scores of all held-out rows by rules of one size, or of the largest below it."""
@@ -117,26 +118,22 @@ class Validation:
         return min((self.penalty, *_PENALTIES), key=loss)
 
 
-_FIELDS = ("classes", "weights")
+_FIELDS = ("weights", "counts")
 
 
-def _parts(
-    labels: Labels, config: WeighingConfig, rng: np.random.Generator
-) -> Iterator[tuple[Floats, Floats]]:
-    """Weights of rows to learn from and to hold out, [rows] each; of each class about as much in every part.
+def _parts(labels: Labels, config: WeighingConfig, rng: np.random.Generator) -> Iterator[Floats]:
+    """The share of each row that is held out, [rows], in one fold after another; of each class about as much.
 
-    A row of weight 5 is five rows, dealt out to the parts one by one.
+    A row that stands for five is dealt out to the folds like five rows.
     """
-    n, weights = len(labels.classes), labels.weights
+    n, counts = len(labels.classes), np.rint(labels.counts).astype(np.int64)
     shuffled = rng.permutation(n)
     order = shuffled[np.argsort(labels.classes[shuffled], kind="stable")]
-    pieces = np.maximum(1, np.ceil(weights - 1e-9)).astype(np.int64)  # of one row each, or less
     first = np.empty(n, dtype=np.int64)
-    first[order] = np.cumsum(pieces[order]) - pieces[order]
+    first[order] = np.cumsum(counts[order]) - counts[order]
     used = int(np.clip(np.ceil(config.validated_rows / max(n, 1)), 1, config.folds))
     for fold in range(used):
-        dealt = pieces // config.folds + ((fold - first) % config.folds < pieces % config.folds)
-        held_out = weights * dealt / pieces
-        train = np.where(dealt == pieces, 0.0, weights - held_out)
-        if held_out.any() and np.count_nonzero(replace(labels, weights=train).totals) > 1:
-            yield train, held_out
+        dealt = counts // config.folds + ((fold - first) % config.folds < counts % config.folds)
+        learned = replace(labels, weights=labels.weights * (dealt < counts))
+        if dealt.any() and np.count_nonzero(learned.totals) > 1:
+            yield dealt / counts

@@ -209,7 +209,10 @@ class _Learner:
                 )
             factors = np.array([given.get(name, 1.0) for name in self.classes])
         weights = self.split.weights * factors[self.split.codes]
-        return Labels(self.split.codes, weights, len(self.classes))
+        # Whole weights say how often a row was seen; others only how much it matters beside the rest.
+        whole = bool((self.split.weights == np.rint(self.split.weights)).all())
+        copies = self.split.weights if whole else None
+        return Labels(self.split.codes, weights, len(self.classes), copies)
 
     def run(
         self, callbacks: Sequence[Callback], keeper: Callable[[int], ProgressKeeper] | None
