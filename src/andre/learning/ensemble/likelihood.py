@@ -36,7 +36,7 @@ class Labels:
     classes: NDArray[np.intp]  #: [rows], from 0
     weights: Floats  #: [rows]
     n_classes: int
-    #: [rows], for how many rows each stands, which validation may part; None: each for one, whatever it weighs
+    #: [rows], for how many rows each stands, which validation may part; None: for one, whatever it weighs
     copies: Floats | None = None
 
     @property

@@ -265,9 +265,7 @@ def _validated(step: PathStep, scores: Floats, validation: Validation, least: Fl
     labels = validation.labels
     above = labels.losses(scores) - least
     mean = validation.mean(above)
-    spread = (
-        labels.weights**2 / labels.counts
-    )  # of rows that stand for several, each has its part of the weight
+    spread = labels.weights**2 / labels.counts  # rows that one stands for share its weight
     error = np.sqrt(spread @ (above - mean) ** 2) / labels.total
     shares = labels.totals[labels.totals > 0] / labels.total
     unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
