@@ -36,9 +36,10 @@ def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(["prediction", *(["probability"] if proba else []), "rule"])
-    surest, probable = result.surest_rules(values), result.predict_proba(values)  # [N]
-    for rule, chance in zip(surest.tolist(), probable.tolist(), strict=True):
-        writer.writerow([int(rule >= 0), *([f"{chance:.6g}"] if proba else []), texts[rule]])
+    if len(values):  # a table may have no rows
+        surest, probable = result.surest_rules(values), result.predict_proba(values)  # [N]
+        for rule, chance in zip(surest.tolist(), probable.tolist(), strict=True):
+            writer.writerow([int(rule >= 0), *([f"{chance:.6g}"] if proba else []), texts[rule]])
     return buffer.getvalue()
 
 
