@@ -266,9 +266,9 @@ def _validated(step: PathStep, scores: Floats, validation: Validation, least: Fl
     above = labels.losses(scores) - least
     mean = validation.mean(above)
     spread = labels.weights**2 / labels.counts  # rows that one stands for share its weight
-    error = np.sqrt(spread @ (above - mean) ** 2) / labels.total
+    error = float(np.sqrt(spread @ (above - mean) ** 2)) / labels.total
     shares = labels.totals[labels.totals > 0] / labels.total
     unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
     little = _LITTLE * max(0.0, unexplained - validation.mean(least))
-    error = max(float(error), little)
+    error = max(error, little)
     return replace(step, validation=Fit.of(step.rules, scores, labels), excess=mean, error=error)
