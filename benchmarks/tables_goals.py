@@ -10,7 +10,7 @@ from statistics import fmean
 import numpy as np
 
 from andre.evaluation import calibration_error
-from andre.logic import Program
+from andre.logic import parse_program
 from benchmarks.report import Table, mark, share
 from benchmarks.tables_data import NAMED, SMALL
 
@@ -182,7 +182,7 @@ def is_three_in_a_row(program: str) -> bool:
     >>> is_three_in_a_row("outcome :- c1 = x, c2 = x, c3 = x.")
     False
     """
-    bodies = {frozenset(str(literal) for literal in rule.body) for rule in Program.parse(program)}
+    bodies = {frozenset(str(literal) for literal in rule.body) for rule in parse_program(program)}
     return bodies == {frozenset(f"c{place} = x" for place in line) for line in _LINES}
 
 
