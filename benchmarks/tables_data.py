@@ -1,4 +1,4 @@
-"""The tables that classifiers are compared on: columns as people have them, the classes of rows, and folds."""
+"""Tables that classifiers are compared on: columns as people have them, the classes of rows, and folds."""
 
 from __future__ import annotations
 

@@ -126,8 +126,10 @@ def _auc(score: Score) -> float:
 def _each_table(
     by: _Scores, goal: str, ours: str, peer: str, value: Callable[[Score], float], slack: float = 0.0
 ) -> tuple[str, ...]:
-    """A goal that every table is to meet: the share that does, and ours against the peer's where one does not."""
-    pairs = [(name, by[name, ours], by[name, peer]) for name in NAMED if {(name, ours), (name, peer)} <= by.keys()]
+    """A goal that every table is to meet: how many do, and ours against the peer's where one does not."""
+    pairs = [
+        (name, by[name, ours], by[name, peer]) for name in NAMED if {(name, ours), (name, peer)} <= by.keys()
+    ]
     missed = [
         f"{name} {_number(value(own), 3)} against {_number(value(other), 3)}"
         for name, own, other in pairs

@@ -61,7 +61,7 @@ class Growth:
 
 
 def drawn_table(size: Size) -> tuple[Any, NDArray[np.bool_]]:
-    """A DataFrame of numbers, every fourth column of five levels, and labels by three rules, one in ten flipped.
+    """A DataFrame of numbers and, every fourth column, five levels; labels by three rules, a tenth flipped.
 
     Examples
     --------
@@ -165,9 +165,9 @@ def bench_growth(rows: int, seed: int, tick: Tick = silent) -> Report:
 
 _HEADINGS = ("rows", "columns", "CPU s", "peak GB", "table GB", "accuracy", "rules")
 _PROTOCOL = (
-    "`AndreClassifier()` on drawn tables: three of four columns are normal numbers, the others have five levels; "
-    "three rules about five of the columns give the labels, of which one in ten is flipped, so that no accuracy "
-    "is above .9. Each fit runs in a process of its own on one thread. Peak memory is that of the process, with "
-    "Python, its libraries and the table itself (its own size stands beside it); accuracy is on the rows learned "
-    "from."
+    "`AndreClassifier()` on drawn tables: three of four columns are normal numbers, the others have five "
+    "levels; three rules about five of the columns give the labels, of which one in ten is flipped, so that "
+    "no accuracy is much above .9. Each fit runs in a process of its own on one thread. Peak memory is that "
+    "of the process, with Python, its libraries and the table itself, whose own size stands beside it; "
+    "accuracy is on the rows learned from."
 )

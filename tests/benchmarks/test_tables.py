@@ -23,7 +23,8 @@ def folds(changed: dict[tuple[str, str], dict[str, float]]) -> list[Fold]:
     for table in ALL:
         for learner in LEARNERS:
             literals = 3.0 if learner.startswith("ours") else 30.0
-            plain = Fold(table, learner, 0, 0.8, 0.9, [0, 1] * 5, [[0.5, 0.5]] * 10, 2.0, literals, program=WINS)
+            said = {"truth": [0, 1] * 5, "probabilities": [[0.5, 0.5]] * 10, "program": WINS}
+            plain = Fold(table, learner, 0, 0.8, 0.9, rules=2.0, literals=literals, **said)
             own = replace(plain, **changed.get((table, learner), {}))
             found += [replace(own, fold=fold) for fold in range(5)]
     return found

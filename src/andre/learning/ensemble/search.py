@@ -27,7 +27,7 @@ _Key = TypeVar("_Key")
 
 #: Bodies whose literals are exchanged one by one at the end of a search, and how often at the most.
 _POLISHED, _ROUNDS = 3, 4
-#: Longer bodies that are looked at for one exchange: the first few by gain, of which a shorter one may be best.
+#: Bodies that are looked at for one exchange: the first few by gain, of which a shorter one may be best.
 _FEW = 4
 #: Rows of all bodies of a pool together, as many as are held.
 _POOLED = 10_000_000
