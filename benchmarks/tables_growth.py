@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ def grow(size: Size) -> Growth:
     return _taken(*drawn_table(size), AndreClassifier(random_state=size.seed))
 
 
-def fit_adult(rules: str) -> Growth:
+def fit_adult(rules: Literal["weighted", "crisp"]) -> Growth:
     """Fit the classifier, or the crisp program, to the whole of Adult, and say what it took."""
     return _taken(*load("adult"), AndreClassifier(rules=rules, random_state=0))
 
@@ -104,14 +104,16 @@ def _taken(frame: Any, labels: NDArray[Any], model: AndreClassifier) -> Growth:
     cpu, clock = time.process_time(), time.perf_counter()
     model.fit(frame, labels)
     cpu, clock = time.process_time() - cpu, time.perf_counter() - clock
+    rows, columns = frame.shape
     return Growth(
-        *frame.shape,
-        cpu,
-        clock,
-        peak_bytes(),
-        int(frame.memory_usage(deep=True).sum()),
-        model.model_.scores[0].fit.accuracy,
-        len(model.program_),
+        rows=rows,
+        columns=columns,
+        cpu_seconds=cpu,
+        seconds=clock,
+        peak=peak_bytes(),
+        table=int(frame.memory_usage(deep=True).sum()),
+        accuracy=model.model_.scores[0].fit.accuracy,
+        rules=len(model.program_),
     )
 
 
@@ -124,9 +126,11 @@ def bench_growth(rows: int, seed: int, tick: Tick = silent) -> Report:
     for done, size in enumerate(sizes := list(dict.fromkeys((*lengths, *widths)))):
         taken[size] = run_apart(grow, size)
         tick(done + 1, len(sizes) + 2)
-    adult, notes = [], []
+    adult: list[tuple[str, Growth]] = []
+    notes: list[str] = []
     try:
-        adult = [(name, run_apart(fit_adult, name)) for name in ("weighted", "crisp")]
+        for name in ("weighted", "crisp"):
+            adult.append((name, run_apart(fit_adult, name)))
     except DataError as error:
         notes.append(f"Adult is left out: {error}.")
     largest = [one for one in taken.values() if one.rows == _ROWS[-1]]
