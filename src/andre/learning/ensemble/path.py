@@ -178,7 +178,8 @@ class _Learning:
         with limited(time_left().share(0.6)):
             validation = Validation.run(rows, config, rng)  # proposals come from all rows: it does without
         search = config.search(validation.penalty if validation.folds else config.penalties[0])
-        sets = Growing(sample, search, config.max_rules, self._pool).upto(config.max_rules)
+        most = validation.largest if validation.folds else config.max_rules
+        sets = Growing(sample, search, most, self._pool).upto(most)
         given = self._given(sample)
         penalty = own = search.penalty
         if validation.folds:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,6 +19,9 @@ from andre.limits import check, stage
 _PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 #: Rule sets up to this size decide with which penalty rules are searched for.
 _PILOT = 10
+#: Rule sets grow until the loss on rows held out has not fallen for so many sizes, and for half of the best
+#: size, which takes them past the next refinement of all rules.
+_PATIENCE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,19 @@ class Fold:
     sets: list[RuleSet]
     train: Rows
     held_out: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Rows to learn from, rows held out, and the rule sets that grow on the former with each penalty."""
+
+    train: Rows
+    held_out: Rows
+    started: dict[float, Growing]
+
+    def fold(self, penalty: float, size: int) -> Fold:
+        """Rule sets of up to so many rules."""
+        return Fold(self.started[penalty].upto(size), self.train, self.held_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +59,7 @@ class Validation:
         Small sets are grown with each penalty that may be used; the one with the least loss on rows held
         out goes on.
         """
-        parts: list[tuple[Rows, Rows, dict[float, Growing]]] = []
+        parts: list[_Part] = []
         most = config.most_rows(len(rows.bins.columns))
         with stage("validating weighted rules"):
             for held_out in _parts(rows.labels, config, rng):
@@ -53,19 +69,33 @@ class Validation:
                     penalty: Growing(own, config.search(penalty), config.max_rules)
                     for penalty in config.penalties
                 }
-                for growing in started.values():
-                    growing.upto(_PILOT)
-                parts.append((own, other, started))
-        tried = [
-            cls(tuple(Fold(started[penalty].upto(_PILOT), own, other) for own, other, started in parts))
-            for penalty in config.penalties
-        ]
+                parts.append(_Part(own, other, started))
         if not parts:
             return cls(())
-        best = min(tried, key=lambda one: one.loss(one.scores(one.best_size(), one.penalty))).penalty
-        return cls(
-            tuple(Fold(started[best].upto(config.max_rules), own, other) for own, other, started in parts)
-        )
+        pilot = min(_PILOT, config.max_rules)
+        tried = [cls._grown(parts, penalty, pilot) for penalty in config.penalties]
+        best = min(tried, key=lambda one: one.loss(one.scores(one.best_size(), one.penalty)))
+        return cls._grown(parts, best.penalty, config.max_rules)
+
+    @classmethod
+    def _grown(cls, parts: Sequence[_Part], penalty: float, most: int) -> Validation:
+        """Rule sets of up to so many rules, fewer where the loss on rows held out does not fall any more."""
+        least, best = np.inf, 0
+        for size in range(most + 1):
+            grown = cls(tuple(part.fold(penalty, size) for part in parts))
+            if grown.largest < size:
+                break
+            loss = grown.loss(grown.scores(size, penalty))
+            if loss < least:
+                least, best = loss, size
+            elif size - best >= max(_PATIENCE, best / 2):
+                break
+        return grown
+
+    @property
+    def largest(self) -> int:
+        """The most rules of a set of any fold."""
+        return max(len(fold.sets) for fold in self.folds) - 1
 
     @property
     def penalty(self) -> float:
@@ -105,8 +135,7 @@ class Validation:
 
     def best_size(self) -> int:
         """The number of rules with the least loss, by the weights that they were grown with."""
-        sizes = range(max(len(fold.sets) for fold in self.folds))
-        return min(sizes, key=lambda size: self.loss(self.scores(size, self.penalty)))
+        return min(range(self.largest + 1), key=lambda size: self.loss(self.scores(size, self.penalty)))
 
     def best_penalty(self, rules: RuleSet | None = None) -> float:
         """The penalty on squares of weights with the least loss, for some rules or those of the best size."""
