@@ -23,7 +23,7 @@ from benchmarks.tables_goals import Fold, Score, goals, scores_of
 from benchmarks.tables_learners import LEARNERS, PEERS
 
 #: CPU seconds that a learner may take on one fold.
-_LIMIT = 300
+_LIMIT = 120
 
 
 @dataclass(frozen=True)
