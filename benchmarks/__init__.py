@@ -166,6 +166,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "tables:bench_tables",
         {"tables": None, "learners": None, "seed": 0, "workers": 2},
     ),
+    "tables-growth": Benchmark(
+        "Tables: growth with rows and columns",
+        "tables_growth:bench_growth",
+        {"rows": 10**6, "seed": 0},
+    ),
     "speed": Benchmark(
         "Speed",
         "speed:bench_speed",

@@ -43,7 +43,7 @@ def fit(
     data: Any,
     config: ClassifierConfig | None = None,
     *,
-    label: str,
+    label: str | Any,
     validation: Any = None,
     callbacks: Sequence[Callback] = (),
     checkpoint: Path | str | None = None,
@@ -55,7 +55,7 @@ def fit(
     data: Any,
     config: Any = None,
     *,
-    label: str | None = None,
+    label: str | Any = None,
     validation: Any = None,
     callbacks: Sequence[Callback] = (),
     checkpoint: Path | str | None = None,
@@ -72,8 +72,9 @@ def fit(
         All settings: a `ClassifierConfig` for a table, by default `ClassifierConfig.of(**options)`, or
         a `Config` for a sample.
     label
-        The column of a table that says the class of each row; a comparison such as `price > 100`
-        makes two classes of a number.
+        The column of a table that says the class of each row; a comparison such as `price > 100`,
+        `since > 2021-03-01` or `species = cat` makes two classes of one. Or the labels themselves, one a
+        row: an array, a list or a Series, whose name is that of the column that it stands for.
     validation
         Rows on which every rule is counted too, nothing being learned from them: a table like the
         first, a share of its rows such as 0.2, or a second sample.
@@ -84,8 +85,8 @@ def fit(
         and ends with the result that it would have had without the interruption.
     options
         For a table: `weight` (a column of row weights), `positive` (of two classes, the one that rules
-        are about), `preset` and `settings` of runs, and all fields of `ClassifierConfig`, such as
-        `max_rules`, `objective` or `columns`.
+        are about; of more, this one against all others), `preset` and `settings` of runs, and all fields
+        of `ClassifierConfig`, such as `max_rules`, `objective` or `columns`.
 
     Returns
     -------

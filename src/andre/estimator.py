@@ -55,7 +55,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `weighted`, or `crisp`: the plain program, whose class is predicted where a rule fires.
     max_rules, max_literals
         How many rules there may be, and literals in each. Fewer rules are taken where more
-        are no better by one standard error on rows they were learned without.
+        are no better by one standard error on rows they were learned without; before all others the crisp
+        program is, where it is as good.
     objective
         What predictions maximise: `accuracy`, `balanced` accuracy, or the least cost, given as the cost of a
         mistake about each class. Probabilities are the same for all.
@@ -74,7 +75,12 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     weights
         What `sample_weight` means. `relative`, as elsewhere in scikit-learn: only how
         many times one weight is another counts, and all of them together stand for
-        as many rows as have one. `counts`: 2 is two rows, and with it twice the evidence.
+        as many rows as have one, since boosting gives weights that add up to 1. `counts`: 2 is two rows,
+        and with it twice the evidence. So scikit-learn's check that a row of weight 2 does what the row does
+        twice (`check_sample_weight_equivalence_on_dense_data`) passes with `counts` alone: twice the rows
+        bear out more rules, and relative weights say nothing of how many rows there are. With `counts` it
+        holds of cuts, runs, folds, weights of rules and decisions, for tables up to 50,000 rows, of longer
+        ones some rows being drawn; what kind of column each is, is decided by its cells, whatever they weigh.
     time_limit
         Seconds after which the best rules so far are taken.
     random_state

@@ -14,8 +14,11 @@ import sys
 import numpy as np
 import pytest
 
+from andre.learning import Config, Result, Score
+from andre.logic import parse_program
 from andre.report import predict_table
 from andre.runs import load
+from andre.samples import RuleSpace
 
 FAST = ("--set", "restarts=2", "--set", "rounds=1", "--set", "subrules=2,3")
 COMMAND = (sys.executable, "-c", "from andre.cli import main; main()")
@@ -263,3 +266,80 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:  # the other side has closed
         return b""
+
+
+@pytest.fixture(scope="module")
+def shoes(tmp_path_factory):
+    """A table with a column that no rule needs, three classes, one of them written in two ways."""
+    rng = np.random.default_rng(0)
+    lines = ["size,width,when,brand"]
+    for _ in range(160):
+        size, width, day = rng.integers(30, 50), rng.integers(1, 9), rng.integers(1, 29)
+        brand = "small" if size < 37 else rng.choice(["Large", "large"]) if size > 43 else "medium"
+        lines.append(f"{size},{width},2021-03-{day:02},{brand}")
+    path = tmp_path_factory.mktemp("shoes") / "shoes.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_columns_and_rows_that_new_tables_may_lack(andre, shoes, tmp_path):
+    status, out, err = andre("fit", shoes, "--label", "brand", "--out", tmp_path / "run", *FAST)
+    assert status == 0
+    assert "is also written" in err
+    assert "width" not in out
+    new, empty = tmp_path / "new.csv", tmp_path / "empty.csv"
+    new.write_text("size\n31\n49\n")
+    status, out, _ = andre("predict", tmp_path / "run", new)
+    assert status == 0
+    assert [line.split(",")[0].lower() for line in out.splitlines()] == ["prediction", "small", "large"]
+    empty.write_text("size,width\n")
+    status, out, _ = andre("predict", tmp_path / "run", empty, "--proba")
+    assert (status, out.count("\n")) == (0, 1)
+    assert out.startswith("prediction,P(")
+    assert andre("rescore", tmp_path / "run", shoes).status == 0
+
+
+def test_columns_that_no_rule_reads_may_be_missing_from_truth_values(andre, tmp_path):
+    space = RuleSpace.from_names(["b1", "b2"])
+    program = parse_program("h :- b1.")
+    score = Score("train", 1.0, 4.0, 0.0, 2.0, 2.0, 0.0)
+    Result(space, Config(), program, 1.0, 2.0, (score,)).save(tmp_path / "run")
+    new = tmp_path / "new.csv"
+    for text, said in (("b1\n1\n0\n", ["1,h :- b1.", "0,"]), ("b1\n", [])):
+        new.write_text(text)
+        status, out, _ = andre("predict", tmp_path / "run", new)
+        assert (status, out.splitlines()[1:]) == (0, said)
+
+
+def test_one_class_of_three_and_dates_as_labels(andre, shoes):
+    status, _, err = andre("fit", shoes, "--label", "brand", "--positive", "SMALL", "--dry-run")
+    assert status == 0
+    assert "brand = small: false" in err
+    assert "rules are about true" in err
+    status, _, err = andre("fit", shoes, "--label", "when > 2021-03-14", "--dry-run")
+    assert status == 0
+    assert "when > 2021-03-14: false" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--label", "width > 99"], "only one class"),
+        (["--label", "when"], "holds dates"),
+        (["--label", "brand", "--class-weight", "never=2"], "class_weight has 'never'"),
+        (["--label", "brand", "--objective", "never=2"], "objective has a cost for 'never'"),
+        (["--label", "brand", "--positive", "huge"], "no class 'huge'"),
+        (["--label", "brand", "--device", "abacus"], "there is no device 'abacus'"),
+        (["--label", "brand", "--column", "size=date"], "cannot be read as date"),
+        (["--label", "brand", "--validation", "{other}"], "has no column 'size'"),
+    ],
+)
+def test_a_dry_run_refuses_what_a_fit_refuses(andre, shoes, tmp_path, options, says):
+    other = tmp_path / "other.csv"
+    other.write_text("width,when,brand\n3,2021-03-01,small\n")
+    told = [option.format(other=other) for option in options]
+    dry, real = andre("fit", shoes, *told, "--dry-run"), andre("fit", shoes, *told)
+    assert dry.status == real.status == 2
+    assert dry.err == real.err
+    assert says in dry.err
+    assert dry.err.count("\n") == 1

@@ -33,8 +33,8 @@ from andre.samples import scaled_to_rows
 #: Enough for a rule of two literals, and quick.
 QUICK = {"rounds": 1, "restarts": 1, "steps": 60, "subrules": [1, 2]}
 BRIEF = {"rounds": 1, "restarts": 1, "steps": 20, "subrules": [1]}
-#: What relative weights cannot do, nor validation: a row that stands twice may fall into two folds.
-COUNTED = {"check_sample_weight_equivalence_on_dense_data": "only weights of a crisp program are counts"}
+#: What relative weights cannot do: a row that stands twice is more evidence than one of twice the weight.
+COUNTED = {"check_sample_weight_equivalence_on_dense_data": "only weights that are counts are rows"}
 
 
 @parametrize_with_checks(
@@ -44,15 +44,20 @@ def test_contract(estimator, check):
     check(estimator)
 
 
-def test_contract_of_weights_that_are_counts():
-    model = AndreClassifier(settings=BRIEF, rules="crisp", weights="counts")
+@pytest.mark.parametrize("rules", ["weighted", "crisp"])
+def test_contract_of_weights_that_are_counts(rules):
+    model = AndreClassifier(settings=BRIEF, rules=rules, max_rules=3, weights="counts")
     check_sample_weight_equivalence_on_dense_data("AndreClassifier", model)
 
 
 @pytest.mark.sweep
 @parametrize_with_checks(
-    [AndreClassifier(), AndreClassifier(preset="paper", rules="crisp", weights="counts")],
-    expected_failed_checks=lambda model: COUNTED if model.rules == "weighted" else {},
+    [
+        AndreClassifier(),
+        AndreClassifier(weights="counts"),
+        AndreClassifier(preset="paper", rules="crisp", weights="counts"),
+    ],
+    expected_failed_checks=lambda model: COUNTED if model.weights == "relative" else {},
 )
 def test_contract_of_presets(estimator, check):
     check(estimator)
@@ -111,7 +116,8 @@ def test_predictions_are_those_of_the_rules_in_words(people, model):
         return
     base = model.model_.base_rates["yes"]
     expected = 1 / (1 + np.exp(-(np.log(base / (1 - base)) + score)))
-    assert np.allclose(model.predict_proba(table)[:, 1], expected)
+    low, high = model.rules_.floors[1], 1 - model.rules_.floors[0]
+    assert np.allclose(model.predict_proba(table)[:, 1], np.clip(expected, low, high))
 
 
 def _holds(table: pd.DataFrame, literal: str) -> np.ndarray:
@@ -211,18 +217,19 @@ def test_same_seed_same_rules(seed):
     assert str(drawn[0].fit(X, y).model_) == str(drawn[1].fit(X, y).model_)
 
 
+@pytest.mark.parametrize("rules", ["weighted", "crisp"])
 @pytest.mark.parametrize("seed", range(2))
-def test_weights_that_are_counts_are_rows(seed):
+def test_weights_that_are_counts_are_rows(seed, rules):
     rng = np.random.default_rng(seed)
     X = np.column_stack((rng.normal(size=60), rng.random(60), rng.integers(-3, 9, 60)))
     X[rng.random(X.shape) < 0.1] = np.nan
     y, weight = rng.integers(0, 2, 60), rng.integers(0, 4, 60)
-    model = AndreClassifier(settings=QUICK, rules="crisp", weights="counts", random_state=0)
+    model = AndreClassifier(settings=BRIEF, rules=rules, max_rules=3, weights="counts", random_state=0)
     weighed = clone(model).fit(X, y, sample_weight=weight)
     repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert weighed.encoding_.columns == repeated.encoding_.columns
     assert str(weighed.program_) == str(repeated.program_)
-    assert (weighed.predict_proba(X) == repeated.predict_proba(X)).all()
+    assert np.allclose(weighed.predict_proba(X), repeated.predict_proba(X), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("rules", ["weighted", "crisp"])

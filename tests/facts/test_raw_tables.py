@@ -2,7 +2,7 @@
 
 import math
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from andre.errors import AndreError, DataError
-from andre.facts import ColumnSchema, Labels, RawColumn, RawTable, Schema
+from andre.facts import ColumnSchema, LabelledRows, Labels, RawColumn, RawTable, Schema
 from andre.facts.formats.table_files import CsvFile, open_table
 from andre.facts.tables.cells import NumberStyle, is_missing, read_dates, read_numbers
 
@@ -325,7 +325,6 @@ def test_tables_that_are_none_are_refused(tmp_path):
         (write(tmp_path, "a,b,a \n1,2,3\n", "twice.csv"), "columns 1 and 3 are both named 'a'"),
         (write(tmp_path, "a,b\n1,2\n1,2,3\n"), "line 3"),
         ({"a": [1], "b": [1, 2]}, "column 'b' has 2 rows"),
-        ({"a": []}, "no rows"),
         ({}, "no columns"),
         (np.zeros(3), "rows and columns"),
         (tmp_path / "none.csv", "there is no file"),
@@ -338,93 +337,64 @@ def test_tables_that_are_none_are_refused(tmp_path):
     assert unnamed.names == ("column 1", "b")
 
 
-@given(
-    st.lists(
-        st.one_of(st.none(), st.integers(-5, 5), st.sampled_from(["a", "b", "B", "10", "?"])), min_size=2
-    ).filter(lambda found: len({str(v) for v in found if v is not None and v != "?"}) > 1)
-)
-def test_classes_are_sorted_and_rows_without_a_label_left_out(values):
-    labels = Labels.read(RawTable.read({"y": values, "z": values}), "y")
-    known = [value for value in values if value is not None and value != "?"]
-    texts = {str(value) for value in known}
-    numbers = {text for text in texts if text.lstrip("-").isdigit()}
-    wanted = [*sorted(numbers, key=int), *sorted(texts - numbers)]
-    assert list(labels.classes) == wanted
-    assert [labels.classes[code] for code in labels.codes] == [str(value) for value in known]
-    assert [values[row] for row in labels.rows] == known
-    missing = len(values) - len(known)
-    assert any("left out" in note for note in labels.notes) == bool(missing)
-    assert any("capitals" in note for note in labels.notes) == ({"b", "B"} <= texts)
-    for value in labels.classes:
-        assert labels.of(value).sum() == sum(str(v) == value for v in known)
-
-
-@pytest.mark.parametrize(
-    ("values", "positive", "head"),
-    [
-        ([0, 1], "1", "y"),
-        ([True, False], "True", "y"),
-        (["yes", "no"], "yes", "y"),
-        (["Yes", "zero"], "Yes", "y('Yes')"),
-        (["good", "bad"], "good", "y(good)"),
-        ([1, 2], "2", "y(2)"),
-        (["<=50K", ">50K"], ">50K", "y('>50K')"),
-        ([-1.0, 1.0], "1", "y(1)"),
-    ],
-)
-def test_the_positive_class(values, positive, head):
-    table = RawTable.read({"y": values * 4})
-    labels = Labels.read(table, "y")
-    assert labels.classes[labels.positive] == positive
-    assert str(labels.head()) == head
-    other = labels.classes[1 - labels.positive]
-    assert Labels.read(table, "y", positive=other).positive == 1 - labels.positive
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        ([*range(100)], "100 numbers that all differ: a key"),
-        ([n / 7 for n in range(100)], "100 different numbers.*measurement.*'y > 7.07'"),
-        ([f"${1000 + 7 * n:,}" for n in range(100)], "100 numbers|measurement"),
-        ([f"{n}.{n},5" for n in range(100)], "different values on 100 rows"),
-        ([f"name {n}" for n in range(100)], "100 different values on 100 rows"),
-        (["a"] * 9, "every label is 'a', so there is only one class"),
-        ([None, "?", "NA"], "no row has a label"),
-        ([datetime(2020, 1, 1) + timedelta(days=n) for n in range(5)], "dates"),
-    ],
-)
-def test_what_is_no_label_is_refused_in_a_sentence(values, says):
-    with pytest.raises(DataError, match=says) as caught:
-        Labels.read(RawTable.read({"y": pd.Series(values)}), "y")
-    assert "\n" not in str(caught.value)
-
-
-def test_a_label_may_cut_numbers_however_they_are_written():
-    table = RawTable.read({"price": ["$1,000", "$5", "", "$700"] * 9})
-    assert Labels.read(table, "price >= 700").codes.tolist() == [1, 0, 1] * 9
-
-
 def test_tables_of_truth_values_are_known():
     assert RawTable.read({"a": [0.1, None, 1.0], "b": [0, 1, 1]}).holds_truth_values()
     for other in ([0.1, 1.1], ["x", "y"], [-0.1, 0.5]):
         assert not RawTable.read({"a": other, "b": [0, 1]}).holds_truth_values()
 
 
-def test_a_label_may_cut_a_number():
-    table = RawTable.read({"price": [1, 5, None, 9]})
-    labels = Labels.read(table, "price > 4")
-    assert labels.classes == ("false", "true")
-    assert (labels.codes.tolist(), labels.rows.tolist()) == ([0, 1, 1], [0, 1, 3])
-    assert str(labels.head()) == "'price > 4'"
-    with pytest.raises(DataError, match="no class 'x'"):
-        Labels.read(table, "price > 4", positive="x")
-    with pytest.raises(DataError, match="is no number"):
-        Labels.read(table, "price > much")
+@given(st.lists(st.floats(-1e6, 1e6).map(lambda number: round(number, 2)), min_size=2, max_size=20))
+def test_negative_numbers_of_accounts(numbers):
+    spelled = {
+        (f"(${-number:,.2f})" if number < 0 else f"${number:,.2f}"): number for number in [*numbers, 5.0]
+    }
+    values, style = read_numbers(list(spelled), one_each(spelled))
+    np.testing.assert_allclose(values, list(spelled.values()))
+    assert style.brackets == any(number < 0 for number in spelled.values())
 
 
-def test_classes_that_differ_in_case_have_heads_of_their_own_and_are_told():
-    table = RawTable.read({"a": [1, 2, 3, 4], "lab": ["yes", "YES", "no", "no"]})
-    labels = Labels.read(table, "lab")
-    assert len({labels.head(name) for name in labels.classes}) == len(labels.classes) == 3
-    assert any("YES and yes differ in their capitals only" in note for note in labels.notes)
+@pytest.mark.parametrize(
+    ("cells_", "kind"),
+    [
+        (["(1)", "(2)", "(3)"] * few, "category"),
+        (["1", "(2)", "3"] * few, "number"),
+        (["($223.33)", "($1)"] * few, "number"),
+        (["$(223.33)", "$1", "$2"] * few, "number"),
+        (["((1))", "(-2)", "(x)"] * few, "category"),
+    ],
+)
+def test_parentheses_are_negative_only_among_amounts(cells_, kind):
+    schema = learn(cells_)
+    assert schema.kind == kind
+    column, _ = schema.read(RawColumn.from_array("x", cells_))
+    if kind == "number":
+        assert "negative ones in parentheses" in schema.notes[0]
+        assert (column.values[["(" in cell for cell in cells_]] < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("cells_", "note"),
+    [
+        (
+            ["01/02/2021", "03/04/2021"],
+            "'01/02/2021' is read as 2021-01-02, the month first, and with the day",
+        ),
+        (["01/02/2021", "25/04/2021"], "with the day first"),
+        (["01/02/2021", "04/25/2021"], None),
+        (["1.2.2021", "3.4.2021"], "with the day first"),
+        (["2021-02-01", "2021-04-03"], None),
+        (["01/01/2021", "02/02/2021"], None),
+    ],
+)
+def test_dates_that_can_be_read_in_two_ways_get_a_note(cells_, note):
+    schema = learn(cells_ * few)
+    assert schema.kind == "date"
+    assert schema.notes[0].startswith(note) if note else not schema.notes
+
+
+def test_a_table_without_rows_can_be_read_and_not_be_learned_from(tmp_path):
+    for source in ({"a": [], "y": []}, write(tmp_path, "a,y\n"), pd.DataFrame({"a": [], "y": []})):
+        table = RawTable.read(source)
+        assert (table.names, table.n_rows) == (("a", "y"), 0)
+        with pytest.raises(DataError, match="column names but no rows"):
+            LabelledRows.read(table, "y")

@@ -1,5 +1,7 @@
 """Weighted rules: likelihood, growth, validation, the size that is taken, and decisions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,10 +20,11 @@ from andre.learning.ensemble import (
 )
 from andre.learning.ensemble.growth import Growth
 from andre.learning.ensemble.likelihood import RuleLoss, base_weights
-from andre.learning.ensemble.model import costs_of
+from andre.learning.ensemble.model import costs_of, lowest_shares
 from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows
 from andre.learning.ensemble.search import SearchConfig
+from andre.learning.ensemble.validation import _parts
 from andre.limits import Deadline, limited
 from andre.samples import BinnedColumn, BinnedTable, RuleSpace
 
@@ -253,3 +256,128 @@ def test_rules_of_several_classes_print_their_class():
     lines = str(path.rules).splitlines()
     assert lines[0].startswith("base no ")
     assert len(lines) == 1 + len(path.rules.codes)
+
+
+@st.composite
+def said_of_rows(draw) -> tuple[np.ndarray, Labels]:
+    """Probabilities of classes on rows, some of them far too sure, and labels with whole weights."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, n_classes = draw(st.integers(4, 40)), draw(st.integers(2, 4))
+    classes = np.append(np.arange(n_classes), rng.integers(0, n_classes, n - n_classes))
+    scores = rng.integers(-4, 5, (n, n_classes)) * draw(st.sampled_from([0.3, 3.0]))
+    said = np.exp(scores)
+    return said / said.sum(axis=1, keepdims=True), Labels(classes, rng.integers(1, 4, n) * 1.0, n_classes)
+
+
+@given(said_of_rows())
+def test_no_class_is_less_probable_than_rows_bear_out(drawn):
+    said, labels = drawn
+    shares = labels.totals / labels.total
+    floors = lowest_shares(said, labels)
+    for place, floor in enumerate(floors):
+        of_rows = []
+        for most in np.unique(said[:, place].round(12)):
+            low = said[:, place].round(12) <= most
+            own = labels.weights[low & (labels.classes == place)].sum()
+            of_rows.append((own + shares[place] / 2) / (labels.weights[low].sum() + 0.5))
+        assert floor == pytest.approx(min(of_rows))
+    assert (floors <= shares + 1e-12).all()
+    twice = np.repeat(np.arange(len(said)), labels.weights.astype(int))
+    same = lowest_shares(said[twice], Labels(labels.classes[twice], np.ones(len(twice)), labels.n_classes))
+    assert same == pytest.approx(floors)
+
+
+@given(said_of_rows())
+def test_bounded_probabilities_add_up_and_keep_to_their_floors(drawn):
+    said, labels = drawn
+    scores = np.log(said) if labels.n_classes > 2 else np.log(said[:, 1:] / said[:, :1])
+    space = RuleSpace.from_names(["a"])
+    none, n_scores = np.zeros((0, 1), dtype=np.int8), scores.shape[1]
+    rules = WeightedRules(
+        space,
+        tuple(range(labels.n_classes)),
+        none,
+        np.zeros(0, dtype=np.intp),
+        np.zeros(0),
+        np.zeros(n_scores),
+        evidence=np.zeros((0, 2)),
+        costs=1 - np.eye(labels.n_classes),
+        floors=lowest_shares(said, labels),
+    )
+    bounded = rules.probabilities(scores)
+    assert bounded.sum(axis=1) == pytest.approx(np.ones(len(said)))
+    assert (bounded >= rules.floors * (1 - 1e-9)).all() or labels.n_classes > 2
+    sure = (said >= rules.floors).all(axis=1)
+    assert bounded[sure] == pytest.approx(said[sure])
+
+
+def test_rules_that_overlap_are_no_surer_than_their_rows():
+    """67 rows, one of them wrong: three rules that cover the same rows must not make it 0.99999."""
+    fires = np.append(np.ones(67), np.zeros(67)).astype(bool)
+    labels = Labels(np.append(np.ones(66), np.zeros(68)).astype(int), np.ones(134), 2)
+    space = RuleSpace.from_names(list("abc"))
+    literals = np.hstack((np.tile(fires[:, None], 3), np.tile(~fires[:, None], 3)))
+    rules = WeightedRules(
+        space,
+        (0, 1),
+        np.eye(3, dtype=np.int8),
+        np.zeros(3, dtype=np.intp),
+        np.full(3, 5.0),
+        np.array([-5.0]),
+        evidence=np.tile([67.0, 66.0], (3, 1)),
+        costs=1 - np.eye(2),
+    )
+    too_sure = rules.predict_proba(literals)
+    assert too_sure[0, 1] > 0.9999
+    bounded = replace(rules, floors=lowest_shares(too_sure, labels)).predict_proba(literals)
+    assert 64 / 67 < bounded[0, 1] < 66.5 / 67
+    assert (rules.decide(bounded) == rules.decide(too_sure)).all()
+
+
+@given(st.integers(0, 1000), st.integers(2, 6), st.booleans())
+def test_parts_deal_out_every_row_once_and_one_row_is_in_one_part(seed, folds, counted):
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1, 9, 42) * 1.0
+    copies = weights if counted else None
+    labels = Labels(np.append([0, 1], rng.integers(0, 2, 40)), weights, 2, copies)
+    parts = list(_parts(labels, WeighingConfig(folds=folds), np.random.default_rng(seed)))
+    assert sum(parts) == pytest.approx(np.ones(42))
+    for held in parts:
+        dealt = held * labels.counts
+        assert dealt == pytest.approx(dealt.round()), "whole rows are dealt"
+        for place in (0, 1):
+            fair = labels.counts[labels.classes == place].sum() / folds
+            assert abs(dealt[labels.classes == place].sum() - fair) <= 1 + 1e-9
+
+
+@given(st.data())
+def test_merged_rows_weigh_what_all_of_them_weigh(data):
+    table = data.draw(binned_tables(most_rows=40))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    labels = Labels(rng.integers(0, 2, table.n_rows), rng.random(table.n_rows), 2)
+    rows = Rows(table, labels)
+    merged, shuffled = rows.merged(), rows.take(rng.permutation(table.n_rows)).merged()
+    assert merged.labels.totals == pytest.approx(labels.totals)
+    assert merged.labels.counts.sum() == table.n_rows
+    assert [column.bins.tolist() for column in merged.bins.columns] == [
+        column.bins.tolist() for column in shuffled.bins.columns
+    ]
+    assert merged.labels.weights == pytest.approx(shuffled.labels.weights)
+
+
+def test_rows_that_stand_twice_are_rows_of_weight_two():
+    table = striped(200, 0.2)
+    weights = np.random.default_rng(1).integers(0, 4, 200)
+    labels, seen = table.labels, weights[weights > 0] * 1.0
+    counted = LabelledTable(
+        table.space,
+        table.bins.take(weights > 0),
+        Labels(labels.classes[weights > 0], seen, 2, seen),
+        table.classes,
+    )
+    rows = np.random.default_rng(2).permutation(np.repeat(np.arange(200), weights))
+    repeated = LabelledTable(table.space, table.bins.take(rows), labels.take(rows), table.classes)
+    config = WeighingConfig(folds=3, beam=4, max_rules=4)
+    one, other = (learn_weighted_rules(each, config) for each in (counted, repeated))
+    assert str(one.rules) == str(other.rules)
+    assert [step.validation for step in one.steps] == [step.validation for step in other.steps]

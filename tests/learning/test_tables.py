@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,15 @@ from hypothesis import strategies as st
 import andre
 from andre.errors import ConfigError, DataError
 from andre.facts import LabelledRows, RawTable, read_examples
-from andre.learning import ClassifierConfig, CrispRules, RuleClassifier, learn_classifier, learn_encoding
+from andre.learning import (
+    Callback,
+    ClassifierConfig,
+    CrispRules,
+    RuleClassifier,
+    learn_classifier,
+    learn_encoding,
+)
+from andre.report import remarks
 
 #: Enough for a rule of two literals, and quick.
 QUICK = {"rounds": 1, "restarts": 1, "steps": 60, "subrules": [1, 2]}
@@ -176,3 +185,99 @@ def test_classes_that_were_not_learned_are_refused(model):
     one = replace(rows.labels, codes=rows.labels.codes * 0)
     with pytest.raises(DataError, match="all rows are of the class much"):
         learn_classifier(replace(rows, labels=one))
+
+
+def test_columns_that_no_rule_reads_may_be_missing(model, tmp_path):
+    whole = people(seed=1)
+    read = model.encoding.columns_of(model.rules.codes)
+    assert read == {"age", "color"}
+    bare = {name: whole[name] for name in read}
+    wide = andre.fit({**people(), "extra": people(seed=9)["age"]}, label="buys", settings=QUICK)
+    assert "extra" in [column.name for column in wide.encoding.columns]
+    for one in (model, wide):
+        assert (one.predict_proba(bare) == one.predict_proba({**whole, "extra": [0] * 300})).all()
+        assert one.score({**bare, "buys": whole["buys"]}) == one.score({**whole, "extra": [0] * 300})
+
+
+def test_a_table_without_rows_gets_no_predictions(model):
+    empty = {"age": [], "color": []}
+    assert model.predict(empty).shape == (0,)
+    assert model.predict_proba(empty).shape == (0, 3)
+    assert model.predict(pd.DataFrame(empty)).shape == (0,)
+    with pytest.raises(DataError, match="no rows"):
+        model.score({**empty, "buys": []})
+
+
+def test_labels_may_come_apart_from_the_table():
+    table = people(120)
+    labels = table.pop("buys")
+    named = andre.fit(table, label=pd.Series(labels, name="buys"), settings=QUICK)
+    assert str(named) == str(andre.fit({**table, "buys": labels}, label="buys", settings=QUICK))
+    nameless = andre.fit(pd.DataFrame(table), label=np.array(labels), settings=QUICK, validation=0.2)
+    assert {rule.head.predicate for rule in nameless.program} == {"h"}
+    with pytest.raises(DataError, match="there are 119 labels for the 120 rows"):
+        andre.fit(table, label=labels[1:], settings=QUICK)
+
+
+def test_one_class_against_all_others_and_its_rows_are_known_again():
+    table = people()
+    model = andre.fit(table, label="buys", positive="much", settings=QUICK)
+    assert (model.label, model.classes) == ("buys = much", ("false", "true"))
+    assert {str(rule.head) for rule in model.program} <= {"'buys = much'", "'buys = much'(false)"}
+    other = people(seed=1)
+    assert model.score(other).accuracy == np.mean(
+        (model.predict(other) == "true") == (np.array(other["buys"]) == "much")
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "sentence"),
+    [
+        ({"buys": ["no"] * 60}, {}, "only one class"),
+        ({"buys": [None] * 60}, {}, "no row has a label"),
+        ({"buys": [f"n{n}" for n in range(60)]}, {}, "60 different values on 60 rows"),
+        ({}, {"class_weight": {"never": 2.0}}, "class_weight has 'never'"),
+        ({}, {"objective": {"never": 2.0}}, "objective has a cost for 'never'"),
+        ({}, {"settings": {"device": "abacus"}}, "no device 'abacus'"),
+        ({"age": [1] * 60, "color": ["red"] * 60}, {}, "no column from which rules can be made"),
+    ],
+)
+def test_what_is_refused_before_learning_is_refused_without_learning(change, options, sentence):
+    config = ClassifierConfig.of("default", options.pop("settings", None), **options)
+    with pytest.raises((ConfigError, DataError), match=sentence):
+        learn_encoding(read_examples({**people(60), **change}, "buys")[0], config)
+
+
+def test_a_validation_table_that_lacks_a_column_is_refused_before_learning():
+    table, other = people(60), people(30, seed=1)
+    del other["color"]
+    rows, held = read_examples(table, "buys", other)
+    for refuse in (
+        lambda: learn_encoding(rows, None, held),
+        lambda: learn_classifier(rows, validation=held, callbacks=[Untouched()]),
+    ):
+        with pytest.raises(DataError, match="has no column 'color'"):
+            refuse()
+
+
+class Untouched(Callback):
+    """Fails where runs of gradient descent begin."""
+
+    def on_step(self, *_: object) -> None:
+        raise AssertionError("learning began")
+
+
+def test_a_line_tells_what_was_learned(model):
+    assert repr(model).startswith(f"RuleClassifier({len(model.program)} rule")
+    assert "accuracy" in repr(model)
+    for one in (model, model.rules, model.path, *model.runs, *(model.path.steps if model.path else ())):
+        assert "\n" not in repr(one)
+        assert len(repr(one)) < 200
+
+
+def test_what_a_time_limit_cut_is_told_as_it_was(model):
+    shared = replace(model, config=ClassifierConfig.of(time_limit=60), stopped="time", cut=("training",))
+    assert "time limit of 60 s was reached: this is the best" in remarks(replace(shared, seconds=61.0))[0]
+    told = remarks(replace(shared, seconds=24.0))[0]
+    assert "reached" not in told
+    assert "shares of the time limit of 60 s were over: training; all else was done in time" in told

@@ -4,10 +4,11 @@ import base64
 import shutil
 import tempfile
 
+import numpy as np
 import pytest
 from tests.report import pages
 
-from andre.facts import ExampleTable
+from andre.facts import TruthRows
 from andre.learning import Config, fit
 from andre.report import gather_completion, gather_result, write_report
 from andre.runs import load
@@ -54,9 +55,9 @@ def table_page(tmp_path_factory):
     """The report of a table, and what it was made of."""
     task = SYNTHETIC_TASKS["R3"]
     valuations, labels = task.draw(300, seed=1)
-    table = ExampleTable(task.space.names, valuations, "h", labels)
-    sample = Sample.from_table(table)
-    data = gather_result(fit(sample, Config.preset(restarts=2, rounds=1)), None, sample, table)
+    sample = Sample.from_arrays(valuations, labels, space=task.space)
+    rows = TruthRows(valuations, labels, np.ones(300))
+    data = gather_result(fit(sample, Config.preset(restarts=2, rounds=1)), None, rows)
     return data, write_report(data, tmp_path_factory.mktemp("page") / "table.html").as_uri()
 
 

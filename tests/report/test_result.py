@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from andre.errors import DataError
 from andre.evaluation import CrispSample
-from andre.facts import ExampleTable
+from andre.facts import TruthRows
 from andre.learning import Config, Result, Score, fit, rejected_rules
 from andre.report import ReportData, gather_result
 from andre.report.html import Limits, trim
@@ -22,7 +22,7 @@ SMALL = Config.preset(restarts=2, rounds=1)
 
 class Rows(NamedTuple):
     train: Sample
-    table: ExampleTable
+    table: TruthRows
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,8 @@ def rows():
     valuations, labels = TASK.draw(300, seed=1)
     labels = labels.copy()
     labels[:30] = ~labels[:30]
-    table = ExampleTable(TASK.space.names, valuations, "h", labels)
-    return Rows(Sample.from_table(table), table)
+    table = TruthRows(valuations, labels, np.ones(300))
+    return Rows(Sample.from_arrays(valuations, labels, space=TASK.space), table)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def result(rows):
 
 @pytest.fixture(scope="module")
 def target(result, rows):
-    return target_report(result, *rows)
+    return target_report(result, rows.table)
 
 
 def fires(rule, row, space) -> bool:
@@ -68,7 +68,7 @@ def test_predictions_are_the_rows_where_the_rule_fires(result, rows, target):
     for row in target.rules:
         wanted = {
             f"row {n + 1}": bool(table.labels[n])
-            for n in range(len(table))
+            for n in range(len(table.labels))
             if fires(row.rule, table.valuations[n], result.space)
         }
         assert {p.text: p.holds for p in row.predictions} == wanted
@@ -149,9 +149,9 @@ def test_without_rows_the_report_says_what_is_missing(result):
 
 
 def test_a_table_of_other_columns_is_refused(result, rows):
-    other = ExampleTable(("x", "y"), rows.table.valuations[:, :2], "h", rows.table.labels)
-    with pytest.raises(DataError, match="has no column b1"):
-        gather_result(result, None, rows.train, other)
+    other = TruthRows(rows.table.valuations[:, :2], rows.table.labels, rows.table.weights)
+    with pytest.raises(DataError, match="names for 2 columns"):
+        gather_result(result, None, other)
 
 
 def test_the_census_counts_rows_and_what_is_left_of_them(rows, target):

@@ -35,10 +35,17 @@ def fit(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="CSV or Parquet; - is standard input.")],
     *,
     label: Annotated[
-        str, typer.Option(help="The column of classes, or a cut of one, such as 'price > 100'.")
+        str,
+        typer.Option(
+            help="The column of classes, or a comparison: 'price > 100', 'since > 2021-03-01', 'kind = cat'."
+        ),
     ] = "h",
     positive: Annotated[
-        str | None, typer.Option(help="Of two classes the one that rules are about; by default 1 or yes.")
+        str | None,
+        typer.Option(
+            help="Of two classes the one that rules are about, by default 1 or yes; of more, this one "
+            "against all others."
+        ),
     ] = None,
     column: Annotated[
         list[str] | None,
@@ -69,7 +76,10 @@ def fit(
     ] = None,
     crisp: Annotated[bool, typer.Option("--crisp", help="The plain program, without weights.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what each column becomes, and learn nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Print what each column becomes, or what a fit would refuse, and learn nothing."
+        ),
     ] = False,
     preset: options.Preset = "default",
     seed: options.Seed = 0,
@@ -124,7 +134,7 @@ def fit(
     source = TableSource(where, known, label, weight, config.ignore, held, seed, positive)
     rows, held_out = source.rows()
     if dry_run:
-        _print_columns(rows, config, as_json=as_json)
+        _print_columns(rows, held_out, config, as_json=as_json)
         return
     if not quiet:
         _say_of_weights(rows.weights, weight)
@@ -145,7 +155,7 @@ def fit(
 
 
 #: Settings that `--set` may name and that are none of the runs of gradient descent.
-_OWN_FIELDS = ("truth_values", "gradient_rows")
+_OWN_FIELDS = ("truth_values",)
 
 
 def _pair(text: str, option: str, example: str) -> tuple[str, str]:
@@ -167,11 +177,13 @@ def _by_class(text: str, option: str) -> str | dict[str, float]:
         raise AndreError(f"{option} {text} has no number behind a sign: write it as in yes=5,no=1") from None
 
 
-def _print_columns(rows: LabelledRows, config: ClassifierConfig, *, as_json: bool) -> None:
+def _print_columns(
+    rows: LabelledRows, held_out: LabelledRows | None, config: ClassifierConfig, *, as_json: bool
+) -> None:
     """What each column becomes, and the classes."""
     from andre.learning import learn_encoding
 
-    encoding, labels = learn_encoding(rows, config), rows.labels
+    encoding, labels = learn_encoding(rows, config, held_out), rows.labels
     shares = dict(zip(labels.classes, (rows.totals / rows.totals.sum()).tolist(), strict=True))
     if as_json:
         from dataclasses import asdict

@@ -56,7 +56,7 @@ def predict(
     For a table, a prediction per row; for facts, all that the rules derive from
     them, as they stand in the file: what learning took otherwise among uncertain
     facts is not revised here. Columns of a table are matched by name, in any
-    order; others are not read. Facts marked as test or validation facts are not
+    order; those that no rule reads may be missing. Facts marked as test or validation facts are not
     read, nor are the examples of a Popper folder, nor facts of what a learned
     theory defines.
     The rules of a knowledge base that `andre rank` completed are applied once,

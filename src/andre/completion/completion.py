@@ -23,7 +23,7 @@ from andre.evaluation import RankReport, Ranks, smoothed_confidence
 from andre.facts import FactBase
 from andre.files import Saveable
 from andre.inference import FactIndex, Search, infer
-from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable
+from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable, counted
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,10 @@ class Completion(Saveable):
         return cls(facts, graph, _lazy_features(bodies, graph, facts, rest["config"]), **rest)
 
     def __repr__(self) -> str:
-        n, chained = len(self.graph.relations), ", chained" if self.chained else ""
-        return f"Completion({n} relation{'s' * (n != 1)}, scored by {self.scorer.aggregator}{chained})"
+        way = f"{self.scorer.aggregator}{', chained' if self.chained else ''}"
+        relations = counted(len(self.graph.relations), "relation")
+        rules = counted(sum(len(made.bodies) for made in self.features.values()), "rule")
+        return f"Completion({rules} for {relations}, scored by {way})"
 
     def evaluate(self, mark: str = "test") -> RankReport:
         """Mean reciprocal rank and Hits of the facts of one mark, filtered, asked from both sides.

@@ -2,7 +2,6 @@
 
 - `relation`, `base`: the facts of a predicate as columns of codes, and the fact base of them all
 - `files`, `formats`, `frames`, `build`: facts from and to files, databases and DataFrames
-- `examples`: tables of examples, with truth values, labels and weights
 - `tables`: tables as people have them, what each column is taken for, and the classes of labels
 - `tasks`, `datasets`, `splits`: built-in tasks and noise, public datasets, held-out facts
 - `calibration`: what stated probabilities say, learned from all of them
@@ -14,7 +13,6 @@ from andre.facts.base import FEATURES, FactBase, Notes, World
 from andre.facts.bias import Bias
 from andre.facts.calibration import Calibration
 from andre.facts.datasets import read_source
-from andre.facts.examples import ExampleTable, read_table
 from andre.facts.files import read_facts, write_facts
 from andre.facts.formats import FORMATS
 from andre.facts.frames import to_frames
@@ -22,7 +20,7 @@ from andre.facts.query import as_stated, read_query
 from andre.facts.relation import MARKS, Key, Relation, Value
 from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
 from andre.facts.tables.cells import canonical_level
-from andre.facts.tables.examples import LabelledRows, read_examples
+from andre.facts.tables.examples import LabelledRows, TruthRows, read_examples
 from andre.facts.tables.labels import Labels, column_atom, level_constant
 from andre.facts.tables.raw import RawColumn, RawTable
 from andre.facts.tables.rows import row_facts
@@ -45,7 +43,6 @@ __all__ = [
     "Bias",
     "Calibration",
     "ColumnSchema",
-    "ExampleTable",
     "FactBase",
     "Key",
     "Kind",
@@ -57,6 +54,7 @@ __all__ = [
     "Relation",
     "Schema",
     "Task",
+    "TruthRows",
     "TypedColumn",
     "TypedTable",
     "Value",
@@ -75,7 +73,6 @@ __all__ = [
     "read_facts",
     "read_query",
     "read_source",
-    "read_table",
     "row_facts",
     "to_frames",
     "write_facts",

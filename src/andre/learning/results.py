@@ -25,7 +25,7 @@ from andre.learning.choose.revision import Revised
 from andre.learning.config import Config
 from andre.learning.plan import Plan
 from andre.learning.weak import Weak
-from andre.logic import Atom, Program, program_html
+from andre.logic import Atom, Program, counted, program_html
 from andre.samples import Codes, RuleSpace, check_valuations
 
 if TYPE_CHECKING:
@@ -157,6 +157,10 @@ class Result(Saveable):
         caption = f"Accuracy: {scores}. {len(self.runs)} runs, {self.seconds:.2f} s.{early}"
         return program_html(self.program, caption)
 
+    def __repr__(self) -> str:
+        scores = ", ".join(f"accuracy {score.accuracy:.4f} ({score.split})" for score in self.scores)
+        return f"Result({counted(len(self.program), 'rule')} for {self.space.head}, {scores})"
+
     def _fires(self, valuations: ArrayLike) -> Bools:
         table = check_valuations(valuations)
         if table.shape[1] != self.space.m:
@@ -231,6 +235,11 @@ class Definition:
         head = self.result.space.head
         return head.key
 
+    def __repr__(self) -> str:
+        rules, accuracy = counted(len(self.program), "rule"), self.confusion.accuracy
+        share = "" if accuracy is None else f", accuracy {accuracy:.4f}"
+        return f"Definition({rules} for {self.target}{share})"
+
 
 @dataclass(frozen=True, eq=False)
 class Theory(Saveable):
@@ -290,6 +299,12 @@ class Theory(Saveable):
     def explain(self, atom: Atom, facts: FactBase) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""
         return explain(self.program, self.evidence(facts), atom)
+
+    def __repr__(self) -> str:
+        rules, targets = counted(len(self.program), "rule"), counted(len(self.definitions), "target")
+        known = [made.confusion.accuracy for made in self.definitions if made.confusion.accuracy is not None]
+        least = f", accuracy {min(known):.4f}{' or more' if len(known) > 1 else ''}" if known else ""
+        return f"Theory({rules} for {targets}{least})"
 
 
 class TargetStore(Protocol):

@@ -137,7 +137,7 @@ class Trainer:
     ) -> None:
         fixed, form = guide.fixed, guide.form
         self.config = config
-        self.device = _device(config.device)
+        self.device = find_device(config.device)
         crisp = CrispSample.of(sample)
         #: What the learned rules are judged on: where a known rule fires, they have no say.
         self.crisp = crisp if fixed is None else crisp.settled(fixed)
@@ -314,7 +314,8 @@ class _Examples:
         return np.asarray(right / self._raw.sum(), dtype=np.float32)
 
 
-def _device(name: str) -> torch.device:
+def find_device(name: str) -> torch.device:
+    """The device of a name, refused where torch has none such."""
     try:
         device = torch.device(name)
     except RuntimeError:

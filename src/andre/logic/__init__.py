@@ -17,6 +17,7 @@ from andre.logic.rows import by_row, speaks_of_columns
 from andre.logic.rule import Evidence, Rule, check_runnable, check_safe, unsafe_variables
 from andre.logic.spelling import (
     QUOTED,
+    counted,
     is_code,
     number_or_none,
     quote,
@@ -53,6 +54,7 @@ __all__ = [
     "check_runnable",
     "check_safe",
     "comparison_holds",
+    "counted",
     "difference",
     "format_program",
     "from_json",

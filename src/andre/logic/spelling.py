@@ -68,6 +68,17 @@ def tell_count(count: float, thousands: str = "") -> str:
     return f"{count:,.2f}".rstrip("0").rstrip(".").replace(",", thousands)
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things, in words.
+
+    Examples
+    --------
+    >>> counted(1, "rule"), counted(2000, "rule")
+    ('1 rule', '2,000 rules')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def unquote(text: str) -> str:
     """The name that a text in single or double quotes stands for.
 

@@ -129,7 +129,7 @@ class _Rows:
 
     @classmethod
     def of(cls, model: RuleClassifier, rows: LabelledRows, split: str) -> _Rows:
-        bins = model.encoding.binned(rows.table)
+        bins = model.bins(rows.table)
         place = np.array([model.classes.index(name) for name in rows.labels.classes], dtype=np.intp)
         chances = model.rules.predict_proba(bins)
         return cls(split, rows, bins.covers(model.rules.codes), place[rows.labels.codes], chances)

@@ -12,7 +12,7 @@ import numpy as np
 from andre.arrays import Ints
 from andre.completion import Completion
 from andre.evaluation import covers, literal_truth
-from andre.facts import FactBase, Key, Relation, read_table
+from andre.facts import FactBase, Key, RawTable, Relation, TruthRows
 from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer
 from andre.learning import Result, RuleClassifier, Theory
 from andre.logic import Atom, Evidence, Program
@@ -27,18 +27,19 @@ def predict_table(result: Result, path: Path | str, proba: bool = False) -> str:
     result
         A learned model.
     path
-        The table; it may have other columns, and needs no label.
+        The table, with a column of truth values for each atom that rules read, and any others.
     proba
         Whether to give the probability of the head too.
     """
-    values = read_table(path, label=None, columns=result.space.atoms).valuations
+    values = _truth_rows(result, path).valuations
     texts = [*map(str, result.program), ""]  # the last where no rule fires
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(["prediction", *(["probability"] if proba else []), "rule"])
-    surest, probable = result.surest_rules(values), result.predict_proba(values)  # [N]
-    for rule, chance in zip(surest.tolist(), probable.tolist(), strict=True):
-        writer.writerow([int(rule >= 0), *([f"{chance:.6g}"] if proba else []), texts[rule]])
+    if len(values):  # a table may have no rows
+        surest, probable = result.surest_rules(values), result.predict_proba(values)  # [N]
+        for rule, chance in zip(surest.tolist(), probable.tolist(), strict=True):
+            writer.writerow([int(rule >= 0), *([f"{chance:.6g}"] if proba else []), texts[rule]])
     return buffer.getvalue()
 
 
@@ -63,15 +64,26 @@ def count_rows(
     if isinstance(result, RuleClassifier):
         return result.judged(result.labelled(path, weight), split).program
     label = str(result.space.head) if source is None else source.label
-    table = read_table(path, label, weight, columns=result.space.atoms)
-    fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
-    weights = np.ones(len(table)) if table.weights is None else table.weights  # [N]
-    counts = zip(fires @ weights, fires @ (weights * table.known_labels()), strict=True)
+    rows = _truth_rows(result, path, label, weight)
+    fires = covers(literal_truth(rows.valuations), result.codes)  # [rules, N]
+    counts = zip(fires @ rows.weights, fires @ (rows.weights * rows.labels), strict=True)
     rules = []
     for rule, (n_b, n_r) in zip(result.program, counts, strict=True):
         others = (item for item in rule.evidence if item.split != split)
         rules.append(rule.with_evidence(Evidence(split, float(n_b), float(n_r)), *others))
     return Program(tuple(rules))
+
+
+def _truth_rows(
+    result: Result, path: Path | str, label: str | None = None, weight: str | None = None
+) -> TruthRows:
+    """The rows of a table as truth values of all atoms; those that no rule reads are unknown."""
+    read = np.flatnonzero((result.codes != 0).any(axis=0))
+    names = [result.space.names[place] for place in read]
+    rows = TruthRows.read(RawTable.read(path), names, label, weight)
+    valuations = np.full((len(rows.weights), result.space.m), np.nan)
+    valuations[:, read] = rows.valuations
+    return replace(rows, valuations=valuations)
 
 
 def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str = "4GB") -> Model:

@@ -16,9 +16,9 @@ from rich.text import Text
 from andre.census import Census
 from andre.learning import Callback, State
 from andre.limits import peak_megabytes
-from andre.logic import Program, tell_count
+from andre.logic import Program, counted, tell_count
 from andre.model import LOSSES
-from andre.report.words import counted, rule_text
+from andre.report.words import rule_text
 
 #: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
 _PAUSE = 0.1

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from andre.errors import DataError
 from andre.evaluation import CrispSample, covers, literal_truth
-from andre.facts import ExampleTable
+from andre.facts import TruthRows
 from andre.learning import Result, read_curves, readings, rejected_rules
-from andre.logic import Atom, Program, Rule
+from andre.logic import Program, Rule
 from andre.model import LOSSES, schedule
 from andre.report.page import (
     Bars,
@@ -41,8 +41,7 @@ _POINTS = 21
 def gather_result(
     result: Result,
     origin: Origin | None = None,
-    train: Sample | None = None,
-    table: ExampleTable | None = None,
+    rows: TruthRows | None = None,
 ) -> ReportData:
     """A report of one result.
 
@@ -52,22 +51,22 @@ def gather_result(
         What was learned.
     origin
         How it came to be, where that was kept.
-    train
-        What it was learned from; without it, sections that need rows are left out and say so.
-    table
-        All rows one by one, those held out among them; without it, no predictions are listed.
+    rows
+        What it was learned from, a column for each of its atoms; without it, sections that need rows are
+        left out and say so.
 
     Examples
     --------
     >>> from andre.learning import Config, fit
     >>> from andre.samples import SYNTHETIC_TASKS
-    >>> sample = SYNTHETIC_TASKS["four"].sample(100, seed=0)
-    >>> data = gather_result(fit(sample, Config.preset(restarts=2, rounds=1)), train=sample)
+    >>> task = SYNTHETIC_TASKS["four"]
+    >>> rows = TruthRows(*task.draw(100, seed=0), np.ones(100))
+    >>> data = gather_result(fit(task.sample(100, seed=0), Config.preset(restarts=2, rounds=1)), rows=rows)
     >>> [round(row.alone, 2) for row in data.targets[0].rules]
     [0.47, 0.4]
     """
     times, settings = {"learning": result.seconds}, result.config.model_dump(mode="json")
-    target = target_report(result, train, table)
+    target = target_report(result, rows)
     made = provenance(origin, result.config.seed, times, settings)
     return ReportData(f"Rules for {target.head}", (target,), made)
 
@@ -81,10 +80,9 @@ def provenance(
     return Provenance(origin.line, origin.versions, seed, origin.started, times, settings)
 
 
-def target_report(
-    result: Result, train: Sample | None = None, table: ExampleTable | None = None
-) -> TargetReport:
+def target_report(result: Result, rows: TruthRows | None = None) -> TargetReport:
     """All sections that one result can fill."""
+    train = None if rows is None else _sample(result, rows)
     crisp = None if train is None else CrispSample.of(train)
     notes = list(map(as_sentence, remarks(result)))
     if train is None:
@@ -96,7 +94,7 @@ def target_report(
     return TargetReport(
         head=str(result.space.head),
         summary=outcome(result),
-        rules=_rules(result, crisp, table),
+        rules=_rules(result, crisp, rows),
         bars=_bars(result),
         charts=_charts(result),
         census=_census(result, train, crisp),
@@ -107,12 +105,15 @@ def target_report(
     )
 
 
-def _rules(result: Result, crisp: CrispSample | None, table: ExampleTable | None) -> tuple[RuleRow, ...]:
+def _sample(result: Result, rows: TruthRows) -> Sample:
+    return Sample.from_arrays(rows.valuations, rows.labels, rows.weights, space=result.space)
+
+
+def _rules(result: Result, crisp: CrispSample | None, table: TruthRows | None) -> tuple[RuleRow, ...]:
     found = [sum(rule in run.program.rules for run in result.runs) for rule in result.program]
     alone = _alone(result, crisp)
     if table is None:
         return tuple(map(RuleRow, result.program, alone, found))
-    table = table.select(_columns(result, table))
     fires = covers(literal_truth(table.valuations), result.codes)  # [rules, N]
     rows = []
     for place, rule in enumerate(result.program):
@@ -130,23 +131,12 @@ def _alone(result: Result, crisp: CrispSample | None) -> list[float | None]:
     return [float(count / crisp.totals[0]) for count in crisp.counts(only)[:, 0]]
 
 
-def _columns(result: Result, table: ExampleTable) -> list[str]:
-    """The table's names of the candidates, in their order."""
-    named = {Atom.parse(name): name for name in table.names}
-    missing = [str(atom) for atom in result.space.atoms if atom not in named]
-    if missing:
-        raise DataError(
-            f"{table.path or 'the table'} has no column {missing[0]}: give the table that was learned from"
-        )
-    return [named[atom] for atom in result.space.atoms]
-
-
 def _predictions(
-    rule: Rule, result: Result, table: ExampleTable, places: NDArray[np.intp]
+    rule: Rule, result: Result, table: TruthRows, places: NDArray[np.intp]
 ) -> tuple[tuple[Prediction, ...], int]:
     """The rows where a rule fires, those it is wrong on first, and how many more there are."""
     labels = table.labels
-    order = places if labels is None else places[np.argsort(labels[places], kind="stable")]
+    order = places[np.argsort(labels[places], kind="stable")]
     column = {atom: place for place, atom in enumerate(result.space.atoms)}
     read = [column[literal.atom] for literal in rule.body]
     shown = order[:_PREDICTIONS]
@@ -154,7 +144,7 @@ def _predictions(
     made = tuple(
         Prediction(
             text=f"row {row + 1}",
-            holds=None if labels is None else bool(labels[row]),
+            holds=bool(labels[row]),
             probability=float(chance),
             values=tuple(None if np.isnan(value) else float(value) for value in table.valuations[row, read]),
         )

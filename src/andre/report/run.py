@@ -40,8 +40,7 @@ def gather(run: Run, origin: Origin | None = None, data: Path | str | None = Non
             table = replace(table or TableSource("", "", label=str(run.space.head)), path=str(data))
         elif table is None or not table.is_there:
             return gather_result(run, origin)
-        examples = table.read()
-        return gather_result(run, origin, examples.train, examples.table)
+        return gather_result(run, origin, table.truth_rows(run.space))
     if isinstance(run, Theory):
         facts = None if origin is None else origin.facts
         if data is not None:

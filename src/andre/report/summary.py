@@ -15,7 +15,7 @@ from andre.arrays import Bools, Floats
 from andre.completion import Completion
 from andre.errors import DataError
 from andre.learning import Result, RuleClassifier, Theory, Weak
-from andre.logic import Atom, Program, Rule, tell_count, to_prolog
+from andre.logic import Atom, Program, Rule, counted, tell_count, to_prolog
 from andre.report.weighted import (
     classifier_listing,
     classifier_outcome,
@@ -23,7 +23,7 @@ from andre.report.weighted import (
     classifier_table,
     classifier_values,
 )
-from andre.report.words import COMMENT, counted, plain_table, rule_text, rule_values, size
+from andre.report.words import COMMENT, plain_table, rule_text, rule_values, size
 from andre.runs import Run, program_of, prolog
 
 
@@ -75,6 +75,11 @@ def why_stopped(result: Result | RuleClassifier) -> str | None:
         return "stopped by Ctrl-C: this is the best program so far"
     if result.stopped == "time":
         limit = result.config.time_limit
+        if limit is not None and result.cut and result.seconds < limit:
+            return (
+                f"cut short, as their shares of the time limit of {limit:g} s were over: "
+                f"{', '.join(result.cut)}; all else was done in time, after {result.seconds:.1f} s"
+            )
         seconds = "" if limit is None else f" of {limit:g} s"
         cut = f"; cut short: {', '.join(result.cut)}" if result.cut else ""
         return f"the time limit{seconds} was reached: this is the best program so far{cut}"

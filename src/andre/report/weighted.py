@@ -125,11 +125,11 @@ def predict_raw_rows(model: RuleClassifier, path: Path | str, proba: bool = Fals
     model
         A learned model.
     path
-        The table; it may have other columns, and needs no label.
+        The table; it needs the columns that rules read, and no others.
     proba
         Whether to give the probability of every class too.
     """
-    typed = model.encoding.read(model.read(path))
+    typed = model.typed(path)
     bins = model.encoding.binned(typed)
     said = model.rules.predict_proba(bins)  # [rows, classes]
     decided = model.rules.decide(said)

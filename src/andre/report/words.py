@@ -7,21 +7,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from andre.logic import Program, Rule
+from andre.logic import Program, Rule, counted
 
 #: What terminals of any background and people of any colour sight can tell apart.
 COMMENT, _NEGATION = "dim", "bold"
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things, in words.
-
-    Examples
-    --------
-    >>> counted(1, "rule"), counted(2000, "rule")
-    ('1 rule', '2,000 rules')
-    """
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def size(program: Program) -> str:

@@ -11,19 +11,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
 
 import andre
-from andre.facts import (
-    ExampleTable,
-    FactBase,
-    LabelledRows,
-    World,
-    read_examples,
-    read_source,
-    read_table,
-)
-from andre.samples import Sample
+from andre.facts import FactBase, LabelledRows, RawTable, TruthRows, World, read_examples, read_source
+from andre.samples import RuleSpace
 
 
 def versions() -> dict[str, str]:
@@ -43,15 +34,6 @@ def versions() -> dict[str, str]:
     }
 
 
-class Examples(NamedTuple):
-    """What rules are learned from."""
-
-    train: Sample
-    held: Sample | None  #: to validate on
-    table: ExampleTable  #: all rows one by one, those held out among them
-    constant: tuple[str, ...]  #: columns that were left out, because they are the same on every row
-
-
 @dataclass(frozen=True)
 class TableSource:
     """A table of examples, and how its columns were read."""
@@ -63,7 +45,7 @@ class TableSource:
     ignore: tuple[str, ...] = ()
     validation: str | None = None  #: a share of the rows, or a second table
     seed: int = 0  #: draws the rows that are held out
-    positive: str | None = None  #: of two classes, the one that rules are about
+    positive: str | None = None  #: the class that rules are about, as for `Labels.read`
 
     @property
     def is_there(self) -> bool:
@@ -82,22 +64,9 @@ class TableSource:
             seed=self.seed,
         )
 
-    def read(self) -> Examples:
-        """The rows of truth values to learn from, and those held out."""
-        whole = read_table(self.path, self.label, self.weight, ignore=self.ignore).require_both_classes()
-        table = whole.without_constant()
-        train, held = self._split(table)
-        validation = None if held is None else Sample.from_table(held)
-        return Examples(Sample.from_table(train), validation, table, whole.constant)
-
-    def _split(self, table: ExampleTable) -> tuple[ExampleTable, ExampleTable | None]:
-        if self.validation is None:
-            return table, None
-        try:
-            share = float(self.validation)
-        except ValueError:  # no number, so a file
-            return table, read_table(self.validation, self.label, self.weight, columns=table.names)
-        return table.split(share, self.seed)
+    def truth_rows(self, space: RuleSpace) -> TruthRows:
+        """All rows as truth values of the atoms of a rule space, with their labels and weights."""
+        return TruthRows.read(RawTable.read(self.path), space.names, self.label, self.weight)
 
 
 @dataclass(frozen=True)

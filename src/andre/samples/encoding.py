@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from andre.arrays import Floats
 from andre.errors import DataError
 from andre.facts import ColumnSchema, RawTable, Schema, TypedColumn, TypedTable, column_atom, level_constant
-from andre.logic import Atom, Constant, spell_date
+from andre.logic import Atom, Constant, counted, spell_date
 from andre.samples.binned import BinnedColumn, BinnedTable
 from andre.samples.sample import sums_of
 from andre.samples.space import Codes, RuleSpace
@@ -127,10 +127,10 @@ class ColumnEncoding:
         if self.kind == "category":
             pooled = f"; {self.pooled} rare" if self.pooled else ""
             names = [str(level_constant(level)) for level in self.levels]
-            return f"{_count(len(names), 'value')}: {_some(names)}{pooled}"
+            return f"{counted(len(names), 'value')}: {_some(names)}{pooled}"
         spell = spell_date if self.kind == "date" else _plain
         chosen = [str(spell(self.cuts[place])) for place in self.coarse]
-        return f"{_count(len(self.cuts), 'cut')}: {_some(chosen)}"
+        return f"{counted(len(self.cuts), 'cut')}: {_some(chosen)}"
 
 
 @dataclass(frozen=True)
@@ -257,9 +257,21 @@ class Encoding:
             start = end
         return found
 
-    def read(self, table: RawTable) -> TypedTable:
-        """The columns of any rows that the atoms are made from, each as its kind."""
-        return self.schema.read(table)
+    def columns_of(self, codes: Codes) -> frozenset[str]:
+        """The columns that bodies, [rules, m], say something about.
+
+        Examples
+        --------
+        >>> encoding = Encoding.learn(RawTable.read({"n": [1, 2, 3] * 4, "c": ["x", "y", "z"] * 4}))
+        >>> encoding.columns_of(np.array([[0, 0, 1, 0, 0]], dtype=np.int8))
+        frozenset({'c'})
+        """
+        owners = np.repeat(np.arange(len(self.columns)), [len(column.atoms) for column in self.columns])
+        return frozenset(self.columns[place].name for place in owners[(codes != 0).any(axis=0)])
+
+    def read(self, table: RawTable, needed: Collection[str] | None = None) -> TypedTable:
+        """The columns of any rows that the atoms are made from, each as its kind; see `Schema.read`."""
+        return self.schema.read(table, needed)
 
     def binned(self, table: RawTable | TypedTable) -> BinnedTable:
         """Any rows as bins, from which it follows which of the m atoms hold on them."""
@@ -427,10 +439,6 @@ def _date_between(low: float, high: float) -> float:
 
 def _plain(number: float) -> int | float:
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _some(items: Sequence[str]) -> str:

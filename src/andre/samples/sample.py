@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from andre.arrays import Bools, Floats, Ints, distinct_rows
 from andre.errors import DataError
-from andre.facts import ExampleTable
 from andre.samples.membership import Membership
 from andre.samples.space import RuleSpace
 from andre.samples.thinning import cut_bags, draw_examples
@@ -87,12 +86,6 @@ class Sample:
         positive, weight = truth[seen], weight[seen]
         positives, negatives = (sums_of(group, weight * part, len(rows)) for part in (positive, ~positive))
         return cls(space, rows, positives, negatives)
-
-    @classmethod
-    def from_table(cls, table: ExampleTable) -> Sample:
-        """The rows of a table as examples; its columns are the candidate atoms."""
-        space = RuleSpace.from_names(table.names, table.head)
-        return cls.from_arrays(table.valuations, table.known_labels(), table.weights, space=space)
 
     @property
     def n_rows(self) -> int:

@@ -21,7 +21,6 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Floats
 from andre.errors import DataError
 from andre.facts.formats.csv_files import csv_records
 from andre.facts.formats.databases import duckdb_connection, identifier
@@ -30,36 +29,14 @@ from andre.facts.tables.cells import MISSING
 if TYPE_CHECKING:
     import duckdb
 
-#: What a bulk read gives for a cell that is no number: a value that no column allows.
-_UNREADABLE = -1.0
-
-_WORDS = {"true": 1.0, "false": 0.0, "": np.nan, "nan": np.nan, "na": np.nan, "null": np.nan, "none": np.nan}
-_DELIMITERS = ",;\t"
+_DELIMITERS = ",;\t|"
 _NUMBERS = re.compile("BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
 _TEXTS = 8  # columns of text that are held at a time as Python's strings
-_CHUNK = 10_000  # rows of a Parquet file held at a time in a walk through the rows
-
-
-def read_cell(cell: object) -> float | None:
-    """The number that a cell stands for: NaN for one that is unknown, None for one that is no number.
-
-    Examples
-    --------
-    >>> read_cell("0.25"), read_cell("True"), read_cell(""), read_cell("high")
-    (0.25, 1.0, nan, None)
-    """
-    text = "" if cell is None else str(cell).strip()
-    if (word := _WORDS.get(text.lower())) is not None:
-        return word
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A text file with cells between commas, semicolons or tabs; its first line names the columns."""
+    """A text file with cells between commas, semicolons, tabs or bars; its first line names the columns."""
 
     path: Path  #: as the user wrote it
     plain: Path  #: the same file under a name that DuckDB takes literally
@@ -77,14 +54,6 @@ class CsvFile:
         with _text(path, plain) as file:
             names = next(_records(path, file, delimiter))[1]
         return cls(path, plain, tuple(name.strip() for name in names), delimiter)
-
-    def columns(self, places: Sequence[int]) -> Floats | None:
-        """Some columns in bulk, [N, columns]; None where only a walk through the rows can tell."""
-        if len(self.names) == 1:  # a blank line would be a row
-            return None
-        with suppress(DataError):
-            return _fetch(self.path, self.plain, self._source, [_number(f"c{place}") for place in places])
-        return None
 
     @property
     def _source(self) -> str:
@@ -164,12 +133,14 @@ class CsvFile:
     def _advice(self) -> str:
         if any(name.count("(") != name.count(")") for name in self.names):
             return 'put names that hold a comma in double quotes, as in "mother(X1,X2)"'
+        if self.names[0].startswith(("#", "sep=")):
+            return f"the first line must name the columns, and {self.names[0]!r} does not: delete it"
         return "give every line one cell per column"
 
 
 @dataclass(frozen=True)
 class ParquetFile:
-    """A Parquet file of numbers and truth values."""
+    """A Parquet file."""
 
     path: Path  #: as the user wrote it
     plain: Path  #: the same file under a name that DuckDB takes literally
@@ -187,23 +158,6 @@ class ParquetFile:
         stored = tuple(name for name, _ in schema[1:])
         names = stored if len(stored) == len(fields) else tuple(name for name, _ in fields)
         return cls(path, plain, tuple(name.strip() for name in names), fields)
-
-    def columns(self, places: Sequence[int]) -> Floats | None:
-        """Some columns in bulk, [N, columns]."""
-        wanted = []
-        for place in places:
-            name, kind = self.fields[place]
-            quoted = identifier(name)
-            if _NUMBERS.fullmatch(kind):
-                wanted.append(f"coalesce(CAST({quoted} AS DOUBLE), 'nan'::DOUBLE)")
-            elif kind == "VARCHAR":
-                wanted.append(_number(quoted))
-            else:
-                raise DataError(
-                    f"{self.path}, column {self.names[place]!r} holds values of type {kind}: "
-                    "give numbers from 0 to 1, or leave the column out"
-                )
-        return _fetch(self.path, self.plain, "read_parquet(?)", wanted)
 
     def values(self, as_text: Collection[int] = ()) -> Iterator[tuple[NDArray[Any], bool]]:
         """Every column as it is: numbers, truth values, or text, None where empty.
@@ -229,16 +183,6 @@ class ParquetFile:
                     cell = f"CAST({quoted} AS VARCHAR)"
                 column = database.execute(f"SELECT {cell} AS c FROM read_parquet(?)", [str(self.plain)])
                 yield _unmasked(column.fetchnumpy()["c"]), is_date
-
-    def rows(self) -> Iterator[tuple[str, Sequence[object]]]:
-        """The cells of every row, and its number, from 1."""
-        with _connection(self.path) as database:
-            cursor = database.execute("SELECT * FROM read_parquet(?)", [str(self.plain)])
-            row = 0
-            while chunk := cursor.fetchmany(_CHUNK):
-                for cells in chunk:
-                    row += 1
-                    yield f"row {row}", cells
 
 
 TableFile: TypeAlias = CsvFile | ParquetFile
@@ -330,13 +274,6 @@ def _fit(head: Sequence[str], delimiter: str) -> tuple[bool, int]:
     return len(set(counts)) == 1 and counts[0] > 1, counts[0]
 
 
-def _number(column: str) -> str:
-    """SQL for the number that a cell of text stands for, the bulk form of `read_cell`."""
-    words = ", ".join(f"'{word}': '{value}'::DOUBLE" for word, value in _WORDS.items())
-    word = f"MAP {{{words}}}[lower(trim(coalesce({column}, '')))]"
-    return f"coalesce(TRY_CAST({column} AS DOUBLE), {word}, {_UNREADABLE})"
-
-
 def _double(column: str) -> str:
     """SQL for a cell as a number, NaN where it is none."""
     return f"coalesce(TRY_CAST({column} AS DOUBLE), 'nan'::DOUBLE)"
@@ -364,17 +301,6 @@ def _unmasked(column: NDArray[Any]) -> NDArray[Any]:
 
 def _connection(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
     return duckdb_connection(lambda why: f"{path} cannot be read as Parquet ({why}): write it again")
-
-
-def _fetch(path: Path, plain: Path, source: str, expressions: Sequence[str]) -> Floats:
-    """The values of SQL expressions on every row of a source, [N, expressions]."""
-    chosen = ", ".join(f"{expression} AS v{place}" for place, expression in enumerate(expressions))
-    with _connection(path) as database:
-        columns = database.execute(f"SELECT {chosen} FROM {source}", [str(plain)]).fetchnumpy()
-    table = np.empty((len(columns["v0"]), len(expressions)), order="F")  # filled and checked by columns
-    for place in range(len(expressions)):
-        table[:, place] = columns[f"v{place}"]
-    return table
 
 
 def _count(number: int, thing: str) -> str:

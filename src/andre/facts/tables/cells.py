@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import numpy as np
 
 from andre.arrays import Floats, Ints
+from andre.logic import spell_date
 
 #: Cells that say nothing, in lower case.
 MISSING = frozenset({"", "?", "-", "--", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"})
@@ -24,6 +25,8 @@ _CELL = re.compile(
     rf"(?P<sign>[+\-−]?)\s*(?P<before>{_MONEY})?\s*(?P<inner>[+\-−]?)"
     rf"(?P<digits>[0-9.,{_GROUPS}]*[0-9][.,]?)(?P<power>[eE][+-]?[0-9]+)?\s*(?P<after>%|{_MONEY})?\Z"
 )
+#: Accounts write what is negative in parentheses, the currency inside or before them.
+_BRACKETED = re.compile(rf"(?P<before>{_MONEY})?\s*\((?P<inside>[^()]+)\)\Z")
 _PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?\Z", re.IGNORECASE)
 _CODE = re.compile(r"-?0[0-9]+\Z")
@@ -68,11 +71,14 @@ class NumberStyle:
     (1234.5, 1234.5, nan)
     >>> [NumberStyle(".", unit).read(text) for unit, text in (("%", "12%"), ("$", "-$5"), ("h", "13:45"))]
     [12.0, -5.0, 13.75]
+    >>> NumberStyle(unit="$", brackets=True).read("($223.33)")
+    -223.33
     """
 
     decimal: str = "."  #: what stands before decimals: a point or a comma
     #: A currency that cells may have, the percent sign that all have, or h for times such as 13:45, in hours.
     unit: str = ""
+    brackets: bool = False  #: whether a number in parentheses is negative, as in accounts
 
     def read(self, text: str) -> float:
         """The number that a cell stands for; NaN where it is none."""
@@ -83,11 +89,14 @@ class NumberStyle:
         found = _Number.of(text)
         if found is None or (found.unit != self.unit and (found.unit or self.unit == "%")):
             return np.nan
+        if found.bracketed and not self.brackets:
+            return np.nan
         return found.value(self.decimal)
 
     def __str__(self) -> str:
         parts = ["with decimal commas"] if self.decimal == "," else []
         parts += [f"in {_UNIT_NAMES.get(self.unit, self.unit)}"] if self.unit else []
+        parts += ["with negative ones in parentheses"] if self.brackets else []
         return " and ".join(parts)
 
 
@@ -116,9 +125,15 @@ class _Number:
     digits: str
     power: str
     unit: str
+    bracketed: bool = False
 
     @classmethod
     def of(cls, text: str) -> _Number | None:
+        if bracketed := _BRACKETED.match(text):
+            inside = cls.of((bracketed["before"] or "") + bracketed["inside"].strip())
+            if inside is None or inside.negative:
+                return None
+            return replace(inside, negative=True, bracketed=True)
         match = _CELL.match(text)
         if match is None or (match["sign"] and match["inner"]) or (match["before"] and match["after"]):
             return None
@@ -137,7 +152,8 @@ class _Number:
 def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyle]:
     """The numbers of distinct cells in the style that reads most rows, NaN where one is none.
 
-    A point stands before decimals unless commas there make more cells readable.
+    A point stands before decimals unless commas there make more cells readable. Parentheses make a number
+    negative where others stand without them, or hold a currency: (1) and (2) alone are names.
 
     Examples
     --------
@@ -159,11 +175,22 @@ def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyl
     if weights.get("%", 0) > weights.get("", 0) + sum(money.values()):
         unit = "%"
     best, style = values, plain
-    for tried in (NumberStyle(".", unit), NumberStyle(",", unit), NumberStyle(".", "h")):
+    brackets = _are_negative([number for number in found if number is not None])
+    for tried in (
+        NumberStyle(".", unit, brackets),
+        NumberStyle(",", unit, brackets),
+        NumberStyle(".", "h"),
+    ):
         values = _read_all(tried.read, texts)
         if counts[~np.isnan(values)].sum() > counts[~np.isnan(best)].sum():
             best, style = values, tried
     return best, style
+
+
+def _are_negative(found: Sequence[_Number]) -> bool:
+    """Whether parentheses around some of these numbers are those of accounts."""
+    inside = [number for number in found if number.bracketed]
+    return bool(inside) and (len(inside) < len(found) or any(number.unit for number in inside))
 
 
 def read_booleans(texts: Sequence[str]) -> Floats:
@@ -269,13 +296,43 @@ def read_dates(texts: Sequence[str], counts: Ints) -> tuple[Floats, DateStyle]:
     DateStyle(day_first=True)
     """
     styles = [DateStyle(day_first=False), DateStyle(day_first=True)]
-    if any(re.match(r"\d{1,2}\.\d", text) for text in texts):
+    if _by_points(texts):
         styles.reverse()
     read = [_read_all(style.read, texts) for style in styles]
     rows = [int(counts[~np.isnan(values)].sum()) for values in read]
     place = int(np.argmax(rows))
     same = bool(np.array_equal(read[0], read[1], equal_nan=True))
     return read[place], replace(styles[place], day_first=False) if same else styles[place]
+
+
+def _by_points(texts: Sequence[str]) -> bool:
+    """Whether there are dates such as 1.3.2021, in which the day comes first."""
+    return any(re.match(r"\d{1,2}\.\d", text) for text in texts)
+
+
+def date_remark(texts: Sequence[str], style: DateStyle) -> str:
+    """How dates of one style were read where that is not plain: with the day first, or by a guess.
+
+    Examples
+    --------
+    >>> date_remark(["25/12/2020", "01/02/2021"], DateStyle(day_first=True))
+    'with the day first'
+    >>> date_remark(["01/02/2021", "03/04/2021"], DateStyle())
+    "'01/02/2021' is read as 2021-01-02, the month first, and with the day first all could be read, too: ..."
+    """
+    other = replace(style, day_first=not style.day_first)
+    chosen, turned = _read_all(style.read, texts), _read_all(other.read, texts)
+    differ = np.flatnonzero(~np.isnan(chosen) & ~np.isnan(turned) & (chosen != turned))
+    settled = (np.isnan(turned) & ~np.isnan(chosen)).any()  # some cells can be read in one way only
+    if settled or not len(differ) or _by_points(texts):
+        return str(style)
+    place = int(differ[0])
+    day = spell_date(chosen[place])
+    first, second = ("day", "month") if style.day_first else ("month", "day")
+    return (
+        f"{texts[place]!r} is read as {day}, the {first} first, and with the {second} first all could be "
+        f"read, too: write dates as {day} to be sure"
+    )
 
 
 def _read_all(read: Callable[[str], float], texts: Sequence[str]) -> Floats:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Floats
+from andre.arrays import Bools, Floats
 from andre.errors import DataError
 from andre.facts.tables.labels import Labels, label_column
-from andre.facts.tables.raw import RawTable
+from andre.facts.tables.raw import RawColumn, RawTable
+from andre.facts.tables.schema import ColumnSchema
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,8 @@ class LabelledRows:
         DataError
             Where a column is not there, or does not hold labels or weights.
         """
+        if not table.n_rows:
+            raise DataError(f"{table.source} has column names but no rows: add rows with labels")
         labels = Labels.read(table, label, positive, classes=classes)
         special = [label_column(table, label)]
         weights = np.ones(table.n_rows)
@@ -127,9 +130,73 @@ class LabelledRows:
         return self.take(~held), self.take(held)
 
 
+@dataclass(frozen=True, eq=False)
+class TruthRows:
+    """Rows of truth values, as a program over the atoms of their columns reads them.
+
+    Examples
+    --------
+    >>> table = RawTable.read({"wings": [1, 0.9, 0], "feathers": ["true", None, "false"], "bird": [1, 1, 0]})
+    >>> rows = TruthRows.read(table, ["wings", "feathers"], "bird")
+    >>> rows.valuations.tolist(), rows.labels
+    ([[1.0, 1.0], [0.9, nan], [0.0, 0.0]], array([ True,  True, False]))
+    """
+
+    valuations: Floats  #: [rows, columns] in [0, 1]; NaN is unknown
+    labels: Bools  #: [rows]; all False where none were asked for
+    weights: Floats  #: [rows]
+
+    @classmethod
+    def read(
+        cls,
+        table: RawTable,
+        names: Sequence[str],
+        label: str | None = None,
+        weight: str | None = None,
+    ) -> TruthRows:
+        """Some columns of a table as truth values, in this order.
+
+        Parameters
+        ----------
+        table
+            The table.
+        names
+            The columns.
+        label
+            A column of 0 and 1, or true and false; rows without a label are left out.
+        weight
+            A column of row weights.
+
+        Raises
+        ------
+        DataError
+            Where a column is not there, or holds numbers outside [0, 1].
+        """
+        valuations = np.empty((table.n_rows, len(names)))
+        for place, name in enumerate(names):
+            valuations[:, place] = _truth(table.column(name))
+        weights = np.ones(table.n_rows) if weight is None else _weights(table, weight)
+        if label is None:
+            return cls(valuations, np.zeros(table.n_rows, dtype=np.bool_), weights)
+        labels = _truth(table.column(label, "label column"))
+        wrong = np.flatnonzero(~np.isin(labels, (0.0, 1.0)) & ~np.isnan(labels))
+        if len(wrong):
+            raise DataError(
+                f"{table.source}, label column {label!r}: the label of row {wrong[0] + 1} is "
+                f"{labels[wrong[0]]:g}: labels of truth values must be 0 or 1"
+            )
+        known = ~np.isnan(labels)
+        return cls(valuations[known], labels[known] == 1, weights[known])
+
+
+def _truth(column: RawColumn) -> Floats:
+    values: Floats = ColumnSchema(column.name, "truth").read(column)[0].values
+    return values
+
+
 def read_examples(
     source: Any,
-    label: str,
+    label: str | Any,
     validation: Any = None,
     *,
     weight: str | None = None,
@@ -142,7 +209,10 @@ def read_examples(
     ----------
     source
         Whatever `RawTable.read` takes.
-    label, weight, positive
+    label
+        As for `LabelledRows.read`; or the labels themselves, one a row: an array, a list or a Series. They
+        take the place of the column that a Series is named like, and are called h where they have no name.
+    weight, positive
         As for `LabelledRows.read`.
     validation
         A share of the rows to hold out, a number or its text, or a second table of the same columns.
@@ -155,8 +225,12 @@ def read_examples(
     >>> train, held = read_examples(table, "old", 0.2)
     >>> len(train), len(held)
     (8, 2)
+    >>> read_examples({"age": [4, 5, 6]}, ["cat", "dog", "cat"])[0].labels.classes
+    ('cat', 'dog')
     """
     table = RawTable.read(source)
+    if not isinstance(label, str):
+        table, label = _with_labels(table, label)
     rows = LabelledRows.read(table, label, weight=weight, positive=positive)
     if validation is None:
         return rows, None
@@ -165,8 +239,28 @@ def read_examples(
     except (TypeError, ValueError):  # no number, so a table
         text = [column.name for column in table.columns if column.levels is not None]
         other = RawTable.read(validation, as_text=text)
-        return rows, LabelledRows.read(other, label, weight=weight, classes=rows.labels.classes)
+        known = rows.labels
+        return rows, LabelledRows.read(other, known.name, weight=weight, classes=known.classes)
     return rows.split(share, seed)
+
+
+def _with_labels(table: RawTable, labels: Any) -> tuple[RawTable, str]:
+    """The table with labels that were given apart from it as one more column, and the name of this column."""
+    given = getattr(labels, "name", None)  # of a Series
+    name = str(given).strip() if given else "h"
+    if not given and name in table.names:
+        raise DataError(
+            f"{table.source} has a column 'h', as labels without a name are called: give label='h' for this "
+            "column, or the labels as a Series with a name"
+        )
+    column = RawColumn.from_array(name, labels)
+    if len(column.values) != table.n_rows:
+        raise DataError(
+            f"there are {len(column.values)} labels for the {table.n_rows} rows of {table.source}: "
+            "give one for each row"
+        )
+    others = tuple(one for one in table.columns if one.name != name)
+    return replace(table, columns=(*others, column)), name
 
 
 def _weights(table: RawTable, name: str) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +16,16 @@ from andre.errors import DataError, shorten
 from andre.facts.tables.cells import BOOLEANS, TRUE_WORDS, canonical_level, level_of, plain_number
 from andre.facts.tables.raw import RawColumn, RawTable
 from andre.facts.tables.schema import ColumnSchema
-from andre.logic import Atom, Constant, number_or_none
+from andre.logic import Atom, Constant, number_or_none, spell_date
 
 _MOST_WHOLE = 50  # whole numbers that may be classes
-_MOST_FRACTIONS = 10  # other numbers that may be
-_CUT = re.compile(r"(?P<name>.+?)\s*(?P<sign>>=|=<|<=|>|<)\s*(?P<value>[^<>=]+)\Z")
+_MOST_FRACTIONS = 10  # other numbers, or dates, that may be
+_DAY = 86_400  # seconds
+#: Comparisons that make two classes of a column; of one with a class, the blanks tell its sign from others.
+_COMPARISONS = (
+    re.compile(r"(?P<name>.+?)\s*(?P<sign>>=|=<|<=|>|<)\s*(?P<value>[^<>=]+)\Z"),
+    re.compile(r"(?P<name>.+?)\s+(?P<sign>=)\s+(?P<value>.+)\Z"),
+)
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -67,10 +72,11 @@ class Labels:
         table
             The table.
         label
-            The column; or a comparison of a column with a number, such as `price > 100`, which gives two
-            classes, true and false.
+            The column; or a comparison of a column with a number or a date, such as `price > 100`, or
+            with a class, `species = cat`, which gives two classes, true and false.
         positive
             Of two classes the one that rules are about. By default it is 1, true or yes, else the second.
+            Of more than two, this one against all others, as `species = cat` does.
         classes
             The classes that are known already, of which every row that has a label has one.
 
@@ -79,19 +85,22 @@ class Labels:
         DataError
             Where the column is not there, holds keys or measurements, or has fewer than two classes.
         """
-        column = _cut(table, label)
-        if column is None:
+        comparison = _Comparison.read(table, label)
+        if comparison is not None:
+            column = comparison.column(table, known=classes is not None)
+        else:
             column = table.column(label, "label column")
             if classes is None:
                 _refuse_measurements(table.source, column)
         where = f"{table.source}, label column {column.name!r}"
-        levels, codes, _ = column.distinct()
-        texts = [canonical_level(level) for level in levels]
-        if not texts:
+        levels, codes, counts = column.distinct()
+        if not levels:
             raise DataError(f"{where}: no row has a label: name another column")
+        texts = [canonical_level(level) for level in levels]
+        spelled = _spellings(texts, counts.tolist(), classes)
         known = classes
-        classes = tuple(sorted(set(texts), key=_order)) if known is None else tuple(known)
-        if strange := next((text for text in texts if text not in classes), None):
+        classes = tuple(sorted(set(spelled.values()), key=_order)) if known is None else tuple(known)
+        if strange := next((text for text in spelled.values() if text not in classes), None):
             raise DataError(
                 f"{where}: there is a class {shorten(strange, 30)!r} that rules were not learned for: "
                 f"the classes are {_some(classes)}"
@@ -101,15 +110,15 @@ class Labels:
                 f"{where}: every label is {shorten(classes[0], 40)!r}, so there is only one class and "
                 "nothing to tell apart: add rows of another class, or name another column"
             )
+        chosen = _positive(where, classes, positive)
+        if positive is not None and len(classes) > 2:
+            return cls.read(table, f"{column.name} = {classes[chosen]}")
         place = {text: number for number, text in enumerate(classes)}
         rows = np.flatnonzero(codes >= 0)
-        found = np.array([place[text] for text in texts], dtype=np.intp)[codes[rows]]
+        found = np.array([place[spelled[text]] for text in texts], dtype=np.intp)[codes[rows]]
         missing = len(codes) - len(rows)
         kept = "row has no label and is" if missing == 1 else "rows have no label and are"
-        notes: tuple[str, ...] = (f"{missing} {kept} left out",) if missing else ()
-        if alike := _differ_in_case(classes):
-            notes += (f"the classes {' and '.join(alike)} differ in their capitals only: are they one?",)
-        chosen = _positive(where, classes, positive)
+        notes = (*([f"{missing} {kept} left out"] if missing else []), *_joined(spelled))
         return cls(column.name, classes, found, rows, chosen, notes)
 
     def head(self, value: str | None = None) -> Atom:
@@ -119,7 +128,7 @@ class Labels:
         """
         value = self.classes[self.positive] if value is None else value
         pair = {text.lower() for text in self.classes}
-        two = len(self.classes) == 2  # yes and Yes beside no would have one head
+        two = len(self.classes) == 2  # of classes that were not read here, yes and Yes may stand beside no
         if two and value.lower() in TRUE_WORDS and any(pair == set(words) for words in BOOLEANS):
             return column_atom(self.name)
         return Atom(self.name, (level_constant(value),))
@@ -142,10 +151,8 @@ def label_column(table: RawTable, label: str) -> str:
     >>> label_column(table, "price > 4.5"), label_column(table, "color")
     ('price', 'color')
     """
-    match = _CUT.match(label.strip())
-    if match is None or label.strip() in table.names or match["name"] not in table.names:
-        return table.column(label, "label column").name
-    return match["name"]
+    comparison = _Comparison.read(table, label)
+    return table.column(label, "label column").name if comparison is None else comparison.name
 
 
 def column_atom(name: str) -> Atom:
@@ -178,33 +185,85 @@ def _order(text: str) -> tuple[bool, float, str]:
     return (number is None, number or 0.0, text)
 
 
-def _cut(table: RawTable, label: str) -> RawColumn | None:
-    """The column of true and false that a comparison stands for, unless a column has that very name."""
-    match = _CUT.match(label.strip())
-    if match is None or label.strip() in table.names or match["name"] not in table.names:
-        return None
-    column, value = _measured(table.column(match["name"])), number_or_none(match["value"].strip())
-    if column.levels is not None or value is None:
-        raise DataError(f"{label!r} cannot be a label: {match['name']!r} or {match['value']!r} is no number")
-    holds = _SIGNS[match["sign"]](column.values, value)
-    codes = np.where(column.known, holds, -1).astype(np.int32)
-    return RawColumn(label.strip(), codes, ("false", "true"))
+@dataclass(frozen=True)
+class _Comparison:
+    """A label that compares a column with a value."""
+
+    label: str
+    name: str  #: of the column
+    sign: str
+    value: str
+
+    @classmethod
+    def read(cls, table: RawTable, label: str) -> _Comparison | None:
+        """The comparison that a label is; None for one that names a column."""
+        text = label.strip()
+        if text in table.names:
+            return None
+        matches = (pattern.match(text) for pattern in _COMPARISONS)
+        found = next((match for match in matches if match and match["name"] in table.names), None)
+        if found is None:
+            return None
+        return cls(text, found["name"], found["sign"], found["value"].strip().strip("'\""))
+
+    def column(self, table: RawTable, *, known: bool) -> RawColumn:
+        """The column of true and false that it stands for; rows of known classes need not have both."""
+        own = table.column(self.name)
+        holds = self._equals(own, table.source, known=known) if self.sign == "=" else self._cuts(own)
+        return RawColumn(self.label, np.where(own.known, holds, -1).astype(np.int32), ("false", "true"))
+
+    def _equals(self, column: RawColumn, source: str, *, known: bool) -> Bools:
+        """Where the column has the class, [rows]."""
+        levels, codes, counts = column.distinct()
+        texts = [canonical_level(level) for level in levels]
+        spelled = _spellings(texts, counts.tolist(), None)
+        wanted = _same_class(canonical_level(self.value), tuple(dict.fromkeys(spelled.values())))
+        if wanted is None and not known:
+            classes = sorted(set(spelled.values()), key=_order)
+            raise DataError(
+                f"{source}, label column {column.name!r} has no class {self.value!r}: its classes are "
+                f"{_some(classes)}"
+            )
+        return np.array([*(spelled[text] == wanted for text in texts), False], dtype=np.bool_)[codes]
+
+    def _cuts(self, column: RawColumn) -> Bools:
+        """Where the column is above or below the value, [rows]."""
+        measured, schema = _measured(column)
+        read = schema.dates.read if measured.is_date else schema.numbers.read
+        value = read(self.value)
+        if np.isnan(value) and not measured.is_date:
+            number = number_or_none(self.value)
+            value = np.nan if number is None else float(number)
+        if measured.levels is not None or np.isnan(value):
+            kind = "date" if measured.is_date else "number"
+            raise DataError(
+                f"{self.label!r} cannot be a label: {self.name!r} or {self.value!r} is no {kind}; write it "
+                f"as in '{self.name} > {'2021-03-01' if measured.is_date else '100'}'"
+            )
+        return np.asarray(_SIGNS[self.sign](measured.values, value))
 
 
-def _measured(column: RawColumn) -> RawColumn:
-    """The column as plain numbers, where its cells are such as $5 or 1.234,5; any other as it is."""
+def _measured(column: RawColumn) -> tuple[RawColumn, ColumnSchema]:
+    """The column as plain numbers, or dates, where its cells are such as $5, 1.234,5 or 1.3.2021."""
     schema = ColumnSchema.learn(column)
-    if column.levels is None or schema.kind != "number":
-        return column
-    return RawColumn(column.name, schema.read(column)[0].values)
+    if column.levels is None or schema.kind not in ("number", "date"):
+        return column, schema
+    return RawColumn(column.name, schema.read(column)[0].values, is_date=schema.kind == "date"), schema
 
 
 def _refuse_measurements(source: str, column: RawColumn) -> None:
     """Refuse numbers that are measured, and values that all differ: neither are classes."""
-    where, column = f"{source}, label column {column.name!r}", _measured(column)
-    if column.is_date:
-        raise DataError(f"{where} holds dates: a label is one of some classes; name another column")
+    where, is_text = f"{source}, label column {column.name!r}", column.levels is not None
+    column, _ = _measured(column)
     known = column.values[column.known]
+    if column.is_date and len(known):
+        if is_text and len(np.unique(known)) <= _MOST_FRACTIONS:
+            return
+        middle = spell_date(float(np.median(known) // _DAY * _DAY))
+        raise DataError(
+            f"{where} holds dates, and a label is one of some classes: name a label that cuts them, such as "
+            f"'{column.name} > {middle}', or another column"
+        )
     if column.levels is None:
         found = np.unique(known)
         whole = bool(np.equal(found, np.rint(found)).all())
@@ -228,20 +287,52 @@ def _refuse_measurements(source: str, column: RawColumn) -> None:
         )
 
 
-def _differ_in_case(classes: tuple[str, ...]) -> tuple[str, ...]:
-    """The first classes that would be one in lower case."""
-    seen: dict[str, str] = {}
-    for name in classes:
-        if (other := seen.setdefault(name.lower(), name)) != name:
-            return other, name
-    return ()
+def _spellings(texts: Sequence[str], counts: Sequence[int], classes: Sequence[str] | None) -> dict[str, str]:
+    """The class that each text stands for: texts that differ in capitals only are one.
+
+    It is spelled as most rows have it, or as the classes are that are known already.
+
+    Examples
+    --------
+    >>> _spellings(["Yes", "no", "yes"], [1, 4, 3], None)
+    {'Yes': 'yes', 'no': 'no', 'yes': 'yes'}
+    """
+    if classes is not None:
+        return {text: _same_class(text, classes) or text for text in texts}
+    ranked = sorted(zip(counts, texts, strict=True), key=lambda pair: (-pair[0], pair[1].swapcase()))
+    first: dict[str, str] = {}
+    for _, text in ranked:
+        first.setdefault(text.casefold(), text)
+    return {text: first[text.casefold()] for text in texts}
+
+
+def _same_class(text: str, classes: Sequence[str]) -> str | None:
+    """The class of this name, or the only one that differs in capitals only; None where there is none."""
+    if text in classes:
+        return text
+    alike = [name for name in classes if name.casefold() == text.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _joined(spelled: Mapping[str, str]) -> list[str]:
+    """A note on every class that was written in several ways."""
+    notes = []
+    for name in dict.fromkeys(spelled.values()):
+        others = sorted(text for text, chosen in spelled.items() if chosen == name != text)
+        if others:
+            listed = ", ".join(shorten(text, 30) for text in others)
+            notes.append(
+                f"the class {shorten(name, 30)} is also written {listed}, which differs in capitals only: "
+                "they are joined; rename one to keep them apart"
+            )
+    return notes
 
 
 def _positive(where: str, classes: tuple[str, ...], wanted: str | None) -> int:
     """The place of the class that rules are about."""
     if wanted is not None:
-        text = canonical_level(wanted.strip())
-        if text not in classes:
+        text = _same_class(canonical_level(wanted.strip()), classes)
+        if text is None:
             raise DataError(f"{where} has no class {wanted!r}: its classes are {_some(classes)}")
         return classes.index(text)
     # Of numbers it is the larger, 1 beside 0 as 2 beside 1.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import difflib
 import numbers
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -198,7 +197,7 @@ class RawTable:
             RawColumn.from_array(name, column, as_text=name in as_text)
             for name, column in zip(titles, values, strict=True)
         )
-        return cls(columns, len(columns[0].values) if columns else 0)._with_rows()
+        return cls(columns, len(columns[0].values) if columns else 0)._with_columns()
 
     @classmethod
     def _from_file(cls, file: TableFile, as_text: frozenset[str]) -> RawTable:
@@ -211,13 +210,11 @@ class RawTable:
         for place, column in enumerate(columns):
             if place not in stay:
                 columns[place] = column._as_numbers()
-        return cls(tuple(columns), len(columns[0].values) if columns else 0, str(file.path))._with_rows()
+        return cls(tuple(columns), len(columns[0].values) if columns else 0, str(file.path))._with_columns()
 
-    def _with_rows(self) -> RawTable:
+    def _with_columns(self) -> RawTable:
         if not self.columns:
             raise DataError(f"{self.source} has no columns: give at least one and the label")
-        if not self.n_rows:
-            raise DataError(f"{self.source} has column names but no rows: add rows to learn from")
         return self
 
     @property
@@ -238,7 +235,9 @@ class RawTable:
         close = difflib.get_close_matches(name, self.names, n=1)
         guess = f"; did you mean {close[0]!r}?" if close else ""
         if any(plain_number(other) is not None for other in self.names):
-            guess += "; the first line must name the columns"
+            guess = "; the first line must name the columns"
+        elif len(self.names) == 1 and name.strip() in self.names[0]:
+            guess = "; cells must stand between commas, semicolons, tabs or bars"
         more = f" and {len(self.names) - _MOST_NAMES} more" if len(self.names) > _MOST_NAMES else ""
         listed = ", ".join(map(repr, self.names[:_MOST_NAMES]))
         raise DataError(f"{self.source} has no {what} {name!r}: its columns are {listed}{more}{guess}")
@@ -266,12 +265,16 @@ class RawTable:
 def _check_names(source: str, names: Sequence[str]) -> list[str]:
     """The names of columns without blanks around them; one that has none is called by its place."""
     found = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
-    twice = next((name for name, count in Counter(found).items() if count > 1), None)
-    if twice is not None:
-        first, second = [place for place, name in enumerate(found, start=1) if name == twice][:2]
-        raise DataError(
-            f"{source}: columns {first} and {second} are both named {twice!r}: give each its own name"
-        )
+    seen: dict[str | Atom, int] = {}
+    for place, name in enumerate(found, start=1):
+        key = Atom.parse(name) if "(" in name else name  # blanks in atoms say nothing
+        first = seen.setdefault(key, place)
+        if first != place:
+            where = "" if plain_number(name) is None else " in the first line, which must name the columns"
+            raise DataError(
+                f"{source}: columns {first} and {place} are both named {name!r}: give each its own "
+                f"name{where}"
+            )
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -18,6 +18,7 @@ from andre.facts.tables.cells import (
     NumberStyle,
     are_booleans,
     canonical_level,
+    date_remark,
     is_code,
     level_of,
     read_booleans,
@@ -146,12 +147,19 @@ class ColumnSchema:
             _check_truth(self.name, values)
         return TypedColumn(self.name, self.kind, values), seen.unread(np.isnan(values), self.kind)
 
+    def unknown(self, rows: int) -> TypedColumn:
+        """A column of this kind without any value."""
+        category = self.kind == "category"
+        values = np.full(rows, -1, dtype=np.int32) if category else np.full(rows, np.nan)
+        return TypedColumn(self.name, self.kind, values)
+
     def _values(self, levels: Sequence[str]) -> Floats:
         """The numbers of distinct cells, NaN where one cannot be read."""
         if self.kind == "boolean":
             return read_booleans(levels)
         read = self.dates.read if self.kind == "date" else self.numbers.read
-        return np.array([read(level) for level in levels], dtype=np.float64)
+        values = np.array([read(level) for level in levels], dtype=np.float64)
+        return np.where(np.isnan(values), read_booleans(levels), values) if self.kind == "truth" else values
 
 
 @dataclass(frozen=True)
@@ -216,16 +224,27 @@ class Schema:
         """Columns whose cells new rows must give as text, since `1.234` is not there what it is elsewhere."""
         return frozenset(column.name for column in self.used if column.numbers != NumberStyle())
 
-    def read(self, table: RawTable) -> TypedTable:
+    def read(self, table: RawTable, needed: Collection[str] | None = None) -> TypedTable:
         """The columns in use of a table, each read as its kind; other columns are not looked at.
+
+        Parameters
+        ----------
+        table
+            Any rows.
+        needed
+            The columns in use that are looked at, all by default. The table may lack the others, which
+            are unknown on every row.
 
         Raises
         ------
         DataError
-            Where a column is missing, or holds truth values outside [0, 1].
+            Where a column that is needed is missing, or holds truth values outside [0, 1].
         """
         columns, notes = [], []
         for schema in self.used:
+            if needed is not None and schema.name not in needed:
+                columns.append(schema.unknown(table.n_rows))
+                continue
             column, remarks = schema.read(table.column(schema.name))
             columns.append(column)
             notes += [f"{schema.name}: {remark}" for remark in remarks]
@@ -396,8 +415,11 @@ _NO = {"boolean": "neither true nor false", "number": "no number", "date": "no d
 
 def _with_notes(base: ColumnSchema, seen: _Seen, values: Floats) -> ColumnSchema:
     """The schema of a column with how its distinct values were read, and which could not be."""
-    style = str(base.dates if base.kind == "date" else base.numbers)
-    notes: tuple[str, ...] = (style,) if style else ()
+    if base.kind != "date":
+        remark = str(base.numbers)
+    else:
+        remark = "" if seen.column.levels is None else date_remark(seen.levels, base.dates)
+    notes: tuple[str, ...] = (remark,) if remark else ()
     if np.isnan(values).any():
         notes += seen.unread(np.append(np.isnan(values), False)[seen.codes], base.kind)
     return replace(base, notes=notes)

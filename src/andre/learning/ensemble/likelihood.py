@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit
 
 from andre.arrays import Bools, Floats
 from andre.newton import fit_weights
@@ -36,6 +36,8 @@ class Labels:
     classes: NDArray[np.intp]  #: [rows], from 0
     weights: Floats  #: [rows]
     n_classes: int
+    #: [rows], for how many rows each stands, which validation may part; None: for one, whatever it weighs
+    copies: Floats | None = None
 
     @property
     def n_outputs(self) -> int:
@@ -52,9 +54,15 @@ class Labels:
         """The weight of all rows."""
         return float(self.totals.sum())
 
+    @property
+    def counts(self) -> Floats:
+        """For how many rows each stands, [rows]."""
+        return np.ones(len(self.classes)) if self.copies is None else self.copies
+
     def take(self, rows: NDArray[np.intp]) -> Labels:
         """The labels of some rows."""
-        return Labels(self.classes[rows], self.weights[rows], self.n_classes)
+        copies = None if self.copies is None else self.copies[rows]
+        return Labels(self.classes[rows], self.weights[rows], self.n_classes, copies)
 
     def losses(self, scores: Floats) -> Floats:
         """Minus the logarithm of the probability of each row's class, from scores, [rows, outputs]."""
@@ -82,12 +90,14 @@ def log_probabilities(scores: Floats) -> Floats:
     """
     if scores.shape[1] == 1:
         return np.hstack((-np.logaddexp(0, scores), -np.logaddexp(0, -scores)))
-    return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+    # SciPy's logsumexp looks at many cases first, and this is called thousands of times on few rows.
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
 def _shares(scores: Floats) -> Floats:
     """The probabilities of the classes that have scores, [rows, outputs]."""
-    return np.asarray(expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1))
+    return np.asarray(expit(scores)) if scores.shape[1] == 1 else np.exp(log_probabilities(scores))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,12 +13,16 @@ from andre.arrays import Bools, Floats
 from andre.errors import ConfigError
 from andre.evaluation import covers
 from andre.learning.ensemble.likelihood import Labels, log_probabilities
-from andre.logic import Evidence, Program
+from andre.logic import Evidence, Program, counted
 from andre.samples import BinnedTable, Codes, RuleSpace
 
 #: What decisions are to maximise: accuracy, balanced accuracy, or the least cost, by what a mistake costs
 #: on a row of each class.
 Objective: TypeAlias = Literal["accuracy", "balanced"] | Mapping[Any, float]
+
+#: Rows that evidence is taken to have more than it has, so that no share is 0: as many as Jeffreys' prior
+#: gives to one class. With one or two, the log-loss on rows that rules were learned without gets worse.
+_ADDED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +30,7 @@ class WeightedRules:
     """A base rate, and rules each of which adds its weight to the score of one class where it fires.
 
     Of two classes the second has a score and the first has 0. Probabilities are
-    the softmax of the scores.
+    the softmax of the scores, but none is lower than the rows it was learned from bear out.
 
     Examples
     --------
@@ -56,6 +60,8 @@ class WeightedRules:
     bases: Floats  #: [scores], of rows that no rule covers; one score for two classes
     evidence: Floats  #: [rules, 2], N_b and N_r: rows covered, and those among them of the rule's class
     costs: Floats  #: [classes, classes], of deciding on the second for a row of the first
+    #: [classes], which the probability of a class is never below, as `lowest_shares` gives them.
+    floors: Floats = field(default_factory=lambda: np.zeros(1))
 
     @property
     def n_literals(self) -> int:
@@ -83,7 +89,20 @@ class WeightedRules:
 
     def predict_proba(self, rows: BinnedTable | Bools) -> Floats:
         """The probability of every class on new rows, [rows, classes]."""
-        return np.asarray(np.exp(log_probabilities(self.scores(rows))))
+        return self.probabilities(self.scores(rows))
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """The probability of every class, [rows, classes], from scores, [rows, scores].
+
+        A class whose probability would fall below its floor has the floor, and the others share the rest
+        in their proportions. Weights add up where rules overlap, and the sum may be surer than any
+        evidence.
+        """
+        said = np.asarray(np.exp(log_probabilities(scores)))
+        low = said < self.floors
+        kept = np.where(low, 0.0, said)
+        rest = 1 - np.where(low, self.floors, 0.0).sum(axis=1, keepdims=True)
+        return np.where(low, self.floors, kept * (rest / kept.sum(axis=1, keepdims=True)))
 
     def predict(self, rows: BinnedTable | Bools) -> NDArray[Any]:
         """The class with the least expected cost on new rows, [rows]."""
@@ -92,6 +111,9 @@ class WeightedRules:
     def decide(self, probabilities: Floats) -> NDArray[np.intp]:
         """The place of the class with the least expected cost, from probabilities, [rows]."""
         return np.asarray((probabilities @ self.costs).argmin(axis=1))
+
+    def __repr__(self) -> str:
+        return f"WeightedRules({counted(len(self.codes), 'rule')} for {len(self.classes)} classes)"
 
     def __str__(self) -> str:
         two = len(self.classes) == 2
@@ -114,6 +136,33 @@ def scores_of(fires: Bools, owners: NDArray[np.intp], weights: Floats, bases: Fl
     for fired, owner, weight in zip(fires, owners, weights, strict=True):
         found[:, owner] += weight * fired
     return found
+
+
+def lowest_shares(said: Floats, labels: Labels) -> Floats:
+    """The least share of each class that training rows bear out, [classes].
+
+    Rows are ordered by how probable a class is said to be, [rows, classes]. Of the N least probable
+    rows, for any N, R are of the class all the same: with half a row more, of which the class has its
+    share q of all rows, that makes (R + q / 2) / (N + 1 / 2), and the least of these over all N is taken.
+
+    Examples
+    --------
+    >>> labels = Labels(np.array([0, 0, 0, 1, 1, 1]), np.ones(6), 2)
+    >>> said = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3)
+    >>> lowest_shares(said, labels)
+    array([0.07142857, 0.07142857])
+    """
+    shares = labels.totals / labels.total
+    floors = np.empty(len(shares))
+    for place, share in enumerate(shares.tolist()):
+        chance = said[:, place].round(12)
+        order = np.argsort(chance, kind="stable")
+        mass = labels.weights[order]
+        seen = np.cumsum(mass)
+        own = np.cumsum(mass * (labels.classes[order] == place))
+        last = np.append(np.diff(chance[order]) > 0, True)  # rows that are as probable count together
+        floors[place] = ((own + _ADDED * share) / (seen + _ADDED))[last].min()
+    return floors
 
 
 def costs_of(objective: Objective, classes: tuple[Any, ...], labels: Labels) -> Floats:

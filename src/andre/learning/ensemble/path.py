@@ -15,16 +15,19 @@ from andre.evaluation import mean_area_under_curve
 from andre.learning.ensemble.config import WeighingConfig
 from andre.learning.ensemble.growth import Growing
 from andre.learning.ensemble.likelihood import Labels, base_weights, log_probabilities
-from andre.learning.ensemble.model import WeightedRules, costs_of
+from andre.learning.ensemble.model import WeightedRules, costs_of, lowest_shares
 from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.learning.ensemble.search import Body, bodies_of, codes_of
 from andre.learning.ensemble.validation import Validation
 from andre.limits import limited, stage, time_left, unhurried
+from andre.logic import counted
 from andre.samples import BinnedTable, Codes, RuleSpace
 
 #: Of the loss that rules explain, a share that is too little to have more of them.
 _LITTLE = 0.01
+#: Probabilities below this count as this in a loss.
+_TINY = 1e-15
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,13 @@ class Fit:
     @classmethod
     def of(cls, rules: WeightedRules, scores: Floats, labels: Labels) -> Fit:
         """Judge scores, [rows, outputs], and the decisions that rules make of them."""
-        logs = log_probabilities(scores)
-        right = rules.decide(np.exp(logs)) == labels.classes
+        said = rules.probabilities(scores)
+        right = rules.decide(said) == labels.classes
+        losses = -np.log(np.maximum(said[np.arange(len(said)), labels.classes], _TINY))
         return cls(
-            loss=float(labels.weights @ labels.losses(scores) / labels.total),
+            loss=float(labels.weights @ losses / labels.total),
             accuracy=float(labels.weights @ right / labels.total),
-            auc=mean_area_under_curve(logs, labels.classes, labels.weights),
+            auc=mean_area_under_curve(said, labels.classes, labels.weights),
         )
 
 
@@ -67,6 +71,11 @@ class PathStep:
         """Whether the validated loss is within one standard error of the least."""
         return self.excess <= self.error
 
+    def __repr__(self) -> str:
+        judged = [("train", self.train), ("validation", self.validation)]
+        scores = ", ".join(f"accuracy {one.accuracy:.4f} ({name})" for name, one in judged if one)
+        return f"PathStep({counted(self.n_rules, 'rule')}, {scores})"
+
 
 @dataclass(frozen=True, eq=False)
 class RulePath:
@@ -81,6 +90,10 @@ class RulePath:
     def rules(self) -> WeightedRules:
         """The weighted rules that are taken."""
         return self.chosen.rules
+
+    def __repr__(self) -> str:
+        most = max((step.n_rules for step in self.steps), default=0)
+        return f"RulePath(up to {counted(most, 'rule')}, taken: {self.chosen!r})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,11 +171,15 @@ class _Learning:
         """Grow on all rows, grow on parts of them, and choose."""
         rng, config = np.random.default_rng(self.config.seed), self.config
         rows = Rows(self.table.bins, self.table.labels)
-        sample = rows.drawn(config.most_rows(len(rows.bins.columns)), rng)
+        most = config.most_rows(len(rows.bins.columns))
+        if rows.bins.n_rows <= most:
+            rows = rows.merged()
+        sample = rows.drawn(most, rng)
         with limited(time_left().share(0.6)):
             validation = Validation.run(rows, config, rng)  # proposals come from all rows: it does without
         search = config.search(validation.penalty if validation.folds else config.penalties[0])
-        sets = Growing(sample, search, config.max_rules, self._pool).upto(config.max_rules)
+        most = validation.largest if validation.folds else config.max_rules
+        sets = Growing(sample, search, most, self._pool).upto(most)
         given = self._given(sample)
         penalty = own = search.penalty
         if validation.folds:
@@ -216,6 +233,7 @@ class _Learning:
         """Rules with their evidence, and how they fit the rows that they were learned from."""
         labels, n_outputs = rows.labels, rows.labels.n_outputs
         loss = rows.loss(rules)
+        scores = loss.scores(rules.weights)
         own = labels.classes == (loss.owners + labels.n_classes - n_outputs)[:, None]  # [rules, rows]
         made = WeightedRules(
             space=self.table.space,
@@ -226,8 +244,9 @@ class _Learning:
             bases=rules.weights[:n_outputs],
             evidence=np.stack((loss.covers @ labels.weights, (loss.covers & own) @ labels.weights), axis=1),
             costs=costs_of(self.config.objective, self.table.classes, self.table.labels),
+            floors=lowest_shares(np.exp(log_probabilities(scores)), labels),
         )
-        return PathStep(made, Fit.of(made, loss.scores(rules.weights), labels))
+        return PathStep(made, Fit.of(made, scores, labels))
 
     def _choose(self, steps: Sequence[PathStep], crisp: PathStep | None, *, validated: bool) -> PathStep:
         """The given program where it is near the best, else the smallest set that is."""
@@ -247,9 +266,10 @@ def _validated(step: PathStep, scores: Floats, validation: Validation, least: Fl
     labels = validation.labels
     above = labels.losses(scores) - least
     mean = validation.mean(above)
-    error = np.sqrt((labels.weights**2 * (above - mean) ** 2).sum()) / labels.total
+    spread = labels.weights**2 / labels.counts  # rows that one stands for share its weight
+    error = float(np.sqrt(spread @ (above - mean) ** 2)) / labels.total
     shares = labels.totals[labels.totals > 0] / labels.total
     unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
     little = _LITTLE * max(0.0, unexplained - validation.mean(least))
-    error = max(float(error), little)
+    error = max(error, little)
     return replace(step, validation=Fit.of(step.rules, scores, labels), excess=mean, error=error)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from andre.arrays import Floats
 from andre.learning.ensemble.likelihood import Labels, RuleLoss
 from andre.learning.ensemble.search import Body, codes_of
-from andre.samples import BinnedTable
+from andre.samples import BinnedTable, sums_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,23 @@ class Rows:
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows."""
         return Rows(self.bins.take(rows), self.labels.take(rows))
+
+    def merged(self) -> Rows:
+        """The distinct rows in a fixed order, each standing for all that are equal to it."""
+        classes = self.labels.classes.astype(np.int16)
+        table = np.column_stack([*(column.bins for column in self.bins.columns), classes])
+        distinct, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        weights, copies = (
+            sums_of(group.ravel(), part, len(distinct)) for part in (self.labels.weights, self.labels.counts)
+        )
+        merged = self.take(first)
+        return Rows(merged.bins, replace(merged.labels, weights=weights, copies=copies))
+
+    def part(self, shares: Floats) -> Rows:
+        """A share of each row, [rows] from 0 to 1: of one that stands for five, two are a share of 0.4."""
+        labels = self.labels
+        some = replace(labels, weights=labels.weights * shares, copies=labels.counts * shares)
+        return Rows(self.bins, some).take(np.flatnonzero(shares > 0))
 
     def drawn(self, most: int, rng: np.random.Generator) -> Rows:
         """So many rows at the most, drawn at random.

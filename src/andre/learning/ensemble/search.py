@@ -27,6 +27,8 @@ _Key = TypeVar("_Key")
 
 #: Bodies whose literals are exchanged one by one at the end of a search, and how often at the most.
 _POLISHED, _ROUNDS = 3, 4
+#: Bodies that are looked at for one exchange: the first few by gain, of which a shorter one may be best.
+_FEW = 4
 #: Rows of all bodies of a pool together, as many as are held.
 _POOLED = 10_000_000
 #: Curvature below which rows say nothing.
@@ -125,20 +127,23 @@ class BodySearch:
             How many to return.
         """
         found: dict[tuple[int, Body], float] = {}
+        tried: set[tuple[int, Body]] = set()  # bodies whose extensions are known
+        width = None if self.config.beam is None else 2 * self.config.beam  # prices reorder what gains order
         for owner in range(pull.slope.shape[1]):
             beam: list[Body] = [()]
             for _ in range(self.config.max_literals):
                 check()
                 if not beam:
                     break
-                extended = self._extended(beam, owner, pull)
+                extended = self._extended(beam, owner, pull, width)
+                tried.update((owner, body) for body in beam)
                 beam = _top(extended, self.config.beam)
                 found.update({(owner, body): extended[body] for body in beam})
             own = [body for body in known if body]
             found.update({(owner, b): s for b, s in zip(own, self.scores(own, owner, pull), strict=True)})
             found.update({(owner, body): score for body, score in self._pooled(owner, pull)})
         for owner, body in _top(found, _POLISHED):
-            found.update({(owner, b): s for b, s in self._polished(body, owner, pull).items()})
+            found.update({(owner, b): s for b, s in self._polished(body, owner, pull, tried).items()})
         return [Found(owner, self._plain(body), found[owner, body]) for owner, body in _top(found, count)]
 
     def _plain(self, body: Body) -> Body:
@@ -199,19 +204,24 @@ class BodySearch:
         gains[bend < _TINY * pull.total[owner]] = 0
         return gains, bend
 
-    def _extended(self, bodies: Sequence[Body], owner: int, pull: Pull) -> dict[Body, float]:
-        """Bodies with one more literal, and their scores: for each body the best of each column and sign."""
+    def _extended(
+        self, bodies: Sequence[Body], owner: int, pull: Pull, count: int | None = None
+    ) -> dict[Body, float]:
+        """Bodies with one more literal, and their scores: for each body the best of each column and sign.
+
+        Of very many the `count` that gain most, all where it is None.
+        """
         gains, bend = self._gains([self.cover(body) for body in bodies], owner, pull)
         if self.config.beam is not None:
             gains = self._best_of_sides(gains)
         found: dict[Body, float] = {}
         seen: set[tuple[float, float]] = set()
-        most = 4 * (self.config.beam or gains.size)
+        most = 4 * (count or gains.size)
         flat = gains.ravel()
         order = np.argpartition(-flat, most)[:most] if most < len(flat) else np.arange(len(flat))
         for place in order[np.argsort(-flat[order], kind="stable")]:
             literal, which = divmod(int(place), len(bodies))
-            if flat[place] <= 0:
+            if flat[place] <= 0 or len(found) == count:
                 break
             body = self._with(bodies[which], literal)
             same = (round(float(flat[place]), 6), round(float(bend.flat[place]), 6))
@@ -255,17 +265,23 @@ class BodySearch:
             kept.append(other)
         return tuple(sorted((*kept, literal)))
 
-    def _polished(self, body: Body, owner: int, pull: Pull) -> dict[Body, float]:
-        """Bodies on the way up from one, by exchanging or dropping one literal at a time."""
+    def _polished(
+        self, body: Body, owner: int, pull: Pull, tried: set[tuple[int, Body]]
+    ) -> dict[Body, float]:
+        """Bodies on the way up from one, by exchanging or dropping one literal at a time.
+
+        Bodies that were `tried` have been extended before, so that nothing better is to be had from them.
+        """
         found = {body: self.scores([body], owner, pull)[0]}
         for _ in range(_ROUNDS):
             check()
             shorter = [body[:place] + body[place + 1 :] for place in range(len(body))]
-            extended = self._extended(shorter, owner, pull)
-            nonempty = [b for b in shorter if b]
-            extended.update(zip(nonempty, self.scores(nonempty, owner, pull), strict=True))
-            if not extended:
+            shorter = [one for one in shorter if (owner, one) not in tried]
+            if not shorter:
                 break
+            tried.update((owner, one) for one in shorter)
+            extended = self._extended(shorter, owner, pull, _FEW)
+            extended.update(zip(shorter, self.scores(shorter, owner, pull), strict=True))
             best = max(extended, key=lambda b: extended[b])
             if extended[best] <= found[body] + 1e-6:
                 break

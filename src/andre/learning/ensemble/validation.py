@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from andre.arrays import Floats
 from andre.learning.ensemble.config import WeighingConfig
@@ -20,6 +19,9 @@ from andre.limits import check, stage
 _PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 #: Rule sets up to this size decide with which penalty rules are searched for.
 _PILOT = 10
+#: Rule sets grow until the loss on rows held out has not fallen for so many sizes, and for half of the best
+#: size, which takes them past the next refinement of all rules.
+_PATIENCE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,19 @@ class Fold:
     sets: list[RuleSet]
     train: Rows
     held_out: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Rows to learn from, rows held out, and the rule sets that grow on the former with each penalty."""
+
+    train: Rows
+    held_out: Rows
+    started: dict[float, Growing]
+
+    def fold(self, penalty: float, size: int) -> Fold:
+        """Rule sets of up to so many rules."""
+        return Fold(self.started[penalty].upto(size), self.train, self.held_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,29 +59,43 @@ class Validation:
         Small sets are grown with each penalty that may be used; the one with the least loss on rows held
         out goes on.
         """
-        parts: list[tuple[Rows, Rows, dict[float, Growing]]] = []
+        parts: list[_Part] = []
         most = config.most_rows(len(rows.bins.columns))
         with stage("validating weighted rules"):
-            for train, held_out in _parts(rows.labels, config, rng):
+            for held_out in _parts(rows.labels, config, rng):
                 check()
-                own, other = (rows.take(part).drawn(most, rng) for part in (train, held_out))
+                own, other = (rows.part(shares).drawn(most, rng) for shares in (1 - held_out, held_out))
                 started = {
                     penalty: Growing(own, config.search(penalty), config.max_rules)
                     for penalty in config.penalties
                 }
-                for growing in started.values():
-                    growing.upto(_PILOT)
-                parts.append((own, other, started))
-        tried = [
-            cls(tuple(Fold(started[penalty].upto(_PILOT), own, other) for own, other, started in parts))
-            for penalty in config.penalties
-        ]
+                parts.append(_Part(own, other, started))
         if not parts:
             return cls(())
-        best = min(tried, key=lambda one: one.loss(one.scores(one.best_size(), one.penalty))).penalty
-        return cls(
-            tuple(Fold(started[best].upto(config.max_rules), own, other) for own, other, started in parts)
-        )
+        pilot = min(_PILOT, config.max_rules)
+        tried = [cls._grown(parts, penalty, pilot) for penalty in config.penalties]
+        best = min(tried, key=lambda one: one.loss(one.scores(one.best_size(), one.penalty)))
+        return cls._grown(parts, best.penalty, config.max_rules)
+
+    @classmethod
+    def _grown(cls, parts: Sequence[_Part], penalty: float, most: int) -> Validation:
+        """Rule sets of up to so many rules, fewer where the loss on rows held out does not fall any more."""
+        least, best = np.inf, 0
+        for size in range(most + 1):
+            grown = cls(tuple(part.fold(penalty, size) for part in parts))
+            if grown.largest < size:
+                break
+            loss = grown.loss(grown.scores(size, penalty))
+            if loss < least:
+                least, best = loss, size
+            elif size - best >= max(_PATIENCE, best / 2):
+                break
+        return grown
+
+    @property
+    def largest(self) -> int:
+        """The most rules of a set of any fold."""
+        return max(len(fold.sets) for fold in self.folds) - 1
 
     @property
     def penalty(self) -> float:
@@ -77,8 +106,9 @@ class Validation:
     def labels(self) -> Labels:
         """The labels of all held-out rows."""
         parts = [fold.held_out.labels for fold in self.folds]
-        classes, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)
-        return Labels(classes, weights, parts[0].n_classes)
+        classes = np.concatenate([part.classes for part in parts])
+        weights, copies = (np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)
+        return Labels(classes, weights, parts[0].n_classes, copies)
 
     def scores(self, size: int, penalty: float) -> Floats:
         """The scores of all held-out rows by rules of one size, or of the largest below it."""
@@ -105,8 +135,7 @@ class Validation:
 
     def best_size(self) -> int:
         """The number of rules with the least loss, by the weights that they were grown with."""
-        sizes = range(max(len(fold.sets) for fold in self.folds))
-        return min(sizes, key=lambda size: self.loss(self.scores(size, self.penalty)))
+        return min(range(self.largest + 1), key=lambda size: self.loss(self.scores(size, self.penalty)))
 
     def best_penalty(self, rules: RuleSet | None = None) -> float:
         """The penalty on squares of weights with the least loss, for some rules or those of the best size."""
@@ -118,19 +147,22 @@ class Validation:
         return min((self.penalty, *_PENALTIES), key=loss)
 
 
-_FIELDS = ("classes", "weights")
+_FIELDS = ("weights", "counts")
 
 
-def _parts(
-    labels: Labels, config: WeighingConfig, rng: np.random.Generator
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows to learn from and rows to hold out, of each class about as many in every part."""
-    n = len(labels.classes)
+def _parts(labels: Labels, config: WeighingConfig, rng: np.random.Generator) -> Iterator[Floats]:
+    """The share of each row that is held out, [rows], in one fold after another; of each class about as much.
+
+    A row that stands for five is dealt out to the folds like five rows.
+    """
+    n, counts = len(labels.classes), np.rint(labels.counts).astype(np.int64)
     shuffled = rng.permutation(n)
-    part = np.empty(n, dtype=np.intp)
-    part[shuffled[np.argsort(labels.classes[shuffled], kind="stable")]] = np.arange(n) % config.folds
+    order = shuffled[np.argsort(labels.classes[shuffled], kind="stable")]
+    first = np.empty(n, dtype=np.int64)
+    first[order] = np.cumsum(counts[order]) - counts[order]
     used = int(np.clip(np.ceil(config.validated_rows / max(n, 1)), 1, config.folds))
     for fold in range(used):
-        train, held_out = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
-        if len(held_out) and np.count_nonzero(labels.take(train).totals) > 1:
-            yield train, held_out
+        dealt = counts // config.folds + ((fold - first) % config.folds < counts % config.folds)
+        learned = replace(labels, weights=labels.weights * (dealt < counts))
+        if dealt.any() and np.count_nonzero(learned.totals) > 1:
+            yield dealt / counts

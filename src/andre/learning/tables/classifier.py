@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Floats
+from andre.errors import shorten
 from andre.evaluation import mean_area_under_curve
-from andre.facts import LabelledRows, RawTable
+from andre.facts import LabelledRows, RawTable, TypedTable
 from andre.files import Saveable
 from andre.learning.ensemble import Fit, RulePath, WeightedRules
 from andre.learning.results import Result
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
-from andre.logic import Atom, Evidence, Program, Rule, program_html
+from andre.logic import Atom, Evidence, Program, Rule, counted, program_html
 from andre.samples import BinnedTable, Codes, Encoding
 
 if TYPE_CHECKING:
@@ -49,10 +50,10 @@ class Split:
     weights: Floats  #: [rows]
 
     @classmethod
-    def of(cls, encoding: Encoding, classes: tuple[str, ...], rows: LabelledRows, name: str) -> Split:
-        """Rows with labels as bins, and their classes in the order of a classifier."""
+    def of(cls, bins: BinnedTable, classes: tuple[str, ...], rows: LabelledRows, name: str) -> Split:
+        """Rows with labels and their bins, their classes in the order of a classifier."""
         place = np.array([classes.index(one) for one in rows.labels.classes], dtype=np.intp)
-        return cls(name, encoding.binned(rows.table), place[rows.labels.codes], rows.weights)
+        return cls(name, bins, place[rows.labels.codes], rows.weights)
 
 
 @dataclass(frozen=True)
@@ -122,13 +123,15 @@ class RuleClassifier(Saveable):
         Raises
         ------
         DataError
-            Where a column is missing, or a class was not learned.
+            Where a column that rules read is missing, or a class was not learned.
         """
-        split = Split.of(self.encoding, self.classes, self.labelled(table), "new")
-        return judge_rules(self.rules, split).fit
+        return judge_rules(self.rules, self._split(self.labelled(table), "new")).fit
 
     def predict(self, table: Any) -> NDArray[Any]:
-        """The class of every row of a file, a DataFrame, a mapping of columns or an array, [rows]."""
+        """The class of every row of a file, a DataFrame, a mapping of columns or an array, [rows].
+
+        Columns are found by their names; only those that rules read must be there.
+        """
         return np.asarray(self.classes)[self.rules.decide(self.predict_proba(table))]
 
     def predict_proba(self, table: Any) -> Floats:
@@ -147,9 +150,19 @@ class RuleClassifier(Saveable):
         """Rows with labels, of the classes that are known."""
         return LabelledRows.read(self.read(table), self.label, weight=weight, classes=self.classes)
 
+    def typed(self, table: Any) -> TypedTable:
+        """The columns of rows that rules read, each as its kind.
+
+        The table may lack all others, which are unknown on every row here, whether or not it has them.
+        """
+        return self.encoding.read(self.read(table), self.encoding.columns_of(self.rules.codes))
+
     def bins(self, table: Any) -> BinnedTable:
-        """Rows as bins, which say where atoms hold."""
-        return self.encoding.binned(self.read(table))
+        """Rows as bins, which say where the atoms of rules hold."""
+        return self.encoding.binned(self.typed(table))
+
+    def _split(self, rows: LabelledRows, name: str) -> Split:
+        return Split.of(self.bins(rows.table), self.classes, rows, name)
 
     def leading_rules(self, bins: BinnedTable, decided: NDArray[np.intp]) -> NDArray[np.intp]:
         """The place of the rule that speaks most for the class that was decided on; -1 where none does."""
@@ -167,7 +180,7 @@ class RuleClassifier(Saveable):
 
     def judged(self, rows: LabelledRows, name: str) -> RuleClassifier:
         """The classifier with evidence and scores on one more split."""
-        split = Split.of(self.encoding, self.classes, rows, name)
+        split = self._split(rows, name)
         program = with_evidence(self.program, self.heads, self.rules.codes, split)
         kept = tuple(one for one in self.scores if one.split != name)
         return replace(self, program=program, scores=(*kept, judge_rules(self.rules, split)))
@@ -184,6 +197,11 @@ class RuleClassifier(Saveable):
         """What a notebook shows."""
         said = "; ".join(f"{one.split}: {one}" for one in self.scores)
         return program_html(self.program, f"{said}. {self.seconds:.2f} s.")
+
+    def __repr__(self) -> str:
+        scores = ", ".join(f"accuracy {one.fit.accuracy:.4f} ({one.split})" for one in self.scores)
+        rules = counted(len(self.program), "rule")
+        return f"RuleClassifier({rules} for {shorten(self.label, 40)}, {scores})"
 
     def __str__(self) -> str:
         rates = ", ".join(f"{head} {rate:.3f}" for head, rate in self._shown_rates())

@@ -15,7 +15,7 @@ from andre.model import Count, Positive, Settings, Whole
 Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 #: What differs from the presets where runs only propose bodies to a search that finds most of them itself.
-_PROPOSING = {"restarts": 2}
+_PROPOSING = {"restarts": 2, "rounds": 1}
 
 
 class ClassifierConfig(Settings):
@@ -42,8 +42,8 @@ class ClassifierConfig(Settings):
     ignore: tuple[str, ...] = ()  #: columns that no rule may use
     #: Whether numbers from 0 to 1 are truth values; None: where all columns are such, and no measurements.
     truth_values: bool | None = None
-    gradient: Config = Config()  #: of the runs that propose bodies
-    gradient_rows: Count = 2000  #: rows that these runs are shown, at the most, where rules have weights
+    #: Of the runs that propose bodies; where rules have weights, `training.rows` are all that they are shown.
+    gradient: Config = Config()
     seed: Whole = 0
     time_limit: Positive | None = None  #: seconds
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats
 from andre.evaluation import covers
+from andre.logic import counted
 from andre.samples import BinnedTable, Codes, RuleSpace
 
 
@@ -56,6 +57,9 @@ class CrispRules:
         if len(self.classes) == 2:
             return np.hstack((1 - found, found))
         return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+    def __repr__(self) -> str:
+        return f"CrispRules({counted(len(self.codes), 'rule')} for {len(self.classes)} classes)"
 
     def decide(self, probabilities: Floats) -> NDArray[np.intp]:
         """The place of the class with the least expected cost, from probabilities, [rows]."""

@@ -30,6 +30,7 @@ from andre.learning.results import Result
 from andre.learning.tables.classifier import RuleClassifier, Rules, Split, judge_rules, with_evidence
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
+from andre.learning.trainer import find_device
 from andre.limits import Deadline, limited, stage, time_left, unhurried
 from andre.logic import Atom, Program, Rule
 from andre.samples import Codes, Encoding, Form, RuleSpace, Sample
@@ -40,8 +41,12 @@ _PROPOSING_SHARE = 0.4
 _MOST_CELLS = 20_000_000
 
 
-def learn_encoding(rows: LabelledRows, config: ClassifierConfig | None = None) -> Encoding:
+def learn_encoding(
+    rows: LabelledRows, config: ClassifierConfig | None = None, validation: LabelledRows | None = None
+) -> Encoding:
     """What the columns of a table become, before anything is learned from them.
+
+    All that `learn_classifier` would refuse is refused here, before it takes any time.
 
     Examples
     --------
@@ -51,10 +56,7 @@ def learn_encoding(rows: LabelledRows, config: ClassifierConfig | None = None) -
     column  kind    missing  values  becomes
     age     number       0%       3  2 cuts: 40, 50
     """
-    config = config or ClassifierConfig.of()
-    truth = rows.table.holds_truth_values() if config.truth_values is None else config.truth_values
-    schema = Schema.learn(rows.table, kinds=config.columns, ignore=config.ignore, truth_values=truth)
-    return Encoding.learn(rows.table, rows.weights, schema=schema)
+    return _Learner.prepared(rows, config or ClassifierConfig.of(), validation).encoding
 
 
 def encoding_notes(encoding: Encoding, config: ClassifierConfig) -> tuple[str, ...]:
@@ -111,10 +113,9 @@ def learn_classifier(
     """
     config = config or ClassifierConfig.of()
     began = time.monotonic()
-    rows.require_two_classes()
     with limited(Deadline.after(config.time_limit)) as watch:
         with unhurried():
-            learner = _Learner(rows, config, learn_encoding(rows, config))
+            learner = _Learner.prepared(rows, config, validation)
         crisp = config.rules == "crisp"
         with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)):
             runs = learner.run(callbacks, keeper)
@@ -154,6 +155,23 @@ class _Learner:
     config: ClassifierConfig
     encoding: Encoding
 
+    @classmethod
+    def prepared(
+        cls, rows: LabelledRows, config: ClassifierConfig, validation: LabelledRows | None
+    ) -> _Learner:
+        """What columns become, and a refusal of all that cannot be learned from, or not so."""
+        rows.require_two_classes()
+        find_device(config.gradient.device)
+        truth = rows.table.holds_truth_values() if config.truth_values is None else config.truth_values
+        schema = Schema.learn(rows.table, kinds=config.columns, ignore=config.ignore, truth_values=truth)
+        made = cls(rows, config, Encoding.learn(rows.table, rows.weights, schema=schema))
+        costs_of(config.objective, made.classes, made.labels)
+        for place in made.scored:
+            made.encoding.space(made.heads[place])
+        if validation is not None:
+            made.encoding.read(validation.table)
+        return made
+
     @cached_property
     def classes(self) -> tuple[str, ...]:
         """The classes; of two, the one that rules are about comes second."""
@@ -166,7 +184,7 @@ class _Learner:
 
     @cached_property
     def split(self) -> Split:
-        return Split.of(self.encoding, self.classes, self.rows, "train")
+        return Split.of(self.encoding.binned(self.rows.table), self.classes, self.rows, "train")
 
     @property
     def scored(self) -> tuple[int, ...]:
@@ -191,7 +209,10 @@ class _Learner:
                 )
             factors = np.array([given.get(name, 1.0) for name in self.classes])
         weights = self.split.weights * factors[self.split.codes]
-        return Labels(self.split.codes, weights, len(self.classes))
+        # Whole weights say how often a row was seen; others only how much it matters beside the rest.
+        whole = bool((self.split.weights == np.rint(self.split.weights)).all())
+        copies = self.split.weights if whole else None
+        return Labels(self.split.codes, weights, len(self.classes), copies)
 
     def run(
         self, callbacks: Sequence[Callback], keeper: Callable[[int], ProgressKeeper] | None
@@ -204,7 +225,7 @@ class _Learner:
             positive = self.labels.classes[chosen] == place
             sample = Sample.from_arrays(valuations, positive, self.labels.weights[chosen], space=space)
             if self.config.rules == "weighted":
-                sample = sample.thinned(self._rows_per_class, self.config.seed)
+                sample = self._thinned(sample)
             most = self.config.max_literals
             safe = self.config.gradient.selection.safe
             guide = Guide() if most is None else Guide(Form(space, safe=safe, max_body=most))
@@ -218,10 +239,12 @@ class _Learner:
                 break
         return results
 
-    @property
-    def _rows_per_class(self) -> int:
-        """Rows that the runs of one class are shown: with many classes fewer, as there are more runs."""
-        return max(min(300, self.config.gradient_rows), self.config.gradient_rows // len(self.scored))
+    def _thinned(self, sample: Sample) -> Sample:
+        """What the runs of one class are shown: with many classes fewer rows, as there are more runs."""
+        most = self.config.gradient.training.rows
+        if most is None:
+            return sample
+        return sample.thinned(max(min(300, most), most // len(self.scored)), self.config.seed)
 
     def _shown(self) -> tuple[NDArray[np.intp], Floats]:
         """Rows whose truth values can be held at once, and these values, [rows, coarse]."""

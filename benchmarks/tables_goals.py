@@ -1,0 +1,200 @@
+"""What learners came to on tables, and which goals ours meets beside its peers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from statistics import fmean
+
+import numpy as np
+
+from andre.evaluation import calibration_error
+from andre.logic import parse_program
+from benchmarks.report import Table, mark, share
+from benchmarks.tables_data import NAMED, SMALL
+
+_TIC_TAC_TOE = "tic-tac-toe"
+#: The places of three in a row on a board of nine.
+_LINES = ((1, 2, 3), (4, 5, 6), (7, 8, 9), (1, 4, 7), (2, 5, 8), (3, 6, 9), (1, 5, 9), (3, 5, 7))
+#: Below this a difference is one of rounding.
+_ROUNDING = 5e-4
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What came out of one learner on one fold of one table."""
+
+    table: str
+    learner: str
+    fold: int
+    accuracy: float = 0.0
+    auc: float = 0.0
+    truth: list[int] = field(default_factory=list)  #: the classes of the held-out rows
+    probabilities: list[list[float]] = field(default_factory=list)  #: of all classes on them
+    rules: float | None = None  #: None where a model has none
+    literals: float | None = None
+    seconds: float = 0.0
+    program: str = ""
+    finished: bool = True  #: within the time limit
+
+
+@dataclass(frozen=True)
+class Score:
+    """One learner on one table: all folds together, None where it did not finish or has no such number."""
+
+    table: str
+    learner: str
+    seconds: float
+    accuracy: float | None = None
+    auc: float | None = None
+    error: float | None = None  #: expected calibration error
+    rules: float | None = None
+    literals: float | None = None
+
+    def cells(self) -> tuple[str, ...]:
+        """A line of a table."""
+        three = (_number(value, 3) for value in (self.accuracy, self.auc, self.error))
+        seconds = f"{self.seconds:.1f}" if self.accuracy is not None else f"> {self.seconds:.0f}"
+        return (self.learner, *three, _number(self.rules, 1), _number(self.literals, 1), seconds)
+
+
+def scores_of(folds: Sequence[Fold]) -> list[Score]:
+    """Every learner on every table, in the order that they were tried in.
+
+    Examples
+    --------
+    >>> folds = [Fold("iris", "ours-15", k, 0.9, 1.0, [0], [[0.9, 0.1]], 2.0, 3.0) for k in range(5)]
+    >>> [(score.accuracy, round(score.error, 2), score.auc) for score in scores_of(folds)]
+    [(0.9, 0.1, 1.0)]
+    """
+    found = []
+    for table, learner in dict.fromkeys((fold.table, fold.learner) for fold in folds):
+        own = [fold for fold in folds if (fold.table, fold.learner) == (table, learner)]
+        seconds = fmean(fold.seconds for fold in own)
+        if not all(fold.finished for fold in own):
+            found.append(Score(table, learner, seconds))
+            continue
+        shares = np.array(list(chain.from_iterable(fold.probabilities for fold in own)))
+        truth = np.array(list(chain.from_iterable(fold.truth for fold in own)), dtype=np.intp)
+        sizes = [fmean(x) if (x := _known(own, key)) else None for key in ("rules", "literals")]
+        found.append(
+            Score(
+                table,
+                learner,
+                seconds,
+                fmean(fold.accuracy for fold in own),
+                fmean(fold.auc for fold in own),
+                calibration_error(shares, truth),
+                *sizes,
+            )
+        )
+    return found
+
+
+def _known(folds: Sequence[Fold], key: str) -> list[float]:
+    return [getattr(fold, key) for fold in folds if getattr(fold, key) is not None]
+
+
+def goals(scores: Sequence[Score], folds: Sequence[Fold]) -> Table:
+    """Each goal, whether it is met, and by what figures; a goal that nothing was measured for is open."""
+    by = {(score.table, score.learner): score for score in scores if score.accuracy is not None}
+    rows = (
+        _each_table(by, "accuracy at least the majority's", "ours-15", "majority", _accuracy),
+        _each_table(by, "accuracy at least RIPPER's, at most 15 rules", "ours-15", "RIPPER", _accuracy),
+        _each_table(by, "accuracy at least FIGS-12's, at most 15 rules", "ours-15", "FIGS-12", _accuracy),
+        _each_table(by, "AUC within .02 of EBM's, at most 15 rules", "ours-15", "EBM", _auc, 0.02),
+        _each_table(by, "AUC within .01 of EBM's, at most 60 rules", "ours-60", "EBM", _auc, 0.01),
+        *_over_small_tables(by),
+        _calibrated(by),
+        _lines_found(folds),
+    )
+    return Table("Goals", ("goal", "met", "figures"), rows)
+
+
+_Scores = dict[tuple[str, str], Score]
+
+
+def _accuracy(score: Score) -> float:
+    return score.accuracy or 0.0
+
+
+def _auc(score: Score) -> float:
+    return score.auc or 0.0
+
+
+def _each_table(
+    by: _Scores, goal: str, ours: str, peer: str, value: Callable[[Score], float], slack: float = 0.0
+) -> tuple[str, ...]:
+    """A goal that every table is to meet: how many do, and ours against the peer's where one does not."""
+    pairs = [
+        (name, by[name, ours], by[name, peer]) for name in NAMED if {(name, ours), (name, peer)} <= by.keys()
+    ]
+    missed = [
+        f"{name} {_number(value(own), 3)} against {_number(value(other), 3)}"
+        for name, own, other in pairs
+        if value(own) < value(other) - slack - _ROUNDING
+    ]
+    met = None if not pairs else not missed
+    return goal, mark(met), _listed(f"{share(len(pairs) - len(missed), len(pairs))} tables", missed)
+
+
+def _over_small_tables(by: _Scores) -> Iterator[tuple[str, ...]]:
+    """Mean accuracy over small tables, and the literals that it takes, against each of two peers."""
+    for peer in ("BoostedRules", "RuleFit-30"):
+        names = [name for name in SMALL if {(name, "ours-15"), (name, peer)} <= by.keys()]
+        ours, theirs = ([by[name, learner] for name in names] for learner in ("ours-15", peer))
+        accuracy = [fmean(map(_accuracy, each)) if names else None for each in (ours, theirs)]
+        literals = [fmean(one.literals or 0.0 for one in each) if names else None for each in (ours, theirs)]
+        yield (
+            f"mean accuracy over {len(names)} small tables at least that of {peer}",
+            mark(None if accuracy[0] is None or accuracy[1] is None else accuracy[0] >= accuracy[1]),
+            " against ".join(_number(each, 4) for each in accuracy),
+        )
+        yield (
+            f"… at a third of the literals of {peer}",
+            mark(None if literals[0] is None or literals[1] is None else literals[0] <= literals[1] / 3),
+            " against ".join(_number(each, 1) for each in literals),
+        )
+
+
+def _calibrated(by: _Scores) -> tuple[str, ...]:
+    errors = {name: by[name, "ours-15"].error or 0.0 for name in NAMED if (name, "ours-15") in by}
+    missed = [f"{name} {_number(error, 3)}" for name, error in errors.items() if error > 0.03 + _ROUNDING]
+    counted = f"{share(len(errors) - len(missed), len(errors))} tables"
+    return (
+        "expected calibration error at most .03",
+        mark(None if not errors else not missed),
+        _listed(counted, missed),
+    )
+
+
+def _lines_found(folds: Sequence[Fold]) -> tuple[str, ...]:
+    own = [fold for fold in folds if (fold.table, fold.learner) == (_TIC_TAC_TOE, "ours-15")]
+    found = sum(is_three_in_a_row(fold.program) for fold in own)
+    met = None if not own else found == len(own)
+    return "tic-tac-toe: exactly the 8 rules", mark(met), f"{share(found, len(own))} folds"
+
+
+def is_three_in_a_row(program: str) -> bool:
+    """Whether a program says that x has won, by the eight lines of a board and nothing else.
+
+    Examples
+    --------
+    >>> is_three_in_a_row("outcome :- c1 = x, c2 = x, c3 = x.")
+    False
+    """
+    bodies = {frozenset(str(literal) for literal in rule.body) for rule in parse_program(program)}
+    return bodies == {frozenset(f"c{place} = x" for place in line) for line in _LINES}
+
+
+def _listed(counted: str, missed: Sequence[str]) -> str:
+    return f"{counted}; {', '.join(missed)}" if missed else counted
+
+
+def _number(value: float | None, places: int) -> str:
+    """A number, without the 0 before its point where it is a share."""
+    if value is None:
+        return "–"
+    text = f"{value:.{places}f}"
+    return text.removeprefix("0") if places > 1 else text
