@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,11 +12,18 @@ import torch
 from torch import Tensor
 
 from andre.arrays import Bools, Floats
+from andre.evaluation.judging import Affordable, Judge, ListedLabels, Verdicts
 from andre.facts import Key
 from andre.inference import alternating_fixpoint
 from andre.inference.truth_tables import Body, Given, TruthTables
 from andre.limits import check
 from andre.logic import Rule
+
+
+#: Multiplications that judging many programs may take: over many constants fewer are judged.
+_WORK = 1e11
+#: How often a rule is applied until a fixpoint is reached, roughly.
+_ROUNDS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +32,16 @@ class Labels:
 
     positive: Floats  #: [N, ...]
     negative: Floats  #: [N, ...]
+
+    @classmethod
+    def of(cls, listed: ListedLabels) -> Labels:
+        """The tables of labels that are listed."""
+        positive, negative = (np.zeros((listed.keys.base,) * listed.keys.arity) for _ in range(2))
+        if listed.domains is not None:
+            negative[np.ix_(*listed.domains)] = 1.0
+        places = tuple(listed.atoms.T)
+        positive[places], negative[places] = listed.positive, listed.negative
+        return cls(positive, negative)
 
     @property
     def totals(self) -> Floats:
@@ -217,3 +235,59 @@ class RuleBase:
         if rule not in self._derived:
             self._derived[rule] = body.derives()
         return self._derived[rule]
+
+
+@dataclass(frozen=True, eq=False)
+class TableJudge(Judge):
+    """Judges many programs at once on truth tables, over few constants."""
+
+    rules: RuleBase
+    labels: Labels
+
+    @property
+    def totals(self) -> Floats:
+        return self.labels.totals
+
+    @property
+    def at_once(self) -> int:
+        return self.rules.at_once
+
+    @property
+    def affordable(self) -> Affordable:
+        return Affordable(singles=math.inf, pairs=_WORK / (_ROUNDS * self.rules.tables.n**3))
+
+    @property
+    def given_up(self) -> int:
+        return 0
+
+    def add(self, rule: Rule) -> int:
+        return self.rules.add(rule)
+
+    def is_recursive(self, rule: int) -> bool:
+        return self.rules.is_recursive(rule)
+
+    def judge(self, programs: Sequence[tuple[int, ...]]) -> Verdicts:
+        return _TableVerdicts(self, tuple(programs))
+
+    def without(self, program: tuple[int, ...]) -> Judge:
+        return replace(self, labels=self.labels.without(self.rules.models([program])[0][0]))
+
+    def within(self, most_wrong: float) -> Judge:
+        return self
+
+
+class _TableVerdicts(Verdicts):
+    def __init__(self, judge: TableJudge, programs: tuple[tuple[int, ...], ...]) -> None:
+        self._judge, self._programs = judge, programs
+        self._models, total = judge.rules.models(programs)
+        self.counts = judge.labels.counts(self._models)
+        self.counts[~total] = np.nan
+
+    def steps(self, place: int, rules: Sequence[int], *, beyond: bool = False) -> Floats:
+        model, judge = self._models[place], self._judge
+        false = judge.rules.false(self._programs[place], model)
+        labels = judge.labels.without(model) if beyond else judge.labels
+        return labels.counts(judge.rules.steps(tuple(rules), model, false))
+
+    def fingerprint(self, place: int) -> bytes:
+        return self._models[place].numpy().tobytes()

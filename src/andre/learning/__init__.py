@@ -36,7 +36,7 @@ from andre.learning.ensemble import (
 )
 from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
-from andre.learning.modes import background_of, labels_of
+from andre.learning.modes import background_of, labels_of, listed_labels
 from andre.learning.plan import Plan, learnable, with_inequalities
 from andre.learning.plots import (
     plot_accuracy,
@@ -112,6 +112,7 @@ __all__ = [
     "fit",
     "informative_columns",
     "labels_of",
+    "listed_labels",
     "learn",
     "learn_classifier",
     "learn_encoding",

@@ -10,7 +10,7 @@ is a third function here, chosen in `targets`.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -19,8 +19,18 @@ import numpy as np
 from andre.arrays import Bools, Floats
 from andre.census import Census, head_domains
 from andre.errors import ConfigError, DataError
-from andre.evaluation import Confusion, CrispSample, description_length
-from andre.evaluation.fixpoint import Labels, RuleBase
+from andre.evaluation import (
+    AtomKeys,
+    Confusion,
+    CrispSample,
+    JoinedRules,
+    JoinJudge,
+    JoinLimits,
+    Judge,
+    ListedLabels,
+    description_length,
+)
+from andre.evaluation.fixpoint import Labels, RuleBase, TableJudge
 from andre.facts import FactBase, Key
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
@@ -41,6 +51,8 @@ from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
 #: Constants over which products of truth tables are still quick.
 _MOST_CONSTANTS = 512
+#: Rows that the joins of one program may make: so many at the least, and so many for each true example.
+_LEAST_ROWS, _ROWS_PER_EXAMPLE = 300_000, 20
 #: Runs for a definition. Certain facts have few rows; uncertain ones have as many as groundings.
 _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
 #: Runs on wide samples: what they propose is refined by the choice, so that more steps change nothing.
@@ -76,38 +88,25 @@ def learn_definition(
         The facts as they were stated, where `facts` have calibrated probabilities.
     """
     key, config = language.key(facts), plan.config
-    labels = labels_of(facts, language)
-    for chances, kind in ((labels.positive, "true"), (labels.negative, "false")):
-        if not (chances > 0.5).any():
-            raise DataError(
-                f"no atom of {key_text(key)} is more likely {kind} than not: of all, one is {kind} with "
-                f"probability {chances.max():.3g} at the most, and an example needs more than 0.5"
-            )
+    labels = listed_labels(facts, language)
+    _refuse_one_kind(labels, key)
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
     result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks)
-    background = background_of(facts, key)
-    rules = RuleBase(TruthTables.of(background), key)
-    fixed = tuple(map(rules.add, known))
-    with unhurried():
-        # What known rules derive by themselves is settled: what is added is judged on the rest.
-        left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
-    beliefs, cost = Beliefs.of(background, stated and background_of(stated, key)), 0.0
-    revised: tuple[Revised, ...] = ()
+    background, tabled = background_of(facts, key), fits_tables(facts, plan.table_cells)
+    # Over many constants facts are certain, or `targets` would have gone another way.
+    beliefs = Beliefs.of(background, stated and background_of(stated, key)) if tabled else None
     if beliefs is None:
-        codes, _ = DefinitionChooser(rules, left, form, config.selection, fixed).choose(pool.bodies)
+        choice = _choose(_judge(background, key, labels, tabled=tabled), known, pool.bodies, form, config)
     else:
-        reviser = Reviser(beliefs, key, left, space.m, known)
-        codes, state = choose_revised(reviser, pool.bodies, form, config.selection)
-        revised, cost = beliefs.revised(state), float(beliefs.cost(state))
-        rules = RuleBase(TruthTables.of(beliefs.background(state)), key)
-        fixed = tuple(map(rules.add, known))
-    numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
+        choice = _choose_revised(beliefs, key, labels, known, pool.bodies, form, config)
+    judge, codes = choice.judge, choice.codes
+    fixed = tuple(map(judge.add, known))
+    numbers = fixed + tuple(judge.add(space.rule(body)) for body in codes)
     with unhurried():
-        model = rules.models([numbers])[0]
-        false = rules.false(numbers, model[0])
-        counts = labels.counts(rules.steps(numbers, model[0], false))
+        verdict = judge.judge([numbers])
+        counts = verdict.steps(0, numbers)
     own = np.argsort(-counts[len(fixed) :, 0], kind="stable")
     codes, counts = codes[own], np.concatenate((counts[: len(fixed)], counts[len(fixed) :][own]))
     chosen = (rule.tidy() for rule in (*known, *space.program(codes)))
@@ -115,10 +114,10 @@ def learn_definition(
     at_end = pool.first(0)
     with stage("giving reasons"):
         some = pool.first(_REMEMBERED)
-        others = tuple(rules.add(space.rule(body)) for body in some.bodies)
-        at_end = replace(some, counts=labels.counts(rules.steps(others, model[0], false)))
+        others = tuple(judge.add(space.rule(body)) for body in some.bodies)
+        at_end = replace(some, counts=verdict.steps(0, others))
     weighing = Weighing(at_end, labels.totals, config.selection.floor())
-    covered = labels.counts(model)[0]
+    covered = verdict.counts[0]
     length, empty_length = description_length(
         np.array([covered, [0, 0]]), labels.totals, [program.n_literals, 0], [len(program), 0], m=space.m
     ).tolist()
@@ -127,14 +126,79 @@ def learn_definition(
         program=program,
         counts=Counts.of(census),
         confusion=_confusion(covered, labels.totals),
-        length=length + cost,
+        length=length + choice.cost,
         empty_length=empty_length,
         result=result,
         pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(codes)),
         reason=None if len(program) else weighing.why_nothing(_stopped(result)),
-        revised=revised,
+        revised=choice.revised,
+        notes=choice.notes,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The bodies of a program, [rules, m], and the judge of the background that it was chosen for."""
+
+    codes: Codes
+    judge: Judge
+    revised: tuple[Revised, ...] = ()  #: facts of the background that were revised
+    cost: float = 0.0  #: of revising them
+    notes: tuple[str, ...] = ()
+
+
+def _choose(judge: Judge, known: Program, pool: Codes, form: Form, config: Config) -> _Choice:
+    """The program for a background that is as it is; `known` rules are part of it."""
+    fixed = tuple(map(judge.add, known))
+    with unhurried():
+        # What known rules derive by themselves is settled: what is added is judged on the rest.
+        left = judge.without(fixed) if fixed else judge
+    left = left.within(config.selection.floor().most_wrong(left.totals[0]))
+    codes, _ = DefinitionChooser(left, form, config.selection, fixed).choose(pool)
+    if not left.given_up:
+        return _Choice(codes, judge)
+    note = f"{left.given_up:,} programs were not judged: what they derive outgrew the memory for a fixpoint"
+    return _Choice(codes, judge, notes=(note,))
+
+
+def _choose_revised(
+    beliefs: Beliefs,
+    key: Key,
+    labels: ListedLabels,
+    known: Program,
+    pool: Codes,
+    form: Form,
+    config: Config,
+) -> _Choice:
+    """The program together with the background that goes best with it."""
+    likely, left = RuleBase(TruthTables.of(beliefs.facts), key), Labels.of(labels)
+    if len(known):
+        with unhurried():
+            left = left.without(likely.models([tuple(map(likely.add, known))])[0][0])
+    reviser = Reviser(beliefs, key, left, form.space.m, known)
+    codes, state = choose_revised(reviser, pool, form, config.selection)
+    judge = _judge(beliefs.background(state), key, labels, tabled=True)
+    return _Choice(codes, judge, beliefs.revised(state), float(beliefs.cost(state)))
+
+
+def _judge(background: FactBase, key: Key, labels: ListedLabels, *, tabled: bool) -> Judge:
+    """Whatever judges programs at their fixpoint over a background: on truth tables or by joins."""
+    if tabled:
+        return TableJudge(RuleBase(TruthTables.of(background), key), Labels.of(labels))
+    limits = JoinLimits(rows=max(_LEAST_ROWS, int(_ROWS_PER_EXAMPLE * labels.totals[0])))
+    return JoinJudge(JoinedRules.of(background, key, limits), labels)
+
+
+def _refuse_one_kind(labels: ListedLabels, key: Key) -> None:
+    """Raise an error where no example is true, or none false."""
+    negative = np.append(labels.negative, [1.0] * (labels.n_unlisted > 0))
+    for chances, kind in ((labels.positive, "true"), (negative, "false")):
+        if not (chances > 0.5).any():
+            raise DataError(
+                f"no atom of {key_text(key)} is more likely {kind} than not: of all, one is {kind} with "
+                f"probability {chances.max(initial=0):.3g} at the most, and an example needs more than 0.5"
+            )
 
 
 def _stopped(result: Result) -> str | None:
@@ -190,7 +254,7 @@ def _expressible(known: Program, space: RuleSpace) -> Codes | None:
 
 
 def fits_tables(facts: FactBase, cells: int) -> bool:
-    """Whether programs can be judged at their fixpoint on truth tables of so many cells at the most."""
+    """Whether programs are judged at their fixpoint on truth tables, of so many cells at the most."""
     n, widest = len(facts.constants), max([2, *(arity for _, arity in facts.relations)])
     return n <= _MOST_CONSTANTS and n**widest <= cells
 
@@ -285,15 +349,21 @@ def background_of(facts: FactBase, target: Key) -> FactBase:
     return replace(known, relations=kept)
 
 
-def labels_of(facts: FactBase, language: Language) -> Labels:
+def listed_labels(facts: FactBase, language: Language) -> ListedLabels:
     """The atoms that a definition is judged by: stated ones, and in a closed world all others."""
     key = language.key(facts)
     train = facts.select("train").relations[key]
-    shape = (len(facts.constants),) * key[1]
-    positive, negative = (np.zeros(shape) for _ in range(2))
-    if train.negative is None and facts.world == "closed":
-        negative[np.ix_(*head_domains(facts, language))] = 1.0
+    closed = train.negative is None and facts.world == "closed"
     value = np.where(train.column("negative"), 0.0, train.column("probability"))
-    places = tuple(train.codes.T)
-    positive[places], negative[places] = value, 1 - value
-    return Labels(positive, negative)
+    return ListedLabels(
+        AtomKeys(key[1], max(1, len(facts.constants))),
+        train.codes.astype(np.int64),
+        value,
+        1 - value,
+        tuple(head_domains(facts, language)) if closed else None,
+    )
+
+
+def labels_of(facts: FactBase, language: Language) -> Labels:
+    """The same as truth tables."""
+    return Labels.of(listed_labels(facts, language))

@@ -14,8 +14,8 @@ from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError, O
 from andre.facts import Calibration, FactBase
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
-from andre.learning.choose.revision import Revised
-from andre.learning.modes import fits_tables, learn_definition, learn_from_examples
+from andre.learning.choose.revision import Revised, is_revisable
+from andre.learning.modes import background_of, fits_tables, learn_definition, learn_from_examples
 from andre.learning.plan import Plan, with_background
 from andre.learning.results import Definition, TargetStore, Theory
 from andre.limits import Deadline, limited, sized_threads, stage, time_left
@@ -217,13 +217,18 @@ class _Learner:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for."""
         began, facts, plan = time.monotonic(), self.facts, self.plan
         at_fixpoint, notes = plan.mode == "define" and plan.semantics == "exists", []
-        if at_fixpoint and not fits_tables(facts, plan.table_cells):
-            # Without recursion one step is the fixpoint, and needs no tables.
-            language, at_fixpoint = replace(language, recursion=False), False
-            notes.append(
-                f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
-            )
-        census = self._census(language, draws=not at_fixpoint).require_both_classes()
+        tabled = fits_tables(facts, plan.table_cells)
+        if at_fixpoint and not tabled:
+            revisable = is_revisable(background_of(facts, language.key(facts)))
+            if revisable and language.recursion:
+                notes.append(
+                    f"recursion was left out: over {len(facts.constants):,} constants uncertain facts are "
+                    "not revised"
+                )
+            # Without recursion one step is the fixpoint.
+            language = replace(language, recursion=language.recursion and not revisable)
+            at_fixpoint = language.recursion
+        census = self._census(language, draws=not (at_fixpoint and tabled)).require_both_classes()
         if census.sampled is not None:
             why = "" if plan.heads is not None else ", whose census outgrew the memory or the time allowed"
             notes.append(
@@ -241,7 +246,7 @@ class _Learner:
             notes.append(str(self.calibration))
         if made.revised:
             notes.append(_note_on_revised(made.revised))
-        return replace(made, seconds=time.monotonic() - began, notes=tuple(notes))
+        return replace(made, seconds=time.monotonic() - began, notes=(*notes, *made.notes))
 
     def _census(self, language: Language, *, draws: bool) -> Census:
         """The census of all head atoms, or of some that stand for all.
