@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -202,6 +202,55 @@ class _RowSet:
         if self._keys is None:  # keys of different arrays cannot be compared
             return is_among(rows, self._rows, self.base)
         return among(row_keys(rows, self.base), self._keys)
+
+
+class LiteralJoins:
+    """Joins bindings with one positive literal after another, in any order that is asked for.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom
+    >>> known = Extensions(FactBase.from_facts(map(parse_atom, ["edge(a,b)", "edge(a,c)", "edge(c,d)"])))
+    >>> edge = CodedAtom(known.coder.relation(("edge", 2)), (-1, -2))
+    >>> LiteralJoins(known).extend(np.array([[0], [1]]), (0,), edge, most=9).tolist()
+    [[0, 1], [0, 2]]
+    """
+
+    def __init__(self, known: Extensions) -> None:
+        self.known = known
+        self._steps: dict[tuple[CodedAtom, _Layout], _Step] = {}
+
+    def extend(self, bindings: Ints, bound: Sequence[int], atom: CodedAtom, most: int) -> Ints | None:
+        """Bindings with columns for the literal's new variables, where it holds; None beyond `most` rows.
+
+        Parameters
+        ----------
+        bindings
+            What variables stand for, [N, variables].
+        bound
+            The number of the variable of each column.
+        """
+        base = self.known.n_codes
+        layout = _Layout.of(0, atom, bound, _key_columns(base))
+        names = {-1 - variable: -1 - place for place, variable in enumerate(atom.variables)}
+        alike = CodedAtom(atom.relation, tuple(names.get(term, term) for term in atom.terms))
+        key = alike, replace(layout, shared=(), same=(), new=())
+        if key not in self._steps or self._steps[key].base != base:
+            self._steps[key] = _Step.of(layout, self.known.matches(alike), base)
+        step = replace(self._steps[key], layout=layout)
+        made = 0
+
+        def tell(rows: int) -> None:
+            nonlocal made
+            made += rows
+
+        found = [np.zeros((0, len(bound) + len(layout.new)), dtype=np.int64)]
+        for block in _extend([step], bindings, max(1, most), tell):
+            if made > most:
+                return None
+            found.append(block)
+        return np.concatenate(found)
 
 
 @dataclass(frozen=True)
