@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -125,9 +125,7 @@ def test_a_program_that_derives_too_much_has_no_verdict() -> None:
 
 def test_heads_whose_keys_outgrow_64_bits() -> None:
     names = ["a", "b", "c"]
-    facts = FactBase.from_facts(
-        [parse_atom(f"p({one}, {two})") for one, two in zip(names, names[1:], strict=False)]
-    )
+    facts = FactBase.from_facts([parse_atom(f"p({one}, {two})") for one, two in pairwise(names)])
     rules = JoinedRules.of(facts, ("h", 6))
     wide = AtomKeys(6, 1 << 20)
     rules.keys = wide

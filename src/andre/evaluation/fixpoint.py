@@ -19,7 +19,6 @@ from andre.inference.truth_tables import Body, Given, TruthTables
 from andre.limits import check
 from andre.logic import Rule
 
-
 #: Multiplications that judging many programs may take: over many constants fewer are judged.
 _WORK = 1e11
 #: How often a rule is applied until a fixpoint is reached, roughly.
@@ -246,33 +245,42 @@ class TableJudge(Judge):
 
     @property
     def totals(self) -> Floats:
+        """How many examples are true and how many false, as is expected, [2]."""
         return self.labels.totals
 
     @property
     def at_once(self) -> int:
+        """How many programs are best judged together."""
         return self.rules.at_once
 
     @property
     def affordable(self) -> Affordable:
+        """How many programs there is time for, roughly."""
         return Affordable(singles=math.inf, pairs=_WORK / (_ROUNDS * self.rules.tables.n**3))
 
     @property
     def given_up(self) -> int:
+        """How many programs were not judged, because they derive too much."""
         return 0
 
     def add(self, rule: Rule) -> int:
+        """The number of a rule, which is added where it is new."""
         return self.rules.add(rule)
 
     def is_recursive(self, rule: int) -> bool:
+        """Whether the target stands in a rule's body."""
         return self.rules.is_recursive(rule)
 
     def judge(self, programs: Sequence[tuple[int, ...]]) -> Verdicts:
+        """What programs derive."""
         return _TableVerdicts(self, tuple(programs))
 
     def without(self, program: tuple[int, ...]) -> Judge:
+        """The same rules, judged by the labels of all atoms but those that a program derives."""
         return replace(self, labels=self.labels.without(self.rules.models([program])[0][0]))
 
     def within(self, most_wrong: float) -> Judge:
+        """The same, which may leave programs without a verdict that derive more false examples than that."""
         return self
 
 

@@ -222,30 +222,38 @@ class JoinJudge(Judge):
 
     @property
     def totals(self) -> Floats:
+        """How many examples are true and how many false, as is expected, [2]."""
         return self.labels.totals
 
     @property
     def at_once(self) -> int:
+        """How many programs are best judged together."""
         return 1
 
     @property
     def affordable(self) -> Affordable:
+        """How many programs there is time for, roughly."""
         return Affordable(self.rules.limits.singles, self.rules.limits.pairs)
 
     @property
     def given_up(self) -> int:
+        """How many programs were not judged, because they derive too much."""
         return len(self._given_up)
 
     def add(self, rule: Rule) -> int:
+        """The number of a rule, which is added where it is new."""
         return self.rules.add(rule)
 
     def is_recursive(self, rule: int) -> bool:
+        """Whether the target stands in a rule's body."""
         return self.rules.is_recursive(rule)
 
     def judge(self, programs: Sequence[tuple[int, ...]]) -> Verdicts:
+        """What programs derive."""
         return _JoinVerdicts(self, tuple(programs), tuple(map(self._model, programs)))
 
     def without(self, program: tuple[int, ...]) -> Judge:
+        """The same rules, judged by the labels of all atoms but those that a program derives."""
         try:
             model, _ = self.rules.model(program, replace(self.meter(), labels=None))
         except _TooMuch:
@@ -256,6 +264,7 @@ class JoinJudge(Judge):
         return replace(self, labels=self.labels.without(model))
 
     def within(self, most_wrong: float) -> Judge:
+        """The same, which may leave programs without a verdict that derive more false examples than that."""
         return replace(self, most_wrong=most_wrong)
 
     def meter(self) -> _Meter:

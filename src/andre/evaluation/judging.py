@@ -123,7 +123,7 @@ class AtomKeys:
 
     @property
     def _packed(self) -> bool:
-        return max(1, self.base) ** self.arity < 2**63
+        return bool(max(1, self.base) ** self.arity < 2**63)
 
     @property
     def none(self) -> Keys:

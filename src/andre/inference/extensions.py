@@ -47,7 +47,7 @@ class Extensions:
 
     @cached_property
     def weaker(self) -> Extensions | None:
-        """The same facts, where one half is enough for an atom and for its negation; None where none has it."""
+        """The same facts, where one half is enough for an atom and its negation; None where none has it."""
         halves = ((relation.column("probability") == 0.5).any() for relation in self.facts.relations.values())
         if self.weakly or not any(halves):
             return None

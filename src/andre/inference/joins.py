@@ -158,7 +158,7 @@ class JoinedBody:
         return self._plans[key]
 
     def _promise(self, place: int, bound: Sequence[int]) -> tuple[int, float]:
-        """How soon a literal is joined: the more variables it shares the sooner, then the fewer rows it has."""
+        """How soon a literal is joined: sooner the more variables it shares, then the fewer rows it has."""
         atom = self.rule.positive[place]
         rows = np.inf if place in self.open else len(self.known.rows(atom.relation))
         return len(set(bound) & set(atom.variables)), -rows

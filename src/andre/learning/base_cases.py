@@ -29,11 +29,11 @@ class Conditions:
     @cached_property
     def truth(self) -> Bools:
         """Of which goals each is true, [C, G]."""
-        return np.stack([component.truth for component in self.components])
+        return np.array([component.truth for component in self.components], dtype=np.bool_)
 
     @cached_property
     def _measures(self) -> tuple[Ints, Ints, Bools]:
-        """Literals and further variables of each, [C], and the variables of the goal it is about, [C, arity]."""
+        """Literals and further variables of each, [C], and which of the goal's it is about, [C, arity]."""
         sizes = np.array([len(component.literals) for component in self.components])
         extra = np.array([len(component.kinds) - self.arity for component in self.components])
         about = np.array([[v in c.variables for v in range(self.arity)] for c in self.components])
@@ -54,10 +54,10 @@ class Conditions:
         sizes, extra, about = self._measures
         new = np.ones(bodies.shape, dtype=np.bool_)
         for place in range(1, bodies.shape[1]):
-            new[:, place] = (bodies[:, :place] != bodies[:, place : place + 1]).all(axis=1)
+            new[:, place] = np.all(bodies[:, :place] != bodies[:, place, None], axis=1)
         literals = (sizes[bodies] * new).sum(axis=1)
         variables = self.arity + (extra[bodies] * new).sum(axis=1)
-        safe = about[bodies].any(axis=1).all(axis=1)
+        safe = np.all(np.any(about[bodies], axis=1), axis=1)
         return safe & (literals <= most) & (variables <= language.variables), literals
 
 
@@ -97,6 +97,8 @@ def choose_bases(
     m
         The number of candidate atoms, by which bodies are described.
     """
+    if not len(conditions.components):
+        return []
     truth, weights = conditions.truth[:, bags.goal], bags.weights  # [C, P]
     useful = np.flatnonzero(bags.covered(truth) @ weights[:, 0] > 0)
     if not len(useful):
@@ -117,14 +119,14 @@ def choose_bases(
     if not len(every):
         return []
     covers = bags.covered(truth[every[:, 0]] & truth[every[:, 1]] & truth[every[:, 2]])  # [B, E]
-    found = []
+    found: list[BaseCases] = []
     for allowed in (np.ones(len(every), dtype=np.bool_), covers @ weights[:, 1] == 0):
         chosen = _taken(covers[allowed], sizes[allowed], weights, m)
         parts = [dict.fromkeys(body) for body in every[allowed][chosen].tolist()]
         counts = covers[allowed][chosen].any(axis=0) @ weights
-        bodies = tuple(tuple(conditions.components[place] for place in part) for part in parts)
-        if bodies and not (found and np.array_equal(found[0].counts, counts)):
-            found.append(BaseCases(bodies, np.asarray(counts)))
+        if parts and not (found and np.array_equal(found[0].counts, counts)):
+            cases = tuple(tuple(conditions.components[place] for place in part) for part in parts)
+            found.append(BaseCases(cases, np.asarray(counts)))
     return found
 
 

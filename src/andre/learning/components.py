@@ -85,12 +85,15 @@ class Vocabulary:
         """
         for key, needs in self._relations:
             number = self.known.coder.relation(key)
-            yield from _arguments(number, tuple(zip(self._types[key], needs, strict=True)), tuple(kinds), most)
+            yield from _arguments(
+                number, tuple(zip(self._types[key], needs, strict=True)), tuple(kinds), most
+            )
 
     def components(self, tuples: Ints, kinds: Sequence[str], growth: Growth) -> list[Component]:
         """The components that are true of some tuples, [N, variables].
 
-        Short ones come first, and of these those with few bindings, as functions have. Of those that are true of the same tuples and about the same variables, one is given.
+        Short ones come first, and of these those with few bindings, as functions have. Of those
+        that are true of the same tuples and about the same variables, one is given.
         """
         n, width = tuples.shape
         start = np.concatenate([np.arange(n)[:, None], tuples], axis=1)

@@ -1,4 +1,4 @@
-"""Linear recursion from few examples: base cases are looked for along the goals that a recursive rule leads to.
+"""Linear recursion from few examples: base cases are found along the goals that a recursive rule leads to.
 
 A recursive rule with one literal of the target leads from a head atom, a goal, to
 other goals. An example is derived where a base case holds for some goal of its
@@ -10,9 +10,9 @@ bags of the true examples and nowhere in those of the false ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class ChainLimits:
     fan_out: int = 4  #: next goals for each goal, on average
     guards: int = 80  #: conditions on a step that are tried
     conditions: int = 150  #: that base cases are put together from
+    led: float = 0.3  #: share of the true examples that must have a next goal
+    batch: int = 64  #: rules whose goals are looked at together
     guarded: int = 6  #: rules of each length of link to which conditions are added
     negatives: int = 400  #: that are drawn where false atoms are not listed
 
@@ -61,7 +63,9 @@ class Examples:
         drawn = drawn[np.unique(keys, return_index=True)[1]]
         drawn = drawn[~np.isin(labels.keys.of(drawn), labels.keys.of(labels.atoms))]
         each = np.array([[0.0, labels.n_unlisted / max(1, len(drawn))]])
-        return cls(np.concatenate([labels.atoms, drawn]), np.concatenate([weights, each.repeat(len(drawn), 0)]))
+        return cls(
+            np.concatenate([labels.atoms, drawn]), np.concatenate([weights, each.repeat(len(drawn), 0)])
+        )
 
     @cached_property
     def totals(self) -> Floats:
@@ -89,7 +93,7 @@ class Steps:
     target: Ints  #: [S], goals
 
     def bags(self, kept: Bools, most: int) -> tuple[Ints, Ints] | None:
-        """The goals of every example's chain along some steps, [S], as pairs; None where these are too many."""
+        """The goals of each example's chain along some steps, [S], as pairs; None where they are too many."""
         n, order = len(self.goals), np.argsort(self.source[kept], kind="stable")
         starts, target = csr_starts(self.source[kept], n), self.target[kept][order]
         pairs = delta = np.arange(len(self.starts)) * n + self.starts
@@ -159,15 +163,18 @@ class ChainSearch:
     def _of_size(self, size: int) -> list[Found]:
         """Programs whose links have so many literals, first without a condition on the step."""
         found: list[tuple[Found, Steps, Conditions]] = []
+        links = self._links(size)
         with stage("following chains of goals"):
-            for link in self._links(size):
-                check()
-                steps = self._steps(link)
-                conditions = None if steps is None else self._conditions(steps)
-                if steps is not None and conditions is not None:
-                    for one in self._with_guards(link, steps, (), conditions):
-                        found.append((one, steps, conditions))
-                    found = sorted(found, key=lambda entry: entry[0].length)[: self.limits.guarded]
+            while batch := list(islice(links, self.limits.batch)):
+                made = [(link, steps) for link in batch if (steps := self._steps(link)) is not None]
+                for (link, steps), conditions in zip(
+                    made, self._conditions([s for _, s in made]), strict=True
+                ):
+                    check()
+                    found += [
+                        (one, steps, conditions) for one in self._with_guards(link, steps, (), conditions)
+                    ]
+                found = sorted(found, key=lambda entry: entry[0].length)[: self.limits.guarded]
         programs = [one for one, _, _ in found]
         if any(one.flawless for one in programs):
             return programs
@@ -202,10 +209,12 @@ class ChainSearch:
                     yield Link(literals, made, goal)
 
     def _steps(self, link: Link) -> Steps | None:
-        """The steps of a link from all examples; None where no true example has one, or there are too many."""
+        """The steps of a link from all examples; None where few true ones have one, or there are too many."""
         arity, limits = self.target[1], self.limits
         numbers: dict[tuple[int, ...], int] = {}
-        starts = np.array([numbers.setdefault(row, len(numbers)) for row in map(tuple, self.examples.atoms.tolist())])
+        starts = np.array(
+            [numbers.setdefault(row, len(numbers)) for row in map(tuple, self.examples.atoms.tolist())]
+        )
         fresh = np.array(list(numbers), dtype=np.int64).reshape(-1, arity)
         first, bindings, sources, targets = True, [], [], []
         while len(fresh):
@@ -221,7 +230,8 @@ class ChainSearch:
                 bound = (*bound, *(v for v in atom.variables if v not in bound))
             order = [bound.index(v) for v in range(len(link.kinds))]
             source, made = made[:, 0], made[:, order]
-            if first and not self.examples.weights[np.isin(starts, source), 0].any():
+            led = self.examples.weights[np.isin(starts, source), 0].sum()
+            if first and led < limits.led * self.examples.totals[0]:
                 return None
             first, before = False, len(numbers)
             nexts = map(tuple, made[:, link.goal].tolist())
@@ -234,12 +244,16 @@ class ChainSearch:
         goals = np.array(list(numbers), dtype=np.int64).reshape(-1, arity)
         return Steps(goals, starts, *map(np.concatenate, (bindings, sources, targets)))
 
-    def _conditions(self, steps: Steps) -> Conditions | None:
-        """Conditions on the goals of some steps; None where there are none."""
-        arity = self.target[1]
+    def _conditions(self, steps: Sequence[Steps]) -> list[Conditions]:
+        """Conditions on the goals of the steps of each link, grown for all of them together."""
+        if not steps:
+            return []
+        arity, most = self.target[1], self.limits.conditions
+        every, number = np.unique(np.concatenate([one.goals for one in steps]), axis=0, return_inverse=True)
         growth = Growth(min(3, self._most), min(2, self.language.variables - arity))
-        components = self.words.components(steps.goals, self.words.kinds, growth)
-        return Conditions(components[: self.limits.conditions], arity) if components else None
+        components = self.words.components(every, self.words.kinds, growth)[:most]
+        parts = np.split(number.ravel(), np.cumsum([len(one.goals) for one in steps])[:-1])
+        return [Conditions([replace(c, truth=c.truth[part]) for c in components], arity) for part in parts]
 
     def _with_guards(
         self, link: Link, steps: Steps, guards: tuple[Component, ...], conditions: Conditions
@@ -257,6 +271,9 @@ class ChainSearch:
         bags = Bags(*pairs, self.examples.weights)
         totals, found = self.examples.totals, []
         for bases in choose_bases(conditions, bags, self.language, self._most, self.m):
+            own = [np.all([part.truth for part in base], axis=0)[steps.starts] for base in bases.bodies]
+            if np.any(own, axis=0) @ self.examples.weights[:, 0] >= bases.counts[0]:
+                continue  # recursion derives nothing
             parts = [part for base in bases.bodies for part in base]
             literals = len(link.literals) + 1 + sum(len(part.literals) for part in (*parts, *guards))
             n_rules = 1 + len(bases.bodies)

@@ -39,14 +39,16 @@ from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
 from andre.learning.choose.selection import nothing, select
+from andre.learning.components import Vocabulary
 from andre.learning.config import Config, Guide
 from andre.learning.fitting import fit
+from andre.learning.goal_chains import ChainSearch
 from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.limits import limited, stage, time_left, unhurried
-from andre.logic import Program
+from andre.logic import Program, Rule
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
 #: Constants over which products of truth tables are still quick.
@@ -61,6 +63,9 @@ _FOR_WIDE_SAMPLES = Effort(
 )
 #: The share of the time that is left in which short bodies are counted.
 _FOR_SHORT_BODIES = 0.5
+#: The share of the time that is left in which chains of goals are followed, and the true examples up to
+#: which they are: of many, base cases and what they lead to are among the examples.
+_FOR_CHAINS, _FEW = 0.5, 500
 #: What a step costs, rows times candidates, from which on runs see a part only.
 _WIDE = 200_000
 #: How many of the pooled rules are kept in mind to tell why they were left out.
@@ -99,18 +104,19 @@ def learn_definition(
     beliefs = Beliefs.of(background, stated and background_of(stated, key)) if tabled else None
     if beliefs is None:
         choice = _choose(_judge(background, key, labels, tabled=tabled), known, pool.bodies, form, config)
+        if language.recursion and not len(known) and 0 < labels.totals[0] <= _FEW:
+            choice = _along_chains(choice, facts, language, labels, space)
     else:
-        choice = _choose_revised(beliefs, key, labels, known, pool.bodies, form, config)
-    judge, codes = choice.judge, choice.codes
-    fixed = tuple(map(judge.add, known))
-    numbers = fixed + tuple(judge.add(space.rule(body)) for body in codes)
+        choice = _choose_revised(beliefs, labels, known, pool.bodies, form, config)
+    judge, n_known = choice.judge, len(known)
+    rules = (*known, *choice.rules)
+    numbers = tuple(map(judge.add, rules))
     with unhurried():
         verdict = judge.judge([numbers])
         counts = verdict.steps(0, numbers)
-    own = np.argsort(-counts[len(fixed) :, 0], kind="stable")
-    codes, counts = codes[own], np.concatenate((counts[: len(fixed)], counts[len(fixed) :][own]))
-    chosen = (rule.tidy() for rule in (*known, *space.program(codes)))
-    program = Program(tuple(map(with_counts, chosen, counts)))
+    own = np.argsort(-counts[n_known:, 0], kind="stable") + n_known
+    order = [*range(n_known), *own.tolist()]
+    program = Program(tuple(with_counts(rules[place].tidy(), counts[place]) for place in order))
     at_end = pool.first(0)
     with stage("giving reasons"):
         some = pool.first(_REMEMBERED)
@@ -130,7 +136,7 @@ def learn_definition(
         empty_length=empty_length,
         result=result,
         pool=pool.first(KEPT),
-        rejected=tuple(weighing.rejected(codes)),
+        rejected=tuple(weighing.rejected(choice.codes(space))),
         reason=None if len(program) else weighing.why_nothing(_stopped(result)),
         revised=choice.revised,
         notes=choice.notes,
@@ -139,13 +145,18 @@ def learn_definition(
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """The bodies of a program, [rules, m], and the judge of the background that it was chosen for."""
+    """A program without the known rules, and the judge of the background that it was chosen for."""
 
-    codes: Codes
+    rules: tuple[Rule, ...]
     judge: Judge
     revised: tuple[Revised, ...] = ()  #: facts of the background that were revised
     cost: float = 0.0  #: of revising them
     notes: tuple[str, ...] = ()
+
+    def codes(self, space: RuleSpace) -> Codes:
+        """The bodies of those rules that consist of candidate atoms, [rules, m]."""
+        codes = _expressible(Program(self.rules), space)
+        return np.zeros((0, space.m), dtype=np.int8) if codes is None else codes
 
 
 def _choose(judge: Judge, known: Program, pool: Codes, form: Form, config: Config) -> _Choice:
@@ -156,22 +167,49 @@ def _choose(judge: Judge, known: Program, pool: Codes, form: Form, config: Confi
         left = judge.without(fixed) if fixed else judge
     left = left.within(config.selection.floor().most_wrong(left.totals[0]))
     codes, _ = DefinitionChooser(left, form, config.selection, fixed).choose(pool)
+    rules = form.space.program(codes).rules
     if not left.given_up:
-        return _Choice(codes, judge)
-    note = f"{left.given_up:,} programs were not judged: what they derive outgrew the memory for a fixpoint"
-    return _Choice(codes, judge, notes=(note,))
+        return _Choice(rules, judge)
+    note = f"{left.given_up:,} programs were not judged: joins made too many rows before their fixpoint"
+    return _Choice(rules, judge, notes=(note,))
+
+
+def _along_chains(
+    choice: _Choice, facts: FactBase, language: Language, labels: ListedLabels, space: RuleSpace
+) -> _Choice:
+    """The same choice, or a program of one recursive rule and its base cases that is better.
+
+    Better is one that makes no mistake, then one that describes the labels shorter. Where the
+    choice makes none itself, nothing else is looked for.
+    """
+    judge, totals = choice.judge, labels.totals
+
+    def judged(rules: tuple[Rule, ...]) -> tuple[bool, float]:
+        counts = judge.judge([tuple(map(judge.add, rules))]).counts
+        n_literals = sum(len(rule.body) for rule in rules)
+        length = description_length(counts, totals, n_literals, len(rules), m=space.m)[0]
+        return bool((counts[0] != [totals[0], 0]).any()), float(length)
+
+    with unhurried():
+        best = before = judged(choice.rules)
+    if not best[0]:
+        return choice
+    with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
+        for program in ChainSearch(Vocabulary(facts, language), labels, space.m).programs():
+            found = judged(program.rules)
+            if found[0] < best[0] or (found[0] == best[0] and found[1] < best[1] - 1e-9):
+                best, choice = found, replace(choice, rules=program.rules)
+    if best[1] <= before[1]:
+        return choice
+    note = "the program agrees with all examples, which are too few to tell it from chance: give more"
+    return replace(choice, notes=(*choice.notes, note))
 
 
 def _choose_revised(
-    beliefs: Beliefs,
-    key: Key,
-    labels: ListedLabels,
-    known: Program,
-    pool: Codes,
-    form: Form,
-    config: Config,
+    beliefs: Beliefs, labels: ListedLabels, known: Program, pool: Codes, form: Form, config: Config
 ) -> _Choice:
     """The program together with the background that goes best with it."""
+    key = form.space.head.key
     likely, left = RuleBase(TruthTables.of(beliefs.facts), key), Labels.of(labels)
     if len(known):
         with unhurried():
@@ -179,7 +217,8 @@ def _choose_revised(
     reviser = Reviser(beliefs, key, left, form.space.m, known)
     codes, state = choose_revised(reviser, pool, form, config.selection)
     judge = _judge(beliefs.background(state), key, labels, tabled=True)
-    return _Choice(codes, judge, beliefs.revised(state), float(beliefs.cost(state)))
+    rules = form.space.program(codes).rules
+    return _Choice(rules, judge, beliefs.revised(state), float(beliefs.cost(state)))
 
 
 def _judge(background: FactBase, key: Key, labels: ListedLabels, *, tabled: bool) -> Judge:
