@@ -127,8 +127,8 @@ def most_wrong(length: float, totals: Floats, m: int) -> float:
     Examples
     --------
     >>> totals = np.array([50.0, 1000.0])
-    >>> exact = float(description_length(np.array([50.0, 0.0]), totals, 2, 1, m=10))
-    >>> most_wrong(exact, totals, m=10)
+    >>> exact = float(description_length(np.array([50.0, 0.0]), totals, 2, 1, m=100))
+    >>> most_wrong(exact, totals, m=100)
     1.0
     """
     right = np.unique(np.linspace(0, totals[0], _TRIED))  # [k]
