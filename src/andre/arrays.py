@@ -22,7 +22,7 @@ _INT64 = 2**63 - 1
 _LONG_SETS = 64
 
 
-def distinct_keys(keys: Ints) -> Ints:
+def distinct_keys(keys: NDArray[Any]) -> NDArray[Any]:
     """The distinct keys in ascending order; sorting beats a hash table at millions of keys.
 
     Examples
@@ -32,7 +32,7 @@ def distinct_keys(keys: Ints) -> Ints:
     """
     ordered = np.sort(keys)
     fresh = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    fresh[1:] = ordered[1:] != ordered[:-1]
     return ordered[fresh]
 
 
@@ -101,6 +101,20 @@ def is_among(rows: NDArray[Any], known: NDArray[Any], n_values: int) -> Bools:
     """
     keys = row_keys(np.concatenate([known, rows]), n_values)
     return np.isin(keys[len(known) :], keys[: len(known)])
+
+
+def among(keys: NDArray[Any], known: NDArray[Any]) -> Bools:
+    """Which keys are among known ones, which are ascending.
+
+    Examples
+    --------
+    >>> among(np.array([5, 1]), np.array([1, 2, 4]))
+    array([False,  True])
+    """
+    if not len(known):
+        return np.zeros(len(keys), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.asarray(known[place] == keys)
 
 
 def _pack(keys: Ints, columns: Iterable[NDArray[Any]], widths: Iterable[int]) -> tuple[Ints, int]:

@@ -139,10 +139,22 @@ def test_a_language_may_name_the_target(tmp_path: Path) -> None:
     assert all(len(rule.body) == 1 for rule in theory.program)
 
 
-def test_too_many_constants_for_tables_leave_recursion_out() -> None:
-    (definition,) = quick(chain(), "path/2", table_cells=63)
+def test_too_many_constants_for_tables_are_joined() -> None:
+    (tabled,), (joined,) = (quick(chain(), "path/2", table_cells=cells) for cells in (64, 63))
+    assert any(rule.is_recursive for rule in joined.program)
+    assert (str(joined.program), joined.confusion) == (str(tabled.program), tabled.confusion)
+    assert joined.notes == ()
+
+
+def test_uncertain_facts_of_too_many_constants_leave_recursion_out() -> None:
+    atoms, chances = [], []
+    for atom in (fact for name, arity in chain().relations for fact in chain().atoms(name, arity)):
+        atoms.append(atom)
+        chances.append(0.9 if atom.predicate == "edge" else 1.0)
+    facts = FactBase.from_facts(atoms, probabilities=chances)
+    (definition,) = quick(facts, "path/2", table_cells=63, calibrate=False)
     assert not any(rule.is_recursive for rule in definition.program)
-    assert definition.notes == ("recursion was left out: 8 constants are too many for truth tables",)
+    assert definition.notes == ("recursion was left out: over 8 constants uncertain facts are not revised",)
 
 
 def test_which_relations_can_be_learned() -> None:

@@ -1,12 +1,15 @@
 """Judging programs and rules: coverage of samples, description length, entailment, evidence, ranks.
 
-`andre.evaluation.fixpoint`, for recursive programs over truth tables, needs
-torch and is imported by its own path.
+Recursive programs are judged at their fixpoint by a `Judge`: `JoinJudge`, by joins,
+or that of `andre.evaluation.fixpoint`, on truth tables, which needs torch and is
+imported by its own path.
 """
 
 from andre.evaluation.crisp import CrispSample, Extents, covers, literal_truth, union
-from andre.evaluation.description import Mistakes, description_length, program_length
+from andre.evaluation.description import Mistakes, description_length, most_wrong, program_length
 from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
+from andre.evaluation.joined_fixpoint import JoinedRules, JoinJudge, JoinLimits
+from andre.evaluation.judging import AtomKeys, Judge, ListedLabels, Verdicts
 from andre.evaluation.probabilities import area_under_curve, calibration_error, mean_area_under_curve
 from andre.evaluation.ranks import (
     POLICIES,
@@ -22,16 +25,23 @@ from andre.evaluation.rules import rank_by_rules, rescore, smoothed_confidence
 
 __all__ = [
     "POLICIES",
+    "AtomKeys",
     "Confusion",
     "CrispSample",
     "Entailment",
     "Extents",
     "Interval",
+    "JoinJudge",
+    "JoinLimits",
+    "JoinedRules",
+    "Judge",
+    "ListedLabels",
     "Mistakes",
     "Policy",
     "RankReport",
     "Ranks",
     "Shares",
+    "Verdicts",
     "area_under_curve",
     "calibration_error",
     "covers",
@@ -42,6 +52,7 @@ __all__ = [
     "literal_truth",
     "mean_area_under_curve",
     "mean_reciprocal",
+    "most_wrong",
     "program_length",
     "rank_by_rules",
     "rescore",

@@ -29,6 +29,8 @@ Mistakes: TypeAlias = Literal["listed", "refused", "unlabelled"]
 _REFUSED = 1e5
 #: From here on Stirling's series is exact to the last digits.
 _SERIES = 16
+#: Numbers of positives that are tried where the best is looked for.
+_TRIED = 256
 #: Whole numbers below this are looked up.
 _LISTED = 1 << 16
 
@@ -139,6 +141,30 @@ def description_length(
     # A program is a set of rules: of the orders in which they could be written, none says anything.
     length: Floats = told + literals * math.log(2 * m) + rules * math.log(2) - gammaln(rules + 1.0)
     return length
+
+
+def most_wrong(length: float, totals: Floats, m: int) -> float:
+    """How many negatives a program may cover whose description is to be no longer than this, roughly.
+
+    Whatever positives it covers, and however short it is.
+
+    Examples
+    --------
+    >>> totals = np.array([50.0, 1000.0])
+    >>> exact = float(description_length(np.array([50.0, 0.0]), totals, 2, 1, m=100))
+    >>> most_wrong(exact, totals, m=100)
+    1.0
+    """
+    right = np.unique(np.linspace(0, totals[0], _TRIED))  # [k]
+    few, many = 0.0, float(np.floor(totals[1])) + 1
+    while many - few > 1:  # covering more negatives makes no description shorter
+        wrong = np.floor((few + many) / 2)
+        covered = np.stack([right, np.full_like(right, wrong)], axis=1)
+        if description_length(covered, totals, 1, 1, m).min() <= length:
+            few = wrong
+        else:
+            many = wrong
+    return few
 
 
 def program_length(sample: CrispSample, codes: Codes) -> float:

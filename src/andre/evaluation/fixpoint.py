@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,11 +12,17 @@ import torch
 from torch import Tensor
 
 from andre.arrays import Bools, Floats
+from andre.evaluation.judging import Affordable, Judge, ListedLabels, Verdicts
 from andre.facts import Key
 from andre.inference import alternating_fixpoint
 from andre.inference.truth_tables import Body, Given, TruthTables
 from andre.limits import check
 from andre.logic import Rule
+
+#: Multiplications that judging many programs may take: over many constants fewer are judged.
+_WORK = 1e11
+#: How often a rule is applied until a fixpoint is reached, roughly.
+_ROUNDS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +31,16 @@ class Labels:
 
     positive: Floats  #: [N, ...]
     negative: Floats  #: [N, ...]
+
+    @classmethod
+    def of(cls, listed: ListedLabels) -> Labels:
+        """The tables of labels that are listed."""
+        positive, negative = (np.zeros((listed.keys.base,) * listed.keys.arity) for _ in range(2))
+        if listed.domains is not None:
+            negative[np.ix_(*listed.domains)] = 1.0
+        places = tuple(listed.atoms.T)
+        positive[places], negative[places] = listed.positive, listed.negative
+        return cls(positive, negative)
 
     @property
     def totals(self) -> Floats:
@@ -217,3 +234,78 @@ class RuleBase:
         if rule not in self._derived:
             self._derived[rule] = body.derives()
         return self._derived[rule]
+
+
+@dataclass(frozen=True, eq=False)
+class TableJudge(Judge):
+    """Judges many programs at once on truth tables, over few constants."""
+
+    rules: RuleBase
+    labels: Labels
+
+    @property
+    def totals(self) -> Floats:
+        """How many examples are true and how many false, as is expected, [2]."""
+        return self.labels.totals
+
+    @property
+    def at_once(self) -> int:
+        """How many programs are best judged together."""
+        return self.rules.at_once
+
+    @property
+    def affordable(self) -> Affordable:
+        """How many programs there is time for, roughly."""
+        return Affordable(singles=math.inf, pairs=_WORK / (_ROUNDS * self.rules.tables.n**3))
+
+    @property
+    def given_up(self) -> int:
+        """How many programs were not judged, because they derive too much."""
+        return 0
+
+    def add(self, rule: Rule) -> int:
+        """The number of a rule, which is added where it is new."""
+        return self.rules.add(rule)
+
+    def is_recursive(self, rule: int) -> bool:
+        """Whether the target stands in a rule's body."""
+        return self.rules.is_recursive(rule)
+
+    def judge(self, programs: Sequence[tuple[int, ...]]) -> Verdicts:
+        """What programs derive."""
+        return _TableVerdicts(self, tuple(programs))
+
+    def stated(self) -> Verdicts:
+        """The true examples as if a program derived them and nothing else."""
+        verdicts = _TableVerdicts(self, ((),))
+        verdicts.assume(torch.as_tensor(self.labels.positive > 0.5)[None])
+        return verdicts
+
+    def without(self, program: tuple[int, ...]) -> Judge:
+        """The same rules, judged by the labels of all atoms but those that a program derives."""
+        return replace(self, labels=self.labels.without(self.rules.models([program])[0][0]))
+
+    def within(self, most_wrong: float) -> Judge:
+        """The same, which may leave programs without a verdict that derive more false examples than that."""
+        return self
+
+
+class _TableVerdicts(Verdicts):
+    def __init__(self, judge: TableJudge, programs: tuple[tuple[int, ...], ...]) -> None:
+        self._judge, self._programs = judge, programs
+        models, total = judge.rules.models(programs)
+        self.assume(models)
+        self.counts[~total] = np.nan
+
+    def assume(self, models: Tensor) -> None:
+        """Take these for what the programs derive."""
+        self._models, self.counts = models, self._judge.labels.counts(models)
+
+    def steps(self, place: int, rules: Sequence[int], *, beyond: bool = False) -> Floats:
+        model, judge = self._models[place], self._judge
+        false = judge.rules.false(self._programs[place], model)
+        labels = judge.labels.without(model) if beyond else judge.labels
+        return labels.counts(judge.rules.steps(tuple(rules), model, false))
+
+    def fingerprint(self, place: int) -> bytes:
+        return self._models[place].numpy().tobytes()

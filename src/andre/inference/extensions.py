@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 
@@ -43,6 +44,14 @@ class Extensions:
         self.coder = Coder(facts)
         self._rows: dict[tuple[int, bool], Ints] = {}
         self._ranks: Ints = np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def weaker(self) -> Extensions | None:
+        """The same facts, where one half is enough for an atom and its negation; None where none has it."""
+        halves = ((relation.column("probability") == 0.5).any() for relation in self.facts.relations.values())
+        if self.weakly or not any(halves):
+            return None
+        return Extensions(self.facts, likely=True, weakly=True)
 
     def code(self, rule: Rule) -> CodedRule:
         """The rule over codes.
@@ -98,13 +107,7 @@ class Extensions:
 
     def matches(self, atom: CodedAtom, *, negated: bool = False) -> Ints:
         """What the variables of an atom stand for in the rows that match it, [N, variables]."""
-        rows = self.rows(atom.relation, negated=negated)
-        keep = np.ones(len(rows), dtype=np.bool_)
-        place: dict[int, int] = {}
-        for position, term in enumerate(atom.terms):
-            column = rows[:, position]
-            keep &= column == (rows[:, place.setdefault(term, position)] if is_variable(term) else term)
-        return rows[keep][:, list(place.values())]
+        return matching(atom, self.rows(atom.relation, negated=negated))
 
     def table(self, item: CodedAtom | CodedComparison, *, negated: bool = False) -> Floats:
         """1 where a literal or comparison holds, else 0; one axis of n constants per variable, ascending."""
@@ -114,6 +117,22 @@ class Extensions:
         table = np.full((self.n,) * rows.shape[1], float(negated))
         table[tuple(rows.T)] = float(negated != (len(rows) > 0))
         return table
+
+
+def matching(atom: CodedAtom, rows: Ints) -> Ints:
+    """What the variables of an atom stand for in those of some rows that match it, [N, variables].
+
+    Examples
+    --------
+    >>> matching(CodedAtom(0, (-1, -1, 5)), np.array([[2, 2, 5], [2, 3, 5], [4, 4, 6]])).tolist()
+    [[2]]
+    """
+    keep = np.ones(len(rows), dtype=np.bool_)
+    place: dict[int, int] = {}
+    for position, term in enumerate(atom.terms):
+        column = rows[:, position]
+        keep &= column == (rows[:, place.setdefault(term, position)] if is_variable(term) else term)
+    return rows[keep][:, list(place.values())]
 
 
 def term_grids(terms: Iterable[int], scope: tuple[int, ...], n: int) -> list[Ints]:

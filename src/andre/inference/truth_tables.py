@@ -49,11 +49,7 @@ class TruthTables:
     @cached_property
     def weaker(self) -> TruthTables | None:
         """The same, where one half is enough for an atom and for its negation; None where no fact has it."""
-        facts = self.known.facts
-        halves = ((relation.column("probability") == 0.5).any() for relation in facts.relations.values())
-        if self.known.weakly or not any(halves):
-            return None
-        return TruthTables(Extensions(facts, likely=True, weakly=True))
+        return None if self.known.weaker is None else TruthTables(self.known.weaker)
 
     @property
     def n(self) -> int:

@@ -36,7 +36,7 @@ from andre.learning.ensemble import (
 )
 from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
-from andre.learning.modes import background_of, labels_of
+from andre.learning.modes import background_of, labels_of, listed_labels
 from andre.learning.plan import Plan, learnable, with_inequalities
 from andre.learning.plots import (
     plot_accuracy,
@@ -119,6 +119,7 @@ __all__ = [
     "learn_encoding",
     "learn_weighted_rules",
     "learnable",
+    "listed_labels",
     "neighbours",
     "plot_accuracy",
     "plot_losses",

@@ -52,6 +52,16 @@ class Floor:
         """Which rules have the least support, however often they are wrong, [..., 2]."""
         return np.asarray(counts[..., 0] >= self.support * SLACK)
 
+    def most_wrong(self, positives: float) -> float:
+        """How many negatives a rule may cover that covers so many positives at the most.
+
+        Examples
+        --------
+        >>> Floor(confidence=0.8).most_wrong(20)
+        5.0
+        """
+        return positives * (1 / self.confidence - 1) if self.confidence else math.inf
+
     def shortfall(self, counts: Floats) -> str | None:
         """Why a rule that covers so many positives and negatives, [2], does not reach it; None if it does.
 

@@ -19,31 +19,46 @@ import numpy as np
 from andre.arrays import Bools, Floats
 from andre.census import Census, head_domains
 from andre.errors import ConfigError, DataError
-from andre.evaluation import Confusion, CrispSample, description_length, program_length
-from andre.evaluation.fixpoint import Labels, RuleBase
+from andre.evaluation import (
+    AtomKeys,
+    Confusion,
+    CrispSample,
+    JoinedRules,
+    JoinJudge,
+    JoinLimits,
+    Judge,
+    ListedLabels,
+    description_length,
+    program_length,
+)
+from andre.evaluation.fixpoint import Labels, RuleBase, TableJudge
 from andre.facts import FactBase, Key
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
-from andre.learning.choose.agreement import Choice, choose_definition
+from andre.learning.choose.agreement import choose_definition
 from andre.learning.choose.consistent import grown_bodies, shortest_consistent
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
 from andre.learning.choose.selection import nothing, select
+from andre.learning.components import Vocabulary
 from andre.learning.config import Config, Guide
 from andre.learning.fitting import fit
+from andre.learning.goal_chains import ChainSearch
 from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.learning.weak import Weak, unlabelled_heads, weakness
 from andre.limits import limited, stage, time_left, unhurried
-from andre.logic import Program
+from andre.logic import Program, Rule
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
 #: Constants over which products of truth tables are still quick.
 _MOST_CONSTANTS = 512
+#: Rows that the joins of one program may make: so many at the least, and so many for each true example.
+_LEAST_ROWS, _ROWS_PER_EXAMPLE = 300_000, 20
 #: Runs for a definition. Certain facts have few rows; uncertain ones have as many as groundings.
 _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
 #: Runs for a definition that is known to be one short rule: they are made for what they show.
@@ -60,6 +75,9 @@ _FOR_WIDE_SAMPLES = Effort(
 )
 #: The share of the time that is left in which short bodies are counted.
 _FOR_SHORT_BODIES = 0.5
+#: The share of the time that is left in which chains of goals are followed, and the true examples up to
+#: which they are: of many, base cases and what they lead to are among the examples.
+_FOR_CHAINS, _FEW = 0.5, 500
 #: What a step costs, rows times candidates, from which on runs see a part only.
 _WIDE = 200_000
 #: How many of the pooled rules are kept in mind to tell why they were left out.
@@ -87,58 +105,43 @@ def learn_definition(
         The facts as they were stated, where `facts` have calibrated probabilities.
     """
     key, config = language.key(facts), plan.config
-    labels = labels_of(facts, language)
-    for chances, kind in ((labels.positive, "true"), (labels.negative, "false")):
-        if not (chances > 0.5).any():
-            raise DataError(
-                f"no atom of {key_text(key)} is more likely {kind} than not: of all, one is {kind} with "
-                f"probability {chances.max():.3g} at the most, and an example needs more than 0.5"
-            )
+    labels = listed_labels(facts, language)
+    _refuse_one_kind(labels, key)
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
     result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks)
-    background = background_of(facts, key)
-    rules = RuleBase(TruthTables.of(background), key)
-    fixed = tuple(map(rules.add, known))
-    with unhurried():
-        # What known rules derive by themselves is settled: what is added is judged on the rest.
-        left = labels.without(rules.models([fixed])[0][0]) if fixed else labels
-    beliefs, cost = Beliefs.of(background, stated and background_of(stated, key)), 0.0
-    revised: tuple[Revised, ...] = ()
+    background, tabled = background_of(facts, key), fits_tables(facts, plan.table_cells)
+    # Over many constants facts are certain, or `targets` would have gone another way.
+    beliefs = Beliefs.of(background, stated and background_of(stated, key)) if tabled else None
     if beliefs is None:
-        chooser = DefinitionChooser(rules, left, form, config.selection, fixed)
-        choice = choose_definition(chooser, pool.bodies, plan, facts, key)
+        choice = _choose(_judge(background, key, labels, tabled=tabled), known, pool.bodies, form, plan, facts)
+        if language.recursion and not len(known) and 0 < labels.totals[0] <= _FEW:
+            choice = _along_chains(choice, facts, language, labels, space)
     else:
-        reviser = Reviser(beliefs, key, left, space.m, known)
-        codes, state = choose_revised(reviser, pool.bodies, form, config.selection)
-        choice = Choice(codes)
-        revised, cost = beliefs.revised(state), float(beliefs.cost(state))
-        rules = RuleBase(TruthTables.of(beliefs.background(state)), key)
-        fixed = tuple(map(rules.add, known))
-    codes = choice.codes
-    numbers = fixed + tuple(rules.add(space.rule(body)) for body in codes)
+        choice = _choose_revised(beliefs, labels, known, pool.bodies, form, config)
+    judge, n_known = choice.judge, len(known)
+    rules = (*known, *choice.rules)
+    numbers = tuple(map(judge.add, rules))
     with unhurried():
-        model = rules.models([numbers])[0]
-        false = rules.false(numbers, model[0])
-        counts = labels.counts(rules.steps(numbers, model[0], false))
-    own = np.argsort(-counts[len(fixed) :, 0], kind="stable")
-    codes, counts = codes[own], np.concatenate((counts[: len(fixed)], counts[len(fixed) :][own]))
-    chosen = (rule.tidy() for rule in (*known, *space.program(codes)))
-    program = Program(tuple(map(with_counts, chosen, counts)))
+        verdict = judge.judge([numbers])
+        counts = verdict.steps(0, numbers)
+    own = np.argsort(-counts[n_known:, 0], kind="stable") + n_known
+    order = [*range(n_known), *own.tolist()]
+    program = Program(tuple(with_counts(rules[place].tidy(), counts[place]) for place in order))
     at_end = pool.first(0)
     with stage("giving reasons"):
         some = pool.leading(labels.totals, _REMEMBERED)
-        others = tuple(rules.add(space.rule(body)) for body in some.bodies)
-        at_end = replace(some, counts=labels.counts(rules.steps(others, model[0], false)))
+        others = tuple(judge.add(space.rule(body)) for body in some.bodies)
+        at_end = replace(some, counts=verdict.steps(0, others))
     weighing = Weighing(at_end, labels.totals, config.selection.floor())
-    covered = labels.counts(model)[0]
+    covered = verdict.counts[0]
     length, empty_length = description_length(
         np.array([covered, [0, 0]]), labels.totals, [program.n_literals, 0], [len(program), 0], m=space.m
     ).tolist()
     weak = None
     if choice.agrees and length >= empty_length:
-        rivals = [Program((*known, *space.program(codes))) for codes in choice.rivals]
+        rivals = [Program((*known, *rival)) for rival in choice.rivals]
         unlabelled = unlabelled_heads(facts, language, closed=choice.closed)
         weak = weakness(
             program, rivals, background, unlabelled, support=float(covered[0]), excess=length - empty_length
@@ -149,16 +152,126 @@ def learn_definition(
         program=program,
         counts=Counts.of(census),
         confusion=_confusion(covered * sides, labels.totals * sides),
-        length=length + cost,
+        length=length + choice.cost,
         empty_length=empty_length,
         result=result,
         pool=pool.first(KEPT),
-        rejected=tuple(weighing.rejected(codes)),
+        rejected=tuple(weighing.rejected(choice.codes(space))),
         reason=None if len(program) else weighing.why_nothing(_stopped(result)),
+        revised=choice.revised,
         notes=choice.notes,
-        revised=revised,
         weak=weak,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """A program without the known rules, and the judge of the background that it was chosen for."""
+
+    rules: tuple[Rule, ...]
+    judge: Judge
+    revised: tuple[Revised, ...] = ()  #: facts of the background that were revised
+    cost: float = 0.0  #: of revising them
+    notes: tuple[str, ...] = ()
+    rivals: tuple[Program, ...] = ()  #: further programs as short that agree with all examples
+    agrees: bool = False  #: whether it was chosen because it agrees with all examples
+    closed: bool = True  #: whether head atoms without label were taken to be false
+
+    def codes(self, space: RuleSpace) -> Codes:
+        """The bodies of those rules that consist of candidate atoms, [rules, m]."""
+        codes = _expressible(Program(self.rules), space)
+        return np.zeros((0, space.m), dtype=np.int8) if codes is None else codes
+
+
+def _choose(
+    judge: Judge, known: Program, pool: Codes, form: Form, plan: Plan, facts: FactBase
+) -> _Choice:
+    """The program for a background that is as it is; `known` rules are part of it."""
+    selection, space = plan.config.selection, form.space
+    fixed = tuple(map(judge.add, known))
+    with unhurried():
+        # What known rules derive by themselves is settled: what is added is judged on the rest.
+        left = judge.without(fixed) if fixed else judge
+    left = left.within(selection.floor().most_wrong(left.totals[0]))
+    chosen = choose_definition(
+        DefinitionChooser(left, form, selection, fixed), pool, plan, facts, space.head.key
+    )
+    notes = chosen.notes
+    if left.given_up:
+        notes += (
+            f"{left.given_up:,} programs were not judged: joins made too many rows before their fixpoint",
+        )
+    return _Choice(
+        space.program(chosen.codes).rules,
+        judge,
+        notes=notes,
+        rivals=tuple(map(space.program, chosen.rivals)),
+        agrees=chosen.agrees,
+        closed=chosen.closed,
+    )
+
+
+def _along_chains(
+    choice: _Choice, facts: FactBase, language: Language, labels: ListedLabels, space: RuleSpace
+) -> _Choice:
+    """The same choice, or a program of one recursive rule and its base cases that is better.
+
+    Better is one that makes no mistake, then one that describes the labels shorter. Where the
+    choice makes none itself, nothing else is looked for.
+    """
+    judge, totals = choice.judge, labels.totals
+
+    def judged(rules: tuple[Rule, ...]) -> tuple[bool, float]:
+        counts = judge.judge([tuple(map(judge.add, rules))]).counts
+        n_literals = sum(len(rule.body) for rule in rules)
+        length = description_length(counts, totals, n_literals, len(rules), m=space.m)[0]
+        return bool((counts[0] != [totals[0], 0]).any()), float(length)
+
+    with unhurried():
+        best = before = judged(choice.rules)
+    if not best[0] or not choice.closed:
+        return choice
+    with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
+        for program in ChainSearch(Vocabulary(facts, language), labels, space.m).programs():
+            found = judged(program.rules)
+            if found[0] < best[0] or (found[0] == best[0] and found[1] < best[1] - 1e-9):
+                best, choice = found, replace(choice, rules=program.rules)
+    return replace(choice, agrees=not best[0], rivals=() if best != before else choice.rivals)
+
+
+def _choose_revised(
+    beliefs: Beliefs, labels: ListedLabels, known: Program, pool: Codes, form: Form, config: Config
+) -> _Choice:
+    """The program together with the background that goes best with it."""
+    key = form.space.head.key
+    likely, left = RuleBase(TruthTables.of(beliefs.facts), key), Labels.of(labels)
+    if len(known):
+        with unhurried():
+            left = left.without(likely.models([tuple(map(likely.add, known))])[0][0])
+    reviser = Reviser(beliefs, key, left, form.space.m, known)
+    codes, state = choose_revised(reviser, pool, form, config.selection)
+    judge = _judge(beliefs.background(state), key, labels, tabled=True)
+    rules = form.space.program(codes).rules
+    return _Choice(rules, judge, beliefs.revised(state), float(beliefs.cost(state)))
+
+
+def _judge(background: FactBase, key: Key, labels: ListedLabels, *, tabled: bool) -> Judge:
+    """Whatever judges programs at their fixpoint over a background: on truth tables or by joins."""
+    if tabled:
+        return TableJudge(RuleBase(TruthTables.of(background), key), Labels.of(labels))
+    limits = JoinLimits(rows=max(_LEAST_ROWS, int(_ROWS_PER_EXAMPLE * labels.totals[0])))
+    return JoinJudge(JoinedRules.of(background, key, limits), labels)
+
+
+def _refuse_one_kind(labels: ListedLabels, key: Key) -> None:
+    """Raise an error where no example is true, or none false."""
+    negative = np.append(labels.negative, [1.0] * (labels.n_unlisted > 0))
+    for chances, kind in ((labels.positive, "true"), (negative, "false")):
+        if not (chances > 0.5).any():
+            raise DataError(
+                f"no atom of {key_text(key)} is more likely {kind} than not: of all, one is {kind} with "
+                f"probability {chances.max(initial=0):.3g} at the most, and an example needs more than 0.5"
+            )
 
 
 def _stopped(result: Result) -> str | None:
@@ -230,7 +343,7 @@ def _expressible(known: Program, space: RuleSpace) -> Codes | None:
 
 
 def fits_tables(facts: FactBase, cells: int) -> bool:
-    """Whether programs can be judged at their fixpoint on truth tables of so many cells at the most."""
+    """Whether programs are judged at their fixpoint on truth tables, of so many cells at the most."""
     n, widest = len(facts.constants), max([2, *(arity for _, arity in facts.relations)])
     return n <= _MOST_CONSTANTS and n**widest <= cells
 
@@ -408,15 +521,21 @@ def background_of(facts: FactBase, target: Key) -> FactBase:
     return replace(known, relations=kept)
 
 
-def labels_of(facts: FactBase, language: Language) -> Labels:
+def listed_labels(facts: FactBase, language: Language) -> ListedLabels:
     """The atoms that a definition is judged by: stated ones, and in a closed world all others."""
     key = language.key(facts)
     train = facts.select("train").relations[key]
-    shape = (len(facts.constants),) * key[1]
-    positive, negative = (np.zeros(shape) for _ in range(2))
-    if train.negative is None and facts.world == "closed":
-        negative[np.ix_(*head_domains(facts, language))] = 1.0
+    closed = train.negative is None and facts.world == "closed"
     value = np.where(train.column("negative"), 0.0, train.column("probability"))
-    places = tuple(train.codes.T)
-    positive[places], negative[places] = value, 1 - value
-    return Labels(positive, negative)
+    return ListedLabels(
+        AtomKeys(key[1], max(1, len(facts.constants))),
+        train.codes.astype(np.int64),
+        value,
+        1 - value,
+        tuple(head_domains(facts, language)) if closed else None,
+    )
+
+
+def labels_of(facts: FactBase, language: Language) -> Labels:
+    """The same as truth tables."""
+    return Labels.of(listed_labels(facts, language))

@@ -16,8 +16,8 @@ from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError, O
 from andre.facts import Calibration, FactBase, Key
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
-from andre.learning.choose.revision import Revised
-from andre.learning.modes import fits_tables, learn_definition, learn_from_examples
+from andre.learning.choose.revision import Revised, is_revisable
+from andre.learning.modes import background_of, fits_tables, learn_definition, learn_from_examples
 from andre.learning.plan import Plan, with_background
 from andre.learning.reaching import learn_from_reach, needs_reach
 from andre.learning.results import Definition, TargetStore, Theory
@@ -238,15 +238,18 @@ class _Learner:
         if at_fixpoint and self.calibration is None and needs_reach(facts, language):
             made = learn_from_reach(facts, language, plan, self.callbacks)
             return replace(made, seconds=time.monotonic() - began, notes=(*notes, *made.notes))
-        if at_fixpoint and not fits_tables(facts, plan.table_cells):
-            # Without recursion one step is the fixpoint, and needs no tables.
-            language, at_fixpoint = replace(language, recursion=False), False
-            notes.append(
-                f"recursion was left out: {len(facts.constants):,} constants are too many for truth tables"
-            )
-            if plan.unlabelled == "unknown" and facts.relations[language.key(facts)].negative is None:
-                notes.append("for so many constants head atoms without label were taken to be false")
-        census = self._census(language, draws=not at_fixpoint).require_both_classes()
+        tabled = fits_tables(facts, plan.table_cells)
+        if at_fixpoint and not tabled:
+            revisable = is_revisable(background_of(facts, language.key(facts)))
+            if revisable and language.recursion:
+                notes.append(
+                    f"recursion was left out: over {len(facts.constants):,} constants uncertain facts are "
+                    "not revised"
+                )
+            # Without recursion one step is the fixpoint.
+            language = replace(language, recursion=language.recursion and not revisable)
+            at_fixpoint = language.recursion
+        census = self._census(language, draws=not (at_fixpoint and tabled)).require_both_classes()
         if census.sampled is not None:
             why = "" if plan.heads is not None else ", whose census outgrew the memory or the time allowed"
             notes.append(

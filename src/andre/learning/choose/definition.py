@@ -12,26 +12,19 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from andre.arrays import Floats
-from andre.evaluation import Mistakes, description_length
-from andre.evaluation.fixpoint import Labels, RuleBase
+from andre.evaluation import Judge, Mistakes, Verdicts, description_length, most_wrong
 from andre.learning.config import SelectionConfig
 from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.samples import Codes, Form
 
-#: Numbers of rules in a `RuleBase`, in order.
+#: Numbers of rules of a `Judge`, in order.
 Numbers = tuple[int, ...]
 
 #: Base cases and recursive rules that are tried in pairs at the most.
 _BASES, _STEPS = 32, 96
-#: Multiplications that trying pairs may take: over many constants fewer pairs are tried.
-_WORK = 1e11
-#: How often a rule is applied until a fixpoint is reached, roughly.
-_ROUNDS = 6
 #: Programs that are judged together at the most where there is a time limit.
 _WITHIN_LIMIT = 32
 #: Short bodies that are looked at though they may derive no example.
@@ -50,8 +43,7 @@ _TRIED = 16
 class DefinitionChooser:
     """Chooses the program whose fixpoint describes the labels of a target shortest."""
 
-    rules: RuleBase
-    labels: Labels
+    judge: Judge
     form: Form  #: what bodies must look like, over the rule space of the pool
     config: SelectionConfig
     fixed: Numbers = ()  #: known rules, which every program has
@@ -110,8 +102,8 @@ class DefinitionChooser:
         with stage("judging programs at their fixpoint"):
             for length, program in ranked:
                 if program and len(found) < most:
-                    model = self.rules.models([self.fixed + program])[0][0]
-                    found.setdefault((round(length, 6), model.numpy().tobytes()), program)
+                    model = self._judged([program]).fingerprint(0)
+                    found.setdefault((round(length, 6), model), program)
         return [self._codes(program) for program in found.values()]
 
     def _ranked_programs(self, pool: Codes) -> list[tuple[float, Numbers]]:
@@ -121,16 +113,15 @@ class DefinitionChooser:
             for body in pool:
                 check()
                 numbers.append(self._number(body))
-        numbers = list(dict.fromkeys(numbers))
-        bases = [number for number in numbers if not self.rules.is_recursive(number)]
-        n_bases, n_steps = self._affordable()
-        steps = [number for number in numbers if self.rules.is_recursive(number)][:n_steps]
+        bases, every_step = self._kinds(numbers)
+        numbers, (n_bases, n_steps) = [*bases, *every_step], self._affordable()
+        steps = every_step[:n_steps]
         with unhurried():
             ranked = self._ranked([()])
         ranked = sorted(ranked + self._ranked([(number,) for number in (*bases, *steps)]))
         first = [program[0] for _, program in ranked if program and program[0] in set(bases)][:n_bases]
         pairs = [_sorted((base, step)) for step in steps for base in first if self.config.max_rules > 1]
-        ranked = _best((*ranked, *self._ranked(pairs)), self.config.beam)
+        ranked = _best((*ranked, *self._beside(ranked, pairs)), self.config.beam)
         best = ranked[0]
         grown = ranked
         for _ in range(self.config.max_rules - 2):
@@ -140,7 +131,7 @@ class DefinitionChooser:
             with stage("adding rules"):
                 for _, program in grown:
                     tried |= {_sorted((*program, rule)) for rule in self._adding(program, numbers)}
-            grown = _best(self._ranked(sorted(tried)), self.config.beam)
+            grown = _best(self._beside(ranked, sorted(tried)), self.config.beam)
             if not grown or grown[0][0] >= best[0] - 1e-9:
                 break
             best = grown[0]
@@ -159,14 +150,13 @@ class DefinitionChooser:
         found: list[tuple[float, Numbers]] = []
         length = math.inf
         with stage("dropping rules"):
-            true = torch.as_tensor(self.labels.positive > 0.5)
-            right, wrong = self.labels.counts(self.rules.steps(tuple(numbers), true)).T
+            right, wrong = self.judge.stated().steps(0, numbers).T
             bodies = self._codes(numbers)
             plain = (np.count_nonzero(bodies, axis=1) <= 2) & (bodies >= 0).all(axis=1)
             sound = plain if self.mistakes == "unlabelled" else (right > 0) & (wrong == 0)
             some = [numbers[place] for place in np.flatnonzero(sound).tolist()]
-            bases = [rule for rule in some if not self.rules.is_recursive(rule)]
-            steps = [rule for rule in some if self.rules.is_recursive(rule)][: self._affordable()[1]]
+            bases = [rule for rule in some if not self.judge.is_recursive(rule)]
+            steps = [rule for rule in some if self.judge.is_recursive(rule)][: self._affordable()[1]]
             found += self._ranked(
                 [_sorted((*two, step)) for two in self._alternatives(bases) for step in steps]
             )
@@ -190,28 +180,35 @@ class DefinitionChooser:
         empty = np.zeros((0, self.form.space.m), dtype=np.int8)
         return np.vstack([empty, *(self._bodies[rule] for rule in program)])
 
+    def _kinds(self, numbers: Iterable[int]) -> tuple[list[int], list[int]]:
+        """The base cases and the recursive rules of a pool, as many of each as there is time for."""
+        kinds: tuple[list[int], list[int]] = [], []
+        for number in dict.fromkeys(numbers):
+            kind = kinds[self.judge.is_recursive(number)]
+            if len(kind) < self.judge.affordable.singles:
+                kind.append(number)
+        return kinds
+
     def _affordable(self) -> tuple[int, int]:
         """How many base cases and recursive rules are tried in pairs."""
-        affordable = _WORK / (_ROUNDS * self.rules.tables.n**3)
+        affordable = self.judge.affordable.pairs
         n_bases = int(min(_BASES, max(4.0, math.sqrt(affordable / 3))))
         return n_bases, int(min(_STEPS, max(8.0, affordable / n_bases)))
 
     def _number(self, body: Codes) -> int:
         """The number of the rule with this body."""
-        number = self.rules.add(self.form.space.rule(body))
+        number = self.judge.add(self.form.space.rule(body))
         self._bodies[number] = body
         return number
 
-    def _counts(self, programs: Sequence[Numbers]) -> tuple[Tensor, Floats]:
-        """Models, [P, N, ...], and the labels they cover, [P, 2]; NaN where an atom is left undefined."""
-        models, total = self.rules.models([self.fixed + program for program in programs])
-        counts = self.labels.counts(models)
-        counts[~total] = math.nan
-        return models, counts
+    def _judged(self, programs: Sequence[Numbers], judge: Judge | None = None) -> Verdicts:
+        """What programs derive together with the known rules."""
+        return (judge or self.judge).judge([self.fixed + program for program in programs])
 
-    def _lengths(self, programs: Sequence[Numbers]) -> Floats:
-        """Description lengths, [P]; infinite below the floor and where an atom is left undefined."""
-        models, counts = self._counts(programs)
+    def _lengths(self, programs: Sequence[Numbers], judge: Judge) -> Floats:
+        """Description lengths, [P]; infinite below the floor and where a program has no verdict."""
+        verdicts = self._judged(programs, judge)
+        counts = verdicts.counts
         floor = self.config.floor()
         sizes = np.array(
             [sum(np.count_nonzero(self._bodies[rule]) for rule in program) for program in programs]
@@ -220,16 +217,15 @@ class DefinitionChooser:
         sure = floor.passes(counts)
         if floor.support:  # a program may hide a rule that derives next to nothing
             for place in np.flatnonzero(sure).tolist():
-                derived = self.rules.steps(programs[place], models[place])
-                sure[place] = floor.supported(self.labels.counts(derived)).all()
+                sure[place] = floor.supported(verdicts.steps(place, programs[place])).all()
         sure |= n_rules == 0
         lengths = np.full(len(programs), math.inf)
         lengths[sure] = description_length(
-            counts[sure], self.labels.totals, sizes[sure], n_rules[sure], self.form.space.m, self.mistakes
+            counts[sure], self.judge.totals, sizes[sure], n_rules[sure], self.form.space.m, self.mistakes
         )
         if self.mistakes != "listed":
             lengths = np.round(lengths, 9)
-            right = sure & (counts[:, 0] == self.labels.totals[0])
+            right = sure & (counts[:, 0] == self.judge.totals[0])
             right &= (n_rules > 0) & (n_rules <= self.config.max_rules)
             if self.mistakes == "refused":
                 right &= counts[:, 1] == 0
@@ -238,32 +234,53 @@ class DefinitionChooser:
             )
         return lengths
 
-    def _ranked(self, programs: Sequence[Numbers]) -> list[tuple[float, Numbers]]:
-        """Programs by description length, as many of them as there is time for."""
+    def _beside(
+        self, rivals: Sequence[tuple[float, Numbers]], programs: Sequence[Numbers]
+    ) -> list[tuple[float, Numbers]]:
+        """Programs by description length; those that would not be kept beside others may be left out."""
+        return self._ranked(programs, [length for length, _ in rivals], self.config.beam)
+
+    def _ranked(
+        self, programs: Sequence[Numbers], rivals: Iterable[float] = (), places: int | None = None
+    ) -> list[tuple[float, Numbers]]:
+        """Programs by description length, as many of them as there is time for.
+
+        Parameters
+        ----------
+        rivals, places
+            Where these are given, only programs are of interest that are among the best so many
+            together with the rivals, given by their lengths: others may be left out.
+        """
         ranked: list[tuple[float, Numbers]] = []
+        best, bar, judge = sorted(rivals)[:places], math.inf, self.judge
         with stage("judging programs at their fixpoint"):
-            step = self.rules.at_once
+            step = judge.at_once
             if time_left().left < math.inf:  # then less is lost where time runs out in the midst of some
                 step = min(step, _WITHIN_LIMIT)
             for at in range(0, len(programs), step):
                 some = programs[at : at + step]
-                ranked += zip(np.round(self._lengths(some), 9).tolist(), some, strict=True)
+                if places is not None and len(best) == places and best[-1] < bar:
+                    bar = best[-1]
+                    judge = self.judge.within(most_wrong(bar, self.judge.totals, self.form.space.m))
+                found = list(zip(np.round(self._lengths(some, judge), 9).tolist(), some, strict=True))
+                ranked += found
+                best = sorted((*best, *(length for length, _ in found)))[:places]
         return sorted(entry for entry in ranked if math.isfinite(entry[0]))
 
     def _flawless(self, program: Numbers) -> bool:
         """Whether a program has no mistake to mend."""
         with unhurried():
-            covered = self._counts([program])[1][0]
-        return bool(covered[0] == self.labels.totals[0] and covered[1] == 0)
+            covered = self._judged([program]).counts[0]
+        return bool(covered[0] == self.judge.totals[0] and covered[1] == 0)
 
     def _adding(self, program: Numbers, numbers: Sequence[int]) -> list[int]:
         """The rules that shorten the description most by what they derive in one step from its model."""
-        model = self.rules.models([self.fixed + program])[0][0]
+        verdict = self._judged([program])
         others = [number for number in numbers if number not in program]
-        new = self.labels.counts(self.rules.steps(tuple(others), model) & ~model)
-        covered = self.labels.counts(model[None]) + new
+        new = verdict.steps(0, others, beyond=True)
+        covered = verdict.counts + new
         sizes = np.array([np.count_nonzero(self._bodies[number]) for number in others])
-        lengths = description_length(covered, self.labels.totals, sizes, 1, self.form.space.m, self.mistakes)
+        lengths = description_length(covered, self.judge.totals, sizes, 1, self.form.space.m, self.mistakes)
         promising = np.lexsort((-new[:, 0], np.round(lengths, 9)))
         return [others[place] for place in promising if new[place, 0] > 0][:_TRIED]
 
@@ -286,7 +303,7 @@ class DefinitionChooser:
                     edits.add(rest)
                     bodies = _edited(self._bodies[rule], grow=not flawless)
                     edits |= self._with_bodies(rest, bodies)
-            ranked = self._ranked(sorted(edits - {program}))
+            ranked = self._ranked(sorted(edits - {program}), [length], 1)
             if not ranked or ranked[0][0] >= length - 1e-9:
                 break
             length, program = ranked[0]

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from andre.arrays import Bools, Floats, Ints
 from andre.evaluation import description_length
-from andre.evaluation.fixpoint import Labels, RuleBase
+from andre.evaluation.fixpoint import Labels, RuleBase, TableJudge
 from andre.facts import FactBase, Key, Relation
 from andre.inference.truth_tables import TruthTables
 from andre.learning.choose.definition import DefinitionChooser
@@ -86,7 +86,7 @@ class Beliefs:
         stated
             The same facts as they were stated, where that is not so.
         """
-        if facts.world == "open":
+        if not is_revisable(facts):
             return None
         odds = {
             key: _log_odds(relation, len(facts.constants))
@@ -94,7 +94,7 @@ class Beliefs:
             if relation.probability is not None
         }
         odds = {key: table for key, table in odds.items() if np.isfinite(table).any()}
-        return cls(facts, odds, stated or facts) if odds else None
+        return cls(facts, odds, stated or facts)
 
     @cached_property
     def flat(self) -> Floats:
@@ -148,6 +148,16 @@ class Beliefs:
                 item = Revised(atom, float(chances[place]), holds=log_odds <= 0, calibrated=likely)
                 found.append((abs(log_odds), item))
         return tuple(item for _, item in sorted(found, key=lambda pair: (pair[0], str(pair[1].atom))))
+
+
+def is_revisable(facts: FactBase) -> bool:
+    """Whether some facts of a background are uncertain, in a closed world."""
+    chances = (
+        np.where(relation.column("negative"), 0.0, relation.column("probability"))
+        for relation in facts.relations.values()
+        if relation.probability is not None
+    )
+    return facts.world == "closed" and any(((p > 0) & (p < 1)).any() for p in chances)
 
 
 def _log_odds(relation: Relation, n: int) -> Floats:
@@ -285,7 +295,7 @@ def _programs_over(
     rules = RuleBase(TruthTables.of(reviser.beliefs.background(state)), reviser.target)
     fixed = tuple(map(rules.add, reviser.known))
     wider = config.model_copy(update={"beam": max(_BEAM, config.beam)})
-    chooser = DefinitionChooser(rules, reviser.labels, form, wider, fixed)
+    chooser = DefinitionChooser(TableJudge(rules, reviser.labels), form, wider, fixed)
     return chooser.shortlist(pool, _TRIED)
 
 

@@ -1,0 +1,146 @@
+"""Base cases: bodies that hold somewhere in the bags of true examples, and nowhere in those of false ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from andre.arrays import Bools, Floats, Ints
+from andre.evaluation import description_length
+from andre.learning.components import Component
+from andre.samples import Language
+
+#: Bodies of two conditions that are kept, and of these, how many get a third.
+_PAIRS, _GROWN = 300, 30
+#: Base cases of a program at the most.
+_MOST = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """Conditions on goals, of which base cases are put together."""
+
+    components: Sequence[Component]
+    arity: int  #: of a goal
+
+    @cached_property
+    def truth(self) -> Bools:
+        """Of which goals each is true, [C, G]."""
+        return np.array([component.truth for component in self.components], dtype=np.bool_)
+
+    @cached_property
+    def _measures(self) -> tuple[Ints, Ints, Bools]:
+        """Literals and further variables of each, [C], and which of the goal's it is about, [C, arity]."""
+        sizes = np.array([len(component.literals) for component in self.components])
+        extra = np.array([len(component.kinds) - self.arity for component in self.components])
+        about = np.array([[v in c.variables for v in range(self.arity)] for c in self.components])
+        return sizes, extra, about
+
+    def admitted(self, bodies: Ints, language: Language, most: int) -> tuple[Bools, Ints]:
+        """Which bodies a language has, and how many literals each has, [B].
+
+        Every variable of the head must occur.
+
+        Parameters
+        ----------
+        bodies
+            The conditions of each body, [B, conditions]; the same one twice counts once.
+        most
+            The literals that a body may have.
+        """
+        sizes, extra, about = self._measures
+        new = np.ones(bodies.shape, dtype=np.bool_)
+        for place in range(1, bodies.shape[1]):
+            new[:, place] = np.all(bodies[:, :place] != bodies[:, place, None], axis=1)
+        literals = (sizes[bodies] * new).sum(axis=1)
+        variables = self.arity + (extra[bodies] * new).sum(axis=1)
+        safe = np.all(np.any(about[bodies], axis=1), axis=1)
+        return safe & (literals <= most) & (variables <= language.variables), literals
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """The goals of every example's chain, and the weights of the examples."""
+
+    example: Ints  #: of each goal, ascending, [P]; every example has one at least
+    goal: Ints  #: [P]
+    weights: Floats  #: of true and false examples, [E, 2]
+
+    def covered(self, truth: Bools) -> Bools:
+        """The examples that have a goal of which something is true, [..., P] -> [..., E]."""
+        begins = np.flatnonzero(np.diff(self.example, prepend=-1))
+        return np.asarray(np.logical_or.reduceat(truth, begins, axis=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class BaseCases:
+    """Base cases by their conditions, and the weights of the true and false examples that they cover."""
+
+    bodies: tuple[tuple[Component, ...], ...]
+    counts: Floats  #: [2]
+
+
+def choose_bases(
+    conditions: Conditions, bags: Bags, language: Language, most: int, m: int
+) -> list[BaseCases]:
+    """The base cases that describe examples shortest, and those that cover no false example, if any do.
+
+    They are taken one after another, the best first.
+
+    Parameters
+    ----------
+    most
+        The literals that a body may have.
+    m
+        The number of candidate atoms, by which bodies are described.
+    """
+    if not len(conditions.components):
+        return []
+    truth, weights = conditions.truth[:, bags.goal], bags.weights  # [C, P]
+    useful = np.flatnonzero(bags.covered(truth) @ weights[:, 0] > 0)
+    if not len(useful):
+        return []
+    bodies = [np.repeat(useful[:, None], 3, axis=1)]
+    one, two = (useful[places] for places in np.triu_indices(len(useful), 1))
+    counts = bags.covered(truth[one] & truth[two]) @ weights
+    better = np.lexsort((counts[:, 1], -counts[:, 0]))[:_PAIRS]
+    better = better[counts[better, 0] > 0]
+    bodies.append(np.stack([one, two, two], axis=1)[better])
+    # A third condition goes to those that cover most true examples, and of these fewest false ones.
+    for place in better[:_GROWN]:
+        pair = np.tile([one[place], two[place]], (len(useful), 1))
+        bodies.append(np.concatenate([pair, useful[:, None]], axis=1))
+    every = np.concatenate(bodies)
+    good, sizes = conditions.admitted(every, language, most)
+    every, sizes = every[good], sizes[good]
+    if not len(every):
+        return []
+    covers = bags.covered(truth[every[:, 0]] & truth[every[:, 1]] & truth[every[:, 2]])  # [B, E]
+    found: list[BaseCases] = []
+    for allowed in (np.ones(len(every), dtype=np.bool_), covers @ weights[:, 1] == 0):
+        chosen = _taken(covers[allowed], sizes[allowed], weights, m)
+        parts = [dict.fromkeys(body) for body in every[allowed][chosen].tolist()]
+        counts = covers[allowed][chosen].any(axis=0) @ weights
+        if parts and not (found and np.array_equal(found[0].counts, counts)):
+            cases = tuple(tuple(conditions.components[place] for place in part) for part in parts)
+            found.append(BaseCases(cases, np.asarray(counts)))
+    return found
+
+
+def _taken(covers: Bools, sizes: Ints, weights: Floats, m: int) -> list[int]:
+    """The bodies that describe examples shortest, taken one after another, by what each covers, [B, E]."""
+    covered, chosen, best, literals = np.zeros(covers.shape[1], dtype=np.bool_), list[int](), np.inf, 0
+    totals = weights.sum(axis=0)
+    for n_rules in range(1, _MOST + 1 if len(covers) else 0):
+        counts = (covers | covered) @ weights
+        lengths = description_length(counts, totals, literals + sizes, n_rules, m=m)
+        place = int(np.lexsort((sizes, np.round(lengths, 9)))[0])
+        if lengths[place] >= best - 1e-9:
+            break
+        best, covered = float(lengths[place]), covered | covers[place]
+        literals += int(sizes[place])
+        chosen.append(place)
+    return chosen

@@ -1,0 +1,316 @@
+"""Linear recursion from few examples: base cases are found along the goals that a recursive rule leads to.
+
+A recursive rule with one literal of the target leads from a head atom, a goal, to
+other goals. An example is derived where a base case holds for some goal of its
+chain, which need not be among the examples. So, given the recursive rule, each
+example is a bag of goals, and base cases are bodies that hold somewhere in the
+bags of the true examples and nowhere in those of the false ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice, product
+
+import numpy as np
+
+from andre.arrays import Bools, Floats, Ints, csr_entries, csr_starts
+from andre.evaluation import ListedLabels, description_length
+from andre.inference.coded import CodedAtom, variable_number
+from andre.learning.base_cases import Bags, Conditions, choose_bases
+from andre.learning.components import Component, Growth, Literals, Vocabulary, canonical
+from andre.limits import check, stage
+from andre.logic import Atom, Literal, Program, Rule, Variable
+
+#: The number of a variable that no literal has, for the column that says which goal a binding is of.
+_GOAL = 1 << 20
+
+
+@dataclass(frozen=True)
+class ChainLimits:
+    """How far chains are followed, and how many rules are tried."""
+
+    links: int = 2  #: literals that lead from a goal to the next
+    goals: int = 100  #: for each example on average
+    pairs: int = 200_000  #: of an example and a goal of its chain
+    fan_out: int = 4  #: next goals for each goal, on average
+    guards: int = 80  #: conditions on a step that are tried
+    conditions: int = 150  #: that base cases are put together from
+    led: float = 0.3  #: share of the true examples that must have a next goal
+    batch: int = 64  #: rules whose goals are looked at together
+    guarded: int = 6  #: rules of each length of link to which conditions are added
+    negatives: int = 400  #: that are drawn where false atoms are not listed
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Head atoms with their weights."""
+
+    atoms: Ints  #: [E, arity]
+    weights: Floats  #: [E, 2], true and false
+
+    @classmethod
+    def of(cls, labels: ListedLabels, most: int, seed: int = 0) -> Examples:
+        """The listed examples; where others are false too, some of them are drawn to stand for all."""
+        weights = np.stack([labels.positive, labels.negative], axis=1)
+        if labels.domains is None or not labels.n_unlisted:
+            return cls(labels.atoms, weights)
+        rng = np.random.default_rng(seed)
+        drawn = np.stack([rng.choice(domain, most) for domain in labels.domains], axis=1)
+        keys = labels.keys.of(drawn)
+        drawn = drawn[np.unique(keys, return_index=True)[1]]
+        drawn = drawn[~np.isin(labels.keys.of(drawn), labels.keys.of(labels.atoms))]
+        each = np.array([[0.0, labels.n_unlisted / max(1, len(drawn))]])
+        return cls(
+            np.concatenate([labels.atoms, drawn]), np.concatenate([weights, each.repeat(len(drawn), 0)])
+        )
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The weight of true and of false examples, [2]."""
+        return np.asarray(self.weights.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Link:
+    """Literals that lead from a goal to the next, and the terms of the next goal."""
+
+    literals: Literals
+    kinds: tuple[str, ...]  #: of all variables, the head's first
+    goal: tuple[int, ...]  #: variables
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The goals that a link leads to from all examples, and the steps between them."""
+
+    goals: Ints  #: [G, arity]; the first are those of the examples
+    starts: Ints  #: [E], the goal of each example
+    bindings: Ints  #: [S, variables], what the link's variables stand for in each step
+    source: Ints  #: [S], goals
+    target: Ints  #: [S], goals
+
+    def bags(self, kept: Bools, most: int) -> tuple[Ints, Ints] | None:
+        """The goals of each example's chain along some steps, [S], as pairs; None where they are too many."""
+        n, order = len(self.goals), np.argsort(self.source[kept], kind="stable")
+        starts, target = csr_starts(self.source[kept], n), self.target[kept][order]
+        pairs = delta = np.arange(len(self.starts)) * n + self.starts
+        while len(delta):
+            check()
+            which, entry = csr_entries(starts, delta % n)
+            found = np.unique(delta[which] // n * n + target[entry])
+            delta = found[~np.isin(found, pairs)]
+            pairs = np.concatenate([pairs, delta])
+            if len(pairs) > most:
+                return None
+        pairs = np.sort(pairs)
+        return pairs // n, pairs % n
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A program and its description length on the examples."""
+
+    length: float
+    bases: tuple[tuple[Component, ...], ...]
+    link: Link
+    guards: tuple[Component, ...]
+    flawless: bool
+
+
+class ChainSearch:
+    """Looks for programs of one linear recursive rule and its base cases.
+
+    Parameters
+    ----------
+    words
+        What bodies may hold.
+    labels
+        Of the target.
+    m
+        The number of candidate atoms, by which programs are described.
+    """
+
+    def __init__(
+        self,
+        words: Vocabulary,
+        labels: ListedLabels,
+        m: int,
+        limits: ChainLimits = ChainLimits(),  # noqa: B008  (frozen)
+    ) -> None:
+        self.words, self.target, self.language = words, words.target, words.language
+        self.limits, self.m = limits, m
+        self.examples = Examples.of(labels, limits.negatives)
+        self._most = self.language.max_body or 6
+
+    def programs(self, most: int = 8) -> list[Program]:
+        """The best programs found, so many at the most.
+
+        Those without a mistake come first, then those that describe the examples shortest.
+        """
+        found: list[Found] = []
+        with stage("following chains of goals"):
+            for size in range(1, min(self.limits.links, self._most - 1) + 1):
+                found += self._of_size(size)
+                if any(one.flawless for one in found):  # longer links make longer programs
+                    break
+        best = sorted(found, key=lambda one: (not one.flawless, one.length))
+        written = dict.fromkeys(self._program(one) for one in best[: 4 * most])
+        return list(written)[:most]
+
+    def _of_size(self, size: int) -> list[Found]:
+        """Programs whose links have so many literals, first without a condition on the step."""
+        found: list[tuple[Found, Steps, Conditions]] = []
+        links = self._links(size)
+        with stage("following chains of goals"):
+            while batch := list(islice(links, self.limits.batch)):
+                made = [(link, steps) for link in batch if (steps := self._steps(link)) is not None]
+                for (link, steps), conditions in zip(
+                    made, self._conditions([s for _, s in made]), strict=True
+                ):
+                    check()
+                    found += [
+                        (one, steps, conditions) for one in self._with_guards(link, steps, (), conditions)
+                    ]
+                found = sorted(found, key=lambda entry: entry[0].length)[: self.limits.guarded]
+        programs = [one for one, _, _ in found]
+        if any(one.flawless for one in programs):
+            return programs
+        with stage("following chains of goals"):
+            for one, steps, conditions in found:
+                left, free = self._most - size - 1, self.language.variables - len(one.link.kinds)
+                growth = Growth(min(3, left), min(2, free))
+                guards = self.words.components(steps.bindings, one.link.kinds, growth) if left else []
+                for guard in guards[: self.limits.guards]:
+                    programs += self._with_guards(one.link, steps, (guard,), conditions)
+        return programs
+
+    def _links(self, size: int) -> Iterator[Link]:
+        """Links of so many literals."""
+        arity, kinds = self.target[1], self.words.kinds
+        states: list[tuple[Literals, tuple[str, ...]]] = [((), kinds)]
+        seen = set()
+        for _ in range(size):
+            # What binds no variable is a condition on the step, and no part of the link.
+            states = [
+                ((*literals, atom), made)
+                for literals, own in states
+                for atom, made in self.words.literals(own, self.language.variables)
+                if len(made) > len(own)
+            ]
+        for literals, made in states:
+            places = [[v for v, kind in enumerate(made) if kind == own] for own in kinds]
+            for goal in product(*places):
+                key = canonical((*literals, CodedAtom(-1, tuple(-1 - v for v in goal))), arity, len(made))
+                if goal != tuple(range(arity)) and key not in seen and not _singles(literals, goal, arity):
+                    seen.add(key)
+                    yield Link(literals, made, goal)
+
+    def _steps(self, link: Link) -> Steps | None:
+        """The steps of a link from all examples; None where few true ones have one, or there are too many."""
+        arity, limits = self.target[1], self.limits
+        numbers: dict[tuple[int, ...], int] = {}
+        starts = np.array(
+            [numbers.setdefault(row, len(numbers)) for row in map(tuple, self.examples.atoms.tolist())]
+        )
+        fresh = np.array(list(numbers), dtype=np.int64).reshape(-1, arity)
+        first, bindings, sources, targets = True, [], [], []
+        while len(fresh):
+            check()
+            at = np.arange(len(numbers) - len(fresh), len(numbers))
+            made = np.concatenate([at[:, None], fresh], axis=1)
+            bound: tuple[int, ...] = (_GOAL, *range(arity))
+            for atom in link.literals:
+                joined = self.words.joins.extend(made, bound, atom, limits.fan_out * len(fresh) + 100)
+                if joined is None:
+                    return None
+                made = joined
+                bound = (*bound, *(v for v in atom.variables if v not in bound))
+            order = [bound.index(v) for v in range(len(link.kinds))]
+            source, made = made[:, 0], made[:, order]
+            led = self.examples.weights[np.isin(starts, source), 0].sum()
+            if first and led < limits.led * self.examples.totals[0]:
+                return None
+            first, before = False, len(numbers)
+            nexts = map(tuple, made[:, link.goal].tolist())
+            targets.append(np.array([numbers.setdefault(row, len(numbers)) for row in nexts], dtype=np.int64))
+            sources.append(source)
+            bindings.append(made)
+            if len(numbers) > limits.goals * len(starts):
+                return None
+            fresh = np.array(list(numbers)[before:], dtype=np.int64).reshape(-1, arity)
+        goals = np.array(list(numbers), dtype=np.int64).reshape(-1, arity)
+        return Steps(goals, starts, *map(np.concatenate, (bindings, sources, targets)))
+
+    def _conditions(self, steps: Sequence[Steps]) -> list[Conditions]:
+        """Conditions on the goals of the steps of each link, grown for all of them together."""
+        if not steps:
+            return []
+        arity, most = self.target[1], self.limits.conditions
+        every, number = np.unique(np.concatenate([one.goals for one in steps]), axis=0, return_inverse=True)
+        growth = Growth(min(3, self._most), min(2, self.language.variables - arity))
+        components = self.words.components(every, self.words.kinds, growth)[:most]
+        parts = np.split(number.ravel(), np.cumsum([len(one.goals) for one in steps])[:-1])
+        return [Conditions([replace(c, truth=c.truth[part]) for c in components], arity) for part in parts]
+
+    def _with_guards(
+        self, link: Link, steps: Steps, guards: tuple[Component, ...], conditions: Conditions
+    ) -> list[Found]:
+        """The best programs of a recursive rule; none where a head variable is not in it."""
+        about = {*link.goal, *(v for atom in link.literals for v in atom.variables)}
+        if not about.union(*(guard.variables for guard in guards)) >= set(range(self.target[1])):
+            return []
+        kept = np.ones(len(steps.source), dtype=np.bool_)
+        for guard in guards:
+            kept &= guard.truth
+        pairs = steps.bags(kept, self.limits.pairs)
+        if pairs is None:
+            return []
+        bags = Bags(*pairs, self.examples.weights)
+        totals, found = self.examples.totals, []
+        for bases in choose_bases(conditions, bags, self.language, self._most, self.m):
+            own = [np.all([part.truth for part in base], axis=0)[steps.starts] for base in bases.bodies]
+            if np.any(own, axis=0) @ self.examples.weights[:, 0] >= bases.counts[0]:
+                continue  # recursion derives nothing
+            parts = [part for base in bases.bodies for part in base]
+            literals = len(link.literals) + 1 + sum(len(part.literals) for part in (*parts, *guards))
+            n_rules = 1 + len(bases.bodies)
+            length = float(description_length(bases.counts, totals, literals, n_rules, m=self.m))
+            flawless = bool(bases.counts[0] == totals[0] and not bases.counts[1])
+            found.append(Found(length, bases.bodies, link, guards, flawless))
+        return found
+
+    def _program(self, found: Found) -> Program:
+        arity, step = self.target[1], len(found.link.kinds)
+        recursive = CodedAtom(-1, tuple(-1 - v for v in found.link.goal))
+        bodies = [_apart(base, arity) for base in found.bases]
+        bodies.append((*found.link.literals, *_apart(found.guards, step), recursive))
+        head = Atom(self.target[0], tuple(Variable(f"X{place + 1}") for place in range(arity)))
+        return Program(tuple(Rule(head, tuple(map(self._literal, body))) for body in bodies))
+
+    def _literal(self, atom: CodedAtom) -> Literal:
+        name = self.target[0] if atom.relation < 0 else self.words.known.coder.keys[atom.relation][0]
+        return Literal(Atom(name, tuple(Variable(f"X{variable_number(term) + 1}") for term in atom.terms)))
+
+
+def _apart(parts: Sequence[Component], width: int) -> Literals:
+    """The literals of components, each with further variables of its own."""
+    literals: list[CodedAtom] = []
+    used = width
+    for part in parts:
+        shift = used - width
+        for atom in part.literals:
+            terms = tuple(t if variable_number(t) < width else t - shift for t in atom.terms)
+            literals.append(CodedAtom(atom.relation, terms))
+        used += len(part.kinds) - width
+    return tuple(literals)
+
+
+def _singles(literals: Literals, goal: Sequence[int], arity: int) -> bool:
+    """Whether a variable that the head does not have occurs only once in a link and its goal."""
+    times: dict[int, int] = {}
+    for variable in (*goal, *(v for atom in literals for v in atom.variables)):
+        times[variable] = times.get(variable, 0) + 1
+    return any(count == 1 for variable, count in times.items() if variable >= arity)
