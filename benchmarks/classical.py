@@ -14,7 +14,7 @@ import torch
 
 from andre.evaluation import description_length
 from andre.evaluation.fixpoint import RuleBase
-from andre.facts import TASKS, Calibration, FactBase, Key, noisy, probabilistic
+from andre.facts import CLASSICAL_TASKS, TASKS, Calibration, FactBase, Key, noisy, probabilistic
 from andre.inference.truth_tables import TruthTables
 from andre.learning import Beliefs, Definition, Reviser, background_of, labels_of, learn
 from andre.logic import Program
@@ -188,7 +188,7 @@ def bench_classical(
     tasks: str | None = None, seeds: int = 2, workers: int = 1, tick: Tick = silent
 ) -> Report:
     """Learn every task from every seed, with all short bodies pooled and without."""
-    chosen = parse_names(tasks, tuple(TASKS), "task")
+    chosen = parse_names(tasks, tuple(CLASSICAL_TASKS), "task")
     began = time.perf_counter()
     trials = [
         Trial(task, seed, short_bodies=short)
