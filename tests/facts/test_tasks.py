@@ -192,6 +192,13 @@ def test_populations_are_such_that_husbands_of_mothers_are_fathers() -> None:
             assert not by_name[husband].is_sibling(by_name[wife])
 
 
+def test_siblings_have_a_known_parent_in_common() -> None:
+    for seed in SEEDS:
+        people = populate((((0, 6), (10, 2), (14, 0)), ((0, 2), (3, 0))), np.random.default_rng(seed))
+        pairs = [(one, two) for one in people.people for two in people.people if one.is_sibling(two)]
+        assert people.siblings == pairs
+
+
 @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
 @pytest.mark.parametrize("name", ["odd", "lessThan", "connectedness"])
 def test_noise_turns_over_exactly_its_share(name: str, share: float) -> None:
