@@ -95,7 +95,7 @@ def main(folder: Path, *options: str) -> None:
         run = folder / target.partition("/")[0]
         say(andre("learn", people, "--target", target, "--out", run, *options))
         say(andre("eval", run, others))
-    say(andre("report", run))
+        say(andre("report", run))
 
 
 if __name__ == "__main__":
