@@ -105,7 +105,8 @@ def split_examples(
     """
     # An example ends in a dot before white space or at the end; lists of numbers have no such dot.
     found = re.findall(r"^\s*(pos|neg)\((.*?)\)\s*\.(?=\s|$)", text.replace("). ", ").\n"), re.MULTILINE)
-    kept, out = [], []
+    kept: list[tuple[bool, str]] = []
+    out: list[tuple[bool, str]] = []
     for sign in ("pos", "neg"):
         atoms = [atom for each, atom in found if each == sign]
         Random(0).shuffle(atoms)
