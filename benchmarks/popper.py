@@ -21,7 +21,7 @@ class Popper:
 
 #: What ran, and with which settings; figures of other versions differ.
 POPPER_NOTE = (
-    "Popper is version 3.1.0 (November 2023) with clingo 5.8.2 and SWI-Prolog 9.0.4, its settings as they are, "
+    "Popper is version 3.1.0 (November 2023) with clingo 5.8.2 and SWI-Prolog 9.0.4, with its own settings, "
     "`--noisy` for noisy tasks, 60 s of processor time on one core, learning from all examples of a folder; "
     "its seconds are processor time. From version 4 on it needs SWI-Prolog 9.1.12 or newer, through janus. "
     "A dash stands where it was not measured."
