@@ -36,6 +36,7 @@ GOALS: Mapping[str, Goal] = {
     "noisy-alzheimer_amine": Goal(0.76, "held_out"),
     "noisy-dropk-20": Goal(0.95, "held_out"),
     "pte": Goal(0.64, "balanced"),
+    "mutagenesis": Goal(0.88, "held_out"),
     "drawn trains": Goal(1.0, "held_out"),
     "drawn krk": Goal(0.99, "held_out"),
     "drawn molecules": Goal(0.88, "held_out"),
@@ -60,11 +61,14 @@ class Source:
     place: int = 0  #: which fold it is
 
 
-def find_folders() -> Path | None:
-    """Popper's folders on this machine: in `ANDRE_DATA`/ilp, else in shared/ilp beside the repository."""
+def find_folders(name: str = "ilp") -> Path | None:
+    """Popper's folders on this machine: in `ANDRE_DATA`/ilp, else in shared/ilp beside the repository.
+
+    The data on mutagenesis lie in a folder of that name there, as DL-Learner's examples have them in Prolog.
+    """
     given = os.environ.get("ANDRE_DATA")
-    places = [Path(given, "ilp")] if given else []
-    places.append(_ROOT.parent / "shared" / "ilp")
+    places = [Path(given, name)] if given else []
+    places.append(_ROOT.parent / "shared" / name)
     return next((place for place in places if place.is_dir()), None)
 
 
@@ -90,6 +94,36 @@ def stated(folder: Path, scratch: Path, place: int = 0, folds: int = 1) -> Sourc
         for name, examples in (("train", kept), ("test", out))
     )
     return Source(folder.name, train, test, place=place)
+
+
+_MOLECULES = """\
+head_pred(active,1).
+body_pred(atm,5).
+body_pred(bond,4).
+body_pred(logp,2).
+body_pred(lumo,2).
+type(active,(molecule,)).
+type(atm,(molecule,atom,element,kind,charge)).
+type(bond,(molecule,atom,atom,bond)).
+type(logp,(molecule,hydrophobicity)).
+type(lumo,(molecule,energy)).
+"""
+
+
+def mutagenesis(folder: Path, scratch: Path, place: int) -> Source:
+    """One of the ten folds of the 188 molecules, as their authors made them: s1.pl to s10.pl."""
+    background = "".join((folder / name).read_text() for name in ("atom_bond.pl", "logp.pl", "lumo.pl"))
+    parts: dict[str, list[str]] = {"train": [], "test": []}
+    for number in range(10):
+        text = (folder / "188" / f"s{number + 1}.pl").read_text()
+        found = re.findall(r"^\s*(:-)?\s*(active\(\w+\))\.", text, re.MULTILINE)
+        lines = [f"{'neg' if denied else 'pos'}({atom}).\n" for denied, atom in found]
+        parts["test" if number == place else "train"] += lines
+    for name, lines in parts.items():
+        (scratch / name).mkdir(parents=True)
+        for file, text in (("bk.pl", background), ("bias.pl", _MOLECULES), ("exs.pl", "".join(lines))):
+            (scratch / name / file).write_text(text)
+    return Source("mutagenesis", scratch / "train", scratch / "test", place=place)
 
 
 def split_examples(

@@ -25,6 +25,7 @@ from benchmarks.ilp_folders import (
     Source,
     drawn,
     find_folders,
+    mutagenesis,
     split_examples,
     stated,
 )
@@ -104,6 +105,24 @@ def test_folds_leave_the_folder_as_it_is(folder: Path, tmp_path: Path) -> None:
     assert counts[1] == 9 + 9 or counts[1] == 10 + 9 or counts[1] == 10 + 10
 
 
+def test_molecules_are_held_out_by_the_folds_of_their_authors(tmp_path: Path) -> None:
+    (tmp_path / "188").mkdir()
+    for number in range(1, 11):
+        (tmp_path / "188" / f"s{number}.pl").write_text(f"active(d{number}).\n:- active(e{number}).\n")
+    for name, text in (
+        ("atom_bond", "atm(d1,d1_1,c,22,-0.117)."),
+        ("logp", "logp(d1, 3.4)."),
+        ("lumo", "lumo(d1, -1.4)."),
+    ):
+        (tmp_path / f"{name}.pl").write_text(text + "\n")
+    source = mutagenesis(tmp_path, tmp_path / "scratch", 3)
+    assert source.test is not None
+    assert (source.test / "exs.pl").read_text() == "pos(active(d4)).\nneg(active(e4)).\n"
+    kept = (source.train / "exs.pl").read_text()
+    assert (kept.count("pos("), kept.count("neg("), "d4" in kept) == (9, 9, False)
+    assert len(read_facts(source.train).relations) == 4
+
+
 def test_turned_labels_are_turned_back() -> None:
     holds = CLEAN["noisy-dropk-20"](Path())
     assert holds("f([1, 2, 3],2,[3])")
@@ -139,7 +158,7 @@ def test_balance_and_goals() -> None:
     assert not is_solved([amine])
     assert is_solved([amine, replace(amine, held_out=0.78)])
     assert not is_solved([replace(amine, held_out=None, trouble="none")])
-    assert {*NOISY, *DRAWN} == set(GOALS)
+    assert {*NOISY, *DRAWN, "mutagenesis"} == set(GOALS)
 
 
 @pytest.mark.parametrize("task", DRAWN)
@@ -153,7 +172,7 @@ def test_drawn_tasks_are_two_different_sets_of_examples(task: str, tmp_path: Pat
     assert (source.target is None) == (train.bias is not None)
 
 
-def made_up(root: Path | None, fold: Fold) -> Outcome:
+def made_up(fold: Fold) -> Outcome:
     """An outcome without learning: the second fold of amine is bad."""
     return Outcome(
         fold.task, fold.place, training=1.0, held_out=0.6 if fold.place == 1 else 0.8, balanced=0.5,
@@ -180,7 +199,7 @@ def test_the_table_has_means_over_folds(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_without_folders_the_drawn_tasks_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ilp, "find_folders", lambda: None)
+    monkeypatch.setattr(ilp, "find_folders", lambda name="ilp": None)
     monkeypatch.setattr(ilp, "attempt_fold", made_up)
     report = bench_ilp()
     assert [row[0] for row in report.tables[0].rows] == list(DRAWN)
