@@ -233,9 +233,10 @@ _PROTOCOL = (
     "in folds, and *held out* are the examples of the fold that was left out; where labels were turned over "
     "by hand (zendo2-10, dropk-20) held-out labels are those before. Drawn tasks are judged on others drawn "
     "apart, 1d_flip by its test file, and mutagenesis in the ten folds of its authors. *Balanced* is the "
-    "mean of the shares of positives and of negatives that are right. *Solved* means all training examples; of noisy and drawn tasks, the goal: zendo2-10 and "
-    "dropk-20 95% held out, amine 76%, pte 64% balanced, mutagenesis and molecules 88%, trains and "
-    "families 100%, krk 99%. *s* is the time of reading and learning."
+    "mean of the shares of positives and of negatives that are right. *Solved* means all training "
+    "examples; of noisy and drawn tasks, the goal: zendo2-10 and dropk-20 95% held out, amine 76%, pte "
+    "64% balanced, mutagenesis and molecules 88%, trains and families 100%, krk 99%. *s* is the time of "
+    "reading and learning."
 )
 
 

@@ -33,6 +33,7 @@ POPPER: Mapping[str, Popper] = {
     "iggp-fizzbuzz-goal": Popper(2.3, 1.0),
     "iggp-minimal-decay-next-value": Popper(2.6, 1.0),
     "imdb1": Popper(0.9, 1.0),
+    "kinship-pi": Popper(13.3, 1.0),
     "sql-01": Popper(1.0, 1.0),
     "synthesis-contains": Popper(48.3, 1.0),
     "synthesis-dropk": Popper(3.9, 1.0),
