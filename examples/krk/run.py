@@ -21,7 +21,6 @@ BIAS = """\
 head_pred(illegal,6).
 body_pred(lt,2).
 body_pred(adj,2).
-type(illegal,(file,rank,file,rank,file,rank)).
 max_vars(6).
 max_body(6).
 """
