@@ -76,6 +76,16 @@ BENCHMARKS: dict[str, Benchmark] = {
         "classical:bench_noise",
         {"tasks": None, "seeds": 5, "first": 10, "workers": 2},
     ),
+    "ilp": Benchmark(
+        "Tasks of inductive logic programming",
+        "ilp:bench_ilp",
+        {"tasks": None, "folds": 5, "workers": 2},
+    ),
+    "ilp-few": Benchmark(
+        "∂ILP's twenty tasks from few facts",
+        "ilp:bench_few",
+        {"tasks": None, "seeds": 20, "workers": 2},
+    ),
     "census": Benchmark(
         "The census",
         "census:bench_census",

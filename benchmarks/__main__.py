@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _OPTIONS = {
     "seeds": ("--seeds", "how many seeds, from 0 on unless said otherwise; a few for a quick look"),
     "first": ("--first", "the first of the seeds"),
+    "folds": ("--folds", "in how many parts noisy examples are held out"),
     "seed": ("--seed", "draws samples and first weights"),
     "device": ("--device", "where runs of preset paper are trained: cpu or cuda"),
     "workers": ("--jobs", "how many processes share the work"),

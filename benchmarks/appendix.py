@@ -105,7 +105,7 @@ def _facts(constants: Iterable[str], relations: Mapping[str, Iterable[str]]) -> 
 
 _LESS = "lessThan(X1, X2) :- lessThan(X1, X3), lessThan(X3, X2)."
 
-#: The tasks by name, in the order of `TASKS`.
+#: The tasks by name, in the order of `CLASSICAL_TASKS`.
 PRINTED: dict[str, PrintedTask] = {
     task.name: task
     for task in (

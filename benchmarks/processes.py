@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import TypeVar
 
 import torch
 
+from andre.errors import AndreError
 from benchmarks import Tick, silent
 
 Given = TypeVar("Given")
@@ -62,6 +64,33 @@ def run_apart(work: Callable[..., Made], *given: object) -> Made:
     """Do some work in a fresh process, so that its peak memory is its own."""
     with worker_pool(1) as pool:
         return pool.submit(work, *given).result()
+
+
+def run_limited(work: Callable[[Given], Made], given: Given, seconds: float) -> Made | None:
+    """Do some work in a fresh process of one thread; None where it was ended because its time was up.
+
+    Raises
+    ------
+    AndreError
+        Where the process ended without a word.
+    """
+    context = get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(sender, work, given))
+    process.start()
+    sender.close()  # so that the end of the process is the end of the pipe
+    try:
+        return receiver.recv() if receiver.poll(seconds) else None
+    except EOFError:
+        raise AndreError("a process of a benchmark ended without a word: look at its memory") from None
+    finally:
+        process.kill()
+        process.join()
+
+
+def _send(sender: Connection, work: Callable[[Given], Made], given: Given) -> None:
+    torch.set_num_threads(1)
+    sender.send(work(given))
 
 
 def worker_pool(workers: int) -> ProcessPoolExecutor:

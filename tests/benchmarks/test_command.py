@@ -19,7 +19,7 @@ from benchmarks.speed import TIMED
 
 _DOCS = Path(__file__).parents[2] / "docs"
 #: Benchmarks that are not on the page yet: each leaves this list when it is measured.
-_TO_MEASURE = {"embeddings", "tables", "tables-growth"}
+_TO_MEASURE = {"embeddings", "ilp", "ilp-few", "tables", "tables-growth"}
 
 
 def test_the_page_has_every_benchmark_with_the_settings_of_the_list():
@@ -117,6 +117,8 @@ def test_out_writes_results_and_page_and_json_is_a_whole_report(tmp_path, capsys
         (("ranking", "--pools", "long"), "there is no pool 'long'"),
         (("kb-accuracy", "--datasets", "fb15k"), "there is no dataset 'fb15k'"),
         (("kb-times", "--datasets", "uw_cse"), "there is no dataset 'uw_cse'"),
+        (("ilp", "--tasks", "trians1"), "there is no task 'trians1'"),
+        (("ilp-few", "--tasks", "odd"), "there is no task 'odd' here: choose among dilp_predecessor"),
         (("page", "."), "there are no reports"),
     ],
 )

@@ -6,12 +6,14 @@ import re
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from andre.cli.app import main as command_line
 from andre.facts import read_facts
+from andre.inference import infer
 from andre.logic import parse_program
 from andre.runs import load as open_run
 
@@ -80,6 +82,85 @@ def test_the_graph_is_completed(tmp_path, monkeypatch, capsys):
     assert among > 0.9 * withheld > 50
     assert among > 0.9 * new
     assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
+
+
+def test_trains_are_told_apart_by_the_planted_rules(tmp_path, monkeypatch, capsys):
+    load("trains", monkeypatch).main(tmp_path)
+    learned = open_run(tmp_path / "run").program
+    planted = parse_program(
+        "eastbound(X) :- has_car(X,Y), closed(Y), short(Y). "
+        "eastbound(X) :- has_car(X,Y), circles(Y), before(Z,Y), triangles(Z)."
+    )
+    assert learned == planted
+    assert "eastbound/1\t1.0000\t1.0000\t1.0000" in capsys.readouterr().out
+
+
+def test_positions_are_illegal_by_the_rules_of_chess(monkeypatch):
+    krk = load("krk", monkeypatch)
+
+    def attacked(position):
+        """Squares that the rook sees, one step at a time, until a piece is in its way."""
+        king, rook = position[:2], position[2:4]
+        for step in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+            square = (rook[0] + step[0], rook[1] + step[1])
+            while min(square) >= 0 and max(square) < 8 and square != king:
+                yield square
+                square = (square[0] + step[0], square[1] + step[1])
+
+    rng, near = krk.Random(1), {(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)}
+    positions = krk.draw_positions(3000, rng)
+    assert len(set(positions)) == 3000
+    for position in positions:
+        king, rook, other = position[:2], position[2:4], position[4:]
+        beside = (king[0] - other[0], king[1] - other[1]) in near
+        illegal = beside or rook in (king, other) or other in set(attacked(position))
+        assert krk.is_illegal(position) == illegal
+
+
+def test_molecules_have_the_labels_of_the_planted_rules_but_for_the_noise(tmp_path, monkeypatch):
+    molecules = load("molecules", monkeypatch)
+    rules = parse_program(
+        "nitro(X) :- has_atom(X,A), element(A,n), bond(A,B,double), bond(A,C,double), B \\= C, "
+        "element(B,o), element(C,o)."
+    )
+    for folder, wrong in zip(molecules.write(tmp_path), (0.05, 0.0), strict=True):
+        facts = read_facts(folder)
+        numbers = {
+            name: {str(a.args[0]): float(str(a.args[1])) for a in facts.atoms(name, 2)}
+            for name in ("logp", "lumo")
+        }
+        derived = {str(atom.args[0]) for atom in infer(rules, facts).derived.atoms("nitro", 1)}
+        derived |= {
+            name for name, lumo in numbers["lumo"].items() if lumo < -1.9 and numbers["logp"][name] > 1.5
+        }
+        relation = facts.relations["active", 1]
+        denied = relation.column("negative")
+        stated = {
+            str(facts.constants[code]): not no for code, no in zip(relation.codes[:, 0], denied, strict=True)
+        }
+        flipped = sum((name in derived) != label for name, label in stated.items())
+        assert flipped == pytest.approx(wrong * len(stated), abs=0 if not wrong else 8)
+        assert 0.2 < sum(stated.values()) / len(stated) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("target", "definition"),
+    [
+        ("uncle/2", "uncle(X,Y) :- male(X), sibling(X,Z), parent(Z,Y)."),
+        ("ancestor/2", "ancestor(X,Y) :- parent(X,Y). ancestor(X,Y) :- parent(X,Z), ancestor(Z,Y)."),
+        ("cousin/2", "cousin(X,Y) :- parent(Z,X), sibling(Z,W), parent(W,Y)."),
+    ],
+)
+def test_populations_agree_with_the_definitions(target, definition, tmp_path, monkeypatch):
+    population = load("population", monkeypatch)
+    people = population.draw(3, population.np.random.default_rng(0))
+    facts = read_facts(population.write_population(people, target, tmp_path / "people.pl"))
+    key = (target.partition("/")[0], 2)
+    assert len(facts.constants) == 150
+    assert {name for name, _ in facts.relations} == {"male", "parent", "sibling", key[0]}
+    background = {k: relation for k, relation in facts.relations.items() if k != key}
+    derived = infer(parse_program(definition), replace(facts, relations=background)).derived
+    assert set(derived.atoms(*key)) == set(facts.atoms(*key))
 
 
 def test_an_example_is_one_command(tmp_path):

@@ -17,7 +17,7 @@ from andre.api import learn
 from andre.census import Census
 from andre.errors import AndreError, CheckpointError, ConfigError, DataError
 from andre.evaluation import Confusion
-from andre.facts import TASKS, FactBase, Task, read_facts
+from andre.facts import CLASSICAL_TASKS, TASKS, FactBase, Task, read_facts
 from andre.inference import infer
 from andre.learning import Callback, Plan, State, Theory
 from andre.logic import Atom, Constant, Program, Rule, parse_atom, parse_program
@@ -30,7 +30,7 @@ def both() -> Theory:
     return quick(two_targets(), TARGETS)
 
 
-every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+every_task = pytest.mark.parametrize("task", CLASSICAL_TASKS.values(), ids=CLASSICAL_TASKS)
 
 
 @every_task

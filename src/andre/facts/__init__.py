@@ -25,13 +25,15 @@ from andre.facts.tables.labels import Labels, column_atom, level_constant
 from andre.facts.tables.raw import RawColumn, RawTable
 from andre.facts.tables.rows import row_facts
 from andre.facts.tables.schema import KINDS, ColumnSchema, Kind, Schema, TypedColumn, TypedTable
-from andre.facts.tasks import TASKS
+from andre.facts.tasks import CLASSICAL_TASKS, FEW_TASKS, TASKS
 from andre.facts.tasks.noise import noisy, probabilistic
 from andre.facts.tasks.task import Task
 from andre.facts.types import ArgumentTypes, argument_domains, argument_types
 
 __all__ = [
+    "CLASSICAL_TASKS",
     "FEATURES",
+    "FEW_TASKS",
     "FORMATS",
     "KINDS",
     "LIBRARY",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product
 
@@ -18,7 +18,12 @@ _BACKGROUND = ("successor/2", "zero/1")
 
 
 def _numbers(
-    name: str, holds: Callable[..., bool], arity: int, last: int, rng: np.random.Generator
+    name: str,
+    holds: Callable[..., bool],
+    arity: int,
+    last: int,
+    steps: Mapping[str, int],
+    rng: np.random.Generator,
 ) -> FactBase:
     """The facts about 0, ..., last; nothing about them is random."""
     del rng
@@ -29,14 +34,19 @@ def _numbers(
             name: [row for row in product(numbers, repeat=arity) if holds(*row)],
             "successor": [(number, number + 1) for number in range(last)],
             "zero": [(0,)],
+            **{
+                step: [(number, number + size) for number in range(last + 1 - size)]
+                for step, size in steps.items()
+            },
         },
     )
 
 
-def _domains(
-    name: str, holds: Callable[..., bool], arity: int, lasts: tuple[int, int]
+def number_domains(
+    name: str, holds: Callable[..., bool], arity: int, lasts: tuple[int, int], **steps: int
 ) -> tuple[Domain, Domain]:
-    one, other = (partial(_numbers, name, holds, arity, last) for last in lasts)
+    """The numbers up to each of two last ones; steps are further relations between X and X + size."""
+    one, other = (partial(_numbers, name, holds, arity, last, steps) for last in lasts)
     return one, other
 
 
@@ -47,7 +57,7 @@ PREDECESSOR = Task(
     variables=2,
     background=_BACKGROUND,
     definition="predecessor(X, Y) :- successor(Y, X).",
-    domains=_domains("predecessor", lambda x, y: x == y + 1, 2, (40, 130)),
+    domains=number_domains("predecessor", lambda x, y: x == y + 1, 2, (40, 130)),
 )
 
 ODD = Task(
@@ -57,7 +67,7 @@ ODD = Task(
     variables=3,
     background=_BACKGROUND,
     definition="odd(X) :- successor(Y, X), \\+ odd(Y).",
-    domains=_domains("odd", lambda x: x % 2 == 1, 1, (65, 201)),
+    domains=number_domains("odd", lambda x: x % 2 == 1, 1, (65, 201)),
 )
 
 EVEN = Task(
@@ -67,7 +77,7 @@ EVEN = Task(
     variables=3,
     background=_BACKGROUND,
     definition="even(X) :- zero(X). even(X) :- successor(Y, X), \\+ even(Y).",
-    domains=_domains("even", lambda x: x % 2 == 0, 1, (64, 200)),
+    domains=number_domains("even", lambda x: x % 2 == 0, 1, (64, 200)),
 )
 
 LESS_THAN = Task(
@@ -77,5 +87,5 @@ LESS_THAN = Task(
     variables=3,
     background=_BACKGROUND,
     definition="lessThan(X, Y) :- successor(X, Y). lessThan(X, Y) :- successor(X, Z), lessThan(Z, Y).",
-    domains=_domains("lessThan", lambda x, y: x < y, 2, (32, 104)),
+    domains=number_domains("lessThan", lambda x, y: x < y, 2, (32, 104)),
 )

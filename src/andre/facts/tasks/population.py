@@ -58,7 +58,20 @@ class Population:
     @property
     def siblings(self) -> list[tuple[Person, Person]]:
         """Ordered pairs of people with a parent in common."""
-        return [(one, two) for one in self.people for two in self.people if one.is_sibling(two)]
+        children: dict[str, list[int]] = {}
+        for place, person in enumerate(self.people):
+            for parent in (person.mother, person.father):
+                if parent is not None:
+                    children.setdefault(parent, []).append(place)
+        found = []
+        for person in self.people:
+            places = {
+                place for parent in (person.mother, person.father) if parent for place in children[parent]
+            }
+            found += [
+                (person, two) for two in map(self.people.__getitem__, sorted(places)) if two is not person
+            ]
+        return found
 
     @property
     def names(self) -> list[str]:
