@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from andre.errors import ConfigError
-from andre.facts import FactBase, read_source, read_examples
+from andre.facts import FactBase, read_examples, read_source
 from andre.learning import (
     Callback,
     ClassifierConfig,

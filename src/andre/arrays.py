@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -203,9 +203,9 @@ def number_sets(starts: Ints, elements: Ints, top: int) -> tuple[Ints, Ints]:
 
 
 def _number_long_sets(starts: Ints, elements: Ints) -> tuple[Ints, Ints]:
-    """What `number_sets` gives, set by set: a pass over the elements of all sets at once is long for few sets."""
+    """What `number_sets` gives, set by set: passes over all sets at once are many where sets are long."""
     ordered = elements.astype(">i8")  # the bytes of sets of one size then sort as their elements do
-    sets = [ordered[begin:end].tobytes() for begin, end in zip(starts[:-1], starts[1:], strict=True)]
+    sets = [ordered[begin:end].tobytes() for begin, end in pairwise(starts)]
     last = {b"": -1} | {one: place for place, one in enumerate(sets)}
     number = {one: place for place, one in enumerate(sorted(last, key=lambda one: (len(one), one)))}
     shown = sorted(last, key=number.__getitem__)

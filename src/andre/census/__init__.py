@@ -11,8 +11,8 @@ atoms that stand for all.
 """
 
 from andre.census.census import Census, head_domains, sample_census, take_census
-from andre.census.plan import CensusPlan, Mode, Semantics
 from andre.census.links import Growth
+from andre.census.plan import CensusPlan, Mode, Semantics
 from andre.census.reach import reach_census
 
 __all__ = [

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, islice, product
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from andre.facts import FactBase, Key, Relation
 from andre.limits import check
 from andre.logic import Atom, Variable
 
+#: A link by its relation, the places of known variables with their numbers, and its copy.
+_LinkName: TypeAlias = tuple[Key, tuple[tuple[int, int], ...], int]
 #: The code of a variable that an example has nothing for.
 NOTHING = -1
 #: Ways to choose known variables for a link that are tried at the most.
@@ -184,7 +187,7 @@ class Grower:
     only_in_head: frozenset[str]  #: types of which no variable is bound anew
     limits: Growth
     score: Callable[[View, tuple[Slot, ...]], float]  #: how promising the tests of new variables are
-    _slots: dict[tuple[Key, tuple[tuple[int, int], ...], int], list[tuple[int, Slot]]] = field(default_factory=dict)
+    _slots: dict[_LinkName, list[tuple[int, Slot]]] = field(default_factory=dict)
     _n_slots: int = 0
     _n_head: int = 0
 
@@ -291,9 +294,7 @@ class Grower:
                     if needed <= set(places):
                         yield from self._from_places(view, key, places, have)
 
-    def _from_places(
-        self, view: View, key: Key, places: tuple[int, ...], have: set[Link]
-    ) -> Iterator[Link]:
+    def _from_places(self, view: View, key: Key, places: tuple[int, ...], have: set[Link]) -> Iterator[Link]:
         kinds = self.types[key]
         new = [place for place in range(key[1]) if place not in places]
         if any(kinds[place] in self.only_in_head for place in new):
@@ -304,11 +305,12 @@ class Grower:
             depth = 1 + max(slot.depth for slot in chosen)
             if len(set(chosen)) < len(chosen) or depth > self.limits.depth:
                 continue
-            if self._n_head + variables_of(chosen) + len(new) > self.limits.variables:
-                continue
             if self._leads_back(view, key, places, chosen):
                 continue
+            known = self._n_head + variables_of(chosen)
             for copy in range(1 if free else self.limits.copies):
+                if known + (copy + 1) * len(new) > self.limits.variables:  # not even beside the others
+                    break
                 link = self._link(key, places, chosen, depth, copy)
                 if link not in have:
                     yield link
@@ -324,7 +326,9 @@ class Grower:
             for link in view.links
         )
 
-    def _link(self, key: Key, places: tuple[int, ...], chosen: tuple[Slot, ...], depth: int, copy: int) -> Link:
+    def _link(
+        self, key: Key, places: tuple[int, ...], chosen: tuple[Slot, ...], depth: int, copy: int
+    ) -> Link:
         """The link, with slots that are the same in whatever view it stands."""
         known = tuple((place, slot.number) for place, slot in zip(places, chosen, strict=True))
         slots = dict(zip(places, chosen, strict=True))

@@ -43,7 +43,7 @@ class Candidate:
     recursive: bool = False  #: whether it is about the target
 
     def cells(self, view: View) -> Cells:
-        """Its truth on the rows of a view, [R]: unknown where a constant is missing, and of the head itself."""
+        """Its truth on the rows of a view, [R]; unknown without a constant, and of the head itself."""
         if any(slot.number not in view.place for slot in self.slots):
             return np.full(len(view.rows), UNKNOWN, dtype=np.uint8)
         values = view.values(self.slots)
@@ -86,17 +86,19 @@ def reach_census(
     Examples
     --------
     >>> from andre.logic import parse_atom
-    >>> lines = ["has_car(t1,c1)", "has_car(t2,c2)", "has_car(t2,c3)", "short(c1)", "short(c3)", "closed(c1)"]
-    >>> facts = FactBase.from_facts(map(parse_atom, [*lines, "east(t1)"]), negatives=[parse_atom("east(t2)")])
+    >>> lines = ["car(t1,c1)", "car(t2,c2)", "car(t2,c3)", "short(c1)", "short(c3)", "roof(c1)", "east(t1)"]
+    >>> facts = FactBase.from_facts(map(parse_atom, lines), negatives=[parse_atom("east(t2)")])
     >>> print(*reach_census(facts, Language("east/1", variables=2)).space.names, sep="; ")
-    has_car(X1, X2); short(X2); closed(X2)
+    short(X2); roof(X2); car(X1, X2)
     """
     facts = training_facts(facts, held_out=language.held_out)
     key, growth = language.key(facts), replace(growth or Growth(), variables=language.variables)
     examples, types = draw_examples(facts, language, most, seed), language.types_of(facts)
     lookup = Lookup(facts, language.body_keys(facts))
     tests = _Tests(facts, language, lookup, types, examples)
-    grower = Grower(lookup, key, types, language.inputs, frozenset(language.one_of_type), growth, tests.promise)
+    grower = Grower(
+        lookup, key, types, language.inputs, frozenset(language.one_of_type), growth, tests.promise
+    )
     views = grower.grow(examples.heads, types[key])
     table = _Table.of(views, tests, memory_limit)
     head = Atom(key[0], tuple(slot.variable for slot in views[0].slots[: key[1]]))
@@ -158,7 +160,7 @@ class _Table:
         kept |= np.array([one.atom in needed for one in candidates], dtype=np.bool_)
         chosen = [one for one, keep in zip(candidates, kept, strict=True) if keep]
         if not any(not one.atom.is_builtin for one in chosen):
-            raise DataError("nothing in the facts tells the examples apart: allow more relations or variables")
+            raise DataError("nothing tells the examples apart: allow more relations or variables")
         return cls(views, chosen, np.ascontiguousarray(cells[kept].T), owners)
 
     def space(self, head: Atom) -> RuleSpace:
@@ -232,7 +234,8 @@ class _Tests:
             for key in self.lookup.keys:
                 if key[1] == 1 and self.types[key][0] == slot.kind:
                     columns.append(known & self.lookup.members(key)[values])
-            columns += [values == one.holds.code for one in self._of_values(view, slot) if isinstance(one.holds, _Is)]
+            tests = (one.holds for one in self._of_values(view, slot))
+            columns += [values == test.code for test in tests if isinstance(test, _Is)]
         if not columns:
             return 0.0
         starts = np.flatnonzero(np.diff(view.owners, prepend=-1))
@@ -262,7 +265,7 @@ class _Tests:
         """Comparisons of a variable with constants and with cuts."""
         values = view.values([slot])[:, 0]
         present = np.unique(values[values != NOTHING])
-        if len(present) < 2:  # noqa: PLR2004
+        if len(present) < 2:
             return
         numbers = self._numbers[present]
         if self.language.cuts and not np.isnan(numbers).any() and len(present) > _FEW:
@@ -321,7 +324,7 @@ class _Tests:
         return np.asarray(_entropy((p + n) / 2) - (_entropy(p) + _entropy(n)) / 2)
 
     def telling(self, cells: Cells, owners: Ints) -> Bools:
-        """Which candidates can tell examples apart, [m]: of equal ones the first, of many the most telling."""
+        """Which candidates tell examples apart, [m]: of equal ones the first, of many the most telling."""
         kept = np.zeros(len(cells), dtype=np.bool_)
         kept[np.sort(distinct_rows(cells)[0])] = True
         true = cells == TRUE

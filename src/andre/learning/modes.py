@@ -115,7 +115,9 @@ def learn_definition(
     # Over many constants facts are certain, or `targets` would have gone another way.
     beliefs = Beliefs.of(background, stated and background_of(stated, key)) if tabled else None
     if beliefs is None:
-        choice = _choose(_judge(background, key, labels, tabled=tabled), known, pool.bodies, form, plan, facts)
+        choice = _choose(
+            _judge(background, key, labels, tabled=tabled), known, pool.bodies, form, plan, facts
+        )
         if language.recursion and not len(known) and 0 < labels.totals[0] <= _FEW:
             choice = _along_chains(choice, facts, language, labels, space)
     else:
@@ -183,9 +185,7 @@ class _Choice:
         return np.zeros((0, space.m), dtype=np.int8) if codes is None else codes
 
 
-def _choose(
-    judge: Judge, known: Program, pool: Codes, form: Form, plan: Plan, facts: FactBase
-) -> _Choice:
+def _choose(judge: Judge, known: Program, pool: Codes, form: Form, plan: Plan, facts: FactBase) -> _Choice:
     """The program for a background that is as it is; `known` rules are part of it."""
     selection, space = plan.config.selection, form.space
     fixed = tuple(map(judge.add, known))
@@ -405,7 +405,7 @@ def learn_from_examples(
     fixed = encode_known(known, space, identity=plan.identity) if len(known) else None
     if agreed is not None:
         extra = np.concatenate([agreed, extra])
-        result = fit_screened(sample, crisp, plan.config, form, extra, callbacks, _FOR_SETTLED)
+        result = fit_screened(sample, crisp, plan.config, form, extra, callbacks, effort=_FOR_SETTLED)
     elif fixed is None and selection.criterion == "description" and is_wide(sample):
         result = fit_screened(sample, crisp, plan.config, form, extra, callbacks)
     else:
@@ -480,6 +480,7 @@ def fit_screened(
     form: Form,
     extra: Codes,
     callbacks: tuple[Callback, ...] = (),
+    *,
     effort: Effort = _FOR_WIDE_SAMPLES,
 ) -> Result:
     """Learn a program from a wide sample: runs propose from a part of it, the choice is made on all.

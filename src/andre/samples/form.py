@@ -34,7 +34,7 @@ class Form:
 
     space: RuleSpace
     safe: bool = True  #: whether every variable must occur in a positive literal that is no comparison
-    singletons: bool = False  #: whether a variable that the head lacks, and no link binds, may occur only once
+    singletons: bool = False  #: whether a variable that neither head nor links have may occur only once
     negation: bool = True  #: whether literals may be negated
     max_body: int | None = None  #: how many literals a body may have, links included
     variables: int | None = None  #: how many variables a rule may have, those of links included
@@ -95,7 +95,7 @@ class Form:
             if self.max_body is not None:
                 good &= np.tile(sizes <= self.max_body, (2, 2))
             if self.variables is not None:
-                equal = np.append([atom.predicate == "=" for atom in space.atoms], np.zeros(m, dtype=np.bool_))
+                equal = np.array([atom.predicate == "=" for atom in space.atoms] + [False] * m)
                 joined = np.where(np.eye(2 * m, dtype=np.bool_), equal, equal[:, None].astype(int) + equal)
                 good &= np.tile(variables, (2, 2)) - joined <= self.variables
         if self.safe:

@@ -136,8 +136,8 @@ class Language:
     repeated: bool = False  #: whether a variable may stand in an atom twice
     #: Types of arguments, which the head's variables keep to: declared (name, types), or inferred (True).
     types: tuple[tuple[str, tuple[str, ...]], ...] | bool = False
-    #: Places that may hold constants: p/2:1 is the first argument of p/2. None: where rules are grown from what
-    #: examples reach, such as the data suggest; elsewhere none.
+    #: Places that may hold constants: p/2:1 is the first argument of p/2. None: where rules are grown from
+    #: what examples reach, such as the data suggest; elsewhere none.
     constants: tuple[str, ...] | None = None
     #: Whether numbers are compared with cuts that are found in the data, where rules are grown from what
     #: examples reach.

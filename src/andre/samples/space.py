@@ -104,7 +104,7 @@ class RuleSpace:
 
     @cached_property
     def recursive(self) -> Bools:
-        """Which candidates, or links that they need, are of the head's relation, [m]: bodies with one are recursive."""
+        """Which candidates, or links that they need, are of the head's relation, [m]."""
         own = np.array([atom.key == self.head.key for atom in self.atoms], dtype=np.bool_)
         return np.asarray(own | (self._chains & own[self.link_columns]).any(axis=1))
 
@@ -133,7 +133,7 @@ class RuleSpace:
         return np.asarray(binds)
 
     def bound(self, codes: Codes) -> Bools:
-        """Which variables of the head a positive literal or a link of each body binds, [rules, head variables]."""
+        """Which head variables a positive literal or a link of each body binds, [rules, head variables]."""
         return self._bound(codes)[:, : len(self.head_variables)]
 
     def pair_sizes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -203,7 +203,7 @@ class RuleSpace:
         return np.asarray(np.count_nonzero(codes[:, plain], axis=1) + self.linked(codes).sum(axis=1))
 
     def n_variables(self, codes: Codes) -> NDArray[np.intp]:
-        """How many variables each rule has, those that a positive equality makes one counted once, [rules]."""
+        """How many variables each rule has, [rules]; those that an equality makes one count once."""
         stands = self.incidence.T.astype(np.float32)  # [m, variables]
         found = (codes != 0).astype(np.float32) @ stands > 0
         found |= self.linked(codes).astype(np.float32) @ stands[self.link_columns] > 0

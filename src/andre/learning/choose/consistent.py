@@ -213,7 +213,7 @@ def _undominated(
 
 
 def _least_cover(covers: Bools, sizes: NDArray[np.intp], max_rules: int) -> NDArray[np.intp] | None:
-    """The set cover with the fewest literals, and then the fewest rules; None where it needs too many rules."""
+    """The set cover with the fewest literals and rules; None where it needs too many rules."""
     whole = np.flatnonzero(covers.all(axis=1))
     if len(whole):
         return whole[[int(np.argmin(sizes[whole]))]]
