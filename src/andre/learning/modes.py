@@ -18,7 +18,7 @@ import numpy as np
 
 from andre.arrays import Bools, Floats
 from andre.census import Census, head_domains
-from andre.errors import ConfigError, DataError
+from andre.errors import ConfigError, DataError, LogicError
 from andre.evaluation import (
     AtomKeys,
     Confusion,
@@ -105,7 +105,7 @@ def learn_definition(
     if beliefs is None:
         choice = _choose(_judge(background, key, labels, tabled=tabled), known, pool.bodies, form, config)
         if language.recursion and not len(known) and 0 < labels.totals[0] <= _FEW:
-            choice = _along_chains(choice, facts, language, labels, space)
+            choice = _along_chains(choice, facts, language, labels, space.m, config)
     else:
         choice = _choose_revised(beliefs, labels, known, pool.bodies, form, config)
     judge, n_known = choice.judge, len(known)
@@ -175,19 +175,19 @@ def _choose(judge: Judge, known: Program, pool: Codes, form: Form, config: Confi
 
 
 def _along_chains(
-    choice: _Choice, facts: FactBase, language: Language, labels: ListedLabels, space: RuleSpace
+    choice: _Choice, facts: FactBase, language: Language, labels: ListedLabels, m: int, config: Config
 ) -> _Choice:
     """The same choice, or a program of one recursive rule and its base cases that is better.
 
     Better is one that makes no mistake, then one that describes the labels shorter. Where the
     choice makes none itself, nothing else is looked for.
     """
-    judge, totals = choice.judge, labels.totals
+    judge, totals, form = choice.judge, labels.totals, language.form(language.space(facts))
 
     def judged(rules: tuple[Rule, ...]) -> tuple[bool, float]:
         counts = judge.judge([tuple(map(judge.add, rules))]).counts
         n_literals = sum(len(rule.body) for rule in rules)
-        length = description_length(counts, totals, n_literals, len(rules), m=space.m)[0]
+        length = description_length(counts, totals, n_literals, len(rules), m=m)[0]
         return bool((counts[0] != [totals[0], 0]).any()), float(length)
 
     with unhurried():
@@ -195,7 +195,9 @@ def _along_chains(
     if not best[0]:
         return choice
     with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
-        for program in ChainSearch(Vocabulary(facts, language), labels, space.m).programs():
+        for program in ChainSearch(Vocabulary(facts, language), labels, m).programs():
+            if len(program) > config.selection.max_rules or not _is_in(form, program):
+                continue
             found = judged(program.rules)
             if found[0] < best[0] or (found[0] == best[0] and found[1] < best[1] - 1e-9):
                 best, choice = found, replace(choice, rules=program.rules)
@@ -203,6 +205,13 @@ def _along_chains(
         return choice
     note = "the program agrees with all examples, which are too few to tell it from chance: give more"
     return replace(choice, notes=(*choice.notes, note))
+
+
+def _is_in(form: Form, program: Program) -> bool:
+    """Whether a program consists of candidate atoms, and of bodies as they must be."""
+    with suppress(LogicError):
+        return bool(form.admits(form.space.encode(program)).all())
+    return False
 
 
 def _choose_revised(
