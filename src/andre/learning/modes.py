@@ -184,8 +184,14 @@ def _along_chains(
     """
     judge, totals, form = choice.judge, labels.totals, language.form(language.space(facts))
 
+    floor = config.selection.floor()
+
     def judged(rules: tuple[Rule, ...]) -> tuple[bool, float]:
-        counts = judge.judge([tuple(map(judge.add, rules))]).counts
+        numbers = tuple(map(judge.add, rules))
+        verdict = judge.judge([numbers])
+        counts = verdict.counts
+        if rules and not (floor.passes(counts[0]) and floor.supported(verdict.steps(0, numbers)).all()):
+            return True, np.inf
         n_literals = sum(len(rule.body) for rule in rules)
         length = description_length(counts, totals, n_literals, len(rules), m=m)[0]
         return bool((counts[0] != [totals[0], 0]).any()), float(length)
