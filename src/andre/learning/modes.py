@@ -18,7 +18,7 @@ import numpy as np
 
 from andre.arrays import Bools, Floats
 from andre.census import Census, head_domains
-from andre.errors import ConfigError, DataError
+from andre.errors import ConfigError, DataError, LogicError
 from andre.evaluation import (
     AtomKeys,
     Confusion,
@@ -119,7 +119,7 @@ def learn_definition(
             _judge(background, key, labels, tabled=tabled), known, pool.bodies, form, plan, facts
         )
         if language.recursion and not len(known) and 0 < labels.totals[0] <= _FEW:
-            choice = _along_chains(choice, facts, language, labels, space)
+            choice = _along_chains(choice, facts, language, labels, space.m, config)
     else:
         choice = _choose_revised(beliefs, labels, known, pool.bodies, form, config)
     judge, n_known = choice.judge, len(known)
@@ -212,19 +212,25 @@ def _choose(judge: Judge, known: Program, pool: Codes, form: Form, plan: Plan, f
 
 
 def _along_chains(
-    choice: _Choice, facts: FactBase, language: Language, labels: ListedLabels, space: RuleSpace
+    choice: _Choice, facts: FactBase, language: Language, labels: ListedLabels, m: int, config: Config
 ) -> _Choice:
     """The same choice, or a program of one recursive rule and its base cases that is better.
 
     Better is one that makes no mistake, then one that describes the labels shorter. Where the
     choice makes none itself, nothing else is looked for.
     """
-    judge, totals = choice.judge, labels.totals
+    judge, totals, form = choice.judge, labels.totals, language.form(language.space(facts))
+
+    floor = config.selection.floor()
 
     def judged(rules: tuple[Rule, ...]) -> tuple[bool, float]:
-        counts = judge.judge([tuple(map(judge.add, rules))]).counts
+        numbers = tuple(map(judge.add, rules))
+        verdict = judge.judge([numbers])
+        counts = verdict.counts
+        if rules and not (floor.passes(counts[0]) and floor.supported(verdict.steps(0, numbers)).all()):
+            return True, np.inf
         n_literals = sum(len(rule.body) for rule in rules)
-        length = description_length(counts, totals, n_literals, len(rules), m=space.m)[0]
+        length = description_length(counts, totals, n_literals, len(rules), m=m)[0]
         return bool((counts[0] != [totals[0], 0]).any()), float(length)
 
     with unhurried():
@@ -232,11 +238,20 @@ def _along_chains(
     if not best[0] or not choice.closed:
         return choice
     with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
-        for program in ChainSearch(Vocabulary(facts, language), labels, space.m).programs():
+        for program in ChainSearch(Vocabulary(facts, language), labels, m).programs():
+            if len(program) > config.selection.max_rules or not _is_in(form, program):
+                continue
             found = judged(program.rules)
             if found[0] < best[0] or (found[0] == best[0] and found[1] < best[1] - 1e-9):
                 best, choice = found, replace(choice, rules=program.rules)
     return replace(choice, agrees=not best[0], rivals=() if best != before else choice.rivals)
+
+
+def _is_in(form: Form, program: Program) -> bool:
+    """Whether a program consists of candidate atoms, and of bodies as they must be."""
+    with suppress(LogicError):
+        return bool(form.admits(form.space.encode(program)).all())
+    return False
 
 
 def _choose_revised(
