@@ -9,6 +9,7 @@ is a third function here, chosen in `targets`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +19,7 @@ import numpy as np
 
 from andre.arrays import Bools, Floats
 from andre.census import Census, head_domains
-from andre.errors import ConfigError, DataError, LogicError
+from andre.errors import ConfigError, DataError
 from andre.evaluation import (
     AtomKeys,
     Confusion,
@@ -92,6 +93,7 @@ def learn_definition(
     callbacks: tuple[Callback, ...],
     *,
     stated: FactBase | None = None,
+    given: Program | None = None,
 ) -> Definition:
     """The rules whose fixpoint over the background describes a target shortest.
 
@@ -103,6 +105,8 @@ def learn_definition(
         Of the target, where examples are head atoms.
     stated
         The facts as they were stated, where `facts` have calibrated probabilities.
+    given
+        A program that is known to agree with all examples, and is taken.
     """
     key, config = language.key(facts), plan.config
     labels = listed_labels(facts, language)
@@ -110,11 +114,14 @@ def learn_definition(
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
-    result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks)
+    settled = given is not None
+    result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks, settled=settled)
     background, tabled = background_of(facts, key), fits_tables(facts, plan.table_cells)
     # Over many constants facts are certain, or `targets` would have gone another way.
     beliefs = Beliefs.of(background, stated and background_of(stated, key)) if tabled else None
-    if beliefs is None:
+    if given is not None:
+        choice = _Choice(given.rules, _judge(background, key, labels, tabled=tabled), agrees=True)
+    elif beliefs is None:
         choice = _choose(
             _judge(background, key, labels, tabled=tabled), known, pool.bodies, form, plan, facts
         )
@@ -219,39 +226,71 @@ def _along_chains(
     Better is one that makes no mistake, then one that describes the labels shorter. Where the
     choice makes none itself, nothing else is looked for.
     """
-    judge, totals, form = choice.judge, labels.totals, language.form(language.space(facts))
+    ranker = _Ranker(choice.judge, m, config)
+    with unhurried():
+        best = before = ranker(choice.rules)
+    if not best[0] or not choice.closed:
+        return choice
+    for program in _chain_programs(facts, language, labels, m, config):
+        found = ranker(program.rules)
+        if found[0] < best[0] or (found[0] == best[0] and found[1] < best[1] - 1e-9):
+            best, choice = found, replace(choice, rules=program.rules)
+    return replace(choice, agrees=not best[0], rivals=() if best != before else choice.rivals)
 
-    floor = config.selection.floor()
 
-    def judged(rules: tuple[Rule, ...]) -> tuple[bool, float]:
-        numbers = tuple(map(judge.add, rules))
-        verdict = judge.judge([numbers])
+@dataclass(frozen=True, eq=False)
+class _Ranker:
+    """Ranks programs by their fixpoint: those without a mistake first, then by description length."""
+
+    judge: Judge
+    m: int  #: candidate atoms
+    config: Config
+
+    def __call__(self, rules: tuple[Rule, ...]) -> tuple[bool, float]:
+        floor, totals = self.config.selection.floor(), self.judge.totals
+        numbers = tuple(map(self.judge.add, rules))
+        verdict = self.judge.judge([numbers])
         counts = verdict.counts
         if rules and not (floor.passes(counts[0]) and floor.supported(verdict.steps(0, numbers)).all()):
             return True, np.inf
         n_literals = sum(len(rule.body) for rule in rules)
-        length = description_length(counts, totals, n_literals, len(rules), m=m)[0]
+        length = description_length(counts, totals, n_literals, len(rules), m=self.m)[0]
         return bool((counts[0] != [totals[0], 0]).any()), float(length)
 
-    with unhurried():
-        best = before = judged(choice.rules)
-    if not best[0] or not choice.closed:
-        return choice
+
+def _chain_programs(
+    facts: FactBase, language: Language, labels: ListedLabels, m: int, config: Config
+) -> Iterator[Program]:
+    """Programs of one recursive rule and its base cases that a language allows, the best first."""
     with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
         for program in ChainSearch(Vocabulary(facts, language), labels, m).programs():
-            if len(program) > config.selection.max_rules or not _is_in(form, program):
-                continue
-            found = judged(program.rules)
-            if found[0] < best[0] or (found[0] == best[0] and found[1] < best[1] - 1e-9):
-                best, choice = found, replace(choice, rules=program.rules)
-    return replace(choice, agrees=not best[0], rivals=() if best != before else choice.rivals)
+            longest = max(len(rule.body) for rule in program)
+            widest = max(len(rule.variables) for rule in program)
+            if (
+                len(program) <= config.selection.max_rules
+                and widest <= language.variables
+                and (language.max_body is None or longest <= language.max_body)
+            ):
+                yield program
 
 
-def _is_in(form: Form, program: Program) -> bool:
-    """Whether a program consists of candidate atoms, and of bodies as they must be."""
-    with suppress(LogicError):
-        return bool(form.admits(form.space.encode(program)).all())
-    return False
+def recursive_program(facts: FactBase, language: Language, plan: Plan) -> Program | None:
+    """The shortest linearly recursive program found that agrees with all examples; None where there is none.
+
+    Examples may be few: base cases are looked for along the goals that a recursive rule leads to.
+    """
+    labels, key = listed_labels(facts, language), language.key(facts)
+    if len(plan.known) or not 0 < labels.totals[0] <= _FEW:
+        return None
+    tabled = fits_tables(facts, plan.table_cells)
+    # In a space that is not laid out, every relation may stand on every choice of variables.
+    m = max(2, sum(language.variables**arity for _, arity in language.body_keys(facts)))
+    ranker = _Ranker(_judge(background_of(facts, key), key, labels, tabled=tabled), m, plan.config)
+    ranked = [
+        (ranker(program.rules), place, program)
+        for place, program in enumerate(_chain_programs(facts, language, labels, m, plan.config))
+    ]
+    return next((program for (mistaken, _), _, program in sorted(ranked) if not mistaken), None)
 
 
 def _choose_revised(
@@ -301,9 +340,21 @@ def _confusion(covered: Floats, totals: Floats) -> Confusion:
 
 
 def _proposed(
-    sample: Sample, form: Form, fixed: Codes | None, plan: Plan, callbacks: tuple[Callback, ...]
+    sample: Sample,
+    form: Form,
+    fixed: Codes | None,
+    plan: Plan,
+    callbacks: tuple[Callback, ...],
+    *,
+    settled: bool = False,
 ) -> tuple[Result, RulePool]:
-    """The result of runs with recursion, and the bodies of runs with and without, and of enumeration."""
+    """The result of runs with recursion, and the bodies of runs with and without, and of enumeration.
+
+    Parameters
+    ----------
+    settled
+        Whether a program is known already, so that a few runs are enough.
+    """
     crisp, short = CrispSample.of(sample), np.zeros((0, sample.space.m), dtype=np.int8)
     if plan.short_bodies:
         with stage("counting short bodies"):
@@ -311,11 +362,11 @@ def _proposed(
     settles = partial(_settles, crisp, form) if plan.short_bodies and fixed is None else None
     effort = _FOR_DEFINITIONS
     with stage("counting short bodies"):
-        effort = _FOR_SETTLED if settles is not None and settles(short) else effort
+        effort = _FOR_SETTLED if settled or (settles is not None and settles(short)) else effort
     runs = partial(propose_bodies, sample, plan.config, effort, callbacks=callbacks)
     result = runs(Guide(form, fixed=fixed, settles=settles))
     bodies, plain = [result.proposed], ~sample.space.recursive
-    done = settles is not None and settles(np.concatenate((result.proposed, short)))
+    done = settled or (settles is not None and settles(np.concatenate((result.proposed, short))))
     if (
         not (done or plain.all())
         and (_stated(sample.space) & plain).any()
@@ -383,7 +434,7 @@ def agreeing_program(census: Census, language: Language, plan: Plan) -> Agreed |
     crisp, form = CrispSample.of(census.to_sample()), language.form(census.space)
     none = np.zeros((0, census.space.m), dtype=np.int8)
     codes = shortest_consistent(crisp, none, form, max_rules=selection.max_rules)
-    if codes is None:
+    if codes is None or not _agrees(crisp, codes):
         return None
     with unhurried():
         return Agreed(codes, program_length(crisp, codes), nothing(crisp).length)
@@ -455,13 +506,12 @@ def _agreeing(
     """The result, or where it has no rule or examples are clean, one whose rules agree with all examples."""
     selection, totals = plan.config.selection, crisp.totals
     with unhurried():
-        covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
-        if selection.noise != 0 and (selection.strict or (covered == [totals[0], 0]).all()):
+        if selection.noise != 0 and (selection.strict or _agrees(crisp, result.codes)):
             return result, None
         codes = agreed
         if codes is None:
             codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
-        if codes is None:
+        if codes is None or not _agrees(crisp, codes):
             return result, None
         covered = np.array([totals[0], 0.0])
         program, scores = judge(crisp.space.program(codes), [("train", crisp)])
@@ -480,6 +530,13 @@ def _agreeing(
         sizes = np.count_nonzero(pool.bodies[same], axis=1)
         ties = max(0, int((sizes == np.count_nonzero(codes)).sum()) - 1)
     return found, Weak(float(covered[0]), length - result.empty_length, ties)
+
+
+def _agrees(crisp: CrispSample, codes: Codes) -> bool:
+    """Whether a program covers all positives and no negative; examples that look the same may have both."""
+    with unhurried():
+        covered = crisp.counts(crisp.predicts(codes)[None])[0]
+    return bool((covered == [crisp.totals[0], 0]).all())
 
 
 def is_wide(sample: Sample) -> bool:
