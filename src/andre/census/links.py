@@ -8,6 +8,7 @@ A `View` is a set of links with its groundings, for every example at least one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from andre.arrays import Bools, Ints, ranges, row_keys
+from andre.arrays import Bools, Ints, is_among, ranges, row_keys
 from andre.facts import FactBase, Key, Relation
 from andre.limits import check
 from andre.logic import Atom, Variable
@@ -72,16 +73,21 @@ def variables_of(slots: Sequence[Slot]) -> int:
 class Lookup:
     """Facts of the relations that bodies may hold, for joins and for tests of single atoms.
 
-    Facts hold whose probability is above one half.
+    Facts hold whose probability is above one half. What is stated with one half, and in an open world
+    what is not stated, neither holds nor fails.
     """
 
     def __init__(self, facts: FactBase, keys: Sequence[Key]) -> None:
         self.base = max(1, len(facts.constants))
+        self._open = facts.world == "open"
         self._relations: dict[Key, Relation] = {}
+        self._odd: dict[Key, Ints] = {}  # in a closed world what is doubtful, in an open one what is denied
         for key in keys:
             relation = facts.relations[key]
-            kept = ~relation.column("negative") & (relation.column("probability") > 0.5)
+            chance = np.where(relation.column("negative"), 0.0, relation.column("probability"))
+            kept = chance > 0.5
             self._relations[key] = relation if kept.all() else relation.take(kept)
+            self._odd[key] = relation.codes[chance < 0.5 if self._open else chance == 0.5].astype(np.int64)
         self._sorted: dict[tuple[Key, tuple[int, ...]], tuple[Ints, Ints]] = {}
         self._members: dict[Key, Bools] = {}
 
@@ -96,7 +102,7 @@ class Lookup:
 
     def fits(self, width: int) -> bool:
         """Whether so many constants fit into one key of 64 bits."""
-        return width * np.log2(max(2, self.base)) < 62
+        return width * math.log2(max(2, self.base)) < 62
 
     def _index(self, key: Key, places: tuple[int, ...]) -> tuple[Ints, Ints]:
         """The order of a relation's facts by some places, and their keys in that order."""
@@ -136,6 +142,12 @@ class Lookup:
             return self.members(key)[rows[:, 0]]
         first, last, _ = self.matches(key, tuple(range(key[1])), rows)
         return np.asarray(last > first)
+
+    def fail(self, key: Key, rows: Ints) -> Bools:
+        """Of which atoms the negation holds, given their constants, [rows, arity]."""
+        odd = self._odd[key]
+        is_odd = is_among(rows, odd, self.base) if len(odd) else np.zeros(len(rows), dtype=np.bool_)
+        return np.asarray((is_odd == self._open) & ~self.hold(key, rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,10 +40,11 @@ def needs_reach(facts: FactBase, language: Language) -> bool:
     >>> [needs_reach(facts, Language("p/2", variables=n)) for n in (3, 4)]
     [False, True]
     """
-    arity = max(arity for _, arity in language.body_keys(facts))
+    arity = max((arity for _, arity in language.body_keys(facts)), default=0)
     if language.variables <= _COUNTED_VARIABLES and arity <= _COUNTED_ARITY:
         return False
-    return len(facts.constants) ** language.variables > _MOST_COUNTED
+    groundings: int = len(facts.constants) ** language.variables
+    return groundings > _MOST_COUNTED
 
 
 def learn_from_reach(
@@ -76,7 +77,8 @@ def learn_from_reach(
             if _reads_itself(census):
                 made = learn_definition(facts, language, census, plan, callbacks)
             else:
-                made = learn_from_examples(census, language, plan, callbacks, agreed and agreed.codes)
+                codes = None if agreed is None else agreed.codes
+                made = learn_from_examples(census, language, plan, callbacks, codes)
         if best is None or _rank(made) < _rank(best):
             best = made
         if _is_flawless(best) or made.result.stopped == "interrupted" or late("following links"):
