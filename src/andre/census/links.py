@@ -8,6 +8,7 @@ A `View` is a set of links with its groundings, for every example at least one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from andre.arrays import Bools, Ints, ranges, row_keys
+from andre.arrays import Bools, Ints, is_among, ranges, row_keys
 from andre.facts import FactBase, Key, Relation
 from andre.limits import check
 from andre.logic import Atom, Variable
@@ -59,6 +60,11 @@ class Link:
         return tuple(place for place in range(len(self.slots)) if place not in self.known)
 
     @property
+    def depth(self) -> int:
+        """How many links what it binds is away from the head."""
+        return self.slots[self.new[0]].depth
+
+    @property
     def atom(self) -> Atom:
         """The literal."""
         return Atom(self.key[0], tuple(slot.variable for slot in self.slots))
@@ -72,16 +78,21 @@ def variables_of(slots: Sequence[Slot]) -> int:
 class Lookup:
     """Facts of the relations that bodies may hold, for joins and for tests of single atoms.
 
-    Facts hold whose probability is above one half.
+    Facts hold whose probability is above one half. What is stated with one half, and in an open world
+    what is not stated, neither holds nor fails.
     """
 
     def __init__(self, facts: FactBase, keys: Sequence[Key]) -> None:
         self.base = max(1, len(facts.constants))
+        self._open = facts.world == "open"
         self._relations: dict[Key, Relation] = {}
+        self._odd: dict[Key, Ints] = {}  # in a closed world what is doubtful, in an open one what is denied
         for key in keys:
             relation = facts.relations[key]
-            kept = ~relation.column("negative") & (relation.column("probability") > 0.5)
+            chance = np.where(relation.column("negative"), 0.0, relation.column("probability"))
+            kept = chance > 0.5
             self._relations[key] = relation if kept.all() else relation.take(kept)
+            self._odd[key] = relation.codes[chance < 0.5 if self._open else chance == 0.5].astype(np.int64)
         self._sorted: dict[tuple[Key, tuple[int, ...]], tuple[Ints, Ints]] = {}
         self._members: dict[Key, Bools] = {}
 
@@ -96,7 +107,7 @@ class Lookup:
 
     def fits(self, width: int) -> bool:
         """Whether so many constants fit into one key of 64 bits."""
-        return width * np.log2(max(2, self.base)) < 62
+        return width * math.log2(max(2, self.base)) < 62
 
     def _index(self, key: Key, places: tuple[int, ...]) -> tuple[Ints, Ints]:
         """The order of a relation's facts by some places, and their keys in that order."""
@@ -137,6 +148,12 @@ class Lookup:
         first, last, _ = self.matches(key, tuple(range(key[1])), rows)
         return np.asarray(last > first)
 
+    def fail(self, key: Key, rows: Ints) -> Bools:
+        """Of which atoms the negation holds, given their constants, [rows, arity]."""
+        odd = self._odd[key]
+        is_odd = is_among(rows, odd, self.base) if len(odd) else np.zeros(len(rows), dtype=np.bool_)
+        return np.asarray((is_odd == self._open) & ~self.hold(key, rows))
+
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -169,7 +186,7 @@ class Growth:
     rows: int = 200_000  #: groundings of all views together
     views: int = 40  #: views that are kept
     beam: int = 12  #: views that are grown further
-    slots: int = 32  #: variables of a view
+    slots: int = 80  #: variables of a view
     copies: int = 3  #: links of one kind from the same variables
     variables: int = 6  #: variables that a rule may have
     depth: int = 4  #: links from the head to a variable
@@ -234,12 +251,14 @@ class Grower:
         return list(kept.values())
 
     def _closed(self, view: View) -> View:
-        """The view with all links that lead to one constant at the most."""
-        while True:
-            link = next((link for link in self._links(view) if self._is_free(link)), None)
-            if link is None or len(view.slots) + len(link.new) > self.limits.slots:
-                return view
-            view = self._joined(view, link)
+        """The view with all links that lead to one constant at the most, those near the head first."""
+        for depth in range(1, self.limits.depth + 1):
+            free = [link for link in self._links(view) if self._is_free(link) and link.depth == depth]
+            for link in free:
+                if len(view.slots) + len(link.new) > self.limits.slots:
+                    return view
+                view = self._joined(view, link)
+        return view
 
     def _further(self, views: Sequence[View]) -> Iterator[tuple[int, View, Link]]:
         """Views with links that multiply their groundings, and to how many."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, islice, product
 
 import numpy as np
@@ -41,6 +41,7 @@ class Candidate:
     slots: tuple[Slot, ...]
     holds: Callable[[Ints], Bools]  #: on which rows of constants, [R, slots]; all of them are there
     recursive: bool = False  #: whether it is about the target
+    fails: Callable[[Ints], Bools] | None = None  #: on which rows its negation holds; None: on all others
 
     def cells(self, view: View) -> Cells:
         """Its truth on the rows of a view, [R]; unknown without a constant, and of the head itself."""
@@ -51,7 +52,9 @@ class Candidate:
         if self.recursive:
             known &= (values != view.rows[:, : len(self.slots)]).any(axis=1)
         found = np.full(len(view.rows), UNKNOWN, dtype=np.uint8)
-        found[known] = np.where(self.holds(values[known]), TRUE, 0)
+        held = self.holds(values[known])
+        failed = ~held if self.fails is None else self.fails(values[known])
+        found[known] = np.select([held, failed], [TRUE, 0], UNKNOWN)
         return found
 
 
@@ -216,7 +219,7 @@ class _Tests:
     def is_sayable(self, candidate: Candidate) -> bool:
         """Whether a rule with a candidate and its links has no more variables than it may."""
         arity, equal = self.examples.heads.shape[1], candidate.atom.predicate == "="
-        return arity + variables_of(candidate.slots) - equal <= self.language.variables
+        return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables)
 
     def of_view(self, view: View) -> Iterator[Candidate]:
         """All tests of the variables of a view."""
@@ -253,8 +256,14 @@ class _Tests:
             for chosen in islice(product(*choices), _MOST_TESTS):
                 if len(set(chosen)) == len(chosen) or self.language.repeated:
                     atom = Atom(key[0], tuple(slot.variable for slot in chosen))
-                    if atom not in stated and atom != self._head:
-                        yield Candidate(atom, chosen, _Among(self.lookup, key), key == self._target)
+                    if atom not in stated and atom != self._head and not self.language.excludes(atom):
+                        yield Candidate(
+                            atom,
+                            chosen,
+                            partial(self.lookup.hold, key),
+                            key == self._target,
+                            partial(self.lookup.fail, key),
+                        )
         for one, two in combinations(slots, 2):
             if one.kind == two.kind:
                 yield Candidate(Atom("=", (one.variable, two.variable)), (one, two), _same)
@@ -296,15 +305,15 @@ class _Tests:
         number = np.searchsorted(present, values)
         number[values == NOTHING] = len(present)
         pairs = np.unique(np.stack((owners, number), axis=1), axis=0)
-        weights = [
-            np.bincount(pairs[:, 1], weight[pairs[:, 0]], len(present) + 1)[:-1]
+        positives, negatives = (
+            sums_of(pairs[:, 1], weight[pairs[:, 0]], len(present) + 1)[:-1]
             for weight in (self.examples.positives, self.examples.negatives)
-        ]
-        gains = self._gains(*weights)
+        )
+        gains = self._gains(positives, negatives)
         support = np.bincount(pairs[:, 1], minlength=len(present) + 1)[:-1]
         gains[support < _FEW] = -1.0
         best = np.argsort(-gains, kind="stable")[:_CONSTANTS]
-        return present[np.sort(best[gains[best] > 0])].tolist()
+        return [int(code) for code in present[np.sort(best[gains[best] > 0])]]
 
     def gain(self, cells: Cells, owners: Ints) -> Floats:
         """The information gain about the label of an example of each candidate, from [m, R] to [m]."""
@@ -358,17 +367,6 @@ def _always(rows: Ints) -> Bools:
 
 def _same(rows: Ints) -> Bools:
     return np.asarray(rows[:, 0] == rows[:, 1])
-
-
-@dataclass(frozen=True, eq=False)
-class _Among:
-    """Holds where an atom is stated."""
-
-    lookup: Lookup
-    key: Key
-
-    def __call__(self, rows: Ints) -> Bools:
-        return self.lookup.hold(self.key, rows)
 
 
 @dataclass(frozen=True)

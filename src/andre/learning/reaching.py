@@ -47,10 +47,11 @@ def needs_reach(facts: FactBase, language: Language) -> bool:
     >>> [needs_reach(facts, Language("p/2", variables=n)) for n in (3, 4)]
     [False, True]
     """
-    arity = max(arity for _, arity in language.body_keys(facts))
+    arity = max((arity for _, arity in language.body_keys(facts)), default=0)
     if language.variables <= _COUNTED_VARIABLES and arity <= _COUNTED_ARITY:
         return False
-    return len(facts.constants) ** language.variables > _MOST_COUNTED
+    groundings: int = len(facts.constants) ** language.variables
+    return groundings > _MOST_COUNTED
 
 
 def learn_from_reach(
