@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample, description_length
 from andre.learning.choose.covering import information_gain
+from andre.learning.choose.set_cover import least_cover
 from andre.learning.extraction import literal_bodies
-from andre.limits import check, late, stage, time_left, unhurried
+from andre.limits import check, late, stage, unhurried
 from andre.samples import Codes, Form
 
 #: Bodies that are grown further at each length: so many by information, and so many that keep all positives.
@@ -25,8 +26,6 @@ _BEAM = 60
 _LONGEST = 8
 #: Bodies that programs are put together from at the most.
 _MOST = 4_000
-#: Seconds that the integer program may take.
-_SECONDS = 10.0
 
 
 def shortest_consistent(
@@ -94,7 +93,8 @@ def grown_bodies(sample: CrispSample, form: Form, *, most: int, beam: int = _BEA
     with stage("growing rules"):
         levels += search.levels(search.mostly[0] > 0)
     bodies, covered = (np.concatenate(part) for part in zip(*levels, strict=True))
-    good = form.admits(bodies)
+    right, wrong = sample.totals
+    good = form.admits(bodies) & (covered[:, 0] * wrong > covered[:, 1] * right)  # they speak for the head
     bodies, covered = bodies[good], covered[good]
     lengths = description_length(covered, sample.totals, sample.space.sizes(bodies), 1, m=sample.space.m)
     return bodies[np.argsort(lengths, kind="stable")[:most]]
@@ -198,7 +198,7 @@ def _cover(search: _Search, bodies: Codes, max_rules: int) -> Codes | None:
         bodies, sizes, covers = _undominated(bodies, sizes, covers)
         if not len(bodies) or not covers.any(axis=0).all():
             return None
-        chosen = _least_cover(covers, sizes, max_rules)
+        chosen = least_cover(covers, sizes, max_rules)
     return None if chosen is None else bodies[chosen]
 
 
@@ -210,26 +210,3 @@ def _undominated(
     first = np.sort(first)
     best = first[np.lexsort((sizes[first], -covers[first].sum(axis=1)))][:_MOST]
     return bodies[best], sizes[best], covers[best]
-
-
-def _least_cover(covers: Bools, sizes: NDArray[np.intp], max_rules: int) -> NDArray[np.intp] | None:
-    """The set cover with the fewest literals and rules; None where it needs too many rules."""
-    whole = np.flatnonzero(covers.all(axis=1))
-    if len(whole):
-        return whole[[int(np.argmin(sizes[whole]))]]
-    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415  (slow to load)
-    from scipy.sparse import csr_array  # noqa: PLC0415
-
-    limit = min(_SECONDS, max(1.0, time_left().left))
-    least = LinearConstraint(csr_array(covers.T.astype(np.float64)), lb=1.0)
-    most = LinearConstraint(np.ones((1, len(covers))), ub=float(max_rules))
-    answer = milp(
-        sizes + 1.0,
-        integrality=np.ones(len(covers)),
-        bounds=Bounds(0, 1),
-        constraints=[least, most],
-        options={"time_limit": limit},
-    )
-    if answer.x is None:
-        return None
-    return np.flatnonzero(answer.x > 0.5)
