@@ -94,7 +94,7 @@ def test_long_sets_are_numbered_as_short_ones_are(sets: list[list[int]]) -> None
 
 def test_sets_of_many_elements_are_numbered_one_by_one() -> None:
     sets = [list(range(start, start + 100)) for start in (5, 0, 5)]
-    numbers, shown = number_sets(np.array([0, 100, 200, 300]), np.array(sum(sets, [])), 200)
+    numbers, shown = number_sets(np.array([0, 100, 200, 300]), np.array(sets).ravel(), 200)
     assert numbers.tolist() == [2, 1, 2]
     assert shown.tolist()[0] == -1
     assert sets[shown[2]] == sets[0]

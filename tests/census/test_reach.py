@@ -54,14 +54,11 @@ def cases(draw: st.DrawFn) -> Case:
     held: list[Atom] = []
     for name in (target, *names):
         rows = st.tuples(*(st.sampled_from(domain) for domain in RELATIONS[name]))
-        held += [
-            Atom(name, args)
-            for args in draw(st.lists(rows, min_size=name == target, max_size=5, unique=True))
-        ]
+        some = draw(st.lists(rows, min_size=name == target, max_size=5, unique=True))
+        held += [Atom(name, args) for args in some]
     examples = [atom for atom in held if atom.predicate == target]
-    wrong = st.lists(
-        st.tuples(*(st.sampled_from(some) for some in RELATIONS[target])), max_size=4, unique=True
-    )
+    rows = st.tuples(*(st.sampled_from(domain) for domain in RELATIONS[target]))
+    wrong = st.lists(rows, max_size=4, unique=True)
     denied = [atom for atom in (Atom(target, args) for args in draw(wrong)) if atom not in examples]
     chances = draw(st.lists(st.sampled_from(CHANCES), min_size=len(held), max_size=len(held)))
     chances[0] = 1.0

@@ -35,10 +35,8 @@ def samples(draw: st.DrawFn, space: RuleSpace) -> CrispSample:
         table[:, space.link_columns] = 1.0
     positives = np.array([draw(st.sampled_from([2.0, 1.0, 0.5, 0.25, 0.0])) for _ in range(n)])
     members = Membership(np.concatenate([[0], np.cumsum(bags)]).astype(np.int64), np.arange(sum(bags)))
-    sample = Sample(
-        space, table, positives, np.where(positives > 1, 0.0, 1 - positives).clip(0), members=members
-    )
-    return CrispSample.of(sample)
+    negatives = (1 - positives).clip(0)
+    return CrispSample.of(Sample(space, table, positives, negatives, members=members))
 
 
 @st.composite
@@ -68,23 +66,14 @@ def least_cost(sample: CrispSample, form: Form, max_rules: int) -> int | None:
     for cover, size in zip(covers, sizes.tolist(), strict=True):
         if cover.any() and size < shortest.get(cover.tobytes(), (99, cover))[0]:
             shortest[cover.tobytes()] = size, cover
-    for n_rules in range(1, max_rules + 1):
-        found = [
-            sum(size + 1 for size, _ in some)
-            for some in combinations(shortest.values(), n_rules)
-            if np.any([cover for _, cover in some], axis=0).all()
-        ]
-        if n_rules == 1 and found:
-            return min(found)
-        if n_rules > 1 and found:
-            more = [
-                sum(size + 1 for size, _ in some)
-                for k in range(n_rules + 1, max_rules + 1)
-                for some in combinations(shortest.values(), k)
-                if np.any([cover for _, cover in some], axis=0).all()
-            ]
-            return min(found + more)
-    return None
+    costs = [
+        (len(some), sum(size + 1 for size, _ in some))
+        for n_rules in range(1, max_rules + 1)
+        for some in combinations(shortest.values(), n_rules)
+        if np.any([cover for _, cover in some], axis=0).all()
+    ]
+    one = [cost for n_rules, cost in costs if n_rules == 1]
+    return min(one or [cost for _, cost in costs], default=None)
 
 
 @pytest.mark.parametrize("space", [PLAIN, LINKED], ids=["plain", "linked"])

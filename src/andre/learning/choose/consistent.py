@@ -131,9 +131,8 @@ class _Search:
     @cached_property
     def _binds(self) -> Bools:
         """The head variables that each literal binds, [2m, head variables]."""
-        return self.form.space.bound(
-            literal_bodies(np.arange(2 * self.form.space.m)[:, None], self.form.space.m)
-        )
+        m = self.form.space.m
+        return self.form.space.bound(literal_bodies(np.arange(2 * m)[:, None], m))
 
     def _completes(self, body: Codes) -> Bools:
         """The literals that a body, [m], lacks to be well-formed, [2m]: they may hold of all examples."""
@@ -156,7 +155,7 @@ class _Search:
     def levels(self, wanted: Bools, *, until_whole: bool = False) -> Iterator[tuple[Codes, Floats]]:
         """Bodies of one literal, of two, ... and the weight of wanted positives and of negatives they cover.
 
-        Those that cover a negative, or are not well-formed yet, are grown further, the most promising of them.
+        The most promising of those that cover a negative, or are not well-formed yet, are grown further.
 
         Parameters
         ----------
