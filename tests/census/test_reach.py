@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.inference.oracle import compare
 
 from andre.census import Census, Growth, reach_census
 from andre.errors import DataError
 from andre.evaluation import CrispSample
 from andre.facts import FactBase, argument_types
-from andre.logic import Atom, Constant, Literal, Rule, Variable, parse_atom
-from andre.samples import Codes, Form, Language, RuleSpace
-from tests.inference.oracle import compare
+from andre.logic import Atom, Constant, Literal, Rule, Variable
+from andre.samples import Codes, Language, RuleSpace
 
 #: Two types: things, some of which are numbers, and colours.
 THINGS = tuple(map(Constant, ("a", "b", "c", "d", 1, 2.5, 4)))
@@ -56,11 +54,11 @@ def cases(draw: st.DrawFn) -> Case:
     held: list[Atom] = []
     for name in (target, *names):
         rows = st.tuples(*(st.sampled_from(domain) for domain in RELATIONS[name]))
-        held += [
-            Atom(name, args) for args in draw(st.lists(rows, min_size=name == target, max_size=5, unique=True))
-        ]
+        some = draw(st.lists(rows, min_size=name == target, max_size=5, unique=True))
+        held += [Atom(name, args) for args in some]
     examples = [atom for atom in held if atom.predicate == target]
-    wrong = st.lists(st.tuples(*(st.sampled_from(some) for some in RELATIONS[target])), max_size=4, unique=True)
+    rows = st.tuples(*(st.sampled_from(domain) for domain in RELATIONS[target]))
+    wrong = st.lists(rows, max_size=4, unique=True)
     denied = [atom for atom in (Atom(target, args) for args in draw(wrong)) if atom not in examples]
     chances = draw(st.lists(st.sampled_from(CHANCES), min_size=len(held), max_size=len(held)))
     chances[0] = 1.0
@@ -99,7 +97,7 @@ def census_of(case: Case, growth: Growth) -> Census:
     try:
         return reach_census(case.facts, case.language, growth=growth)
     except DataError:  # nothing tells the examples apart
-        assume(False)  # noqa: FBT003
+        assume(False)
         raise
 
 
