@@ -224,8 +224,9 @@ class _Learner:
         if not watch.cut:
             return made
         result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
+        reached = "was reached" if watch.deadline.passed else "left too little time for some stages"
         note = (
-            f"the time limit of {limit:g} s was reached, so this is the best so far; "
+            f"the time limit of {limit:g} s {reached}, so this is the best so far; "
             f"cut short: {', '.join(watch.cut)}"
         )
         return replace(made, result=result, notes=(*made.notes, note))
