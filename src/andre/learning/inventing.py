@@ -82,7 +82,7 @@ def learn_with_inventions(
                 alone = _Offer(facts, language, used)
                 found = alone.learned(learn) if len(used) < len(batch) else tried
                 best = _better(best, alone.defined(found), plan)
-            if best is not made or late("inventing predicates"):
+            if best is not made or late("inventing predicates") or _interrupted(tried):
                 break
     return best
 
@@ -138,7 +138,7 @@ class _Offer:
         return kept
 
     def defined(self, made: Definition | None) -> Definition | None:
-        """The definition with the rules of the inventions that its program reads; None where it reads none."""
+        """The definition with the rules of those that its program reads; None where it reads none."""
         if made is None:
             return None
         reads = set(_read_keys(made))
@@ -169,6 +169,10 @@ def _better(best: Definition, found: Definition | None, plan: Plan) -> Definitio
     agreeing, other = (found, best) if found.flawless else (best, found)
     trusted = other.length + max(_TRUST, other.empty_length / 2)
     return agreeing if not len(other.program) or agreeing.length <= trusted else other
+
+
+def _interrupted(made: Definition | None) -> bool:
+    return made is not None and made.result.stopped == "interrupted"
 
 
 def _relations_by_use(made: Definition) -> Iterable[Key]:

@@ -53,6 +53,7 @@ class Word:
         return len(self.kinds) == 2 and self.kinds[0] == self.kinds[1]
 
     def __call__(self, *args: Variable) -> Atom:
+        """It, of these variables."""
         return Atom(self.name, args)
 
 

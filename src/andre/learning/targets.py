@@ -221,11 +221,12 @@ class _Learner:
 
     def _learn(self, language: Language) -> Definition:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
-        limit = self.plan.config.time_limit
+        limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
             made = self._stages(language)
             if self.calibration is None and should_invent(made, self.facts, self.plan):
                 made = learn_with_inventions(made, self.facts, language, self.plan, self._beside)
+                made = replace(made, seconds=time.monotonic() - began)
         if not watch.cut:
             return made
         result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
