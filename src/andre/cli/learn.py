@@ -59,6 +59,7 @@ def learn(
     noise: options.Noise = None,
     strict: options.Strict = False,
     unlabelled: options.Unlabelled = None,
+    invent: options.Invent = None,
     jobs: options.Jobs = 1,
     settings: options.Set = None,
     out: options.OutRun = None,
@@ -103,6 +104,7 @@ def learn(
         seed=seed,
         time_limit=time_limit,
         unlabelled=unlabelled,
+        invent=invent,
         **({} if noise is None else {"noise": 0 if noise == "0" else noise}),
         **({"strict": True} if strict else {}),
     )

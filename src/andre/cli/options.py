@@ -136,6 +136,14 @@ Noise = Annotated[
 Strict = Annotated[
     bool, typer.Option("--strict", help="Withhold a program where examples are too few to confirm it.")
 ]
+Invent = Annotated[
+    int | None,
+    typer.Option(
+        "--invent",
+        min=0,
+        help="Invent so many auxiliary predicates at the most; by default where few examples need them.",
+    ),
+]
 Unlabelled = Annotated[
     str | None,
     typer.Option(

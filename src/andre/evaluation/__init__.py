@@ -6,7 +6,13 @@ imported by its own path.
 """
 
 from andre.evaluation.crisp import CrispSample, Extents, covers, literal_truth, union
-from andre.evaluation.description import Mistakes, description_length, most_wrong, program_length
+from andre.evaluation.description import (
+    Mistakes,
+    description_length,
+    most_wrong,
+    program_cost,
+    program_length,
+)
 from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
 from andre.evaluation.joined_fixpoint import JoinedRules, JoinJudge, JoinLimits
 from andre.evaluation.judging import AtomKeys, Judge, ListedLabels, Verdicts
@@ -53,6 +59,7 @@ __all__ = [
     "mean_area_under_curve",
     "mean_reciprocal",
     "most_wrong",
+    "program_cost",
     "program_length",
     "rank_by_rules",
     "rescore",

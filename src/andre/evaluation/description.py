@@ -137,10 +137,23 @@ def description_length(
         told = _REFUSED * (covered[..., 1] + missed[..., 0])
     else:
         told = _REFUSED * missed[..., 0] + subset_cost(covered.sum(-1), covered[..., 0])
+    length: Floats = told + program_cost(n_literals, n_rules, m)
+    return length
+
+
+def program_cost(n_literals: ArrayLike, n_rules: ArrayLike, m: int) -> Floats:
+    """Nats for a program of this size over m candidate atoms, [...].
+
+    Examples
+    --------
+    >>> one, two = program_cost([4, 4], [1, 2], m=8)
+    >>> float(one) == 4 * math.log(16) + math.log(2), bool(one == two)
+    (True, True)
+    """
     literals, rules = np.asarray(n_literals), np.asarray(n_rules)
     # A program is a set of rules: of the orders in which they could be written, none says anything.
-    length: Floats = told + literals * math.log(2 * m) + rules * math.log(2) - gammaln(rules + 1.0)
-    return length
+    cost: Floats = literals * math.log(2 * m) + rules * math.log(2) - gammaln(rules + 1.0)
+    return cost
 
 
 def most_wrong(length: float, totals: Floats, m: int) -> float:

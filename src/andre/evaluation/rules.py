@@ -59,9 +59,13 @@ def rescore(
     """
     chosen = facts.select("train") if split == "train" else facts
     known = infer(Program(), chosen, engine=engine).stated
-    bodies = BodyEvaluator(known, likely=True, own_denial=False)
+    auxiliary = auxiliary_rules(program, known)
+    bodies = BodyEvaluator(_with_rules(known, auxiliary, engine), likely=True, own_denial=False)
     counted = []
     for rule in program:
+        if rule in auxiliary.rules:  # it says what its head means, and is never wrong
+            counted.append(rule)
+            continue
         heads, key = bodies.cover(rule).heads, rule.head.key
         relation = known.relations.get(key)
         if relation is None:
@@ -74,6 +78,26 @@ def rescore(
     return Program(tuple(counted))
 
 
+def auxiliary_rules(program: Program, facts: FactBase) -> Program:
+    """The rules of predicates that no fact has and that rules of others read: what was invented.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom, parse_program
+    >>> program = parse_program("h(X) :- inv(X, X). inv(X, Y) :- p(X, Y). inv(X, Y) :- p(X, Z), inv(Z, Y).")
+    >>> print(auxiliary_rules(program, FactBase.from_facts([parse_atom("p(a, a)"), parse_atom("h(a)")])))
+    inv(X, Y) :- p(X, Y).
+    inv(X, Y) :- p(X, Z), inv(Z, Y).
+    """
+    read = {lit.atom.key for rule in program for lit in rule.body if lit.atom.key != rule.head.key}
+    return Program(tuple(r for r in program if r.head.key in read and r.head.key not in facts.relations))
+
+
+def _with_rules(facts: FactBase, rules: Program, engine: str | Engine = "auto") -> FactBase:
+    """The facts with what rules derive from them."""
+    return infer(rules, facts, engine=engine).facts if len(rules) else facts
+
+
 def rank_by_rules(rules: Program, facts: FactBase, key: Key) -> RankReport | None:
     """Filtered ranks of a binary relation's test facts by rules; None where there is no such fact or rule.
 
@@ -84,7 +108,7 @@ def rank_by_rules(rules: Program, facts: FactBase, key: Key) -> RankReport | Non
     Parameters
     ----------
     rules
-        Of this relation, with evidence on train.
+        Of this relation, with evidence on train, and of predicates that were invented for it.
 
     Examples
     --------
@@ -99,7 +123,9 @@ def rank_by_rules(rules: Program, facts: FactBase, key: Key) -> RankReport | Non
     relation = facts.relations.get(key)
     if relation is None or relation.arity != 2 or not relation.count("test") or not len(rules):
         return None
-    bodies = BodyEvaluator(facts.select("train"))
+    train = facts.select("train")
+    bodies = BodyEvaluator(_with_rules(train, auxiliary_rules(rules, facts)))
+    rules = Program(tuple(rule for rule in rules if rule.head.key == key))
     counts = [rule.on("train") or Evidence("train", 0, 0) for rule in rules]
     covered = [
         (float(smoothed_confidence(seen.n_b, seen.n_r)), bodies.cover(rule).heads)

@@ -56,11 +56,17 @@ class Plan:
     #: "auto" takes them for false unless denied facts stand beside them, and in a Popper folder without
     #: negative examples for unknown where no program derives the positives alone.
     unlabelled: Unlabelled = "auto"
+    #: Predicates that may be invented for a target, at the most. None: two where the bias enables it, and
+    #: without a bias where few examples have no program that agrees with all, or a weak one that is long.
+    invent: int | None = None
 
     def __post_init__(self) -> None:
         for name, (kind, wanted) in _KINDS.items():
-            if not (name == "heads" and self.heads is None):
-                check_setting(name, getattr(self, name), kind, wanted)
+            value = getattr(self, name)
+            if not (name in {"heads", "invent"} and value is None):
+                check_setting(name, value, kind, wanted)
+        if self.invent is not None and self.invent < 0:
+            raise ConfigError(f"{self.invent} predicates cannot be invented: set invent to 0 or more")
 
     @classmethod
     def of(
@@ -142,7 +148,7 @@ class Plan:
 #: What each field must be, and how a refusal says it.
 _KINDS: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("identity", "short_bodies", "calibrate"), (bool, "true or false")),
-    **dict.fromkeys(("heads", "fallback_heads", "table_cells"), (int, "a whole number")),
+    **dict.fromkeys(("heads", "fallback_heads", "table_cells", "invent"), (int, "a whole number")),
     "memory_limit": (int, "a whole number of bytes"),
     "known": (Program, "a program"),
 }

@@ -129,7 +129,7 @@ def _best_of(
                 made = _learn(census, language, plan, callbacks, None)
         if best is None or _rank(made) < _rank(best):
             best = made
-        if _is_flawless(best) or made.result.stopped == "interrupted" or late("following links"):
+        if best.flawless or made.result.stopped == "interrupted" or late("following links"):
             break
     if best is None:
         raise DataError(
@@ -181,9 +181,4 @@ def _censuses(facts: FactBase, language: Language, plan: Plan) -> Iterator[Censu
 
 
 def _rank(made: Definition) -> tuple[bool, float]:
-    return not _is_flawless(made), made.length
-
-
-def _is_flawless(made: Definition) -> bool:
-    """Whether a definition makes no mistake on the examples."""
-    return made.confusion.false_positives == 0 and made.confusion.false_negatives == 0
+    return not made.flawless, made.length

@@ -215,7 +215,7 @@ class Definition:
     """The rules of one target, with their evidence."""
 
     target: str  #: as p/2
-    program: Program  #: in order of support
+    program: Program  #: in order of support, then the rules of predicates that were invented
     counts: Counts
     confusion: Confusion  #: of the program's fixpoint, or its one step, on the training examples
     length: float  #: description length, nats
@@ -234,6 +234,11 @@ class Definition:
         """Name and arity of the target."""
         head = self.result.space.head
         return head.key
+
+    @property
+    def flawless(self) -> bool:
+        """Whether the program makes no mistake on the examples."""
+        return not (self.confusion.false_positives or self.confusion.false_negatives)
 
     def __repr__(self) -> str:
         rules, accuracy = counted(len(self.program), "rule"), self.confusion.accuracy
@@ -276,8 +281,9 @@ class Theory(Saveable):
 
     @cached_property
     def program(self) -> Program:
-        """The rules of all targets."""
-        return Program(tuple(rule for definition in self.definitions for rule in definition.program))
+        """The rules of all targets; of predicates that were invented for several, once."""
+        rules = (rule for definition in self.definitions for rule in definition.program)
+        return Program(tuple(dict.fromkeys(rules)))
 
     def evidence(self, facts: FactBase) -> FactBase:
         """What of new facts the program may read: training facts, in `define` those of no target."""

@@ -17,6 +17,7 @@ from andre.facts import Calibration, FactBase, Key
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
+from andre.learning.inventing import learn_with_inventions, should_invent
 from andre.learning.modes import background_of, fits_tables, learn_definition, learn_from_examples
 from andre.learning.plan import Plan, with_background
 from andre.learning.reaching import learn_from_reach, needs_reach
@@ -26,6 +27,8 @@ from andre.samples import Language, key_text, training_facts
 
 #: The share of the time limit in which all head atoms are counted; after it some are drawn to stand for all.
 _FOR_ALL_HEADS = 0.5
+#: Settings of runs beside invented predicates: what is worth inventing makes short rules.
+_BESIDE_INVENTIONS = {"restarts": 1, "rounds": 1, "steps": 75}
 
 
 def learn(
@@ -218,9 +221,12 @@ class _Learner:
 
     def _learn(self, language: Language) -> Definition:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
-        limit = self.plan.config.time_limit
+        limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
             made = self._stages(language)
+            if self.calibration is None and should_invent(made, self.facts, self.plan):
+                made = learn_with_inventions(made, self.facts, language, self.plan, self._beside)
+                made = replace(made, seconds=time.monotonic() - began)
         if not watch.cut:
             return made
         result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
@@ -230,6 +236,13 @@ class _Learner:
             f"cut short: {', '.join(watch.cut)}"
         )
         return replace(made, result=result, notes=(*made.notes, note))
+
+    def _beside(self, facts: FactBase, language: Language) -> Definition:
+        """The rules of one target from facts with invented predicates, by few runs."""
+        config = self.plan.config
+        training = config.training.model_copy(update=_BESIDE_INVENTIONS)
+        plan = replace(self.plan, config=config.model_copy(update={"training": training}))
+        return replace(self, facts=facts, plan=plan)._stages(language)
 
     def _stages(self, language: Language) -> Definition:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for."""

@@ -67,8 +67,8 @@ class DefinitionChooser:
     def consistent(self, pool: Codes) -> list[Codes]:
         """The shortest programs that get no example wrong, [rules, m] each; none where none was found.
 
-        Asked of a chooser that lists no mistakes. The first is the one to give, with the fewest negations;
-        the others are as short.
+        Asked of a chooser that lists no mistakes. The first is the one to give, with the fewest negations,
+        then the fewest different literals; the others are as short.
         """
         # A rule may derive no example by itself and be needed by those that do.
         with stage("counting short bodies"):
@@ -85,7 +85,7 @@ class DefinitionChooser:
                     same = bodies[np.count_nonzero(bodies, axis=1) == size]
                     self._ranked(sorted(self._with_bodies(rest, same)))
         found = [self._codes(program) for program in self._shortest()]
-        return sorted(found, key=lambda bodies: np.count_nonzero(bodies < 0))
+        return sorted(found, key=_oddity)
 
     def _shortest(self) -> list[Numbers]:
         """The shortest programs that were met and get nothing wrong."""
@@ -316,6 +316,12 @@ def _sorted(program: Iterable[int]) -> Numbers:
 
 def _best(ranked: Iterable[tuple[float, Numbers]], count: int) -> list[tuple[float, Numbers]]:
     return sorted(set(ranked))[:count]
+
+
+def _oddity(bodies: Codes) -> tuple[int, int]:
+    """How many literals of a program are negated, and how many are different: rules are mostly alike."""
+    different = np.unique(np.argwhere(bodies)[:, 1] * 2 + (bodies[bodies != 0] < 0))
+    return np.count_nonzero(bodies < 0), len(different)
 
 
 def _edited(body: Codes, *, grow: bool) -> Codes:
