@@ -24,13 +24,15 @@ from andre.census.plan import CensusPlan, Request, Step
 from andre.errors import DataError
 from andre.facts import FactBase, Key
 from andre.limits import check
-from andre.logic import Atom, Constant
+from andre.logic import Atom, Constant, Variable
 from andre.samples import Language, Membership, RuleSpace, sums_of, training_facts
 
 #: Atoms of one relation that are tried in one view at the most.
 _MOST_TESTS = 256
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
 _CONSTANTS, _CUTS, _FEW = 8, 7, 2
+#: Cuts on either side of one that is moved.
+_AROUND = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,7 @@ def reach_census(
     language: Language,
     *,
     growth: Growth | None = None,
+    cuts: Mapping[Variable, tuple[float, ...]] | None = None,
     most: int = 20_000,
     seed: int = 0,
     memory_limit: int = 4 << 30,
@@ -75,6 +78,8 @@ def reach_census(
         What rules may have; its variables and literals bound bodies, not views.
     growth
         How far links are followed.
+    cuts
+        By variable, cuts of numbers around which all others are candidates too.
     most
         Head atoms that are looked at, where what is not stated is false: of more a sample is drawn, with
         weights that stand for all.
@@ -98,7 +103,7 @@ def reach_census(
     key, growth = language.key(facts), replace(growth or Growth(), variables=language.variables)
     examples, types = draw_examples(facts, language, most, seed), language.types_of(facts)
     lookup = Lookup(facts, language.body_keys(facts))
-    tests = _Tests(facts, language, lookup, types, examples)
+    tests = _Tests(facts, language, lookup, types, examples, cuts or {})
     grower = Grower(
         lookup, key, types, language.inputs, frozenset(language.one_of_type), growth, tests.promise
     )
@@ -201,6 +206,7 @@ class _Tests:
     lookup: Lookup
     types: Mapping[Key, tuple[str, ...]]
     examples: Examples
+    near: Mapping[Variable, tuple[float, ...]]  #: cuts around which all are candidates
     columns: int = 1_000  #: candidates that are kept at the most
 
     @cached_property
@@ -278,7 +284,8 @@ class _Tests:
             return
         numbers = self._numbers[present]
         if self.language.cuts and not np.isnan(numbers).any() and len(present) > _FEW:
-            for cut in _cuts(self._numbers[values[values != NOTHING]]):
+            given = self.near.get(slot.variable, ())
+            for cut in _cuts(self._numbers[values[values != NOTHING]], given):
                 constant = Constant(cut)
                 for sign in (">",) if self.language.negation else (">", "=<"):
                     yield Candidate(
@@ -351,14 +358,18 @@ def _entropy(p: Floats) -> Floats:
     return np.asarray(-(p * np.log(p) + (1 - p) * np.log(1 - p)))
 
 
-def _cuts(values: Floats) -> list[float]:
-    """Cuts halfway between values, at quantiles of them."""
+def _cuts(values: Floats, near: tuple[float, ...]) -> list[float]:
+    """Cuts halfway between values, at quantiles of them; and all those around some cuts."""
     levels = np.unique(values)
     middles = (levels[1:] + levels[:-1]) / 2
-    if len(middles) > _CUTS:
-        wanted = np.quantile(values, np.arange(1, _CUTS + 1) / (_CUTS + 1))
-        middles = middles[np.unique(np.searchsorted(middles, wanted).clip(max=len(middles) - 1))]
-    return [float(cut) for cut in middles]
+    if len(middles) <= _CUTS:
+        return [float(cut) for cut in middles]
+    wanted = np.quantile(values, np.arange(1, _CUTS + 1) / (_CUTS + 1))
+    places = [np.searchsorted(middles, wanted).clip(max=len(middles) - 1)]
+    for cut in near:
+        place = int(np.searchsorted(middles, cut))
+        places.append(np.arange(max(0, place - _AROUND), min(len(middles), place + _AROUND + 1)))
+    return [float(cut) for cut in middles[np.unique(np.concatenate(places))]]
 
 
 def _always(rows: Ints) -> Bools:

@@ -19,7 +19,7 @@ import numpy as np
 
 from andre.arrays import Bools, Floats
 from andre.census import Census, head_domains
-from andre.errors import ConfigError, DataError
+from andre.errors import ConfigError, DataError, LogicError
 from andre.evaluation import (
     AtomKeys,
     Confusion,
@@ -40,6 +40,7 @@ from andre.learning.choose.agreement import choose_definition
 from andre.learning.choose.consistent import grown_bodies, shortest_consistent
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
+from andre.learning.choose.refinement import Refiner
 from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
 from andre.learning.choose.selection import nothing, select
@@ -530,6 +531,38 @@ def _agreeing(
         sizes = np.count_nonzero(pool.bodies[same], axis=1)
         ties = max(0, int((sizes == np.count_nonzero(codes)).sum()) - 1)
     return found, Weak(float(covered[0]), length - result.empty_length, ties)
+
+
+def with_moved_cuts(made: Definition, census: Census, language: Language, plan: Plan) -> Definition:
+    """The definition with single edits of its rules over a census that has more cuts of numbers.
+
+    Parameters
+    ----------
+    made
+        What was learned over a census with the same candidates and fewer cuts.
+    """
+    selection, space = plan.config.selection, census.space
+    crisp, form = CrispSample.of(census.to_sample()), language.form(space)
+    try:
+        codes = space.encode(made.result.program)
+    except LogicError:  # a candidate that tells no more beside the finer ones
+        return made
+    floor = selection.floor(crisp.totals[0])
+    codes, length = Refiner(crisp, None, floor, form, selection.max_rules).refine(codes)
+    with unhurried():
+        if length >= program_length(crisp, space.encode(made.result.program)) - 1e-9:
+            return made
+        program, scores = judge(space.program(codes), [("train", crisp)])
+        covered = crisp.counts(crisp.predicts(codes)[None])[0]
+    result = replace(made.result, space=space, program=program, length=length, scores=scores)
+    return replace(
+        made,
+        program=Program(tuple(rule.tidy() for rule in program)),
+        confusion=_confusion(covered, crisp.totals),
+        length=length,
+        result=result,
+        pool=RulePool(space, np.zeros((0, space.m), dtype=np.int8), np.zeros((0, 2))),
+    )
 
 
 def _agrees(crisp: CrispSample, codes: Codes) -> bool:

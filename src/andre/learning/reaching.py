@@ -6,8 +6,8 @@ examples without a mistake, further links are followed, as long as there is time
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
@@ -19,11 +19,12 @@ from andre.learning.modes import (
     learn_definition,
     learn_from_examples,
     recursive_program,
+    with_moved_cuts,
 )
 from andre.learning.plan import Plan
 from andre.learning.results import Definition
 from andre.limits import late, limited, stage, time_left
-from andre.logic import Program
+from andre.logic import ORDERS, Constant, Program, Variable
 from andre.samples import Language
 
 #: How far links are followed, step by step: those that multiply groundings, and the depth of variables.
@@ -59,125 +60,168 @@ def learn_from_reach(
 ) -> Definition:
     """The rules that describe the examples shortest, of those that links from the examples allow.
 
+    Programs that agree with all examples are looked for first: recursive ones over few variables and
+    along chains of goals, others by ever more links. Runs of gradient descent then propose beside the
+    shortest of them, or, where none agrees, beside all that the links allow.
+
     Parameters
     ----------
     facts
         What is known; background rules have been run.
     """
-    given = counted = None
-    if language.recursion:
-        with limited(time_left().share(_AGREEING)), stage("counting groundings"):
-            counted = _counted(facts, language, plan, callbacks)
-        if counted is not None and _is_flawless(counted):
-            return counted
-        with limited(time_left().share(_CHAINING)), stage("following chains of goals"):
-            given = recursive_program(facts, language, plan)
-    seen: list[Census] = []
-    agreed: Agreed | None = None
-    plain = replace(language, recursion=False)
-    with limited(time_left().share(_AGREEING)), stage("following links"):
-        for census in _censuses(facts, plain, plan):
-            seen.append(census)
-            found = agreeing_program(census, language, plan)
-            if found is not None and (agreed is None or found.length < agreed.length):
-                agreed, where = found, census
-            if agreed is not None and (agreed.length < agreed.empty_length or given is not None):
-                break
-    if given is not None and seen:
-        shorter = agreed is not None and _size(where.space.program(agreed.codes)) < _size(given)
-        if shorter and agreed is not None:
-            made = _learn(where, plain, plan, callbacks, agreed)
-        else:
-            made = learn_definition(facts, language, seen[0], plan, callbacks, given=given)
-    elif agreed is not None:
-        made = _learn(where, plain, plan, callbacks, agreed)
-    else:
-        made = _best_of(facts, language, plan, callbacks, seen)
-        if counted is not None and _rank(counted) < _rank(made):
-            return counted
+    made = _Reaching(facts, language, plan, callbacks).definition()
     return replace(made, program=Program(tuple(rule.unified().tidy() for rule in made.program)))
 
 
-def _counted(
-    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
-) -> Definition | None:
-    """A recursive definition with one variable more than its head, where all groundings can be counted."""
-    arity = language.key(facts)[1]
-    fewer = replace(language, variables=min(language.variables, arity + 1))
-    widest = max(arity for _, arity in language.body_keys(facts))
-    if widest > _COUNTED_ARITY or len(facts.constants) ** fewer.variables > _MOST_COUNTED:
-        return None
-    census = take_census(facts, fewer, memory_limit=plan.memory_limit).require_both_classes()
-    return learn_definition(facts, fewer, census, plan, callbacks)
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """A census, and how far links were followed for it."""
+
+    census: Census
+    growth: Growth
 
 
-def _best_of(
-    facts: FactBase,
-    language: Language,
-    plan: Plan,
-    callbacks: tuple[Callback, ...],
-    plain: Sequence[Census],
-) -> Definition:
-    """The best definition from any of the censuses, or from those whose bodies may hold the target."""
-    best: Definition | None = None
-    seen = list(_censuses(facts, language, plan)) if language.recursion else plain
-    for place, census in enumerate(seen):
-        with limited(time_left().share(1 / (len(seen) - place))):
-            if _reads_itself(census):
-                made = learn_definition(facts, language, census, plan, callbacks)
-            else:
-                made = _learn(census, language, plan, callbacks, None)
-        if best is None or _rank(made) < _rank(best):
-            best = made
-        if best.flawless or made.result.stopped == "interrupted" or late("following links"):
-            break
-    if best is None:
-        raise DataError(
-            f"nothing that the facts say of the examples of {language.target} tells them apart: "
-            "allow more relations or variables"
-        )
-    return best
+@dataclass(frozen=True, eq=False)
+class _Reaching:
+    """One target, and how it is learned."""
+
+    facts: FactBase
+    language: Language
+    plan: Plan
+    callbacks: tuple[Callback, ...]
+
+    def definition(self) -> Definition:
+        """The best definition that is found by any of the ways."""
+        counted, given = self._recursive()
+        if counted is not None and counted.flawless:
+            return counted
+        stages, agreed, where = self._agreeing(enough=given is not None)
+        if agreed is not None and where is not None:
+            shorter = _size(where.census.space.program(agreed.codes))
+            if given is None or shorter < _size(given):
+                return self._from_examples(where, agreed)
+        if given is not None and stages:
+            return learn_definition(
+                self.facts, self.language, stages[0].census, self.plan, self.callbacks, given=given
+            )
+        made = self._best_of(list(self._stages(self.language)) if self.language.recursion else stages)
+        return min((one for one in (made, counted) if one is not None), key=_rank)
+
+    def _recursive(self) -> tuple[Definition | None, Program | None]:
+        """A recursive definition over few variables, and a recursive program that agrees with all."""
+        counted = given = None
+        if self.language.recursion:
+            with limited(time_left().share(_AGREEING)), stage("counting groundings"):
+                counted = self._counted()
+            if counted is None or not counted.flawless:
+                with limited(time_left().share(_CHAINING)), stage("following chains of goals"):
+                    given = recursive_program(self.facts, self.language, self.plan)
+        return counted, given
+
+    def _counted(self) -> Definition | None:
+        """A definition with one variable more than its head, where all groundings can be counted."""
+        facts, language = self.facts, self.language
+        arity = language.key(facts)[1]
+        fewer = replace(language, variables=min(language.variables, arity + 1))
+        widest = max(arity for _, arity in language.body_keys(facts))
+        if widest > _COUNTED_ARITY or len(facts.constants) ** fewer.variables > _MOST_COUNTED:
+            return None
+        census = take_census(facts, fewer, memory_limit=self.plan.memory_limit).require_both_classes()
+        return learn_definition(facts, fewer, census, self.plan, self.callbacks)
+
+    def _agreeing(self, *, enough: bool) -> tuple[list[_Stage], Agreed | None, _Stage | None]:
+        """The stages that were gone through, and the shortest program that agrees, with its stage.
+
+        Parameters
+        ----------
+        enough
+            Whether any program that agrees is: a recursive one may be shorter anyway.
+        """
+        seen: list[_Stage] = []
+        agreed: Agreed | None = None
+        where: _Stage | None = None
+        with limited(time_left().share(_AGREEING)), stage("following links"):
+            for one in self._stages(replace(self.language, recursion=False)):
+                seen.append(one)
+                found = agreeing_program(one.census, self.language, self.plan)
+                if found is not None and (agreed is None or found.length < agreed.length):
+                    agreed, where = found, one
+                if agreed is not None and (enough or agreed.length < agreed.empty_length):
+                    break
+        return seen, agreed, where
+
+    def _best_of(self, stages: Sequence[_Stage]) -> Definition:
+        """The best definition from any of the stages."""
+        best: Definition | None = None
+        for place, one in enumerate(stages):
+            with limited(time_left().share(1 / (len(stages) - place))):
+                if one.census.space.recursive.any():
+                    made = learn_definition(self.facts, self.language, one.census, self.plan, self.callbacks)
+                else:
+                    made = self._from_examples(one)
+            if best is None or _rank(made) < _rank(best):
+                best = made
+            if best.flawless or made.result.stopped == "interrupted" or late("following links"):
+                break
+        if best is None:
+            raise DataError(
+                f"nothing that the facts say of the examples of {self.language.target} tells them apart: "
+                "allow more relations or variables"
+            )
+        return best
+
+    def _from_examples(self, one: _Stage, agreed: Agreed | None = None) -> Definition:
+        """A definition that does not read itself; its cuts of numbers are moved to where they tell most."""
+        for callback in self.callbacks:
+            callback.on_census(one.census)
+        codes = None if agreed is None else agreed.codes
+        made = learn_from_examples(one.census, self.language, self.plan, self.callbacks, codes)
+        cuts = _cuts(made.result.program)
+        if not cuts or late("moving cuts"):
+            return made
+        finer = made
+        with stage("moving cuts"):
+            census = self._census(replace(self.language, recursion=False), one.growth, cuts)
+            finer = with_moved_cuts(made, census, self.language, self.plan)
+        return finer
+
+    def _stages(self, language: Language) -> Iterator[_Stage]:
+        """The census at each stage; a stage that finds no link more than the one before is left out."""
+        before: tuple[int, int] | None = None
+        for multiple, depth in _STAGES:
+            growth = Growth(multiple=multiple, depth=depth)
+            if before is not None and late("following links"):
+                return
+            try:
+                census = self._census(language, growth)
+            except DataError:  # so few links say nothing about the examples
+                continue
+            size = len(census.space.links), census.space.m
+            if size != before:
+                yield _Stage(census, growth)
+            before = size
+
+    def _census(
+        self, language: Language, growth: Growth, cuts: Mapping[Variable, tuple[float, ...]] | None = None
+    ) -> Census:
+        seed, memory = self.plan.config.seed, self.plan.memory_limit
+        return reach_census(self.facts, language, growth=growth, cuts=cuts, seed=seed, memory_limit=memory)
 
 
-def _learn(
-    census: Census,
-    language: Language,
-    plan: Plan,
-    callbacks: tuple[Callback, ...],
-    agreed: Agreed | None,
-) -> Definition:
-    for callback in callbacks:
-        callback.on_census(census)
-    return learn_from_examples(census, language, plan, callbacks, agreed and agreed.codes)
+def _cuts(program: Program) -> dict[Variable, tuple[float, ...]]:
+    """The cuts of a program, by the variable that they cut."""
+    found: dict[Variable, tuple[float, ...]] = {}
+    for literal in (literal for rule in program for literal in rule.body):
+        if literal.atom.predicate in ORDERS:
+            variable, bound = literal.atom.args
+            if isinstance(variable, Variable) and isinstance(bound, Constant) and bound.number is not None:
+                found[variable] = (*found.get(variable, ()), float(bound.number))
+    return found
 
 
 def _size(program: Program) -> int:
     """How much there is to say: literals and rules."""
     return program.n_literals + len(program)
-
-
-def _reads_itself(census: Census) -> bool:
-    """Whether bodies may hold the target, so that a program is judged at its fixpoint."""
-    return bool(census.space.recursive.any())
-
-
-def _censuses(facts: FactBase, language: Language, plan: Plan) -> Iterator[Census]:
-    """The census at each stage; a stage that finds no link more than the one before is left out."""
-    before: tuple[int, int] | None = None
-    for multiple, depth in _STAGES:
-        growth = Growth(multiple=multiple, depth=depth)
-        if before is not None and late("following links"):
-            return
-        try:
-            census = reach_census(
-                facts, language, growth=growth, seed=plan.config.seed, memory_limit=plan.memory_limit
-            )
-        except DataError:  # so few links say nothing about the examples
-            continue
-        size = len(census.space.links), census.space.m
-        if size != before:
-            yield census
-        before = size
 
 
 def _rank(made: Definition) -> tuple[bool, float]:
