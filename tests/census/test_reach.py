@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -173,3 +174,41 @@ def test_every_example_is_weighed_once(case: Case) -> None:
     chances = list(case.labels.values())
     assert census.positives.sum() == sum(chances)
     assert census.negatives.sum() == sum(1 - chance for chance in chances)
+
+
+def shuffled(case: Case, order: list[Atom]) -> Case:
+    """The same facts, stated in another order."""
+    denied = [atom for atom in order if case.stated[atom] == 0]
+    held = [atom for atom in order if case.stated[atom] > 0]
+    chances = [case.stated[atom] for atom in held]
+    facts = FactBase.from_facts(held, negatives=denied, probabilities=chances, world=case.facts.world)
+    return replace(case, facts=facts)
+
+
+def literals_of(census: Census) -> Counter[tuple[float, ...]]:
+    """How often a literal alone covers so many positives and negatives."""
+    m = census.space.m
+    single = np.concatenate([np.eye(m, dtype=np.int8), -np.eye(m, dtype=np.int8)])
+    counts = CrispSample.of(census.to_sample()).body_counts(single[census.space.linked(single).any(axis=1)])
+    return Counter(map(tuple, counts.tolist()))
+
+
+@slow
+@given(st.data())
+def test_the_order_of_facts_does_not_matter(data: st.DataObject) -> None:
+    case = data.draw(cases())
+    atoms = list(case.stated)
+    names = list(dict.fromkeys(atom.predicate for atom in atoms))
+    order = data.draw(st.permutations(atoms))
+    # Of candidates that never differ the first is kept, so that the order of relations matters for names.
+    one, two = (
+        census_of(shuffled(case, sorted(some, key=lambda atom: names.index(atom.predicate))), WIDE)
+        for some in (atoms, order)
+    )
+    assert {one.space.rule(code) for code in np.eye(one.space.m, dtype=np.int8)} == {
+        two.space.rule(code) for code in np.eye(two.space.m, dtype=np.int8)
+    }
+    assert literals_of(one) == literals_of(two)
+    assert sorted(zip(one.positives, one.negatives, strict=True)) == sorted(
+        zip(two.positives, two.negatives, strict=True)
+    )
