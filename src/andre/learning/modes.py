@@ -509,9 +509,10 @@ def _agreeing(
     with unhurried():
         if selection.noise != 0 and (selection.strict or _agrees(crisp, result.codes)):
             return result, None
-        codes = agreed
-        if codes is None:
-            codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
+    codes = agreed
+    if codes is None:  # a search of its own, which the time limit ends
+        codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
+    with unhurried():
         if codes is None or not _agrees(crisp, codes):
             return result, None
         covered = np.array([totals[0], 0.0])

@@ -101,9 +101,13 @@ class Form:
                 joined = np.where(np.eye(2 * m, dtype=np.bool_), equal, equal[:, None].astype(int) + equal)
                 good &= np.tile(variables, (2, 2)) - joined <= self.variables
         if self.safe:
-            bound = space.bound(single)  # [2m, head variables]
-            for place in range(bound.shape[1]):
-                good &= bound[:, place, None] | bound[:, place]
+            bound = space.bound(single)
+            both = bound[:, None] | bound  # [2m, 2m, head variables]
+            for equal, places in space.equalities.items():
+                if all(place < bound.shape[1] for place in places):
+                    both[equal, :, list(places)] |= both[equal][:, list(places)].any(axis=1)
+                    both[:, equal] = both[equal]
+            good &= both.all(axis=2)
         atoms = space.atoms_of(single)
         for columns in self.require:
             has = atoms[:, list(columns)].any(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -128,9 +128,30 @@ class RuleSpace:
         states = np.array([not atom.is_builtin for atom in self.atoms])
         stands = self.incidence.T.astype(np.float32)  # [m, variables]
         binds = ((codes > 0) & states).astype(np.float32) @ stands > 0
-        if self.links:
-            binds |= self.linked(codes).astype(np.float32) @ stands[self.link_columns] > 0
+        if not self.links:
+            return np.asarray(binds)
+        binds |= self.linked(codes).astype(np.float32) @ stands[self.link_columns] > 0
+        for _ in self.equalities:
+            for column, places in self.equalities.items():
+                some = codes[:, column] > 0
+                binds[np.ix_(some, places)] |= binds[np.ix_(some, places)].any(axis=1, keepdims=True)
+                if len(places) == 1:  # it is a constant
+                    binds[some, places[0]] = True
         return np.asarray(binds)
+
+    @cached_property
+    def equalities(self) -> Mapping[int, tuple[int, ...]]:
+        """By column of an equality, the numbers of its variables.
+
+        Rules of a space with links are given with equal terms written as one (`Rule.unified`), so that
+        what binds one of them binds the other.
+        """
+        place = {variable: number for number, variable in enumerate(self.variables)}
+        return {
+            column: tuple(place[variable] for variable in atom.variables)
+            for column, atom in enumerate(self.atoms)
+            if atom.predicate == "="
+        }
 
     def bound(self, codes: Codes) -> Bools:
         """Which head variables a positive literal or a link of each body binds, [rules, head variables]."""

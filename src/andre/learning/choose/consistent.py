@@ -191,7 +191,8 @@ class _Search:
                 break
             seen.update(one.tobytes() for one in made)
             yield made, covered
-            done = (covered[:, 1] == 0) & self.form.admits(made)
+            done = covered[:, 1] == 0
+            done[done] = self.form.admits(made[done])
             if until_whole and (done & (covered[:, 0] == right)).any():
                 break
             bodies = made[~done][self._best(covered[~done], telling[~done], right, wrong)]

@@ -1,0 +1,144 @@
+"""Rules of many variables from what examples reach, judged on further examples drawn in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+
+import pytest
+from tests.learning.small_facts import QUICK, base
+
+import andre
+from andre.facts import FactBase
+from andre.inference import infer
+from andre.learning import Definition
+from andre.learning.reaching import needs_reach
+from andre.logic import Atom, parse_atom, parse_program
+from andre.samples import Language
+
+Lines = Iterator[str]
+
+
+def trains(rng: Random, n: int) -> Lines:
+    """Trains of three cars, of which one is short and one closed, be it the same or not."""
+    for train in range(n):
+        cars = [f"c{train}_{place}" for place in range(3)]
+        yield from (f"has_car(t{train}, {car})" for car in cars)
+        short, closed = rng.choice(cars), rng.choice(cars)
+        yield f"short({short})"
+        yield f"closed({closed})"
+        yield from (f"load({car}, {rng.choice(('coal', 'iron', 'corn'))})" for car in cars)
+
+
+def scenes(rng: Random, n: int) -> Lines:
+    """Pieces of many colours and sizes, some of which touch."""
+    for scene in range(n):
+        pieces = [f"p{scene}_{place}" for place in range(4)]
+        for piece in pieces:
+            yield f"piece(s{scene}, {piece})"
+            yield f"{rng.choice(('red', 'blue', 'green'))}({piece})"
+            yield f"{rng.choice(('small', 'large'))}({piece})"
+        one, two = rng.sample(pieces, 2)
+        yield f"touches({one}, {two})"
+        yield f"touches({two}, {one})"
+
+
+def boards(rng: Random, n: int) -> Lines:
+    """A rook and a king on a board of four by four."""
+    for board in range(n):
+        for piece in ("rook", "king"):
+            yield f"at(b{board}, {piece}, {rng.randint(1, 4)}, rank{rng.randint(1, 4)})"
+
+
+def parts(rng: Random, n: int) -> Lines:
+    """Things with parts of some colour and weight."""
+    for thing in range(n):
+        for place in range(3):
+            part = f"q{thing}_{place}"
+            yield f"part(i{thing}, {part})"
+            yield f"colour({part}, {rng.choice(('red', 'blue', 'green', 'white'))})"
+            yield f"weight({part}, {rng.randint(10, 60) / 10})"
+
+
+TASKS: dict[str, tuple[Callable[[Random, int], Lines], str, str]] = {
+    "the same car": (trains, "t", "h(X) :- has_car(X, Y), short(Y), closed(Y)."),
+    "a load": (trains, "t", "h(X) :- has_car(X, Y), short(Y), load(Y, coal)."),
+    "two pieces": (scenes, "s", "h(X) :- piece(X, Y), red(Y), touches(Y, Z), blue(Z)."),
+    "one file": (boards, "b", "h(X) :- at(X, rook, F, R), at(X, king, F, S)."),
+    "a constant": (parts, "i", "h(X) :- part(X, Y), colour(Y, red)."),
+    "a cut": (parts, "i", "h(X) :- part(X, Y), weight(Y, N), N > 5.2."),
+}
+
+
+def drawn(task: str, seed: int, n: int = 40) -> tuple[FactBase, FactBase, set[Atom]]:
+    """The background, the same with examples and counterexamples, and all that is true."""
+    draw, letter, text = TASKS[task]
+    background = base(*dict.fromkeys(draw(Random(seed), n)))
+    true = set(infer(parse_program(text), background))
+    every = [parse_atom(f"h({letter}{number})") for number in range(n)]
+    examples = FactBase.from_facts(
+        sorted(true, key=str), negatives=[atom for atom in every if atom not in true]
+    )
+    return background, background.merge(examples), true
+
+
+def learned(facts: FactBase, target: str = "h/1", variables: int = 4, **options: object) -> Definition:
+    assert needs_reach(facts, Language(target, variables=variables))
+    (definition,) = andre.learn(facts, target, variables=variables, **{**QUICK, **options})
+    return definition
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_is_learned_holds_of_further_examples(task: str) -> None:
+    _, facts, _ = drawn(task, seed=0)
+    made = learned(facts, variables=7 if task == "one file" else 4, recursion=False)
+    assert made.flawless, str(made.program)
+    later, _, true = drawn(task, seed=1)
+    assert set(infer(made.program, later)) == true, str(made.program)
+
+
+def test_a_head_may_have_a_constant() -> None:
+    rng = Random(0)
+    degrees = {f"d{number}": rng.randint(0, 39) + 0.5 for number in range(40)}
+    facts = base(*(f"degrees({day}, {value})" for day, value in degrees.items()))
+    weather = {day: "hot" if value > 20 else "cold" for day, value in degrees.items()}
+    true = [parse_atom(f"feels({day}, {kind})") for day, kind in weather.items()]
+    false = [
+        parse_atom(f"feels({day}, {'cold' if kind == 'hot' else 'hot'})") for day, kind in weather.items()
+    ]
+    made = learned(facts.merge(FactBase.from_facts(true, negatives=false)), "feels/2", recursion=False)
+    assert made.flawless
+    assert set(infer(made.program, facts)) == set(true)
+    assert {str(rule.head.args[1]) for rule in made.program} == {"hot", "cold"}
+
+
+def test_in_an_open_world_silence_denies_nothing() -> None:
+    """Only what is stated to be false makes a negation true."""
+    lines = [f"part(i{n}, q{n}_{k})" for n in range(12) for k in range(3)]
+    true, false = ([parse_atom(f"h(i{n})") for n in range(12) if n % 2 == odd] for odd in (0, 1))
+    marked = [parse_atom(f"broken(q{n}_0)") for n in range(1, 12, 2)]
+    facts = FactBase.from_facts([*map(parse_atom, lines), *true, *marked], negatives=false, world="open")
+    (made,) = andre.learn(facts, "h/1", variables=4, recursion=False, **QUICK)
+    assert not any(
+        literal.negated and not literal.is_builtin for rule in made.program for literal in rule.body
+    )
+
+
+def test_what_is_excluded_is_in_no_body() -> None:
+    _, facts, _ = drawn("two pieces", seed=0)
+    made = learned(facts, recursion=False, exclude=("touches", "blue/1"))
+    assert not {literal.atom.predicate for rule in made.program for literal in rule.body} & {
+        "touches",
+        "blue",
+    }
+
+
+def test_reach_is_for_many_variables_or_arguments() -> None:
+    facts = base(*(f"p({n}, {n + 1})" for n in range(99)), *(f"q({n}, {n}, {n})" for n in range(99)))
+    assert needs_reach(facts, Language("p/2", variables=4))
+    assert needs_reach(facts, Language("p/2", variables=3))
+    assert not needs_reach(facts, Language("p/2", variables=3, relations=("p/2",)))
+    assert not needs_reach(facts, Language("p/2", variables=2))
+    few = base("p(a, b)", "q(b, c)")
+    assert not needs_reach(few, Language("p/2", variables=6))
+    assert not needs_reach(few, Language("p/2", variables=3, relations=("p/2",), recursion=False))
