@@ -9,6 +9,7 @@ import pytest
 from tests.learning.small_facts import QUICK, base
 
 import andre
+from andre.census import reach_census
 from andre.facts import FactBase
 from andre.inference import infer
 from andre.learning import Definition
@@ -124,13 +125,12 @@ def test_in_an_open_world_silence_denies_nothing() -> None:
     )
 
 
-def test_what_is_excluded_is_in_no_body() -> None:
+def test_what_is_excluded_is_no_candidate() -> None:
     _, facts, _ = drawn("two pieces", seed=0)
-    made = learned(facts, recursion=False, exclude=("touches", "blue/1"))
-    assert not {literal.atom.predicate for rule in made.program for literal in rule.body} & {
-        "touches",
-        "blue",
-    }
+    names = {"touches", "blue", "red"}
+    for excluded, kept in (((), names), (("touches", "blue/1"), {"red"})):
+        space = reach_census(facts, Language("h/1", variables=4, exclude=excluded)).space
+        assert names & {atom.predicate for atom in space.atoms} == kept
 
 
 def test_reach_is_for_many_variables_or_arguments() -> None:
