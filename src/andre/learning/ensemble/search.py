@@ -244,7 +244,7 @@ class BodySearch:
         return found
 
     def _candidates(self, gains: Floats) -> NDArray[np.intp]:
-        """Places in the flat table of gains above 0; with a beam, of the best of each column and sign only."""
+        """Places in the flat table of gains above 0; with a beam, only of the best by column and sign."""
         good = gains > 0
         if self.config.beam is not None:
             tops = np.maximum.reduceat(gains, self._sides, axis=0)
