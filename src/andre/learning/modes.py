@@ -46,7 +46,7 @@ from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
 from andre.learning.choose.selection import nothing, select
 from andre.learning.components import Vocabulary
-from andre.learning.config import Config, Guide
+from andre.learning.config import SLACK, Config, Guide
 from andre.learning.fitting import fit
 from andre.learning.goal_chains import ChainSearch
 from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
@@ -623,7 +623,7 @@ def _agrees(crisp: CrispSample, codes: Codes) -> bool:
     """Whether a program covers all positives and no negative; examples that look the same may have both."""
     with unhurried():
         covered = crisp.counts(crisp.predicts(codes)[None])[0]
-    return bool((covered == [crisp.totals[0], 0]).all())
+    return bool(covered[0] >= crisp.totals[0] * SLACK and covered[1] == 0)
 
 
 def is_wide(sample: Sample) -> bool:

@@ -17,6 +17,7 @@ from andre.arrays import Bools, Floats, distinct_rows
 from andre.evaluation import CrispSample, description_length
 from andre.learning.choose.covering import information_gain
 from andre.learning.choose.set_cover import least_cover
+from andre.learning.config import SLACK
 from andre.learning.extraction import literal_bodies
 from andre.limits import check, late, stage, unhurried
 from andre.samples import Codes, Form
@@ -190,7 +191,7 @@ class _Search:
             seen.update(one.tobytes() for one in made)
             yield made, covered
             done = (covered[:, 1] == 0) & self.form.admits(made)
-            if until_whole and (done & (covered[:, 0] == right)).any():
+            if until_whole and (done & (covered[:, 0] >= right * SLACK)).any():
                 break
             bodies = made[~done][self._best(covered[~done], right, wrong)]
             if not len(bodies) or late("growing rules"):
