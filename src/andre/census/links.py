@@ -183,6 +183,9 @@ class View:
 class Growth:
     """How far links are followed."""
 
+    #: Head atoms that are looked at, where what is not stated is false: of more a sample is drawn, with
+    #: weights that stand for all.
+    heads: int = 20_000
     rows: int = 200_000  #: groundings of all views together
     views: int = 40  #: views that are kept
     beam: int = 12  #: views that are grown further
@@ -222,13 +225,15 @@ class Grower:
         self._n_slots = self._n_head = len(slots)
         root = self._closed(View((), slots, np.arange(len(heads)), heads.astype(np.int64)))
         kept, frontier, seen = {root.signature: root}, [root], {root.signature}
-        left = self.limits.rows - len(root.rows)
-        for _ in range(self.limits.multiple):
+        for level in range(1, self.limits.multiple + 1):
+            # What more links lead to must not lack room for what fewer lead to.
+            most = self.limits.rows * level // self.limits.multiple
+            left = most - sum(len(view.rows) for view in kept.values())
             grown: list[tuple[float, View, View]] = []
             for size, view, link in sorted(self._further(frontier), key=lambda entry: entry[0]):
                 check()
                 signature = view.signature | {link}
-                if size > max(left, len(root.rows)) or signature in seen:
+                if size > max(most // 2, len(root.rows)) or signature in seen:
                     continue
                 seen.add(signature)
                 child = self._closed(self._joined(view, link))
@@ -239,9 +244,10 @@ class Grower:
             grown.sort(key=lambda entry: (-round(entry[0], 9), len(entry[1].rows)))
             frontier = []
             for _, child, parent in grown:
-                if len(kept) >= self.limits.views or len(child.rows) > left:
+                freed = len(parent.rows) if parent.signature in kept else 0
+                if len(kept) >= self.limits.views or len(child.rows) > left + freed:
                     continue
-                left -= len(child.rows)
+                left += freed - len(child.rows)
                 kept.pop(parent.signature, None)
                 kept[child.signature] = child
                 frontier.append(child)

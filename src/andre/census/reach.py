@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations, islice, product
+from itertools import combinations, islice, permutations, product
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from andre.samples import Language, Membership, RuleSpace, sums_of, training_fac
 
 #: Atoms of one relation that are tried in one view at the most.
 _MOST_TESTS = 256
+#: Relations between a new variable and others by which a view is judged.
+_MOST_PROMISES = 48
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
 _CONSTANTS, _CUTS, _FEW = 8, 7, 2
 #: Cuts on either side of one that is moved.
@@ -66,7 +68,7 @@ def reach_census(
     *,
     growth: Growth | None = None,
     cuts: Mapping[Variable, tuple[float, ...]] | None = None,
-    most: int = 20_000,
+    also: Ints | None = None,
     seed: int = 0,
     memory_limit: int = 4 << 30,
 ) -> Census:
@@ -80,9 +82,8 @@ def reach_census(
         How far links are followed.
     cuts
         By variable, cuts of numbers around which all others are candidates too.
-    most
-        Head atoms that are looked at, where what is not stated is false: of more a sample is drawn, with
-        weights that stand for all.
+    also
+        Head atoms that are false, to be among those that are looked at, [N, arity].
     memory_limit
         Bytes that the rows may take: of more, fewer views are kept.
 
@@ -101,7 +102,7 @@ def reach_census(
     """
     facts = training_facts(facts, held_out=language.held_out)
     key, growth = language.key(facts), replace(growth or Growth(), variables=language.variables)
-    examples, types = draw_examples(facts, language, most, seed), language.types_of(facts)
+    examples, types = draw_examples(facts, language, growth.heads, seed, also), language.types_of(facts)
     lookup = Lookup(facts, language.body_keys(facts))
     tests = _Tests(facts, language, lookup, types, examples, cuts or {})
     grower = Grower(
@@ -234,7 +235,10 @@ class _Tests:
         yield from self._about(view, view.slots)
 
     def promise(self, view: View, fresh: tuple[Slot, ...]) -> float:
-        """The highest information gain about the label of one unary relation or constant of new variables."""
+        """The highest information gain about the label of one simple test of new variables.
+
+        Simple are unary relations, constants, and what relations say between a new variable and another.
+        """
         columns = []
         for slot in fresh:
             values = view.values([slot])[:, 0]
@@ -245,6 +249,17 @@ class _Tests:
                     columns.append(known & self.lookup.members(key)[values])
             tests = (one.holds for one in self._of_values(view, slot))
             columns += [values == test.code for test in tests if isinstance(test, _Is)]
+        new = {slot.number for slot in fresh}
+        between = (
+            (key, (one, two))
+            for key in self.lookup.keys
+            if key[1] == 2
+            for one, two in permutations(view.slots, 2)
+            if (one.kind, two.kind) == self.types[key] and new & {one.number, two.number}
+        )
+        stated = {(link.key, link.slots) for link in view.links}
+        for key, pair in islice((one for one in between if one not in stated), _MOST_PROMISES):
+            columns.append(self.lookup.hold(key, view.values(pair)))
         if not columns:
             return 0.0
         starts = np.flatnonzero(np.diff(view.owners, prepend=-1))

@@ -221,7 +221,7 @@ class CrispSample:
         array([ True, False, False, False])
         """
         shared = np.bitwise_and.reduce(self._rows[held], axis=0, keepdims=True)
-        return unpacked(shared, self.literals.shape[1])[0]
+        return np.asarray(unpacked(shared, self.literals.shape[1])[0])
 
     def label_counts(self, held: Extents, settled: Extents | None = None) -> Floats:
         """The weight of the examples that bodies cover when one literal is added, for each literal.

@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from andre.arrays import Bools, Floats
+from andre.arrays import Bools, Floats, Ints, is_among
 from andre.census import Census, head_domains
 from andre.errors import ConfigError, DataError, LogicError
 from andre.evaluation import (
@@ -34,6 +34,7 @@ from andre.evaluation import (
 )
 from andre.evaluation.fixpoint import Labels, RuleBase, TableJudge
 from andre.facts import FactBase, Key
+from andre.inference import BodyEvaluator
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import choose_definition
@@ -45,7 +46,7 @@ from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
 from andre.learning.choose.selection import nothing, select
 from andre.learning.components import Vocabulary
-from andre.learning.config import Config, Guide
+from andre.learning.config import SLACK, Config, Guide
 from andre.learning.fitting import fit
 from andre.learning.goal_chains import ChainSearch
 from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
@@ -53,7 +54,7 @@ from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.learning.weak import Weak, unlabelled_heads, weakness
-from andre.limits import limited, stage, time_left, unhurried
+from andre.limits import check, limited, stage, time_left, unhurried
 from andre.logic import Program, Rule
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
@@ -534,6 +535,59 @@ def _agreeing(
     return found, Weak(float(covered[0]), length - result.empty_length, ties)
 
 
+def wrongly_derived(program: Program, facts: FactBase, language: Language, most: int = 4_000) -> Ints:
+    """Head atoms that a program derives in one step and that are not true, so many at the most, [N, arity].
+
+    Parameters
+    ----------
+    facts
+        What is known; in a closed world what the target's facts do not state is false.
+    """
+    derived = _derived(program, facts, language)
+    found = np.concatenate([np.zeros((0, language.key(facts)[1]), dtype=np.int64), *derived])
+    found = np.unique(found, axis=0)
+    true = _true_heads(facts, language)
+    wrong = found[~is_among(found, true, max(1, len(facts.constants)))]
+    return wrong[:: max(1, len(wrong) // most)][:most]
+
+
+def recounted(made: Definition, facts: FactBase, language: Language) -> Definition:
+    """A definition that does not read itself, with the exact counts of its rules over all head atoms."""
+    n, true = max(1, len(facts.constants)), _true_heads(facts, language)
+    domains = head_domains(facts, language)
+    total = int(np.prod([len(domain) for domain in domains], dtype=object))
+    derived = _derived(made.program, facts, language)
+    rules = []
+    for rule, heads in zip(made.program, derived, strict=True):
+        right = np.count_nonzero(is_among(heads, true, n))
+        rules.append(with_counts(rule, np.array([right, len(heads) - right], dtype=np.float64)))
+    every = np.unique(np.concatenate([true[:0], *derived]), axis=0)
+    right = np.count_nonzero(is_among(every, true, n))
+    covered, totals = np.array([right, len(every) - right]), np.array([len(true), total - len(true)])
+    return replace(made, program=Program(tuple(rules)), confusion=_confusion(covered, totals))
+
+
+def _true_heads(facts: FactBase, language: Language) -> Ints:
+    relation = facts.select("train").relations[language.key(facts)]
+    return relation.codes[~relation.column("negative") & (relation.column("probability") > 0.5)].astype(
+        np.int64
+    )
+
+
+def _derived(program: Program, facts: FactBase, language: Language) -> list[Ints]:
+    """The head atoms within the head's domains that each rule derives in one step, [N, arity] each."""
+    bodies, domains = BodyEvaluator(facts, likely=True), head_domains(facts, language)
+    found = []
+    for rule in program:
+        check()
+        heads = bodies.cover(rule.unified()).heads
+        inside = np.ones(len(heads), dtype=np.bool_)
+        for domain, column in zip(domains, heads.T, strict=True):
+            inside &= np.isin(column, domain)
+        found.append(heads[inside])
+    return found
+
+
 def with_moved_cuts(made: Definition, census: Census, language: Language, plan: Plan) -> Definition:
     """The definition with single edits of its rules over a census that has more cuts of numbers.
 
@@ -570,7 +624,7 @@ def _agrees(crisp: CrispSample, codes: Codes) -> bool:
     """Whether a program covers all positives and no negative; examples that look the same may have both."""
     with unhurried():
         covered = crisp.counts(crisp.predicts(codes)[None])[0]
-    return bool((covered == [crisp.totals[0], 0]).all())
+    return bool(covered[0] >= crisp.totals[0] * SLACK and covered[1] == 0)
 
 
 def is_wide(sample: Sample) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from andre.arrays import Ints
 from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
 from andre.facts import FactBase
@@ -18,8 +19,10 @@ from andre.learning.modes import (
     agreeing_program,
     learn_definition,
     learn_from_examples,
+    recounted,
     recursive_program,
     with_moved_cuts,
+    wrongly_derived,
 )
 from andre.learning.plan import Plan
 from andre.learning.results import Definition
@@ -27,8 +30,14 @@ from andre.limits import late, limited, stage, time_left
 from andre.logic import ORDERS, Constant, Program, Variable
 from andre.samples import Language
 
-#: How far links are followed, step by step: those that multiply groundings, and the depth of variables.
-_STAGES = ((0, 2), (1, 2), (2, 3), (3, 3), (3, 4))
+#: How far links are followed, step by step.
+_STAGES = (
+    Growth(multiple=0, depth=2),
+    Growth(multiple=1, depth=2),
+    Growth(multiple=2, depth=3, heads=8_000),
+    Growth(multiple=3, depth=3, heads=4_000),
+    Growth(multiple=3, depth=4, heads=4_000),
+)
 #: Variables of rules and arguments of relations up to which the groundings of any facts are counted.
 _COUNTED_VARIABLES, _COUNTED_ARITY = 3, 2
 #: Groundings that are counted whatever variables and arguments there are.
@@ -36,6 +45,8 @@ _MOST_COUNTED = 200_000
 #: The share of the time in which a program is looked for that agrees with all examples, by each of the ways
 #: that are tried before runs are made; and by chains of goals, which find what the others cannot.
 _AGREEING, _CHAINING = 0.4, 0.7
+#: How often a program that was learned from drawn head atoms is learned again with what it derives wrongly.
+_CORRECTIONS = 2
 
 
 def needs_reach(facts: FactBase, language: Language) -> bool:
@@ -171,25 +182,35 @@ class _Reaching:
         return best
 
     def _from_examples(self, one: _Stage, agreed: Agreed | None = None) -> Definition:
-        """A definition that does not read itself; its cuts of numbers are moved to where they tell most."""
+        """A definition that does not read itself.
+
+        Where head atoms were drawn, those that it derives wrongly join them, and it is learned again.
+        Its cuts of numbers are moved to where they tell most.
+        """
+        plain = replace(self.language, recursion=False)
         for callback in self.callbacks:
             callback.on_census(one.census)
         codes = None if agreed is None else agreed.codes
         made = learn_from_examples(one.census, self.language, self.plan, self.callbacks, codes)
+        if one.census.sampled is not None:
+            for _ in range(_CORRECTIONS):
+                wrong = wrongly_derived(made.result.program, self.facts, plain)
+                if not len(wrong) or late("correcting by what is derived wrongly"):
+                    break
+                census = self._census(plain, one.growth, also=wrong)
+                made = learn_from_examples(census, self.language, self.plan, self.callbacks)
+            made = recounted(made, self.facts, plain)
         cuts = _cuts(made.result.program)
-        if not cuts or late("moving cuts"):
-            return made
-        finer = made
-        with stage("moving cuts"):
-            census = self._census(replace(self.language, recursion=False), one.growth, cuts)
-            finer = with_moved_cuts(made, census, self.language, self.plan)
-        return finer
+        if cuts and not late("moving cuts"):
+            with stage("moving cuts"):
+                census = self._census(plain, one.growth, cuts)
+                made = with_moved_cuts(made, census, self.language, self.plan)
+        return made
 
     def _stages(self, language: Language) -> Iterator[_Stage]:
         """The census at each stage; a stage that finds no link more than the one before is left out."""
         before: tuple[int, int] | None = None
-        for multiple, depth in _STAGES:
-            growth = Growth(multiple=multiple, depth=depth)
+        for growth in _STAGES:
             if before is not None and late("following links"):
                 return
             try:
@@ -202,10 +223,21 @@ class _Reaching:
             before = size
 
     def _census(
-        self, language: Language, growth: Growth, cuts: Mapping[Variable, tuple[float, ...]] | None = None
+        self,
+        language: Language,
+        growth: Growth,
+        cuts: Mapping[Variable, tuple[float, ...]] | None = None,
+        also: Ints | None = None,
     ) -> Census:
-        seed, memory = self.plan.config.seed, self.plan.memory_limit
-        return reach_census(self.facts, language, growth=growth, cuts=cuts, seed=seed, memory_limit=memory)
+        return reach_census(
+            self.facts,
+            language,
+            growth=growth,
+            cuts=cuts,
+            also=also,
+            seed=self.plan.config.seed,
+            memory_limit=self.plan.memory_limit,
+        )
 
 
 def _cuts(program: Program) -> dict[Variable, tuple[float, ...]]:

@@ -102,11 +102,11 @@ class Form:
                 good &= np.tile(variables, (2, 2)) - joined <= self.variables
         if self.safe:
             bound = space.bound(single)
-            both = bound[:, None] | bound  # [2m, 2m, head variables]
-            for equal, places in space.equalities.items():
-                if all(place < bound.shape[1] for place in places):
-                    both[equal, :, list(places)] |= both[equal][:, list(places)].any(axis=1)
-                    both[:, equal] = both[equal]
+            both: Bools = np.asarray(bound[:, None] | bound)  # [2m, 2m, head variables]
+            for row, places in space.equalities.items():
+                if max(places) < bound.shape[1]:
+                    both[row, :, places] |= both[row][:, places].any(axis=1)
+                    both[:, row] = both[row]
             good &= both.all(axis=2)
         atoms = space.atoms_of(single)
         for columns in self.require:

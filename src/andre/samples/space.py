@@ -131,16 +131,19 @@ class RuleSpace:
         if not self.links:
             return np.asarray(binds)
         binds |= self.linked(codes).astype(np.float32) @ stands[self.link_columns] > 0
-        for _ in self.equalities:
-            for column, places in self.equalities.items():
-                some = codes[:, column] > 0
-                binds[np.ix_(some, places)] |= binds[np.ix_(some, places)].any(axis=1, keepdims=True)
-                if len(places) == 1:  # it is a constant
-                    binds[some, places[0]] = True
+        joined = [(np.flatnonzero(codes[:, column] > 0), pair) for column, pair in self.equalities.items()]
+        joined = [(rows, pair) for rows, pair in joined if len(rows)]
+        before = -1
+        while (now := np.count_nonzero(binds)) != before:
+            before = now
+            for rows, pair in joined:
+                either = binds[rows][:, pair].any(axis=1) | (len(pair) == 1)  # a constant needs no binding
+                for place in pair:
+                    binds[rows, place] |= either
         return np.asarray(binds)
 
     @cached_property
-    def equalities(self) -> Mapping[int, tuple[int, ...]]:
+    def equalities(self) -> Mapping[int, list[int]]:
         """By column of an equality, the numbers of its variables.
 
         Rules of a space with links are given with equal terms written as one (`Rule.unified`), so that
@@ -148,7 +151,7 @@ class RuleSpace:
         """
         place = {variable: number for number, variable in enumerate(self.variables)}
         return {
-            column: tuple(place[variable] for variable in atom.variables)
+            column: [place[variable] for variable in atom.variables]
             for column, atom in enumerate(self.atoms)
             if atom.predicate == "="
         }

@@ -17,6 +17,7 @@ from andre.arrays import Bools, Floats, distinct_rows
 from andre.evaluation import CrispSample, description_length
 from andre.learning.choose.covering import information_gain
 from andre.learning.choose.set_cover import least_cover
+from andre.learning.config import SLACK
 from andre.learning.extraction import literal_bodies
 from andre.limits import check, late, stage, unhurried
 from andre.samples import Codes, Form
@@ -98,7 +99,7 @@ def grown_bodies(sample: CrispSample, form: Form, *, most: int, beam: int = _BEA
     good = form.admits(bodies) & (covered[:, 0] * wrong > covered[:, 1] * right)  # they speak for the head
     bodies, covered = bodies[good], covered[good]
     lengths = description_length(covered, sample.totals, sample.space.sizes(bodies), 1, m=sample.space.m)
-    return bodies[np.argsort(lengths, kind="stable")[:most]]
+    return np.asarray(bodies[np.argsort(lengths, kind="stable")[:most]])
 
 
 def _pure(sample: CrispSample, bodies: Codes, wrong: Floats) -> Codes:
@@ -193,7 +194,7 @@ class _Search:
             yield made, covered
             done = covered[:, 1] == 0
             done[done] = self.form.admits(made[done])
-            if until_whole and (done & (covered[:, 0] == right)).any():
+            if until_whole and (done & (covered[:, 0] >= right * SLACK)).any():
                 break
             bodies = made[~done][self._best(covered[~done], telling[~done], right, wrong)]
             if not len(bodies) or late("growing rules"):

@@ -31,7 +31,7 @@ def least_cover(covers: Bools, sizes: NDArray[np.intp], max_rules: int) -> NDArr
     whole = np.flatnonzero(covers.all(axis=1))
     if len(whole):
         return whole[[int(np.argmin(sizes[whole]))]]
-    return cheapest_cover(covers, np.full(covers.shape[1], np.inf), sizes + 1.0, max_rules)
+    return cheapest_cover(covers, np.full(covers.shape[1], np.inf), sizes.astype(np.float64) + 1, max_rules)
 
 
 def cheapest_cover(covers: Bools, worth: Floats, costs: Floats, max_rules: int) -> NDArray[np.intp] | None:
