@@ -105,7 +105,7 @@ class Form:
             both: Bools = np.asarray(bound[:, None] | bound)  # [2m, 2m, head variables]
             for row, places in space.equalities.items():
                 if max(places) < bound.shape[1]:
-                    both[row, :, places] |= both[row][:, places].any(axis=1)
+                    both[row, :, places] |= both[row, :, places].any(axis=0)
                     both[:, row] = both[row]
             good &= both.all(axis=2)
         atoms = space.atoms_of(single)
