@@ -210,6 +210,7 @@ class Inventor:
         self.links = [word for word in words if len(word.kinds) == 2]
         self.qualities = [word for word in words if len(word.kinds) == 1]
         self._target = target[0]
+        self._places = {key: place for place, key in enumerate(facts.relations)}
         self._names = {name for name, _ in facts.relations}
         self._seen = {rows for one in relations.values() for rows in _readings(one.codes.tolist())}
 
@@ -226,9 +227,10 @@ class Inventor:
         if self.language.recursion:
             yield from (closure(link) for link in self.links if link.is_link)
         for words in (self.links, self.qualities):
-            yield from (
-                union(one, other) for one, other in combinations(words, 2) if one.kinds == other.kinds
-            )
+            for two in combinations(words, 2):
+                one, other = sorted(two, key=lambda word: self._places[word.key])
+                if one.kinds == other.kinds:
+                    yield union(one, other)
         yield from (either_way(link) for link in self.links if link.is_link and not link.inputs)
 
     def _pairs(self) -> Iterator[Invention]:
