@@ -171,7 +171,10 @@ class _Offer:
 
 def _better(best: Definition, found: Definition | None, plan: Plan) -> Definition:
     """The one of two definitions that agrees with all examples, or else describes them shorter."""
-    if found is None or (plan.config.selection.strict and found.weak is not None):
+    selection = plan.config.selection
+    if found is None or (selection.strict and found.weak is not None):
+        return best
+    if len(found.program) > selection.max_rules:
         return best
     if found.flawless == best.flawless:
         return found if found.length < best.length - 1e-9 else best
