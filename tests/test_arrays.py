@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andre.arrays import (
+    _number_long_sets,
     blocks_of,
     csr_entries,
     csr_starts,
@@ -78,6 +79,25 @@ def test_sets_as_csr_rows(sets: list[list[int]], data: st.DataObject) -> None:
     which, entry = csr_entries(starts, np.array(chosen, dtype=np.int64))
     wanted = [(position, item) for position, row in enumerate(chosen) for item in sets[row]]
     assert list(zip(which.tolist(), items[entry].tolist(), strict=True)) == wanted
+
+
+@given(st.lists(st.sets(st.integers(0, 400), max_size=6).map(sorted), max_size=9))
+def test_long_sets_are_numbered_as_short_ones_are(sets: list[list[int]]) -> None:
+    items = np.array([item for one in sets for item in one], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64)
+    found, wanted = _number_long_sets(starts, items), number_sets(starts, items, 401)
+    assert found[0].tolist() == wanted[0].tolist()
+    assert [place < 0 for place in found[1]] == [place < 0 for place in wanted[1]]
+    for number, place in enumerate(found[1]):
+        assert place < 0 or found[0][place] == number == wanted[0][wanted[1][number]]
+
+
+def test_sets_of_many_elements_are_numbered_one_by_one() -> None:
+    sets = [list(range(start, start + 100)) for start in (5, 0, 5)]
+    numbers, shown = number_sets(np.array([0, 100, 200, 300]), np.array(sets).ravel(), 200)
+    assert numbers.tolist() == [2, 1, 2]
+    assert shown.tolist()[0] == -1
+    assert sets[shown[2]] == sets[0]
 
 
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 12))

@@ -1,10 +1,12 @@
 """Heads with repeated variables, constants and variables of their own: all that runs rules agrees."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.inference import oracle
-from tests.inference.strategies import base, crisp_facts, free_headed_rules, safe_rules
+from tests.inference.strategies import CONSTANTS, base, crisp_facts, free_headed_rules, safe_rules
 
 from andre.facts import FactBase
 from andre.facts.bias import Bias
@@ -14,6 +16,8 @@ from andre.inference.truth_tables import TruthTables
 from andre.logic import (
     Atom,
     Constant,
+    Evidence,
+    Literal,
     Program,
     Rule,
     parse_atom,
@@ -43,6 +47,40 @@ def test_engines_derive_what_every_grounding_over_the_domains_does(
         return  # an undefined atom: tested with safe heads
     model = infer(program, base(facts), engine=engine)
     assert set(model) == {atom for atom in lower if atom not in facts}
+
+
+@st.composite
+def rules_with_equalities(draw: st.DrawFn) -> Rule:
+    """Safe rules that say of some terms that they are equal."""
+    rule = draw(safe_rules(st.just(1.0)))
+    terms = [*rule.variables, *CONSTANTS[:3]]
+    pairs = draw(st.lists(st.tuples(*[st.sampled_from(terms)] * 2), min_size=1, max_size=3))
+    return Rule(rule.head, (*rule.body, *(Literal(Atom("=", pair)) for pair in pairs)))
+
+
+@pytest.mark.parametrize("engine", ["clingo", "duckdb"])
+@settings(max_examples=60, deadline=None)
+@given(st.lists(rules_with_equalities(), min_size=1, max_size=3), crisp_facts)
+def test_rules_with_equal_terms_written_as_one_mean_the_same(
+    engine: str, rules: list[Rule], facts: dict[Atom, float]
+) -> None:
+    program, plainer = Program(tuple(rules)), Program(tuple(rule.unified() for rule in rules))
+    for rule in plainer:
+        assert not any(lit.atom.predicate == "=" and lit.variables and not lit.negated for lit in rule.body)
+    lower, upper = oracle.well_founded(program, facts)
+    assert oracle.well_founded(plainer, facts) == (lower, upper)
+    if lower == upper:
+        before, after = (infer(some, base(facts), engine=engine) for some in (program, plainer))
+        assert set(after) == set(before)
+
+
+def test_unified_rules_keep_evidence_and_probability() -> None:
+    rule = replace(parse_rule("0.8::h(X, Y) :- p(X, Z), q(Z, Y), X = Y"), evidence=(Evidence("train", 3, 2),))
+    plain = rule.unified()
+    assert str(plain) == "0.8::h(X, X) :- p(X, Z), q(Z, X)."
+    assert plain.evidence == rule.evidence
+    assert str(parse_rule("h(X) :- p(X, Y), Y = red").unified()) == "h(X) :- p(X, red)."
+    assert str(parse_rule("h(X, Y) :- p(X, Y), Y = red").unified()) == "h(X, red) :- p(X, red)."
 
 
 @settings(max_examples=80, deadline=None)

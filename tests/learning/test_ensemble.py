@@ -311,6 +311,25 @@ def test_bounded_probabilities_add_up_and_keep_to_their_floors(drawn):
     assert bounded[sure] == pytest.approx(said[sure])
 
 
+@given(st.integers(2, 7), st.integers(1, 40))
+def test_floors_leave_the_shares_of_classes_alone_where_there_is_no_rule(n_classes, each):
+    """All floors are the shares themselves then, and rounding may put every class below its own."""
+    labels = Labels(np.repeat(np.arange(n_classes), each), np.ones(n_classes * each), n_classes)
+    scores = np.tile(base_weights(labels), (len(labels.classes), 1))
+    rules = WeightedRules(
+        RuleSpace.from_names(["a"]),
+        tuple(range(n_classes)),
+        np.zeros((0, 1), dtype=np.int8),
+        np.zeros(0, dtype=np.intp),
+        np.zeros(0),
+        base_weights(labels),
+        evidence=np.zeros((0, 2)),
+        costs=1 - np.eye(n_classes),
+        floors=np.nextafter(np.full(n_classes, 1 / n_classes), 1),
+    )
+    assert rules.probabilities(scores) == pytest.approx(np.full((len(scores), n_classes), 1 / n_classes))
+
+
 def test_rules_that_overlap_are_no_surer_than_their_rows():
     """67 rows, one of them wrong: three rules that cover the same rows must not make it 0.99999."""
     fires = np.append(np.ones(67), np.zeros(67)).astype(bool)

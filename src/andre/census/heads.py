@@ -36,11 +36,18 @@ class Examples:
         return self.total > len(self.heads)
 
 
-def draw_examples(facts: FactBase, language: Language, most: int, seed: int) -> Examples:
+def draw_examples(
+    facts: FactBase, language: Language, most: int, seed: int, also: Ints | None = None
+) -> Examples:
     """The stated examples and, in a closed world without stated negatives, those that are false by silence.
 
     Of more than `most`, some are drawn to stand for all: half of the stated ones at the most, and of the
     others evenly any, and such as differ from a true one in one argument.
+
+    Parameters
+    ----------
+    also
+        Head atoms that are false and are to be among those drawn, where some are, [N, arity].
     """
     relation = facts.select("train").relations[language.key(facts)]
     chance = np.where(relation.column("negative"), 0.0, relation.column("probability"))
@@ -61,7 +68,9 @@ def draw_examples(facts: FactBase, language: Language, most: int, seed: int) -> 
         near = heads[rng.integers(len(heads), size=most)]
         place = rng.integers(near.shape[1], size=most)
         near[np.arange(most), place] = anywhere[np.arange(most), place]
-        mixed = np.concatenate([np.stack((anywhere, near), axis=1).reshape(-1, near.shape[1])])
+        mixed = np.stack((anywhere, near), axis=1).reshape(-1, near.shape[1])
+        if also is not None:
+            mixed = np.concatenate([also, mixed])
         mixed = mixed[~is_among(mixed, heads, base)]
         mixed = mixed[np.sort(np.unique(row_keys(mixed, base), return_index=True)[1])]
         silent = mixed[: most - len(drawn)]

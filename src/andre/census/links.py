@@ -8,6 +8,7 @@ A `View` is a set of links with its groundings, for every example at least one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from andre.arrays import Bools, Ints, ranges, row_keys
+from andre.arrays import Bools, Ints, is_among, ranges, row_keys
 from andre.facts import FactBase, Key, Relation
 from andre.limits import check
 from andre.logic import Atom, Variable
@@ -59,6 +60,11 @@ class Link:
         return tuple(place for place in range(len(self.slots)) if place not in self.known)
 
     @property
+    def depth(self) -> int:
+        """How many links what it binds is away from the head."""
+        return self.slots[self.new[0]].depth
+
+    @property
     def atom(self) -> Atom:
         """The literal."""
         return Atom(self.key[0], tuple(slot.variable for slot in self.slots))
@@ -72,16 +78,21 @@ def variables_of(slots: Sequence[Slot]) -> int:
 class Lookup:
     """Facts of the relations that bodies may hold, for joins and for tests of single atoms.
 
-    Facts hold whose probability is above one half.
+    Facts hold whose probability is above one half. What is stated with one half, and in an open world
+    what is not stated, neither holds nor fails.
     """
 
     def __init__(self, facts: FactBase, keys: Sequence[Key]) -> None:
         self.base = max(1, len(facts.constants))
+        self._open = facts.world == "open"
         self._relations: dict[Key, Relation] = {}
+        self._odd: dict[Key, Ints] = {}  # in a closed world what is doubtful, in an open one what is denied
         for key in keys:
             relation = facts.relations[key]
-            kept = ~relation.column("negative") & (relation.column("probability") > 0.5)
+            chance = np.where(relation.column("negative"), 0.0, relation.column("probability"))
+            kept = chance > 0.5
             self._relations[key] = relation if kept.all() else relation.take(kept)
+            self._odd[key] = relation.codes[chance < 0.5 if self._open else chance == 0.5].astype(np.int64)
         self._sorted: dict[tuple[Key, tuple[int, ...]], tuple[Ints, Ints]] = {}
         self._members: dict[Key, Bools] = {}
 
@@ -96,7 +107,7 @@ class Lookup:
 
     def fits(self, width: int) -> bool:
         """Whether so many constants fit into one key of 64 bits."""
-        return width * np.log2(max(2, self.base)) < 62
+        return width * math.log2(max(2, self.base)) < 62
 
     def _index(self, key: Key, places: tuple[int, ...]) -> tuple[Ints, Ints]:
         """The order of a relation's facts by some places, and their keys in that order."""
@@ -137,6 +148,12 @@ class Lookup:
         first, last, _ = self.matches(key, tuple(range(key[1])), rows)
         return np.asarray(last > first)
 
+    def fail(self, key: Key, rows: Ints) -> Bools:
+        """Of which atoms the negation holds, given their constants, [rows, arity]."""
+        odd = self._odd[key]
+        is_odd = is_among(rows, odd, self.base) if len(odd) else np.zeros(len(rows), dtype=np.bool_)
+        return np.asarray((is_odd == self._open) & ~self.hold(key, rows))
+
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -166,10 +183,13 @@ class View:
 class Growth:
     """How far links are followed."""
 
+    #: Head atoms that are looked at, where what is not stated is false: of more a sample is drawn, with
+    #: weights that stand for all.
+    heads: int = 20_000
     rows: int = 200_000  #: groundings of all views together
     views: int = 40  #: views that are kept
     beam: int = 12  #: views that are grown further
-    slots: int = 32  #: variables of a view
+    slots: int = 80  #: variables of a view
     copies: int = 3  #: links of one kind from the same variables
     variables: int = 6  #: variables that a rule may have
     depth: int = 4  #: links from the head to a variable
@@ -205,13 +225,15 @@ class Grower:
         self._n_slots = self._n_head = len(slots)
         root = self._closed(View((), slots, np.arange(len(heads)), heads.astype(np.int64)))
         kept, frontier, seen = {root.signature: root}, [root], {root.signature}
-        left = self.limits.rows - len(root.rows)
-        for _ in range(self.limits.multiple):
+        for level in range(1, self.limits.multiple + 1):
+            # What more links lead to must not lack room for what fewer lead to.
+            most = self.limits.rows * level // self.limits.multiple
+            left = most - sum(len(view.rows) for view in kept.values())
             grown: list[tuple[float, View, View]] = []
             for size, view, link in sorted(self._further(frontier), key=lambda entry: entry[0]):
                 check()
                 signature = view.signature | {link}
-                if size > max(left, len(root.rows)) or signature in seen:
+                if size > max(most // 2, len(root.rows)) or signature in seen:
                     continue
                 seen.add(signature)
                 child = self._closed(self._joined(view, link))
@@ -222,9 +244,10 @@ class Grower:
             grown.sort(key=lambda entry: (-round(entry[0], 9), len(entry[1].rows)))
             frontier = []
             for _, child, parent in grown:
-                if len(kept) >= self.limits.views or len(child.rows) > left:
+                freed = len(parent.rows) if parent.signature in kept else 0
+                if len(kept) >= self.limits.views or len(child.rows) > left + freed:
                     continue
-                left -= len(child.rows)
+                left += freed - len(child.rows)
                 kept.pop(parent.signature, None)
                 kept[child.signature] = child
                 frontier.append(child)
@@ -234,12 +257,14 @@ class Grower:
         return list(kept.values())
 
     def _closed(self, view: View) -> View:
-        """The view with all links that lead to one constant at the most."""
-        while True:
-            link = next((link for link in self._links(view) if self._is_free(link)), None)
-            if link is None or len(view.slots) + len(link.new) > self.limits.slots:
-                return view
-            view = self._joined(view, link)
+        """The view with all links that lead to one constant at the most, those near the head first."""
+        for depth in range(1, self.limits.depth + 1):
+            free = [link for link in self._links(view) if self._is_free(link) and link.depth == depth]
+            for link in free:
+                if len(view.slots) + len(link.new) > self.limits.slots:
+                    return view
+                view = self._joined(view, link)
+        return view
 
     def _further(self, views: Sequence[View]) -> Iterator[tuple[int, View, Link]]:
         """Views with links that multiply their groundings, and to how many."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations, islice, product
+from functools import cached_property, partial
+from itertools import combinations, islice, permutations, product
 
 import numpy as np
 
@@ -24,13 +24,17 @@ from andre.census.plan import CensusPlan, Request, Step
 from andre.errors import DataError
 from andre.facts import FactBase, Key
 from andre.limits import check
-from andre.logic import Atom, Constant
+from andre.logic import Atom, Constant, Variable
 from andre.samples import Language, Membership, RuleSpace, sums_of, training_facts
 
 #: Atoms of one relation that are tried in one view at the most.
 _MOST_TESTS = 256
+#: Relations between a new variable and others by which a view is judged.
+_MOST_PROMISES = 48
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
 _CONSTANTS, _CUTS, _FEW = 8, 7, 2
+#: Cuts on either side of one that is moved.
+_AROUND = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,7 @@ class Candidate:
     slots: tuple[Slot, ...]
     holds: Callable[[Ints], Bools]  #: on which rows of constants, [R, slots]; all of them are there
     recursive: bool = False  #: whether it is about the target
+    fails: Callable[[Ints], Bools] | None = None  #: on which rows its negation holds; None: on all others
 
     def cells(self, view: View) -> Cells:
         """Its truth on the rows of a view, [R]; unknown without a constant, and of the head itself."""
@@ -51,7 +56,9 @@ class Candidate:
         if self.recursive:
             known &= (values != view.rows[:, : len(self.slots)]).any(axis=1)
         found = np.full(len(view.rows), UNKNOWN, dtype=np.uint8)
-        found[known] = np.where(self.holds(values[known]), TRUE, 0)
+        held = self.holds(values[known])
+        failed = ~held if self.fails is None else self.fails(values[known])
+        found[known] = np.select([held, failed], [TRUE, 0], UNKNOWN)
         return found
 
 
@@ -60,7 +67,8 @@ def reach_census(
     language: Language,
     *,
     growth: Growth | None = None,
-    most: int = 20_000,
+    cuts: Mapping[Variable, tuple[float, ...]] | None = None,
+    also: Ints | None = None,
     seed: int = 0,
     memory_limit: int = 4 << 30,
 ) -> Census:
@@ -72,9 +80,10 @@ def reach_census(
         What rules may have; its variables and literals bound bodies, not views.
     growth
         How far links are followed.
-    most
-        Head atoms that are looked at, where what is not stated is false: of more a sample is drawn, with
-        weights that stand for all.
+    cuts
+        By variable, cuts of numbers around which all others are candidates too.
+    also
+        Head atoms that are false, to be among those that are looked at, [N, arity].
     memory_limit
         Bytes that the rows may take: of more, fewer views are kept.
 
@@ -93,9 +102,9 @@ def reach_census(
     """
     facts = training_facts(facts, held_out=language.held_out)
     key, growth = language.key(facts), replace(growth or Growth(), variables=language.variables)
-    examples, types = draw_examples(facts, language, most, seed), language.types_of(facts)
+    examples, types = draw_examples(facts, language, growth.heads, seed, also), language.types_of(facts)
     lookup = Lookup(facts, language.body_keys(facts))
-    tests = _Tests(facts, language, lookup, types, examples)
+    tests = _Tests(facts, language, lookup, types, examples, cuts or {})
     grower = Grower(
         lookup, key, types, language.inputs, frozenset(language.one_of_type), growth, tests.promise
     )
@@ -198,6 +207,7 @@ class _Tests:
     lookup: Lookup
     types: Mapping[Key, tuple[str, ...]]
     examples: Examples
+    near: Mapping[Variable, tuple[float, ...]]  #: cuts around which all are candidates
     columns: int = 1_000  #: candidates that are kept at the most
 
     @cached_property
@@ -216,7 +226,7 @@ class _Tests:
     def is_sayable(self, candidate: Candidate) -> bool:
         """Whether a rule with a candidate and its links has no more variables than it may."""
         arity, equal = self.examples.heads.shape[1], candidate.atom.predicate == "="
-        return arity + variables_of(candidate.slots) - equal <= self.language.variables
+        return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables)
 
     def of_view(self, view: View) -> Iterator[Candidate]:
         """All tests of the variables of a view."""
@@ -225,7 +235,10 @@ class _Tests:
         yield from self._about(view, view.slots)
 
     def promise(self, view: View, fresh: tuple[Slot, ...]) -> float:
-        """The highest information gain about the label of one unary relation or constant of new variables."""
+        """The highest information gain about the label of one simple test of new variables.
+
+        Simple are unary relations, constants, and what relations say between a new variable and another.
+        """
         columns = []
         for slot in fresh:
             values = view.values([slot])[:, 0]
@@ -236,6 +249,17 @@ class _Tests:
                     columns.append(known & self.lookup.members(key)[values])
             tests = (one.holds for one in self._of_values(view, slot))
             columns += [values == test.code for test in tests if isinstance(test, _Is)]
+        new = {slot.number for slot in fresh}
+        between = (
+            (key, (one, two))
+            for key in self.lookup.keys
+            if key[1] == 2
+            for one, two in permutations(view.slots, 2)
+            if (one.kind, two.kind) == self.types[key] and new & {one.number, two.number}
+        )
+        stated = {(link.key, link.slots) for link in view.links}
+        for key, pair in islice((one for one in between if one not in stated), _MOST_PROMISES):
+            columns.append(self.lookup.hold(key, view.values(pair)))
         if not columns:
             return 0.0
         starts = np.flatnonzero(np.diff(view.owners, prepend=-1))
@@ -253,8 +277,14 @@ class _Tests:
             for chosen in islice(product(*choices), _MOST_TESTS):
                 if len(set(chosen)) == len(chosen) or self.language.repeated:
                     atom = Atom(key[0], tuple(slot.variable for slot in chosen))
-                    if atom not in stated and atom != self._head:
-                        yield Candidate(atom, chosen, _Among(self.lookup, key), key == self._target)
+                    if atom not in stated and atom != self._head and not self.language.excludes(atom):
+                        yield Candidate(
+                            atom,
+                            chosen,
+                            partial(self.lookup.hold, key),
+                            key == self._target,
+                            partial(self.lookup.fail, key),
+                        )
         for one, two in combinations(slots, 2):
             if one.kind == two.kind:
                 yield Candidate(Atom("=", (one.variable, two.variable)), (one, two), _same)
@@ -269,7 +299,8 @@ class _Tests:
             return
         numbers = self._numbers[present]
         if self.language.cuts and not np.isnan(numbers).any() and len(present) > _FEW:
-            for cut in _cuts(self._numbers[values[values != NOTHING]]):
+            given = self.near.get(slot.variable, ())
+            for cut in _cuts(self._numbers[values[values != NOTHING]], given):
                 constant = Constant(cut)
                 for sign in (">",) if self.language.negation else (">", "=<"):
                     yield Candidate(
@@ -296,15 +327,15 @@ class _Tests:
         number = np.searchsorted(present, values)
         number[values == NOTHING] = len(present)
         pairs = np.unique(np.stack((owners, number), axis=1), axis=0)
-        weights = [
-            np.bincount(pairs[:, 1], weight[pairs[:, 0]], len(present) + 1)[:-1]
+        positives, negatives = (
+            sums_of(pairs[:, 1], weight[pairs[:, 0]], len(present) + 1)[:-1]
             for weight in (self.examples.positives, self.examples.negatives)
-        ]
-        gains = self._gains(*weights)
+        )
+        gains = self._gains(positives, negatives)
         support = np.bincount(pairs[:, 1], minlength=len(present) + 1)[:-1]
         gains[support < _FEW] = -1.0
         best = np.argsort(-gains, kind="stable")[:_CONSTANTS]
-        return present[np.sort(best[gains[best] > 0])].tolist()
+        return [int(code) for code in present[np.sort(best[gains[best] > 0])]]
 
     def gain(self, cells: Cells, owners: Ints) -> Floats:
         """The information gain about the label of an example of each candidate, from [m, R] to [m]."""
@@ -342,14 +373,18 @@ def _entropy(p: Floats) -> Floats:
     return np.asarray(-(p * np.log(p) + (1 - p) * np.log(1 - p)))
 
 
-def _cuts(values: Floats) -> list[float]:
-    """Cuts halfway between values, at quantiles of them."""
+def _cuts(values: Floats, near: tuple[float, ...]) -> list[float]:
+    """Cuts halfway between values, at quantiles of them; and all those around some cuts."""
     levels = np.unique(values)
     middles = (levels[1:] + levels[:-1]) / 2
-    if len(middles) > _CUTS:
-        wanted = np.quantile(values, np.arange(1, _CUTS + 1) / (_CUTS + 1))
-        middles = middles[np.unique(np.searchsorted(middles, wanted).clip(max=len(middles) - 1))]
-    return [float(cut) for cut in middles]
+    if len(middles) <= _CUTS:
+        return [float(cut) for cut in middles]
+    wanted = np.quantile(values, np.arange(1, _CUTS + 1) / (_CUTS + 1))
+    places = [np.searchsorted(middles, wanted).clip(max=len(middles) - 1)]
+    for cut in near:
+        place = int(np.searchsorted(middles, cut))
+        places.append(np.arange(max(0, place - _AROUND), min(len(middles), place + _AROUND + 1)))
+    return [float(cut) for cut in middles[np.unique(np.concatenate(places))]]
 
 
 def _always(rows: Ints) -> Bools:
@@ -358,17 +393,6 @@ def _always(rows: Ints) -> Bools:
 
 def _same(rows: Ints) -> Bools:
     return np.asarray(rows[:, 0] == rows[:, 1])
-
-
-@dataclass(frozen=True, eq=False)
-class _Among:
-    """Holds where an atom is stated."""
-
-    lookup: Lookup
-    key: Key
-
-    def __call__(self, rows: Ints) -> Bools:
-        return self.lookup.hold(self.key, rows)
 
 
 @dataclass(frozen=True)

@@ -211,6 +211,18 @@ class CrispSample:
             return np.asarray(weights @ truth.astype(np.float64))
         return weighed_sums(weights, truth)
 
+    def shared_literals(self, held: Bools) -> Bools:
+        """Which literals hold on all of some rows, [U], so that a body that covers these gains nothing, [2m].
+
+        Examples
+        --------
+        >>> crisp = CrispSample.of(Sample.from_arrays([[1.0, 0.0], [1.0, 1.0]], [1, 0]))
+        >>> crisp.shared_literals(np.array([True, True]))
+        array([ True, False, False, False])
+        """
+        shared = np.bitwise_and.reduce(self._rows[held], axis=0, keepdims=True)
+        return unpacked(shared, self.literals.shape[1])[0]
+
     def label_counts(self, held: Extents, settled: Extents | None = None) -> Floats:
         """The weight of the examples that bodies cover when one literal is added, for each literal.
 

@@ -171,7 +171,7 @@ def most_wrong(length: float, totals: Floats, m: int) -> float:
     right = np.unique(np.linspace(0, totals[0], _TRIED))  # [k]
     few, many = 0.0, float(np.floor(totals[1])) + 1
     while many - few > 1:  # covering more negatives makes no description shorter
-        wrong = np.floor((few + many) / 2)
+        wrong = float((few + many) // 2)
         covered = np.stack([right, np.full_like(right, wrong)], axis=1)
         if description_length(covered, totals, 1, 1, m).min() <= length:
             few = wrong

@@ -8,6 +8,7 @@ third way is a third function here, chosen in `targets`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,9 +16,9 @@ from functools import partial
 
 import numpy as np
 
-from andre.arrays import Bools, Floats
+from andre.arrays import Bools, Floats, Ints, is_among
 from andre.census import Census, head_domains
-from andre.errors import ConfigError, DataError
+from andre.errors import ConfigError, DataError, LogicError
 from andre.evaluation import (
     AtomKeys,
     Confusion,
@@ -32,12 +33,14 @@ from andre.evaluation import (
 )
 from andre.evaluation.fixpoint import Labels, RuleBase, TableJudge
 from andre.facts import FactBase, Key
+from andre.inference import BodyEvaluator
 from andre.inference.truth_tables import TruthTables
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import choose_definition
 from andre.learning.choose.consistent import grown_bodies, shortest_consistent
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
+from andre.learning.choose.refinement import Refiner
 from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
 from andre.learning.choose.selection import nothing, select
@@ -50,7 +53,7 @@ from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.learning.weak import Weak, unlabelled_heads, weakness
-from andre.limits import limited, stage, time_left, unhurried
+from andre.limits import check, limited, stage, time_left, unhurried
 from andre.logic import Program, Rule
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
@@ -91,6 +94,7 @@ def learn_definition(
     callbacks: tuple[Callback, ...],
     *,
     stated: FactBase | None = None,
+    given: Program | None = None,
 ) -> Definition:
     """The rules whose fixpoint over the background describes a target shortest.
 
@@ -102,6 +106,8 @@ def learn_definition(
         Of the target, where examples are head atoms.
     stated
         The facts as they were stated, where `facts` have calibrated probabilities.
+    given
+        A program that is known to agree with all examples, and is taken.
     """
     key, config = language.key(facts), plan.config
     labels = listed_labels(facts, language)
@@ -109,16 +115,19 @@ def learn_definition(
     sample = census.to_sample()
     space, form = sample.space, language.form(sample.space)
     known = known_about(plan.known, key)
-    result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks)
+    settled = given is not None
+    result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks, settled=settled)
     background, tabled = background_of(facts, key), fits_tables(facts, plan.table_cells)
     # Over many constants facts are certain, or `targets` would have gone another way.
     beliefs = Beliefs.of(background, stated and background_of(stated, key)) if tabled else None
-    if beliefs is None:
+    if given is not None:
+        choice = _Choice(given.rules, _judge(background, key, labels, tabled=tabled), agrees=True)
+    elif beliefs is None:
         choice = _choose(
             _judge(background, key, labels, tabled=tabled), known, pool.bodies, form, plan, facts
         )
         if language.recursion and not len(known) and 0 < labels.totals[0] <= _FEW:
-            choice = _along_chains(choice, facts, language, labels, space)
+            choice = _along_chains(choice, facts, language, labels, space.m, config)
     else:
         choice = _choose_revised(beliefs, labels, known, pool.bodies, form, config)
     judge, n_known = choice.judge, len(known)
@@ -211,31 +220,78 @@ def _choose(judge: Judge, known: Program, pool: Codes, form: Form, plan: Plan, f
 
 
 def _along_chains(
-    choice: _Choice, facts: FactBase, language: Language, labels: ListedLabels, space: RuleSpace
+    choice: _Choice, facts: FactBase, language: Language, labels: ListedLabels, m: int, config: Config
 ) -> _Choice:
     """The same choice, or a program of one recursive rule and its base cases that is better.
 
     Better is one that makes no mistake, then one that describes the labels shorter. Where the
     choice makes none itself, nothing else is looked for.
     """
-    judge, totals = choice.judge, labels.totals
-
-    def judged(rules: tuple[Rule, ...]) -> tuple[bool, float]:
-        counts = judge.judge([tuple(map(judge.add, rules))]).counts
-        n_literals = sum(len(rule.body) for rule in rules)
-        length = description_length(counts, totals, n_literals, len(rules), m=space.m)[0]
-        return bool((counts[0] != [totals[0], 0]).any()), float(length)
-
+    ranker = _Ranker(choice.judge, m, config)
     with unhurried():
-        best = before = judged(choice.rules)
+        best = before = ranker(choice.rules)
     if not best[0] or not choice.closed:
         return choice
-    with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
-        for program in ChainSearch(Vocabulary(facts, language), labels, space.m).programs():
-            found = judged(program.rules)
-            if found[0] < best[0] or (found[0] == best[0] and found[1] < best[1] - 1e-9):
-                best, choice = found, replace(choice, rules=program.rules)
+    for program in _chain_programs(facts, language, labels, m, config):
+        found = ranker(program.rules)
+        if found[0] < best[0] or (found[0] == best[0] and found[1] < best[1] - 1e-9):
+            best, choice = found, replace(choice, rules=program.rules)
     return replace(choice, agrees=not best[0], rivals=() if best != before else choice.rivals)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranker:
+    """Ranks programs by their fixpoint: those without a mistake first, then by description length."""
+
+    judge: Judge
+    m: int  #: candidate atoms
+    config: Config
+
+    def __call__(self, rules: tuple[Rule, ...]) -> tuple[bool, float]:
+        floor, totals = self.config.selection.floor(), self.judge.totals
+        numbers = tuple(map(self.judge.add, rules))
+        verdict = self.judge.judge([numbers])
+        counts = verdict.counts
+        if rules and not (floor.passes(counts[0]) and floor.supported(verdict.steps(0, numbers)).all()):
+            return True, np.inf
+        n_literals = sum(len(rule.body) for rule in rules)
+        length = description_length(counts, totals, n_literals, len(rules), m=self.m)[0]
+        return bool((counts[0] != [totals[0], 0]).any()), float(length)
+
+
+def _chain_programs(
+    facts: FactBase, language: Language, labels: ListedLabels, m: int, config: Config
+) -> Iterator[Program]:
+    """Programs of one recursive rule and its base cases that a language allows, the best first."""
+    with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
+        for program in ChainSearch(Vocabulary(facts, language), labels, m).programs():
+            longest = max(len(rule.body) for rule in program)
+            widest = max(len(rule.variables) for rule in program)
+            if (
+                len(program) <= config.selection.max_rules
+                and widest <= language.variables
+                and (language.max_body is None or longest <= language.max_body)
+            ):
+                yield program
+
+
+def recursive_program(facts: FactBase, language: Language, plan: Plan) -> Program | None:
+    """The shortest linearly recursive program found that agrees with all examples; None where there is none.
+
+    Examples may be few: base cases are looked for along the goals that a recursive rule leads to.
+    """
+    labels, key = listed_labels(facts, language), language.key(facts)
+    if len(plan.known) or not 0 < labels.totals[0] <= _FEW:
+        return None
+    tabled = fits_tables(facts, plan.table_cells)
+    # In a space that is not laid out, every relation may stand on every choice of variables.
+    m = max(2, sum(language.variables**arity for _, arity in language.body_keys(facts)))
+    ranker = _Ranker(_judge(background_of(facts, key), key, labels, tabled=tabled), m, plan.config)
+    ranked = [
+        (ranker(program.rules), place, program)
+        for place, program in enumerate(_chain_programs(facts, language, labels, m, plan.config))
+    ]
+    return next((program for (mistaken, _), _, program in sorted(ranked) if not mistaken), None)
 
 
 def _choose_revised(
@@ -285,9 +341,21 @@ def _confusion(covered: Floats, totals: Floats) -> Confusion:
 
 
 def _proposed(
-    sample: Sample, form: Form, fixed: Codes | None, plan: Plan, callbacks: tuple[Callback, ...]
+    sample: Sample,
+    form: Form,
+    fixed: Codes | None,
+    plan: Plan,
+    callbacks: tuple[Callback, ...],
+    *,
+    settled: bool = False,
 ) -> tuple[Result, RulePool]:
-    """The result of runs with recursion, and the bodies of runs with and without, and of enumeration."""
+    """The result of runs with recursion, and the bodies of runs with and without, and of enumeration.
+
+    Parameters
+    ----------
+    settled
+        Whether a program is known already, so that a few runs are enough.
+    """
     crisp, short = CrispSample.of(sample), np.zeros((0, sample.space.m), dtype=np.int8)
     if plan.short_bodies:
         with stage("counting short bodies"):
@@ -295,11 +363,11 @@ def _proposed(
     settles = partial(_settles, crisp, form) if plan.short_bodies and fixed is None else None
     effort = _FOR_DEFINITIONS
     with stage("counting short bodies"):
-        effort = _FOR_SETTLED if settles is not None and settles(short) else effort
+        effort = _FOR_SETTLED if settled or (settles is not None and settles(short)) else effort
     runs = partial(propose_bodies, sample, plan.config, effort, callbacks=callbacks)
     result = runs(Guide(form, fixed=fixed, settles=settles))
     bodies, plain = [result.proposed], ~sample.space.recursive
-    done = settles is not None and settles(np.concatenate((result.proposed, short)))
+    done = settled or (settles is not None and settles(np.concatenate((result.proposed, short))))
     if (
         not (done or plain.all())
         and (_stated(sample.space) & plain).any()
@@ -367,7 +435,7 @@ def agreeing_program(census: Census, language: Language, plan: Plan) -> Agreed |
     crisp, form = CrispSample.of(census.to_sample()), language.form(census.space)
     none = np.zeros((0, census.space.m), dtype=np.int8)
     codes = shortest_consistent(crisp, none, form, max_rules=selection.max_rules)
-    if codes is None:
+    if codes is None or not _agrees(crisp, codes):
         return None
     with unhurried():
         return Agreed(codes, program_length(crisp, codes), nothing(crisp).length)
@@ -439,13 +507,12 @@ def _agreeing(
     """The result, or where it has no rule or examples are clean, one whose rules agree with all examples."""
     selection, totals = plan.config.selection, crisp.totals
     with unhurried():
-        covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
-        if selection.noise != 0 and (selection.strict or (covered == [totals[0], 0]).all()):
+        if selection.noise != 0 and (selection.strict or _agrees(crisp, result.codes)):
             return result, None
         codes = agreed
         if codes is None:
             codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
-        if codes is None:
+        if codes is None or not _agrees(crisp, codes):
             return result, None
         covered = np.array([totals[0], 0.0])
         program, scores = judge(crisp.space.program(codes), [("train", crisp)])
@@ -464,6 +531,98 @@ def _agreeing(
         sizes = np.count_nonzero(pool.bodies[same], axis=1)
         ties = max(0, int((sizes == np.count_nonzero(codes)).sum()) - 1)
     return found, Weak(float(covered[0]), length - result.empty_length, ties)
+
+
+def wrongly_derived(program: Program, facts: FactBase, language: Language, most: int = 4_000) -> Ints:
+    """Head atoms that a program derives in one step and that are not true, so many at the most, [N, arity].
+
+    Parameters
+    ----------
+    facts
+        What is known; in a closed world what the target's facts do not state is false.
+    """
+    derived = _derived(program, facts, language)
+    found = np.concatenate([np.zeros((0, language.key(facts)[1]), dtype=np.int64), *derived])
+    found = np.unique(found, axis=0)
+    true = _true_heads(facts, language)
+    wrong = found[~is_among(found, true, max(1, len(facts.constants)))]
+    return wrong[:: max(1, len(wrong) // most)][:most]
+
+
+def recounted(made: Definition, facts: FactBase, language: Language) -> Definition:
+    """A definition that does not read itself, with the exact counts of its rules over all head atoms."""
+    n, true = max(1, len(facts.constants)), _true_heads(facts, language)
+    domains = head_domains(facts, language)
+    total = int(np.prod([len(domain) for domain in domains], dtype=object))
+    derived = _derived(made.program, facts, language)
+    rules = []
+    for rule, heads in zip(made.program, derived, strict=True):
+        right = np.count_nonzero(is_among(heads, true, n))
+        rules.append(with_counts(rule, np.array([right, len(heads) - right], dtype=np.float64)))
+    every = np.unique(np.concatenate([true[:0], *derived]), axis=0)
+    right = np.count_nonzero(is_among(every, true, n))
+    covered, totals = np.array([right, len(every) - right]), np.array([len(true), total - len(true)])
+    return replace(made, program=Program(tuple(rules)), confusion=_confusion(covered, totals))
+
+
+def _true_heads(facts: FactBase, language: Language) -> Ints:
+    relation = facts.select("train").relations[language.key(facts)]
+    return relation.codes[~relation.column("negative") & (relation.column("probability") > 0.5)].astype(
+        np.int64
+    )
+
+
+def _derived(program: Program, facts: FactBase, language: Language) -> list[Ints]:
+    """The head atoms within the head's domains that each rule derives in one step, [N, arity] each."""
+    bodies, domains = BodyEvaluator(facts, likely=True), head_domains(facts, language)
+    found = []
+    for rule in program:
+        check()
+        heads = bodies.cover(rule.unified()).heads
+        inside = np.ones(len(heads), dtype=np.bool_)
+        for domain, column in zip(domains, heads.T, strict=True):
+            inside &= np.isin(column, domain)
+        found.append(heads[inside])
+    return found
+
+
+def with_moved_cuts(made: Definition, census: Census, language: Language, plan: Plan) -> Definition:
+    """The definition with single edits of its rules over a census that has more cuts of numbers.
+
+    Parameters
+    ----------
+    made
+        What was learned over a census with the same candidates and fewer cuts.
+    """
+    selection, space = plan.config.selection, census.space
+    crisp, form = CrispSample.of(census.to_sample()), language.form(space)
+    try:
+        codes = space.encode(made.result.program)
+    except LogicError:  # a candidate that tells no more beside the finer ones
+        return made
+    floor = selection.floor(crisp.totals[0])
+    codes, length = Refiner(crisp, None, floor, form, selection.max_rules).refine(codes)
+    with unhurried():
+        if length >= program_length(crisp, space.encode(made.result.program)) - 1e-9:
+            return made
+        program, scores = judge(space.program(codes), [("train", crisp)])
+        covered = crisp.counts(crisp.predicts(codes)[None])[0]
+    result = replace(made.result, space=space, program=program, length=length, scores=scores)
+    return replace(
+        made,
+        program=Program(tuple(rule.tidy() for rule in program)),
+        confusion=_confusion(covered, crisp.totals),
+        length=length,
+        result=result,
+        pool=RulePool(space, np.zeros((0, space.m), dtype=np.int8), np.zeros((0, 2))),
+    )
+
+
+def _agrees(crisp: CrispSample, codes: Codes) -> bool:
+    """Whether a program covers all positives and no negative; examples that look the same may have both."""
+    with unhurried():
+        covered = crisp.counts(crisp.predicts(codes)[None])[0]
+    return bool((covered == [crisp.totals[0], 0]).all())
 
 
 def is_wide(sample: Sample) -> bool:

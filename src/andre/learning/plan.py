@@ -59,6 +59,8 @@ class Plan:
     #: Predicates that may be invented for a target, at the most. None: two where the bias enables it, and
     #: without a bias where few examples have no program that agrees with all, or a weak one that is long.
     invent: int | None = None
+    #: Whether rules of more variables, and with constants, are tried where those of a few explain little.
+    widen: bool = False
 
     def __post_init__(self) -> None:
         for name, (kind, wanted) in _KINDS.items():
@@ -139,6 +141,8 @@ class Plan:
             raise unknown_setting(min(unknown), Config.names() | _LANGUAGE | _OWN - {"known"})
         made = Language.of(facts, language, preset, **about_language)
         config = Config.preset(preset, **options)
+        if facts.bias is None and language is None and preset == "default":
+            own.setdefault("widen", mode == "define" and "variables" not in about_language)
         return cls(made, config, mode, semantics, identity, unlabelled=unlabelled, **own)
 
     def aim(self, target: str) -> Language:
@@ -148,7 +152,7 @@ class Plan:
 
 #: What each field must be, and how a refusal says it.
 _KINDS: dict[str, tuple[type, str]] = {
-    **dict.fromkeys(("identity", "short_bodies", "calibrate"), (bool, "true or false")),
+    **dict.fromkeys(("identity", "short_bodies", "calibrate", "widen"), (bool, "true or false")),
     **dict.fromkeys(("heads", "fallback_heads", "table_cells", "invent"), (int, "a whole number")),
     "memory_limit": (int, "a whole number of bytes"),
     "known": (Program, "a program"),

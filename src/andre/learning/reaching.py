@@ -6,28 +6,47 @@ examples without a mistake, further links are followed, as long as there is time
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from andre.census import Census, Growth, reach_census
+from andre.arrays import Ints
+from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
 from andre.facts import FactBase
 from andre.learning.callbacks import Callback
-from andre.learning.modes import Agreed, agreeing_program, learn_definition, learn_from_examples
+from andre.learning.modes import (
+    Agreed,
+    agreeing_program,
+    learn_definition,
+    learn_from_examples,
+    recounted,
+    recursive_program,
+    with_moved_cuts,
+    wrongly_derived,
+)
 from andre.learning.plan import Plan
 from andre.learning.results import Definition
-from andre.limits import late, limited, time_left
-from andre.logic import Program
+from andre.limits import late, limited, stage, time_left
+from andre.logic import ORDERS, Constant, Program, Variable
 from andre.samples import Language
 
-#: How far links are followed, step by step: those that multiply groundings, and the depth of variables.
-_STAGES = ((0, 2), (1, 2), (2, 3), (3, 3), (3, 4))
+#: How far links are followed, step by step.
+_STAGES = (
+    Growth(multiple=0, depth=2),
+    Growth(multiple=1, depth=2),
+    Growth(multiple=2, depth=3, heads=8_000),
+    Growth(multiple=3, depth=3, heads=4_000),
+    Growth(multiple=3, depth=4, heads=4_000),
+)
 #: Variables of rules and arguments of relations up to which the groundings of any facts are counted.
 _COUNTED_VARIABLES, _COUNTED_ARITY = 3, 2
 #: Groundings that are counted whatever variables and arguments there are.
 _MOST_COUNTED = 200_000
-#: The share of the time in which a program is looked for that agrees with all examples.
-_AGREEING = 0.4
+#: The share of the time in which a program is looked for that agrees with all examples, by each of the ways
+#: that are tried before runs are made; and by chains of goals, which find what the others cannot.
+_AGREEING, _CHAINING = 0.4, 0.7
+#: How often a program that was learned from drawn head atoms is learned again with what it derives wrongly.
+_CORRECTIONS = 2
 
 
 def needs_reach(facts: FactBase, language: Language) -> bool:
@@ -40,10 +59,11 @@ def needs_reach(facts: FactBase, language: Language) -> bool:
     >>> [needs_reach(facts, Language("p/2", variables=n)) for n in (3, 4)]
     [False, True]
     """
-    arity = max(arity for _, arity in language.body_keys(facts))
+    arity = max((arity for _, arity in language.body_keys(facts)), default=0)
     if language.variables <= _COUNTED_VARIABLES and arity <= _COUNTED_ARITY:
         return False
-    return len(facts.constants) ** language.variables > _MOST_COUNTED
+    groundings: int = len(facts.constants) ** language.variables
+    return groundings > _MOST_COUNTED
 
 
 def learn_from_reach(
@@ -51,66 +71,189 @@ def learn_from_reach(
 ) -> Definition:
     """The rules that describe the examples shortest, of those that links from the examples allow.
 
+    Programs that agree with all examples are looked for first: recursive ones over few variables and
+    along chains of goals, others by ever more links. Runs of gradient descent then propose beside the
+    shortest of them, or, where none agrees, beside all that the links allow.
+
     Parameters
     ----------
     facts
         What is known; background rules have been run.
     """
-    best: Definition | None = None
-    seen: list[Census] = []
-    agreed: Agreed | None = None
-    with limited(time_left().share(_AGREEING)):
-        for census in _censuses(facts, language, plan):
-            seen.append(census)
-            found = None if _reads_itself(census) else agreeing_program(census, language, plan)
-            if found is not None and (agreed is None or found.length < agreed.length):
-                agreed, where = found, census
-            if agreed is not None and agreed.length < agreed.empty_length:
-                break
-    if agreed is not None:
-        seen = [where]
-    for place, census in enumerate(seen):
-        for callback in callbacks:
-            callback.on_census(census)
-        with limited(time_left().share(1 / (len(seen) - place))):
-            if _reads_itself(census):
-                made = learn_definition(facts, language, census, plan, callbacks)
-            else:
-                made = learn_from_examples(census, language, plan, callbacks, agreed and agreed.codes)
-        if best is None or _rank(made) < _rank(best):
-            best = made
-        if best.flawless or made.result.stopped == "interrupted" or late("following links"):
-            break
-    if best is None:
-        raise DataError(
-            f"nothing that the facts say of the examples of {language.target} tells them apart: "
-            "allow more relations or variables"
-        )
-    return replace(best, program=Program(tuple(rule.unified().tidy() for rule in best.program)))
+    made = _Reaching(facts, language, plan, callbacks).definition()
+    return replace(made, program=Program(tuple(rule.unified().tidy() for rule in made.program)))
 
 
-def _reads_itself(census: Census) -> bool:
-    """Whether bodies may hold the target, so that a program is judged at its fixpoint."""
-    return bool(census.space.recursive.any())
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """A census, and how far links were followed for it."""
+
+    census: Census
+    growth: Growth
 
 
-def _censuses(facts: FactBase, language: Language, plan: Plan) -> Iterator[Census]:
-    """The census at each stage; a stage that finds no link more than the one before is left out."""
-    before: tuple[int, int] | None = None
-    for multiple, depth in _STAGES:
-        growth = Growth(multiple=multiple, depth=depth)
-        if before is not None and late("following links"):
-            return
-        try:
-            census = reach_census(
-                facts, language, growth=growth, seed=plan.config.seed, memory_limit=plan.memory_limit
+@dataclass(frozen=True, eq=False)
+class _Reaching:
+    """One target, and how it is learned."""
+
+    facts: FactBase
+    language: Language
+    plan: Plan
+    callbacks: tuple[Callback, ...]
+
+    def definition(self) -> Definition:
+        """The best definition that is found by any of the ways."""
+        counted, given = self._recursive()
+        if counted is not None and counted.flawless:
+            return counted
+        stages, agreed, where = self._agreeing(enough=given is not None)
+        if agreed is not None and where is not None:
+            shorter = _size(where.census.space.program(agreed.codes))
+            if given is None or shorter < _size(given):
+                return self._from_examples(where, agreed)
+        if given is not None and stages:
+            return learn_definition(
+                self.facts, self.language, stages[0].census, self.plan, self.callbacks, given=given
             )
-        except DataError:  # so few links say nothing about the examples
-            continue
-        size = len(census.space.links), census.space.m
-        if size != before:
-            yield census
-        before = size
+        made = self._best_of(list(self._stages(self.language)) if self.language.recursion else stages)
+        return min((one for one in (made, counted) if one is not None), key=_rank)
+
+    def _recursive(self) -> tuple[Definition | None, Program | None]:
+        """A recursive definition over few variables, and a recursive program that agrees with all."""
+        counted = given = None
+        if self.language.recursion:
+            with limited(time_left().share(_AGREEING)), stage("counting groundings"):
+                counted = self._counted()
+            if counted is None or not counted.flawless:
+                with limited(time_left().share(_CHAINING)), stage("following chains of goals"):
+                    given = recursive_program(self.facts, self.language, self.plan)
+        return counted, given
+
+    def _counted(self) -> Definition | None:
+        """A definition with one variable more than its head, where all groundings can be counted."""
+        facts, language = self.facts, self.language
+        arity = language.key(facts)[1]
+        fewer = replace(language, variables=min(language.variables, arity + 1))
+        widest = max(arity for _, arity in language.body_keys(facts))
+        if widest > _COUNTED_ARITY or len(facts.constants) ** fewer.variables > _MOST_COUNTED:
+            return None
+        census = take_census(facts, fewer, memory_limit=self.plan.memory_limit).require_both_classes()
+        return learn_definition(facts, fewer, census, self.plan, self.callbacks)
+
+    def _agreeing(self, *, enough: bool) -> tuple[list[_Stage], Agreed | None, _Stage | None]:
+        """The stages that were gone through, and the shortest program that agrees, with its stage.
+
+        Parameters
+        ----------
+        enough
+            Whether any program that agrees is: a recursive one may be shorter anyway.
+        """
+        seen: list[_Stage] = []
+        agreed: Agreed | None = None
+        where: _Stage | None = None
+        with limited(time_left().share(_AGREEING)), stage("following links"):
+            for one in self._stages(replace(self.language, recursion=False)):
+                seen.append(one)
+                found = agreeing_program(one.census, self.language, self.plan)
+                if found is not None and (agreed is None or found.length < agreed.length):
+                    agreed, where = found, one
+                if agreed is not None and (enough or agreed.length < agreed.empty_length):
+                    break
+        return seen, agreed, where
+
+    def _best_of(self, stages: Sequence[_Stage]) -> Definition:
+        """The best definition from any of the stages."""
+        best: Definition | None = None
+        for place, one in enumerate(stages):
+            with limited(time_left().share(1 / (len(stages) - place))):
+                if one.census.space.recursive.any():
+                    made = learn_definition(self.facts, self.language, one.census, self.plan, self.callbacks)
+                else:
+                    made = self._from_examples(one)
+            if best is None or _rank(made) < _rank(best):
+                best = made
+            if best.flawless or made.result.stopped == "interrupted" or late("following links"):
+                break
+        if best is None:
+            raise DataError(
+                f"nothing that the facts say of the examples of {self.language.target} tells them apart: "
+                "allow more relations or variables"
+            )
+        return best
+
+    def _from_examples(self, one: _Stage, agreed: Agreed | None = None) -> Definition:
+        """A definition that does not read itself.
+
+        Where head atoms were drawn, those that it derives wrongly join them, and it is learned again.
+        Its cuts of numbers are moved to where they tell most.
+        """
+        plain = replace(self.language, recursion=False)
+        for callback in self.callbacks:
+            callback.on_census(one.census)
+        codes = None if agreed is None else agreed.codes
+        made = learn_from_examples(one.census, self.language, self.plan, self.callbacks, codes)
+        if one.census.sampled is not None:
+            for _ in range(_CORRECTIONS):
+                wrong = wrongly_derived(made.result.program, self.facts, plain)
+                if not len(wrong) or late("correcting by what is derived wrongly"):
+                    break
+                census = self._census(plain, one.growth, also=wrong)
+                made = learn_from_examples(census, self.language, self.plan, self.callbacks)
+            made = recounted(made, self.facts, plain)
+        cuts = _cuts(made.result.program)
+        if cuts and not late("moving cuts"):
+            with stage("moving cuts"):
+                census = self._census(plain, one.growth, cuts)
+                made = with_moved_cuts(made, census, self.language, self.plan)
+        return made
+
+    def _stages(self, language: Language) -> Iterator[_Stage]:
+        """The census at each stage; a stage that finds no link more than the one before is left out."""
+        before: tuple[int, int] | None = None
+        for growth in _STAGES:
+            if before is not None and late("following links"):
+                return
+            try:
+                census = self._census(language, growth)
+            except DataError:  # so few links say nothing about the examples
+                continue
+            size = len(census.space.links), census.space.m
+            if size != before:
+                yield _Stage(census, growth)
+            before = size
+
+    def _census(
+        self,
+        language: Language,
+        growth: Growth,
+        cuts: Mapping[Variable, tuple[float, ...]] | None = None,
+        also: Ints | None = None,
+    ) -> Census:
+        return reach_census(
+            self.facts,
+            language,
+            growth=growth,
+            cuts=cuts,
+            also=also,
+            seed=self.plan.config.seed,
+            memory_limit=self.plan.memory_limit,
+        )
+
+
+def _cuts(program: Program) -> dict[Variable, tuple[float, ...]]:
+    """The cuts of a program, by the variable that they cut."""
+    found: dict[Variable, tuple[float, ...]] = {}
+    for literal in (literal for rule in program for literal in rule.body):
+        if literal.atom.predicate in ORDERS:
+            variable, bound = literal.atom.args
+            if isinstance(variable, Variable) and isinstance(bound, Constant) and bound.number is not None:
+                found[variable] = (*found.get(variable, ()), float(bound.number))
+    return found
+
+
+def _size(program: Program) -> int:
+    """How much there is to say: literals and rules."""
+    return program.n_literals + len(program)
 
 
 def _rank(made: Definition) -> tuple[bool, float]:

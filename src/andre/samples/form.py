@@ -65,8 +65,10 @@ class Form:
         if not self.singletons and not self.space.links:
             times = (codes != 0).astype(np.float32) @ self._occurrences  # [rules, variables]
             good &= ~(times[:, len(self.space.head_variables) :] == 1).any(axis=1)
-        for columns in self.require:
-            good &= (codes[:, list(columns)] != 0).any(axis=1)
+        if self.require:
+            has = self.space.atoms_of(codes)
+            for columns in self.require:
+                good &= has[:, list(columns)].any(axis=1)
         return good
 
     def pairs(self) -> tuple[Bools, Bools]:
@@ -102,8 +104,9 @@ class Form:
             bound = space.bound(single)  # [2m, head variables]
             for place in range(bound.shape[1]):
                 good &= bound[:, place, None] | bound[:, place]
+        atoms = space.atoms_of(single)
         for columns in self.require:
-            has = np.isin(column, columns)
+            has = atoms[:, list(columns)].any(axis=1)
             good &= has[:, None] | has
         return good & ~np.eye(2 * m, dtype=np.bool_), np.diag(good)
 

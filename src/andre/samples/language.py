@@ -308,14 +308,24 @@ class Language:
         atoms = dict.fromkeys(self._atoms(facts, head, variables))
         atoms.pop(head, None)
         self._check_names(facts, [*atoms, head])
-        banned = set(map(_plain, self.exclude))
-        kept = tuple(atom for atom in atoms if not banned & _names_of(atom))
+        kept = tuple(atom for atom in atoms if not self.excludes(atom))
         if not any(not atom.is_builtin for atom in kept):
             raise DataError(
                 f"the language leaves no candidate for the body of {head}: "
                 "allow more variables, relations or recursion"
             )
         return RuleSpace(head, kept)
+
+    def excludes(self, atom: Atom) -> bool:
+        """Whether no body may have an atom.
+
+        Examples
+        --------
+        >>> language = Language("h/1", exclude=("p/1", "q(X1)"))
+        >>> [language.excludes(Atom.parse(text)) for text in ("p(X2)", "q(X1)", "q(X2)")]
+        [True, True, False]
+        """
+        return bool(set(map(_plain, self.exclude)) & _names_of(atom))
 
     def form(self, space: RuleSpace) -> Form:
         """What this language asks of whole bodies, as a check over the columns of a rule space."""
@@ -363,6 +373,7 @@ class Language:
                 if not found and not any(name in {key[0], key_text(key)} for key in derived):
                     raise ConfigError(f"there is no relation {name} for bodies: check its name and arity")
                 keys.update(found)
+        keys -= {key for key in keys if {key[0], key_text(key)} & set(map(_plain, self.exclude))}
         return [k for k in facts.relations if k in keys and k[1] and (self.recursion or k != target)]
 
     def _atoms(self, facts: FactBase, head: Atom, variables: tuple[Variable, ...]) -> Iterator[Atom]:

@@ -186,6 +186,21 @@ class RuleSpace:
         """The links that each body has, among its literals or by its variables, [rules, links]."""
         return np.asarray((codes != 0).astype(np.float32) @ self._chains.astype(np.float32) > 0)
 
+    def atoms_of(self, codes: Codes) -> Bools:
+        """The candidates that each rule has, negated or not, the links of its variables included, [rules, m].
+
+        Examples
+        --------
+        >>> car, short = Atom.parse("has_car(X1,X2)"), Atom.parse("short(X2)")
+        >>> space = RuleSpace(Atom.parse("east(X1)"), (car, short), links=(car,))
+        >>> space.atoms_of(np.array([[1, 0], [0, -1]], dtype=np.int8))
+        array([[ True, False],
+               [ True,  True]])
+        """
+        found = codes != 0
+        found[:, self.link_columns] |= self.linked(codes)
+        return np.asarray(found)
+
     def sizes(self, codes: Codes) -> NDArray[np.intp]:
         """How many literals each rule has, the links of its variables included, [rules].
 
@@ -196,17 +211,11 @@ class RuleSpace:
         >>> space.sizes(np.array([[1, 0, 0], [0, 0, 1]], dtype=np.int8))
         array([1, 3])
         """
-        if not self.links:
-            return np.asarray(np.count_nonzero(codes, axis=1))
-        plain = np.ones(self.m, dtype=np.bool_)
-        plain[self.link_columns] = False
-        return np.asarray(np.count_nonzero(codes[:, plain], axis=1) + self.linked(codes).sum(axis=1))
+        return np.asarray(np.count_nonzero(self.atoms_of(codes) if self.links else codes, axis=1))
 
     def n_variables(self, codes: Codes) -> NDArray[np.intp]:
         """How many variables each rule has, [rules]; those that an equality makes one count once."""
-        stands = self.incidence.T.astype(np.float32)  # [m, variables]
-        found = (codes != 0).astype(np.float32) @ stands > 0
-        found |= self.linked(codes).astype(np.float32) @ stands[self.link_columns] > 0
+        found = self.atoms_of(codes).astype(np.float32) @ self.incidence.T.astype(np.float32) > 0
         found[:, : len(self.head_variables)] = True
         equal = np.array([atom.predicate == "=" for atom in self.atoms])
         return np.asarray(found.sum(axis=1) - ((codes > 0) & equal).sum(axis=1))

@@ -50,6 +50,8 @@ class CsvFile:
             head = [line for line in (file.readline(1 << 20), file.readline(1 << 20)) if line.strip()]
         if not head:
             raise DataError(f"{path} is empty: its first line must name the columns")
+        if head[0].startswith("sep="):  # spreadsheets write it, and it fits lines of two cells
+            raise DataError(f"{path}, line 1: {_not_names(head[0].strip())}")
         delimiter = max(_DELIMITERS, key=lambda sign: _fit(head, sign))
         with _text(path, plain) as file:
             names = next(_records(path, file, delimiter))[1]
@@ -133,9 +135,13 @@ class CsvFile:
     def _advice(self) -> str:
         if any(name.count("(") != name.count(")") for name in self.names):
             return 'put names that hold a comma in double quotes, as in "mother(X1,X2)"'
-        if self.names[0].startswith(("#", "sep=")):
-            return f"the first line must name the columns, and {self.names[0]!r} does not: delete it"
+        if self.names[0].startswith("#"):
+            return _not_names(self.names[0])
         return "give every line one cell per column"
+
+
+def _not_names(line: str) -> str:
+    return f"the first line must name the columns, and {line!r} does not: delete it"
 
 
 @dataclass(frozen=True)

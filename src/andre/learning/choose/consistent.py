@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Bools, Floats
+from andre.arrays import Bools, Floats, distinct_rows
 from andre.evaluation import CrispSample, description_length
 from andre.learning.choose.covering import information_gain
+from andre.learning.choose.set_cover import least_cover
 from andre.learning.extraction import literal_bodies
-from andre.limits import check, late, stage, time_left, unhurried
+from andre.limits import check, late, stage, unhurried
 from andre.samples import Codes, Form
 
 #: Bodies that are grown further at each length: so many by information, and so many that keep all positives.
@@ -25,8 +27,6 @@ _BEAM = 60
 _LONGEST = 8
 #: Bodies that programs are put together from at the most.
 _MOST = 4_000
-#: Seconds that the integer program may take.
-_SECONDS = 10.0
 
 
 def shortest_consistent(
@@ -94,7 +94,8 @@ def grown_bodies(sample: CrispSample, form: Form, *, most: int, beam: int = _BEA
     with stage("growing rules"):
         levels += search.levels(search.mostly[0] > 0)
     bodies, covered = (np.concatenate(part) for part in zip(*levels, strict=True))
-    good = form.admits(bodies)
+    right, wrong = sample.totals
+    good = form.admits(bodies) & (covered[:, 0] * wrong > covered[:, 1] * right)  # they speak for the head
     bodies, covered = bodies[good], covered[good]
     lengths = description_length(covered, sample.totals, sample.space.sizes(bodies), 1, m=sample.space.m)
     return bodies[np.argsort(lengths, kind="stable")[:most]]
@@ -127,6 +128,22 @@ class _Search:
         negated[[*self.form.unnegated, *space.link_columns.tolist()]] = False
         return np.concatenate([np.ones(m, dtype=np.bool_), negated])
 
+    @cached_property
+    def _binds(self) -> Bools:
+        """The head variables that each literal binds, [2m, head variables]."""
+        m = self.form.space.m
+        return self.form.space.bound(literal_bodies(np.arange(2 * m)[:, None], m))
+
+    def _completes(self, body: Codes) -> Bools:
+        """The literals that a body, [m], lacks to be well-formed, [2m]: they may hold of all examples."""
+        found = np.zeros(2 * len(body), dtype=np.bool_)
+        if self.form.safe:
+            found |= (self._binds & ~self.form.space.bound(body[None])).any(axis=1)
+        for columns in self.form.require:
+            if not self.form.space.atoms_of(body[None])[0, list(columns)].any():
+                found |= np.isin(np.arange(2 * len(body)) % len(body), columns)
+        return found
+
     def pure(self, wanted: Bools) -> Codes:
         """Bodies that cover some of the wanted positives, [B], and no negative, [bodies, m]."""
         found = [np.zeros((0, self.sample.space.m), dtype=np.int8)]
@@ -138,7 +155,7 @@ class _Search:
     def levels(self, wanted: Bools, *, until_whole: bool = False) -> Iterator[tuple[Codes, Floats]]:
         """Bodies of one literal, of two, ... and the weight of wanted positives and of negatives they cover.
 
-        Those that cover a negative are grown further, the most promising of them.
+        The most promising of those that cover a negative, or are not well-formed yet, are grown further.
 
         Parameters
         ----------
@@ -156,13 +173,14 @@ class _Search:
             for body, held in zip(bodies, sample.row_covers(bodies), strict=True):
                 check()
                 own = sample.literal_counts(held, mostly)  # [2, 2m]
-                before = sample.lift(held[None])[0] @ mostly.T
-                free = allowed & ~np.tile(body != 0, 2) & (own[0] > 0) & (own.sum(axis=0) < before.sum())
+                # What holds of all examples, of some row each, may tell them apart beside a further literal.
+                helps = ~sample.shared_literals(held) | self._completes(body)
+                free = allowed & ~np.tile(body != 0, 2) & (own[0] > 0) & helps
                 literals = np.flatnonzero(free)
                 longer.append(body + literal_bodies(literals[:, None], m))
                 counts.append(own[:, literals].T)
             made, covered = np.concatenate(longer), np.concatenate(counts)
-            first = np.sort(np.unique(made, axis=0, return_index=True)[1])
+            first = np.sort(distinct_rows(made)[0])
             first = first[[made[place].tobytes() not in seen for place in first]]
             made, covered = made[first], covered[first]
             good = loose.admits(made)
@@ -171,10 +189,10 @@ class _Search:
                 break
             seen.update(one.tobytes() for one in made)
             yield made, covered
-            clean = covered[:, 1] == 0
-            if until_whole and (clean & (covered[:, 0] == right) & self.form.admits(made)).any():
+            done = (covered[:, 1] == 0) & self.form.admits(made)
+            if until_whole and (done & (covered[:, 0] == right)).any():
                 break
-            bodies = made[~clean][self._best(covered[~clean], right, wrong)]
+            bodies = made[~done][self._best(covered[~done], right, wrong)]
             if not len(bodies) or late("growing rules"):
                 break
 
@@ -198,7 +216,7 @@ def _cover(search: _Search, bodies: Codes, max_rules: int) -> Codes | None:
         bodies, sizes, covers = _undominated(bodies, sizes, covers)
         if not len(bodies) or not covers.any(axis=0).all():
             return None
-        chosen = _least_cover(covers, sizes, max_rules)
+        chosen = least_cover(covers, sizes, max_rules)
     return None if chosen is None else bodies[chosen]
 
 
@@ -210,26 +228,3 @@ def _undominated(
     first = np.sort(first)
     best = first[np.lexsort((sizes[first], -covers[first].sum(axis=1)))][:_MOST]
     return bodies[best], sizes[best], covers[best]
-
-
-def _least_cover(covers: Bools, sizes: NDArray[np.intp], max_rules: int) -> NDArray[np.intp] | None:
-    """The set cover with the fewest literals and rules; None where it needs too many rules."""
-    whole = np.flatnonzero(covers.all(axis=1))
-    if len(whole):
-        return whole[[int(np.argmin(sizes[whole]))]]
-    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415  (slow to load)
-    from scipy.sparse import csr_array  # noqa: PLC0415
-
-    limit = min(_SECONDS, max(1.0, time_left().left))
-    least = LinearConstraint(csr_array(covers.T.astype(np.float64)), lb=1.0)
-    most = LinearConstraint(np.ones((1, len(covers))), ub=float(max_rules))
-    answer = milp(
-        sizes + 1.0,
-        integrality=np.ones(len(covers)),
-        bounds=Bounds(0, 1),
-        constraints=[least, most],
-        options={"time_limit": limit},
-    )
-    if answer.x is None:
-        return None
-    return np.flatnonzero(answer.x > 0.5)

@@ -11,6 +11,7 @@ import numpy as np
 from andre.evaluation import CrispSample, Extents, description_length, program_length, union
 from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
+from andre.learning.choose.set_cover import cheapest_cover
 from andre.learning.config import Floor, Guide, SelectionConfig
 from andre.learning.extraction import distinct_bodies, most_general
 from andre.limits import check, late, limited, stage, time_left, unhurried
@@ -59,6 +60,10 @@ def nothing(sample: CrispSample) -> Candidate:
     return Candidate(codes, program_length(sample, codes))
 
 
+#: Rules that an integer program combines, and nats that a mistake is taken to cost.
+_COVERED, _PRICES = 200, (1.0, 2.0, 4.0)
+
+
 def select(
     sample: CrispSample,
     programs: list[Codes],
@@ -99,6 +104,8 @@ def select(
     if pool is not None and config.combine:
         with limited(time_left().share(_COMBINING_SHARE)), stage("combining rules"):
             found += combine(pool, config)
+            if sample.space.links:  # rules of many literals overlap so much that a beam is misled
+                found += cheapest_programs(pool, config)
     found = [candidate for candidate in found if len(candidate.codes) <= config.max_rules]
     found.sort(key=lambda candidate: candidate.rank)
     best = found[0]
@@ -182,6 +189,23 @@ def pool_rules(
     """
     pool = RulePool.of(sample, bodies, form or form_of(sample.space, config)).by_length(sample.totals)
     return pool.bodies[config.floor(sample.totals[0]).passes(pool.counts)][: config.pool]
+
+
+def cheapest_programs(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
+    """Programs of pooled rules that an integer program finds cheapest, at some prices of a mistake."""
+    sample, found = pool.sample, []
+    best = np.argsort(-(pool.own[:, 0] - pool.own[:, 1]), kind="stable")[:_COVERED]
+    bodies = pool.bodies[best]
+    covers, surplus = sample.covers(bodies), sample.positives - sample.negatives
+    told = surplus != 0
+    costs = np.log(2 * sample.space.m) * sample.space.sizes(bodies) + np.log(2)
+    for price in _PRICES:
+        check()
+        chosen = cheapest_cover(covers[:, told], price * surplus[told], costs, config.max_rules)
+        if chosen is not None and len(chosen):
+            codes = bodies[chosen]
+            found.append(Candidate(codes, program_length(sample, codes)))
+    return found
 
 
 def combine(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:

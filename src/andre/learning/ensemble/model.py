@@ -23,6 +23,8 @@ Objective: TypeAlias = Literal["accuracy", "balanced"] | Mapping[Any, float]
 #: Rows that evidence is taken to have more than it has, so that no share is 0: as many as Jeffreys' prior
 #: gives to one class. With one or two, the log-loss on rows that rules were learned without gets worse.
 _ADDED = 0.5
+#: A share of a floor that is rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +101,8 @@ class WeightedRules:
         evidence.
         """
         said = np.asarray(np.exp(log_probabilities(scores)))
-        low = said < self.floors
+        # Floors add up to 1 at the most, so that rounding alone could put all classes below theirs.
+        low = said < self.floors * (1 - _ROUNDING)
         kept = np.where(low, 0.0, said)
         rest = 1 - np.where(low, self.floors, 0.0).sum(axis=1, keepdims=True)
         return np.where(low, self.floors, kept * (rest / kept.sum(axis=1, keepdims=True)))

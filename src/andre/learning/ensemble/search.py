@@ -110,11 +110,14 @@ class BodySearch:
         within = np.arange(table.m) - table.starts[column]
         self._place = begins[column] + within + 1  # of each atom's bin in cumulative sums that begin with 0
         self._first, self._last = begins[column], (begins + widths)[column]
-        self._ordered = np.array([table.columns[place].ordered for place in column], dtype=np.bool_)
+        ordered = np.array([table.columns[place].ordered for place in column], dtype=np.bool_)
+        self._levels = np.flatnonzero(~ordered)  # atoms that say what a column is, not what it is above
         # The best literal of each column and sign goes on: neighbouring cuts would fill the beam.
-        sides = np.concatenate((2 * column, 2 * column + 1))
-        self._by_side = np.argsort(sides, kind="stable")
-        self._sides = np.flatnonzero(np.diff(sides[self._by_side], prepend=-1))
+        sides = np.append(column, len(table.columns) + column)
+        self._sides = np.flatnonzero(np.diff(sides, prepend=-1))
+        self._side_sizes = np.diff(self._sides, append=len(sides))
+        # What is asked of single literals, thousands of times in a search, as plain numbers.
+        self._column_of, self._is_ordered = column.tolist(), ordered.tolist()
 
     def best(self, pull: Pull, *, known: Iterable[Body] = (), count: int = 8) -> list[Found]:
         """The bodies with the highest scores, best first.
@@ -183,13 +186,19 @@ class BodySearch:
 
     def _literal_sums(self, values: NDArray[np.float32]) -> Floats:
         """Sums of values over the rows of each literal, from [rows, v] to [2m, v]."""
-        bins = np.asarray(self._bins @ values, dtype=np.float64)  # [bins, v]
-        below = np.vstack((np.zeros((1, bins.shape[1])), np.cumsum(bins, axis=0)))  # [bins + 1, v]
-        upto, first, last = below[self._place], below[self._first], below[self._last]  # [m, v]
-        own = upto - below[self._place - 1]
-        ordered = self._ordered[:, None]
-        positive = np.where(ordered, last - upto, own)
-        return np.vstack((positive, last - first - positive))
+        m = self.table.m
+        bins = self._bins @ values  # [bins, v]
+        below = np.zeros((len(bins) + 1, bins.shape[1]))  # [bins + 1, v]
+        np.cumsum(bins, axis=0, dtype=np.float64, out=below[1:])
+        upto, first, last = (below.take(each, axis=0) for each in (self._place, self._first, self._last))
+        sums = np.empty((2 * m, bins.shape[1]))
+        np.subtract(last, upto, out=sums[:m])
+        np.subtract(upto, first, out=sums[m:])
+        levels = self._levels
+        if len(levels):
+            sums[levels] = upto[levels] - below[self._place[levels] - 1]
+            sums[m + levels] = last[levels] - first[levels] - sums[levels]
+        return sums
 
     def _gains(self, covers: Sequence[Bools], owner: int, pull: Pull) -> tuple[Floats, Floats]:
         """Nats gained by each of some bodies with one more literal, and the curvature there, [2m, bodies]."""
@@ -212,45 +221,50 @@ class BodySearch:
         Of very many the `count` that gain most, all where it is None.
         """
         gains, bend = self._gains([self.cover(body) for body in bodies], owner, pull)
-        if self.config.beam is not None:
-            gains = self._best_of_sides(gains)
+        places = self._candidates(gains)
+        places = places[np.argsort(-gains.flat[places], kind="stable")]
+        if count is not None:
+            places = places[: 4 * count]
+        gained, literals, which = gains.flat[places], *np.divmod(places, len(bodies))
+        same = np.stack((gained, bend.flat[places]), axis=1).round(6)  # bodies that cover the same rows
         found: dict[Body, float] = {}
-        seen: set[tuple[float, float]] = set()
-        most = 4 * (count or gains.size)
-        flat = gains.ravel()
-        order = np.argpartition(-flat, most)[:most] if most < len(flat) else np.arange(len(flat))
-        for place in order[np.argsort(-flat[order], kind="stable")]:
-            literal, which = divmod(int(place), len(bodies))
-            if flat[place] <= 0 or len(found) == count:
+        seen: set[tuple[float, ...]] = set()
+        for gain, literal, old, cover in zip(
+            gained.tolist(), literals.tolist(), which.tolist(), map(tuple, same.tolist()), strict=True
+        ):
+            if len(found) == count:
                 break
-            body = self._with(bodies[which], literal)
-            same = (round(float(flat[place]), 6), round(float(bend.flat[place]), 6))
-            if body is None or body in found or (bodies[which] and same in seen):
+            if bodies[old] and cover in seen:
                 continue
-            seen.add(same)
-            found[body] = float(flat[place]) - self.config.price * len(body)
+            body = self._with(bodies[old], literal)
+            if body is None or body in found:
+                continue
+            seen.add(cover)
+            found[body] = gain - self.config.price * len(body)
         return found
 
-    def _best_of_sides(self, gains: Floats) -> Floats:
-        """The gains, 0 for all literals but the best of each column and sign, [2m, bodies]."""
-        ordered = gains[self._by_side]
-        tops = np.maximum.reduceat(ordered, self._sides, axis=0)
-        sizes = np.diff(self._sides, append=len(ordered))
-        kept = np.zeros_like(gains)
-        kept[self._by_side] = np.where(ordered == np.repeat(tops, sizes, axis=0), ordered, 0)
-        return kept
+    def _candidates(self, gains: Floats) -> NDArray[np.intp]:
+        """Places in the flat table of gains above 0; with a beam, only of the best by column and sign."""
+        good = gains > 0
+        if self.config.beam is not None:
+            tops = np.maximum.reduceat(gains, self._sides, axis=0)
+            good &= gains == np.repeat(tops, self._side_sizes, axis=0)
+        return np.flatnonzero(good)
 
     def _with(self, body: Body, literal: int) -> Body | None:
         """A body with one more literal and without those that it implies; None where nothing is added."""
-        m, table = self.table.m, self.table
-        atom, column = literal % m, table.column_of[literal % m]
+        if not body:
+            return (literal,)
+        m = len(self._column_of)
+        atom = literal % m
+        column = self._column_of[atom]
         kept = []
         for other in body:
             if other == literal or other % m == atom:
                 return None
-            if table.column_of[other % m] == column:
+            if self._column_of[other % m] == column:
                 same_sign = (other < m) == (literal < m)
-                if table.columns[column].ordered:
+                if self._is_ordered[atom]:
                     if same_sign:
                         stronger = atom > other if literal < m else atom < other - m
                         if not stronger:
