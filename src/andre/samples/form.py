@@ -110,7 +110,7 @@ class Form:
             good &= both.all(axis=2)
         atoms = space.atoms_of(single)
         for columns in self.require:
-            has = atoms[:, list(columns)].any(axis=1)
+            has: Bools = np.asarray(atoms[:, list(columns)].any(axis=1))
             good &= has[:, None] | has
         return good & ~np.eye(2 * m, dtype=np.bool_), np.diag(good)
 

@@ -134,7 +134,7 @@ class RuleSpace:
         joined = [(np.flatnonzero(codes[:, column] > 0), pair) for column, pair in self.equalities.items()]
         joined = [(rows, pair) for rows, pair in joined if len(rows)]
         before = -1
-        while (now := np.count_nonzero(binds)) != before:
+        while (now := int(binds.sum())) != before:
             before = now
             for rows, pair in joined:
                 either = binds[rows][:, pair].any(axis=1) | (len(pair) == 1)  # a constant needs no binding
