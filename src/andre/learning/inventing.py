@@ -43,13 +43,20 @@ def should_invent(made: Definition, facts: FactBase, plan: Plan) -> bool:
     """
     if made.result.stopped == "interrupted" or plan.mode != "define" or plan.semantics != "exists":
         return False
-    if plan.invent is not None:
-        return plan.invent > 0
-    if facts.bias is not None:
-        return facts.bias.enable_pi
+    if plan.invent == 0:
+        return False
+    if _is_asked(facts, plan) or facts.bias is not None:
+        return _is_asked(facts, plan)
     if made.confusion.true_positives + made.confusion.false_negatives > _FEW:
         return False
     return not made.flawless or (made.weak is not None and made.program.n_literals > _SHORT)
+
+
+def _is_asked(facts: FactBase, plan: Plan) -> bool:
+    """Whether the plan, or else a bias, asks for inventions."""
+    if plan.invent is not None:
+        return plan.invent > 0
+    return facts.bias is not None and facts.bias.enable_pi
 
 
 def learn_with_inventions(
@@ -82,7 +89,9 @@ def learn_with_inventions(
                 alone = _Offer(facts, language, used)
                 found = alone.learned(learn) if len(used) < len(batch) else tried
                 best = _better(best, alone.defined(found), plan)
-            if best is not made or late("inventing predicates") or _interrupted(tried):
+            # What two relations make together pays only where it is read three times.
+            enough = best is not made or (made.flawless and not _is_asked(facts, plan))
+            if enough or late("inventing predicates") or _interrupted(tried):
                 break
     return best
 
@@ -162,7 +171,10 @@ class _Offer:
 
 def _better(best: Definition, found: Definition | None, plan: Plan) -> Definition:
     """The one of two definitions that agrees with all examples, or else describes them shorter."""
-    if found is None or (plan.config.selection.strict and found.weak is not None):
+    selection = plan.config.selection
+    if found is None or (selection.strict and found.weak is not None):
+        return best
+    if len(found.program) > selection.max_rules:
         return best
     if found.flawless == best.flawless:
         return found if found.length < best.length - 1e-9 else best

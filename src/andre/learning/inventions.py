@@ -175,8 +175,8 @@ class Inventor:
     facts
         What is known; candidates are made from all of it but the target.
     language
-        What bodies may hold: no candidate is recursive where they are not, and types, declared or
-        inferred, say what goes with what.
+        What bodies may hold, which candidates keep to: none is recursive where the target may not be, and
+        types, declared or inferred, say what goes with what.
     leading
         Relations to begin with, where there are more candidates than a batch has.
     batch
@@ -189,7 +189,7 @@ class Inventor:
     >>> for batch in Inventor(facts, Language("h/1")).batches():
     ...     print(*(one.word.name for one in batch))
     edge_closure edge_either_way
-    edge_then_edge
+    edge_then_edge edge_and_edge_from_same edge_and_edge_to_same
     edge_either_way_closure
     """
 
@@ -199,10 +199,16 @@ class Inventor:
         target, types = language.key(facts), language.types_of(facts)
         self.background, self.language, self.batch = background_of(facts, target), language, batch
         relations = self.background.relations
+        allowed = language.body_keys(facts)
+        self._recursive = target in allowed
+        excluded = {text.partition("(")[0].partition("/")[0].strip() for text in language.exclude}
         keys = [
             key
-            for key in language.body_keys(facts)
-            if key in relations and key[1] <= 2 and len(relations[key]) <= _MOST_FACTS
+            for key in allowed
+            if key in relations
+            and key[1] <= 2
+            and len(relations[key]) <= _MOST_FACTS
+            and key[0] not in excluded
         ]
         first = {key: place for place, key in enumerate(leading)}
         keys.sort(key=lambda key: first.get(key, len(first)))
@@ -210,6 +216,7 @@ class Inventor:
         self.links = [word for word in words if len(word.kinds) == 2]
         self.qualities = [word for word in words if len(word.kinds) == 1]
         self._target = target[0]
+        self._places = {key: place for place, key in enumerate(facts.relations)}
         self._names = {name for name, _ in facts.relations}
         self._seen = {rows for one in relations.values() for rows in _readings(one.codes.tolist())}
 
@@ -218,17 +225,18 @@ class Inventor:
         simple = self._new(self._alternatives())
         paired = self._new(self._pairs())
         yield from filter(None, (simple, paired))
-        if self.language.recursion:
+        if self._recursive:
             links = [one for one in (*simple, *paired) if one.word.is_link]
             yield from filter(None, [self._new(map(_closed, links))])
 
     def _alternatives(self) -> Iterator[Invention]:
-        if self.language.recursion:
+        if self._recursive:
             yield from (closure(link) for link in self.links if link.is_link)
         for words in (self.links, self.qualities):
-            yield from (
-                union(one, other) for one, other in combinations(words, 2) if one.kinds == other.kinds
-            )
+            for two in combinations(words, 2):
+                one, other = sorted(two, key=lambda word: self._places[word.key])
+                if one.kinds == other.kinds:
+                    yield union(one, other)
         yield from (either_way(link) for link in self.links if link.is_link and not link.inputs)
 
     def _pairs(self) -> Iterator[Invention]:
@@ -251,7 +259,7 @@ class Inventor:
     def _new(self, candidates: Iterable[Invention]) -> tuple[Invention, ...]:
         """The first candidates that hold of what no relation so far does, under names of their own."""
         found: list[Invention] = []
-        for one in candidates:
+        for one in filter(self._keeps, candidates):
             if len(found) == self.batch:
                 break
             check()
@@ -265,6 +273,14 @@ class Inventor:
                 self._names.add(named.word.name)
                 found.append(named)
         return tuple(found)
+
+    def _keeps(self, one: Invention) -> bool:
+        """Whether its rules are no longer than the language allows."""
+        most, variables = self.language.max_body, self.language.variables
+        return all(
+            (most is None or len(rule.body) <= most) and len(rule.variables) <= variables
+            for rule in one.rules
+        )
 
     def _named(self, one: Invention) -> Invention:
         """The same under a name that is free and can be read."""

@@ -3,8 +3,7 @@
 `learn_definition` judges programs at their fixpoint over the background, as a
 recursive definition must be. `learn_from_examples` judges them by one
 application of their rules to what is known, which rows and completion need. A
-third way, such as one that invents predicates and trains several heads together,
-is a third function here, chosen in `targets`.
+third way is a third function here, chosen in `targets`.
 """
 
 from __future__ import annotations

@@ -132,6 +132,7 @@ class Plan:
                 "head atoms are drawn in mode 'complete' and semantics 'exists' only: leave heads out"
             )
         if preset == "paper":
+            own.setdefault("invent", 0)
             own.setdefault("short_bodies", False)
             own.setdefault("calibrate", False)
             if semantics == "rows" and facts.origin not in _KNOWLEDGE_BASES and "criterion" not in options:
