@@ -22,6 +22,7 @@ from andre.learning.choose import (
     select,
 )
 from andre.learning.config import Config, Floor, Guide, SelectionConfig, TrainingConfig
+from andre.learning.definitions import background_of, labels_of, listed_labels
 from andre.learning.ensemble import (
     Fit,
     LabelledTable,
@@ -36,7 +37,6 @@ from andre.learning.ensemble import (
 )
 from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
-from andre.learning.modes import background_of, labels_of, listed_labels
 from andre.learning.plan import Plan, learnable, with_inequalities
 from andre.learning.plots import (
     plot_accuracy,

@@ -14,13 +14,12 @@ from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
 from andre.facts import FactBase
 from andre.learning.callbacks import Callback
-from andre.learning.modes import (
+from andre.learning.definitions import learn_definition, recursive_program
+from andre.learning.from_examples import (
     Agreed,
     agreeing_program,
-    learn_definition,
     learn_from_examples,
     recounted,
-    recursive_program,
     with_moved_cuts,
     wrongly_derived,
 )

@@ -17,8 +17,9 @@ from andre.facts import Calibration, FactBase, Key
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
+from andre.learning.definitions import background_of, fits_tables, learn_definition
+from andre.learning.from_examples import learn_from_examples
 from andre.learning.inventing import learn_with_inventions, should_invent
-from andre.learning.modes import background_of, fits_tables, learn_definition, learn_from_examples
 from andre.learning.plan import Plan, with_background
 from andre.learning.reaching import learn_from_reach, needs_reach
 from andre.learning.results import Definition, TargetStore, Theory

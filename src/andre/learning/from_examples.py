@@ -1,0 +1,336 @@
+"""Learning the rules of a target by one application of them to what is known.
+
+So do examples that are rows, knowledge bases that are completed, and definitions that do not read themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from andre.arrays import Bools, Floats, Ints, is_among
+from andre.census import Census, head_domains
+from andre.errors import LogicError
+from andre.evaluation import (
+    Confusion,
+    CrispSample,
+    program_length,
+)
+from andre.facts import FactBase
+from andre.inference import BodyEvaluator
+from andre.learning.callbacks import Callback
+from andre.learning.choose.consistent import grown_bodies, shortest_consistent
+from andre.learning.choose.pool import KEPT, RulePool, with_counts
+from andre.learning.choose.refinement import Refiner
+from andre.learning.choose.rejection import Weighing
+from andre.learning.choose.selection import nothing, select
+from andre.learning.config import SLACK, Config, Guide
+from andre.learning.fitting import fit
+from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
+from andre.learning.proposing import Effort, promising_columns, propose_bodies
+from andre.learning.results import Counts, Definition, Result, judge
+from andre.learning.short_bodies import best_short_bodies
+from andre.learning.weak import Weak
+from andre.limits import check, limited, stage, time_left, unhurried
+from andre.logic import Program
+from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
+
+#: Runs for a definition that is known to be one short rule: they are made for what they show.
+FOR_SETTLED = Effort(
+    rows=20_000, rounds=1, restarts=Fraction(1, 4), steps=Fraction(1, 3), time=Fraction(1, 3)
+)
+#: Nats that a definition which agrees with all examples may be longer than one with mistakes, at the least.
+_TRUST = 10.0
+#: Runs on wide samples: what they propose is refined by the choice, so that more steps change nothing.
+_FOR_WIDE_SAMPLES = Effort(
+    rows=6_000, rounds=1, restarts=Fraction(1, 2), steps=Fraction(2, 3), time=Fraction(1, 2)
+)
+#: The share of the time that is left in which short bodies are counted.
+_FOR_SHORT_BODIES = 0.5
+#: What a step costs, rows times candidates, from which on runs see a part only.
+_WIDE = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Agreed:
+    """A program that agrees with all examples."""
+
+    codes: Codes  #: [rules, m]
+    length: float  #: of the description of the labels by it
+    empty_length: float  #: of a list of them
+
+
+def agreeing_program(census: Census, language: Language, plan: Plan) -> Agreed | None:
+    """The shortest program found that agrees with all examples of a census, without any runs.
+
+    None where none is found, or where such a program is not asked for.
+    """
+    selection = plan.config.selection
+    if selection.strict or selection.criterion != "description" or len(plan.known):
+        return None
+    crisp, form = CrispSample.of(census.to_sample()), language.form(census.space)
+    none = np.zeros((0, census.space.m), dtype=np.int8)
+    codes = shortest_consistent(crisp, none, form, max_rules=selection.max_rules)
+    if codes is None or not _agrees(crisp, codes):
+        return None
+    with unhurried():
+        return Agreed(codes, program_length(crisp, codes), nothing(crisp).length)
+
+
+def learn_from_examples(
+    census: Census,
+    language: Language,
+    plan: Plan,
+    callbacks: tuple[Callback, ...],
+    agreed: Codes | None = None,
+) -> Definition:
+    """The rules that describe the examples of a census shortest, applied once to what is known.
+
+    Parameters
+    ----------
+    agreed
+        A program that agrees with all examples, [rules, m], where one is known: it is taken unless a
+        shorter one is found by a few runs.
+    """
+    sample = census.to_sample()
+    space, head = sample.space, sample.space.head
+    crisp, selection = CrispSample.of(sample), plan.config.selection
+    form = replace(language.form(space), safe=selection.safe)
+    if plan.mode == "complete" and not selection.negated_target:
+        form = replace(form, unnegated=tuple(np.flatnonzero(space.recursive).tolist()))
+    extra = np.zeros((0, space.m), dtype=np.int8)
+    if plan.short_bodies:
+        with limited(time_left().share(_FOR_SHORT_BODIES)):
+            extra = best_short_bodies(crisp, form, selection)
+            if space.links:  # further literals pay only together
+                extra = np.concatenate([grown_bodies(crisp, form, most=selection.pool), extra])
+    known = known_about(plan.known, head.key)
+    fixed = encode_known(known, space, identity=plan.identity) if len(known) else None
+    if agreed is not None:
+        extra = np.concatenate([agreed, extra])
+        result = fit_screened(sample, crisp, plan.config, form, extra, callbacks, effort=FOR_SETTLED)
+    elif fixed is None and selection.criterion == "description" and is_wide(sample):
+        result = fit_screened(sample, crisp, plan.config, form, extra, callbacks)
+    else:
+        result = fit(sample, plan.config, callbacks=callbacks, guide=Guide(form, extra, fixed))
+    pool = pool_of(crisp, [result.proposed, result.codes, extra], form, identity=plan.identity)
+    pool = pool.by_length(crisp.totals)
+    weak = None
+    if plan.mode == "define" and fixed is None:
+        result, weak = _agreeing(result, crisp, pool, form, plan, agreed)
+    with unhurried():
+        covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
+    weighing = Weighing(pool, crisp.totals, selection.floor(crisp.totals[0]))
+    rules = (with_inequalities(rule) if plan.identity else rule for rule in result.program)
+    return Definition(
+        target=key_text(head.key),
+        program=Program(tuple(rule.tidy() for rule in rules)),
+        counts=Counts.of(census),
+        confusion=confusion_of(covered, crisp.totals),
+        length=result.length,
+        empty_length=result.empty_length,
+        result=result,
+        pool=pool.first(KEPT),
+        rejected=tuple(weighing.rejected(result.codes)),
+        reason=None if len(result.program) else weighing.why_nothing(stopped_early(result)),
+        weak=weak,
+    )
+
+
+def _agreeing(
+    result: Result, crisp: CrispSample, pool: RulePool, form: Form, plan: Plan, agreed: Codes | None
+) -> tuple[Result, Weak | None]:
+    """The result, or where it has no rule or examples are clean, one whose rules agree with all examples."""
+    selection, totals = plan.config.selection, crisp.totals
+    with unhurried():
+        if selection.noise != 0 and (selection.strict or _agrees(crisp, result.codes)):
+            return result, None
+    codes = agreed
+    if codes is None:  # a search of its own, which the time limit ends
+        codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
+    with unhurried():
+        if codes is None or not _agrees(crisp, codes):
+            return result, None
+        covered = np.array([totals[0], 0.0])
+        program, scores = judge(crisp.space.program(codes), [("train", crisp)])
+        length = program_length(crisp, codes)
+    trusted = result.length + max(_TRUST, result.empty_length / 2)
+    if len(result.program) and length > trusted and selection.noise != 0:
+        return result, None  # it is so much longer that mistakes are likelier
+    found = replace(result, program=program, length=length, scores=scores)
+    if length < result.empty_length:
+        return found, None
+    if selection.strict:
+        return result, None
+    ties = 0
+    if len(codes) == 1:  # every rule that covers the same in as many literals would do
+        same = (pool.counts == covered).all(axis=1)
+        sizes = np.count_nonzero(pool.bodies[same], axis=1)
+        ties = max(0, int((sizes == np.count_nonzero(codes)).sum()) - 1)
+    return found, Weak(float(covered[0]), length - result.empty_length, ties)
+
+
+def _agrees(crisp: CrispSample, codes: Codes) -> bool:
+    """Whether a program covers all positives and no negative; examples that look the same may have both."""
+    with unhurried():
+        covered = crisp.counts(crisp.predicts(codes)[None])[0]
+    return bool(covered[0] >= crisp.totals[0] * SLACK and covered[1] == 0)
+
+
+def wrongly_derived(program: Program, facts: FactBase, language: Language, most: int = 4_000) -> Ints:
+    """Head atoms that a program derives in one step and that are not true, so many at the most, [N, arity].
+
+    Parameters
+    ----------
+    facts
+        What is known; in a closed world what the target's facts do not state is false.
+    """
+    derived = _derived(program, facts, language)
+    found = np.concatenate([np.zeros((0, language.key(facts)[1]), dtype=np.int64), *derived])
+    found = np.unique(found, axis=0)
+    true = _true_heads(facts, language)
+    wrong = found[~is_among(found, true, max(1, len(facts.constants)))]
+    return wrong[:: max(1, len(wrong) // most)][:most]
+
+
+def recounted(made: Definition, facts: FactBase, language: Language) -> Definition:
+    """A definition that does not read itself, with the exact counts of its rules over all head atoms."""
+    n, true = max(1, len(facts.constants)), _true_heads(facts, language)
+    domains = head_domains(facts, language)
+    total = int(np.prod([len(domain) for domain in domains], dtype=object))
+    derived = _derived(made.program, facts, language)
+    rules = []
+    for rule, heads in zip(made.program, derived, strict=True):
+        right = np.count_nonzero(is_among(heads, true, n))
+        rules.append(with_counts(rule, np.array([right, len(heads) - right], dtype=np.float64)))
+    every = np.unique(np.concatenate([true[:0], *derived]), axis=0)
+    right = np.count_nonzero(is_among(every, true, n))
+    covered, totals = np.array([right, len(every) - right]), np.array([len(true), total - len(true)])
+    return replace(made, program=Program(tuple(rules)), confusion=confusion_of(covered, totals))
+
+
+def _true_heads(facts: FactBase, language: Language) -> Ints:
+    relation = facts.select("train").relations[language.key(facts)]
+    return relation.codes[~relation.column("negative") & (relation.column("probability") > 0.5)].astype(
+        np.int64
+    )
+
+
+def _derived(program: Program, facts: FactBase, language: Language) -> list[Ints]:
+    """The head atoms within the head's domains that each rule derives in one step, [N, arity] each."""
+    bodies, domains = BodyEvaluator(facts, likely=True), head_domains(facts, language)
+    found = []
+    for rule in program:
+        check()
+        heads = bodies.cover(rule.unified()).heads
+        inside = np.ones(len(heads), dtype=np.bool_)
+        for domain, column in zip(domains, heads.T, strict=True):
+            inside &= np.isin(column, domain)
+        found.append(heads[inside])
+    return found
+
+
+def with_moved_cuts(made: Definition, census: Census, language: Language, plan: Plan) -> Definition:
+    """The definition with single edits of its rules over a census that has more cuts of numbers.
+
+    Parameters
+    ----------
+    made
+        What was learned over a census with the same candidates and fewer cuts.
+    """
+    selection, space = plan.config.selection, census.space
+    crisp, form = CrispSample.of(census.to_sample()), language.form(space)
+    try:
+        codes = space.encode(made.result.program)
+    except LogicError:  # a candidate that tells no more beside the finer ones
+        return made
+    floor = selection.floor(crisp.totals[0])
+    codes, length = Refiner(crisp, None, floor, form, selection.max_rules).refine(codes)
+    with unhurried():
+        if length >= program_length(crisp, space.encode(made.result.program)) - 1e-9:
+            return made
+        program, scores = judge(space.program(codes), [("train", crisp)])
+        covered = crisp.counts(crisp.predicts(codes)[None])[0]
+    result = replace(made.result, space=space, program=program, length=length, scores=scores)
+    return replace(
+        made,
+        program=Program(tuple(rule.tidy() for rule in program)),
+        confusion=confusion_of(covered, crisp.totals),
+        length=length,
+        result=result,
+        pool=RulePool(space, np.zeros((0, space.m), dtype=np.int8), np.zeros((0, 2))),
+    )
+
+
+def is_wide(sample: Sample) -> bool:
+    """Whether runs that saw all rows and candidates would take long."""
+    entries = sample.n_rows if sample.members is None else max(sample.n_rows, len(sample.members.rows) // 8)
+    return entries * sample.space.m > _WIDE
+
+
+def fit_screened(
+    sample: Sample,
+    crisp: CrispSample,
+    config: Config,
+    form: Form,
+    extra: Codes,
+    callbacks: tuple[Callback, ...] = (),
+    *,
+    effort: Effort = _FOR_WIDE_SAMPLES,
+) -> Result:
+    """Learn a program from a wide sample: runs propose from a part of it, the choice is made on all.
+
+    Parameters
+    ----------
+    sample, crisp
+        The examples, and the same cut at one half.
+    extra
+        Bodies to pool, [bodies, m], which also say what candidates are promising; without any all are.
+    effort
+        What the runs see and do.
+    """
+    space = sample.space
+    shown = promising_columns(extra, form)
+    if not (shown & stated_columns(space)).any():  # no short body is any good: there is nothing to go by
+        shown[:] = True
+    found = propose_bodies(sample, config, effort, Guide(form), columns=shown, callbacks=callbacks)
+    programs = [space.encode(run.program) for run in found.runs]
+    pooled = Guide(form, np.concatenate([extra, found.proposed]))
+    chosen = select(crisp, programs, config.selection, pooled)
+    with unhurried():
+        program, scores = judge(space.program(chosen.codes), [("train", crisp)])
+        empty_length = nothing(crisp).length
+    return replace(
+        found,
+        config=config,
+        program=program,
+        length=chosen.length,
+        empty_length=empty_length,
+        scores=scores,
+    )
+
+
+def pool_of(crisp: CrispSample, bodies: list[Codes], form: Form, *, identity: bool = False) -> RulePool:
+    """The pool of these bodies; none where there is no time to count them."""
+    with stage("pooling rules"):
+        return RulePool.of(crisp, np.concatenate(bodies), form, identity=identity)
+    none = np.zeros((0, crisp.space.m), dtype=np.int8)
+    return RulePool(crisp.space, none, np.zeros((0, 2)), identity)
+
+
+def stated_columns(space: RuleSpace) -> Bools:
+    """Which candidates are read off facts, [m]; the others are comparisons."""
+    return np.array([not atom.is_builtin for atom in space.atoms])
+
+
+def confusion_of(covered: Floats, totals: Floats) -> Confusion:
+    """The confusion of a program that covers so many positives and negatives, [2], of all, [2]."""
+    held, every = (np.rint(counts).astype(int) for counts in (covered, totals))
+    return Confusion(*held.tolist(), *(every - held).tolist())
+
+
+def stopped_early(result: Result) -> str | None:
+    """Why learning ended early, be it the runs or what followed."""
+    return result.stopped or ("time" if time_left().passed else None)
