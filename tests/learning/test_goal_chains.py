@@ -139,7 +139,7 @@ def test_learning_takes_a_program_without_mistakes_from_chains() -> None:
     (definition,) = learn(facts, "f/2", variables=3, types=types, **quick)
     assert (definition.confusion.false_positives, definition.confusion.false_negatives) == (0, 0)
     assert any(rule.is_recursive for rule in definition.program)
-    assert definition.notes[-1].endswith("too few to tell it from chance: give more")
+    assert definition.weak is not None
 
 
 @settings(max_examples=25)

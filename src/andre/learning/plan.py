@@ -59,7 +59,7 @@ class Plan:
     #: Predicates that may be invented for a target, at the most. None: two where the bias enables it, and
     #: without a bias where few examples have no program that agrees with all, or a weak one that is long.
     invent: int | None = None
-    #: Whether rules of more variables, and with constants, are tried where those of a few explain little.
+    #: Whether rules of more variables, and with constants, are tried where those of a few explain nothing.
     widen: bool = False
 
     def __post_init__(self) -> None:

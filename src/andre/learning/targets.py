@@ -28,8 +28,8 @@ from andre.samples import Language, key_text, training_facts
 
 #: The share of the time limit in which all head atoms are counted; after it some are drawn to stand for all.
 _FOR_ALL_HEADS = 0.5
-#: Variables that a rule may have where those of a few explain little.
-_WIDER = 6
+#: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
+_WIDER, _WIDENING = 6, 60.0
 #: Settings of runs beside invented predicates: what is worth inventing makes short rules.
 _BESIDE_INVENTIONS = {"restarts": 1, "rounds": 1, "steps": 75}
 
@@ -206,11 +206,6 @@ def _definitions(
             future.cancel()
 
 
-def _explains_most(made: Definition) -> bool:
-    """Whether a definition is no guess, and explains more true examples than it leaves."""
-    return made.weak is None and made.confusion.true_positives > made.confusion.false_negatives
-
-
 @dataclass(frozen=True)
 class _Learner:
     """Learns one target at a time; a value, so that other processes can be given it."""
@@ -232,7 +227,7 @@ class _Learner:
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
             made = self._stages(language)
-            if self.plan.widen and self.calibration is None and not _explains_most(made):
+            if self.plan.widen and self.calibration is None and not len(made.program):
                 made = self._widened(made, language)
             if self.calibration is None and should_invent(made, self.facts, self.plan):
                 made = learn_with_inventions(made, self.facts, language, self.plan, self._beside)
@@ -251,13 +246,13 @@ class _Learner:
         """The definition, or a better one by rules of more variables, with constants."""
         wider = replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
         found: Definition | None = None
-        with stage("trying more variables"):
+        with limited(Deadline.after(_WIDENING)), stage("trying more variables"):
             found = learn_from_reach(self.facts, wider, self.plan, self.callbacks)
         if found is None or not len(found.program) or not (found.flawless or found.length < made.length):
             return made
         note = (
             f"rules of up to {wider.variables} variables were tried, as those of {language.variables} "
-            "explain little; --variables says how many there may be"
+            "explain nothing; --variables says how many there may be"
         )
         return replace(found, notes=(*found.notes, note))
 
