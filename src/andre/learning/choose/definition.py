@@ -321,7 +321,7 @@ def _best(ranked: Iterable[tuple[float, Numbers]], count: int) -> list[tuple[flo
 def _oddity(bodies: Codes) -> tuple[int, int]:
     """How many literals of a program are negated, and how many are different: rules are mostly alike."""
     different = np.unique(np.argwhere(bodies)[:, 1] * 2 + (bodies[bodies != 0] < 0))
-    return np.count_nonzero(bodies < 0), len(different)
+    return int(np.count_nonzero(bodies < 0)), len(different)
 
 
 def _edited(body: Codes, *, grow: bool) -> Codes:
