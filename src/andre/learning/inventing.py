@@ -89,8 +89,8 @@ def learn_with_inventions(
                 alone = _Offer(facts, language, used)
                 found = alone.learned(learn) if len(used) < len(batch) else tried
                 best = _better(best, alone.defined(found), plan)
-            # What two relations make together pays only where it is read three times.
-            enough = best is not made or (made.flawless and not _is_asked(facts, plan))
+            # What two relations make together could be said by more variables, and pays if read three times.
+            enough = best is not made or not _is_asked(facts, plan)
             if enough or late("inventing predicates") or _interrupted(tried):
                 break
     return best

@@ -226,12 +226,12 @@ class _Learner:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
-            made = self._stages(language)
-            if self.plan.widen and self.calibration is None and not len(made.program):
+            made = plain = self._stages(language)
+            if self.calibration is None and should_invent(plain, self.facts, self.plan):
+                made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
+            if made is plain and self.plan.widen and self.calibration is None and not len(made.program):
                 made = self._widened(made, language)
-            if self.calibration is None and should_invent(made, self.facts, self.plan):
-                made = learn_with_inventions(made, self.facts, language, self.plan, self._beside)
-                made = replace(made, seconds=time.monotonic() - began)
+            made = replace(made, seconds=time.monotonic() - began)
         if not watch.cut:
             return made
         result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
