@@ -177,7 +177,7 @@ def most_wrong(length: float, totals: Floats, m: int) -> float:
             few = wrong
         else:
             many = wrong
-    return few
+    return float(few)
 
 
 def program_length(sample: CrispSample, codes: Codes) -> float:

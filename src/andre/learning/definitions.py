@@ -237,13 +237,8 @@ def _chain_programs(
     """Programs of one recursive rule and its base cases that a language allows, the best first."""
     with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
         for program in ChainSearch(Vocabulary(facts, language), labels, m).programs():
-            longest = max(len(rule.body) for rule in program)
-            widest = max(len(rule.variables) for rule in program)
-            if (
-                len(program) <= config.selection.max_rules
-                and widest <= language.variables
-                and (language.max_body is None or longest <= language.max_body)
-            ):
+            allowed = all(language.allows(rule.tidy(), facts) for rule in program)
+            if allowed and len(program) <= config.selection.max_rules:
                 yield program
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from andre.errors import ConfigError, DataError
 from andre.facts import Bias, FactBase, Key, argument_types
-from andre.logic import Atom, Constant, Variable
+from andre.logic import Atom, Constant, Rule, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
 
@@ -326,6 +326,30 @@ class Language:
         [True, True, False]
         """
         return bool(set(map(_plain, self.exclude)) & _names_of(atom))
+
+    def allows(self, rule: Rule, facts: FactBase) -> bool:
+        """Whether a rule, its variables named X1, X2, ..., keeps to this language over some facts.
+
+        Examples
+        --------
+        >>> from andre.logic import parse_atom, parse_rule
+        >>> facts = FactBase.from_facts([parse_atom("p(a, b)"), parse_atom("h(a)")])
+        >>> rules = parse_rule("h(X1) :- p(X1, X2), p(X2, X1)."), parse_rule("h(X1) :- p(X1, X2).")
+        >>> [Language("h/1").allows(rule, facts) for rule in rules]
+        [True, False]
+        """
+        atoms, keys = [literal.atom for literal in rule.body], set(self.body_keys(facts))
+        named = set[str]().union(*map(_names_of, atoms))
+        places = [arg for atom in atoms for arg in atom.args]
+        return (
+            all(atom.is_builtin or atom.key in keys for atom in atoms)
+            and not any(map(self.excludes, atoms))
+            and set(map(_plain, self.require)) <= named
+            and len(rule.variables) <= self.variables
+            and (self.max_body is None or len(rule.body) <= self.max_body)
+            and (self.negation or not any(literal.negated for literal in rule.body))
+            and (self.singletons or all(places.count(one) > 1 for one in rule.auxiliary_variables))
+        )
 
     def form(self, space: RuleSpace) -> Form:
         """What this language asks of whole bodies, as a check over the columns of a rule space."""
