@@ -52,9 +52,20 @@ def draw_examples(
     relation = facts.select("train").relations[language.key(facts)]
     chance = np.where(relation.column("negative"), 0.0, relation.column("probability"))
     heads = relation.codes.astype(np.int64)
+    rng = np.random.default_rng(seed)
     if relation.negative is not None or facts.world == "open":
-        return Examples(heads, chance, 1 - chance, len(heads))
-    domains, rng = head_domains(facts, language), np.random.default_rng(seed)
+        false = np.flatnonzero(chance == 0)
+        if len(heads) <= most or len(false) <= most // 2:
+            return Examples(heads, chance, 1 - chance, len(heads))
+        others = np.flatnonzero(chance > 0)
+        drawn = rng.choice(false, max(most // 2, most - len(others)), replace=False)
+        if also is not None:  # denied ones that are known to matter come first
+            wanted = false[is_among(heads[false], also, max(1, len(facts.constants)))]
+            drawn = np.concatenate([wanted, np.setdiff1d(drawn, wanted)])[: max(len(drawn), len(wanted))]
+        kept = np.sort(np.concatenate([others, drawn]))
+        weight = np.where(chance[kept] == 0, len(false) / len(drawn), 1 - chance[kept])
+        return Examples(heads[kept], chance[kept], weight, len(heads))
+    domains = head_domains(facts, language)
     total, base = int(np.prod([len(one) for one in domains], dtype=object)), max(1, len(facts.constants))
     if total <= most:
         grid = np.stack([axis.ravel() for axis in np.meshgrid(*domains, indexing="ij")], axis=1)

@@ -180,42 +180,60 @@ def _agrees(crisp: CrispSample, codes: Codes) -> bool:
 
 
 def wrongly_derived(program: Program, facts: FactBase, language: Language, most: int = 4_000) -> Ints:
-    """Head atoms that a program derives in one step and that are not true, so many at the most, [N, arity].
+    """Head atoms that a program derives in one step and that are false, so many at the most, [N, arity].
 
     Parameters
     ----------
     facts
-        What is known; in a closed world what the target's facts do not state is false.
+        What is known. Where none of the target's facts is denied, all are false that are not stated.
     """
+    labels, n = _HeadLabels.of(facts, language), max(1, len(facts.constants))
     derived = _derived(program, facts, language)
-    found = np.concatenate([np.zeros((0, language.key(facts)[1]), dtype=np.int64), *derived])
-    found = np.unique(found, axis=0)
-    true = _true_heads(facts, language)
-    wrong = found[~is_among(found, true, max(1, len(facts.constants)))]
+    found = np.unique(np.concatenate([labels.true[:0], *derived]), axis=0)
+    wrong = found[labels.wrong(found, n)]
     return wrong[:: max(1, len(wrong) // most)][:most]
 
 
 def recounted(made: Definition, facts: FactBase, language: Language) -> Definition:
     """A definition that does not read itself, with the exact counts of its rules over all head atoms."""
-    n, true = max(1, len(facts.constants)), _true_heads(facts, language)
-    domains = head_domains(facts, language)
-    total = int(np.prod([len(domain) for domain in domains], dtype=object))
+    labels, n = _HeadLabels.of(facts, language), max(1, len(facts.constants))
+
+    def counts(heads: Ints) -> Floats:
+        right = np.count_nonzero(is_among(heads, labels.true, n))
+        return np.array([right, np.count_nonzero(labels.wrong(heads, n))], dtype=np.float64)
+
     derived = _derived(made.program, facts, language)
-    rules = []
-    for rule, heads in zip(made.program, derived, strict=True):
-        right = np.count_nonzero(is_among(heads, true, n))
-        rules.append(with_counts(rule, np.array([right, len(heads) - right], dtype=np.float64)))
-    every = np.unique(np.concatenate([true[:0], *derived]), axis=0)
-    right = np.count_nonzero(is_among(every, true, n))
-    covered, totals = np.array([right, len(every) - right]), np.array([len(true), total - len(true)])
-    return replace(made, program=Program(tuple(rules)), confusion=confusion_of(covered, totals))
+    rules = tuple(map(with_counts, made.program, map(counts, derived)))
+    every = np.unique(np.concatenate([labels.true[:0], *derived]), axis=0)
+    totals = np.array([len(labels.true), labels.n_false], dtype=np.float64)
+    return replace(made, program=Program(rules), confusion=confusion_of(counts(every), totals))
 
 
-def _true_heads(facts: FactBase, language: Language) -> Ints:
-    relation = facts.select("train").relations[language.key(facts)]
-    return relation.codes[~relation.column("negative") & (relation.column("probability") > 0.5)].astype(
-        np.int64
-    )
+@dataclass(frozen=True, eq=False)
+class _HeadLabels:
+    """The head atoms that are true, and those that are denied; None: all are false that are not true."""
+
+    true: Ints  #: [N, arity]
+    denied: Ints | None
+    n_false: int
+
+    @classmethod
+    def of(cls, facts: FactBase, language: Language) -> _HeadLabels:
+        relation = facts.select("train").relations[language.key(facts)]
+        codes, likely = relation.codes.astype(np.int64), relation.column("probability") > 0.5
+        true = codes[~relation.column("negative") & likely]
+        if relation.negative is not None or facts.world == "open":
+            denied = codes[relation.column("negative") | ~likely]
+            return cls(true, denied, len(denied))
+        domains = head_domains(facts, language)
+        total = int(np.prod([len(domain) for domain in domains], dtype=object))
+        return cls(true, None, total - len(true))
+
+    def wrong(self, heads: Ints, n: int) -> Bools:
+        """Which head atoms are false, given the number of constants."""
+        if self.denied is None:
+            return ~is_among(heads, self.true, n)
+        return is_among(heads, self.denied, n)
 
 
 def _derived(program: Program, facts: FactBase, language: Language) -> list[Ints]:
