@@ -63,8 +63,8 @@ def draw_examples(
             wanted = false[is_among(heads[false], also, max(1, len(facts.constants)))]
             drawn = np.concatenate([wanted, np.setdiff1d(drawn, wanted)])[: max(len(drawn), len(wanted))]
         kept = np.sort(np.concatenate([others, drawn]))
-        weight = np.where(chance[kept] == 0, len(false) / len(drawn), 1 - chance[kept])
-        return Examples(heads[kept], chance[kept], weight, len(heads))
+        against = np.where(chance[kept] == 0, len(false) / len(drawn), 1 - chance[kept])
+        return Examples(heads[kept], chance[kept], against, len(heads))
     domains = head_domains(facts, language)
     total, base = int(np.prod([len(one) for one in domains], dtype=object)), max(1, len(facts.constants))
     if total <= most:
