@@ -80,8 +80,6 @@ def test_what_a_folder_leaves_open_is_not_judged(folder: Path) -> None:
     (folder / "exs.pl").write_text("".join(f"pos(grand(p{n},p{n + 2})).\n" for n in range(0, 39, 2)))
     found = learn_folder(Source("grand", folder))
     assert found.training is not None
-    facts = read_facts(folder)
-    assert len(facts.relations["grand", 2]) == 20
     assert found.training in {0.0, 1.0}  # all or none of the twenty, whatever is derived besides
 
 

@@ -91,7 +91,7 @@ def test_what_was_left_out_is_told_with_its_reason() -> None:
             base("p(a)", "p(b)", "q(a)", "q(b)", "q(c)", probabilities=[0, 0, 1, 1, 1]),
             "p/1", {"variables": 1}, "all training facts of p/1 are denied",
         ),
-        (chain(), "path/2", {"variables": 9}, "there are 9 variables for 8 constants"),
+        (chain(), "path/2", {"variables": 9, "mode": "complete"}, "there are 9 variables for 8 constants"),
         (chain(), "path/2", {"variables": 1}, "path/2 has 2 variables in its head"),
         (chain(), "path/2", {"relations": (), "inequality": True}, "leaves no candidate"),
         (chain(), "path/2", {"exclude": ("edge", "path")}, "leaves no candidate"),

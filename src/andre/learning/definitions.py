@@ -323,7 +323,9 @@ def _proposed(
     runs = partial(propose_bodies, sample, plan.config, effort, callbacks=callbacks)
     result = runs(Guide(form, fixed=fixed, settles=settles))
     bodies, plain = [result.proposed], ~sample.space.recursive
-    done = settled or (settles is not None and settles(np.concatenate((result.proposed, short))))
+    done = settled
+    with stage("counting short bodies"):
+        done = settled or (settles is not None and settles(np.concatenate((result.proposed, short))))
     if (
         not (done or plain.all())
         and (stated_columns(sample.space) & plain).any()

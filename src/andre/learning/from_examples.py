@@ -26,7 +26,7 @@ from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.refinement import Refiner
 from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.selection import nothing, select
-from andre.learning.config import SLACK, Config, Guide
+from andre.learning.config import SLACK, Config, Guide, SelectionConfig
 from andre.learning.fitting import fit
 from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
@@ -73,7 +73,7 @@ def agreeing_program(census: Census, language: Language, plan: Plan) -> Agreed |
     crisp, form = CrispSample.of(census.to_sample()), language.form(census.space)
     none = np.zeros((0, census.space.m), dtype=np.int8)
     codes = shortest_consistent(crisp, none, form, max_rules=selection.max_rules)
-    if codes is None or not _agrees(crisp, codes):
+    if codes is None or not _agrees(crisp, codes, selection):
         return None
     with unhurried():
         return Agreed(codes, program_length(crisp, codes), nothing(crisp).length)
@@ -118,7 +118,7 @@ def learn_from_examples(
     pool = pool_of(crisp, [result.proposed, result.codes, extra], form, identity=plan.identity)
     pool = pool.by_length(crisp.totals)
     weak = None
-    if plan.mode == "define" and fixed is None:
+    if (plan.mode, plan.semantics) == ("define", "exists") and fixed is None:
         result, weak = _agreeing(result, crisp, pool, form, plan, agreed)
     with unhurried():
         covered = crisp.counts(crisp.predicts(result.codes)[None])[0]
@@ -145,13 +145,13 @@ def _agreeing(
     """The result, or where it has no rule or examples are clean, one whose rules agree with all examples."""
     selection, totals = plan.config.selection, crisp.totals
     with unhurried():
-        if selection.noise != 0 and (selection.strict or _agrees(crisp, result.codes)):
+        if selection.noise != 0 and (selection.strict or _agrees(crisp, result.codes, selection)):
             return result, None
     codes = agreed
     if codes is None:  # a search of its own, which the time limit ends
         codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
     with unhurried():
-        if codes is None or not _agrees(crisp, codes):
+        if codes is None or not _agrees(crisp, codes, selection):
             return result, None
         covered = np.array([totals[0], 0.0])
         program, scores = judge(crisp.space.program(codes), [("train", crisp)])
@@ -172,11 +172,15 @@ def _agreeing(
     return found, Weak(float(covered[0]), length - result.empty_length, ties)
 
 
-def _agrees(crisp: CrispSample, codes: Codes) -> bool:
-    """Whether a program covers all positives and no negative; examples that look the same may have both."""
+def _agrees(crisp: CrispSample, codes: Codes, selection: SelectionConfig) -> bool:
+    """Whether a program covers all positives and no negative, by rules of the support that is asked for.
+
+    Examples that look the same may be of both kinds.
+    """
     with unhurried():
         covered = crisp.counts(crisp.predicts(codes)[None])[0]
-    return bool(covered[0] >= crisp.totals[0] * SLACK and covered[1] == 0)
+        supported = selection.floor(crisp.totals[0]).supported(crisp.body_counts(codes)).all()
+    return bool(supported and covered[0] >= crisp.totals[0] * SLACK and covered[1] == 0)
 
 
 def wrongly_derived(program: Program, facts: FactBase, language: Language, most: int = 4_000) -> Ints:

@@ -227,20 +227,26 @@ class _Learner:
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
             made = plain = self._stages(language)
-            if self.calibration is None and should_invent(plain, self.facts, self.plan):
+            further = self._may_go_further(language)
+            if further and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
-            if made is plain and self.plan.widen and self.calibration is None and not len(made.program):
+            if further and made is plain and self.plan.widen and not len(made.program):
                 made = self._widened(made, language)
             made = replace(made, seconds=time.monotonic() - began)
         if not watch.cut:
             return made
         result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
         reached = "was reached" if watch.deadline.passed else "left too little time for some stages"
-        note = (
-            f"the time limit of {limit:g} s {reached}, so this is the best so far; "
-            f"cut short: {', '.join(watch.cut)}"
-        )
+        whose = f"the time limit of {limit:g} s" if limit is not None else "the limit of a stage"
+        note = f"{whose} {reached}, so this is the best so far; cut short: {', '.join(watch.cut)}"
         return replace(made, result=result, notes=(*made.notes, note))
+
+    def _may_go_further(self, language: Language) -> bool:
+        """Whether inventions and more variables may be tried: for a definition, by facts that are certain."""
+        plan, facts = self.plan, self.facts
+        if (plan.mode, plan.semantics) != ("define", "exists") or self.calibration is not None:
+            return False
+        return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
     def _widened(self, made: Definition, language: Language) -> Definition:
         """The definition, or a better one by rules of more variables, with constants."""
