@@ -1,8 +1,9 @@
-"""The twenty tasks of ∂ILP (Evans and Grefenstette 2018), each learned from as few facts as there.
+"""The twenty tasks of ∂ILP (Evans and Grefenstette 2018), each learned from few facts.
 
 Ten of them are also the paper's, on domains of other sizes; their names begin with dilp here. A graph
 of five nodes or the numbers up to ten are all there is to learn from, and what is not stated is false. Where
-the facts are not printed in the paper's appendix, they are as many as ∂ILP has. Every definition is judged
+the facts are not printed in the paper's appendix (twelve tasks, `grandparent` among them) they are ours, of
+about the size that ∂ILP's have, and not its own. Every definition is judged
 on a larger domain: longer rows of numbers, and lists, families and graphs that are drawn.
 """
 
