@@ -292,8 +292,8 @@ def _few_line(task: str, outcomes: Sequence[Recovery]) -> tuple[str, ...]:
 
 _FEW_PROTOCOL = (
     "The twenty tasks of ∂ILP (Evans and Grefenstette 2018), each learned from few facts: a graph of four "
-    "nodes, nine people, the numbers up to ten. Eight have the facts of the paper's appendix, the others facts "
-    "of that size that are our own, not ∂ILP's. What is not stated is false. A task is *recovered* "
+    "nodes, nine people, the numbers up to ten. Eight have the facts of the paper's appendix, the others "
+    "facts of that size that are our own, not ∂ILP's. What is not stated is false. A task is *recovered* "
     "where the program, run alone to its fixpoint on a larger domain, derives exactly the target. The seed "
     "draws the first weights and the larger domain; the facts to learn from are the same for all."
 )
