@@ -37,6 +37,10 @@ class CheckpointError(AndreError):
     """A saved model or checkpoint that is damaged or does not fit."""
 
 
+class AndreWarning(UserWarning):
+    """Something that went wrong beside the work, which goes on; the command line prints it as one line."""
+
+
 def shorten(text: str, most: int) -> str:
     """A text of the user's as an error quotes it: no more than its first characters.
 

@@ -45,9 +45,24 @@ def sample_name(name: str) -> str:
     return "sample" if FORMATS[name].folder else f"sample{FORMATS[name].suffixes[0]}"
 
 
+#: The samples of formats that are only read.
+_READ = {
+    "rdf": """# a graph
+<http://x.org/a> <http://x.org/p#edge> <http://x.org/b> .
+<http://x.org/b> <http://x.org/p#edge> <http://x.org/New%20York> .
+<http://x.org/New%20York> <http://x.org/p#edge> <http://x.org/a> .
+<http://x.org/a> <http://x.org/p#edge> <http://x.org/New%20York> .
+<http://x.org/a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://x.org/p#Red> .
+<http://x.org/New%20York> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://x.org/p#Red> .
+"""
+}
+
+
 @cache
 def sample_files(name: str) -> dict[str, bytes]:
     """The files of the sample of a format, written once: databases are slow to write."""
+    if name in _READ:
+        return {sample_name(name): _READ[name].encode()}
     with tempfile.TemporaryDirectory() as folder:
         write_facts(sample_base(name), Path(folder, sample_name(name)), name)
         files = [path for path in Path(folder).rglob("*") if path.is_file()]

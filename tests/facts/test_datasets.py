@@ -231,7 +231,7 @@ def test_the_splits_that_others_measure_on(
         pytest.skip(f"the split of {name} is not on this machine")
     monkeypatch.setenv("ANDRE_DATA", str(datasets))
     facts = load_split(name)
-    assert set(SPLITS) == {"wn18rr", "family"}
+    assert set(SPLITS) == {"wn18rr", "family", "fb15k-237"}
     assert counts == tuple(
         sum(relation.count(mark) for relation in facts.relations.values())
         for mark in ("train", "valid", "test")

@@ -1,7 +1,8 @@
 """Facts and tables of examples: what is known, and all reading and writing of it.
 
-- `relation`, `base`: the facts of a predicate as columns of codes, and the fact base of them all
+- `relation`, `base`, `order`: facts of a predicate as columns of codes, the fact base of them all, its order
 - `files`, `formats`, `frames`, `build`: facts from and to files, databases and DataFrames
+- `databases`: which relations the tables of a database become, and how their cells are read
 - `tables`: tables as people have them, what each column is taken for, and the classes of labels
 - `tasks`, `datasets`, `splits`: built-in tasks and noise, public datasets, held-out facts
 - `calibration`: what stated probabilities say, learned from all of them
@@ -13,9 +14,13 @@ from andre.facts.base import FEATURES, FactBase, Notes, World
 from andre.facts.bias import Bias
 from andre.facts.calibration import Calibration
 from andre.facts.datasets import read_source
-from andre.facts.files import read_facts, write_facts
+from andre.facts.files import is_database, read_facts, write_facts
 from andre.facts.formats import FORMATS
+from andre.facts.formats.databases.addresses import without_password
+from andre.facts.formats.databases.selection import Selection
+from andre.facts.formats.databases.tables import table_parts
 from andre.facts.frames import to_frames
+from andre.facts.order import in_canonical_order
 from andre.facts.query import as_stated, read_query
 from andre.facts.relation import MARKS, Key, Relation, Value
 from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
@@ -55,6 +60,7 @@ __all__ = [
     "RawTable",
     "Relation",
     "Schema",
+    "Selection",
     "Task",
     "TruthRows",
     "TypedColumn",
@@ -67,6 +73,8 @@ __all__ = [
     "canonical_level",
     "column_atom",
     "hold_out",
+    "in_canonical_order",
+    "is_database",
     "level_constant",
     "noisy",
     "probabilistic",
@@ -76,6 +84,8 @@ __all__ = [
     "read_query",
     "read_source",
     "row_facts",
+    "table_parts",
     "to_frames",
+    "without_password",
     "write_facts",
 ]

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from andre.arrays import row_keys
-from andre.errors import DataError
+from andre.errors import DataError, shorten
 from andre.facts.background import Background
 from andre.facts.bias import Bias
 from andre.facts.relation import (
@@ -27,7 +27,7 @@ from andre.facts.relation import (
     key_of,
     merge_equal,
 )
-from andre.logic import Atom, Constant, Program, html_table
+from andre.logic import Atom, Constant, Program, html_table, parse_atom
 
 #: What facts may have beside their arguments.
 FEATURES = (*COLUMNS, "rules", "bias")
@@ -131,23 +131,25 @@ class FactBase:
     @classmethod
     def from_facts(
         cls,
-        facts: Iterable[Atom],
+        facts: Iterable[Atom | str],
         *,
-        negatives: Iterable[Atom] = (),
+        negatives: Iterable[Atom | str] = (),
         probabilities: Iterable[float] | None = None,
         marks: Iterable[str] | None = None,
         world: World = "closed",
     ) -> FactBase:
-        """Facts from ground atoms, with a probability and a mark for each where given.
+        """Facts from ground atoms or their text, with a probability and a mark for each where given.
 
         Examples
         --------
+        >>> FactBase.from_facts(["parent(ann, bob)", "parent(bob, cy)"])
+        FactBase(2 facts, 1 relations, 3 constants)
         >>> a, b = Atom("p", (Constant("a"),)), Atom("p", (Constant("b"),))
         >>> base = FactBase.from_facts([a], negatives=[b], probabilities=[0.9], world="open")
         >>> base.relations["p", 1].probability.tolist(), base.truth(a), base.truth(b)
         ([0.9, 1.0], True, False)
         """
-        stated, denied = list(facts), list(negatives)
+        stated, denied = list(map(_as_atom, _as_many(facts))), list(map(_as_atom, _as_many(negatives)))
         chances = [1.0] * len(stated) if probabilities is None else list(probabilities)
         parts = ["train"] * len(stated) if marks is None else list(marks)
         if not len(stated) == len(chances) == len(parts):
@@ -293,6 +295,21 @@ class FactBase:
         """The same facts with these background rules instead of their own."""
         return replace(self, rules=rules)
 
+    def with_background(self, rules: Program, prolog: Background | None = None) -> FactBase:
+        """The same facts with more background rules, and clauses for Prolog, beside their own.
+
+        Examples
+        --------
+        >>> from andre.logic import parse_program
+        >>> rules = parse_program("parent(X, Y) :- father(X, Y).")
+        >>> base = FactBase.from_facts([Atom("father", (Constant("abe"), Constant("homer")))])
+        >>> base.with_background(rules).with_background(rules)
+        FactBase(1 facts, 1 relations, 2 constants, 1 rules)
+        """
+        joined = Program(tuple(dict.fromkeys((*self.rules, *rules))))
+        both = [some for some in (self.prolog, prolog) if some is not None]
+        return replace(self, rules=joined, prolog=both[0] + both[-1] if both else None)
+
     def without(self, *features: str) -> FactBase:
         """The same facts without some of `FEATURES`.
 
@@ -355,13 +372,9 @@ class FactBase:
         for key, relation in other.relations.items():
             recoded = relation.recoded(codes)
             relations[key] = Relation.concat([relations[key], recoded]) if key in relations else recoded
-        rules = Program(tuple(dict.fromkeys((*self.rules, *other.rules))))
-        merged = FactBase.from_relations(
-            (*self.constants, *new), relations.values(), rules=rules, world=self.world
-        )
-        both = [some for some in (self.prolog, other.prolog) if some is not None]
-        prolog = both[0] + both[-1] if both else None
-        return replace(merged, bias=self.bias or other.bias, prolog=prolog)
+        merged = FactBase.from_relations((*self.constants, *new), relations.values(), world=self.world)
+        merged = replace(merged, rules=self.rules, prolog=self.prolog, bias=self.bias or other.bias)
+        return merged.with_background(other.rules, other.prolog)
 
     def __len__(self) -> int:
         return sum(map(len, self.relations.values()))
@@ -403,6 +416,22 @@ class FactBase:
             f"FactBase({len(self)} facts, {len(self.relations)} relations, "
             f"{len(self.constants)} constants{rules})"
         )
+
+
+def _as_many(facts: Iterable[Atom | str]) -> Iterable[Atom | str]:
+    if isinstance(facts, str):
+        raise DataError(
+            f"one text is given where facts are: give a list, as [{facts!r}], or read a file of them"
+        )
+    return facts
+
+
+def _as_atom(fact: Atom | str) -> Atom:
+    if isinstance(fact, str):
+        return parse_atom(fact.strip().removesuffix("."), source=f"the fact {shorten(fact, 40)!r}")
+    if isinstance(fact, Atom):
+        return fact
+    raise DataError(f"{shorten(repr(fact), 60)} is no fact: give an Atom, or text such as 'parent(ann, bob)'")
 
 
 def _ground(atom: Atom) -> Iterator[Value]:

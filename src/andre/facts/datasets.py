@@ -12,6 +12,8 @@ from types import MappingProxyType, ModuleType
 from andre.errors import DataError
 from andre.facts.base import FactBase, World
 from andre.facts.files import read_facts
+from andre.facts.formats.databases.addresses import is_address
+from andre.facts.formats.databases.selection import Selection
 from andre.facts.tasks import TASKS
 
 # One commit of the DFORL repository, so that the files never change.
@@ -130,6 +132,11 @@ SPLITS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
             "b27c96db987d829aeb7ab8025d8b26cb469d9a8b9881fe84beeab96f9c9c7d30",
             "42cc9b400a3bfbd8908c81a14a073fe3e0c73e51b8ed05d2587255c11d257eb8",
         ),
+        "fb15k-237": (
+            "61099230e4439f90885ca9767739e31e8e32f54736fa1c35952b27997bc7c08a",
+            "749cbe9d923bac7b9354da5614ecfed2e0220256d442c3e04a6b303db1f273d9",
+            "e2e35e8e6113de220140b6f44dc71a5207b0fc6872d575e874aefe13259b655b",
+        ),
     }
 )
 
@@ -159,8 +166,9 @@ def load_split(name: str) -> FactBase:
     """Read one of `SPLITS`, with its train, valid and test facts; downloaded if it is not on this machine.
 
     wn18rr is the official split of Dettmers and others (86,835, 3,034 and 3,134
-    facts), family the one of NeuralLP and DRUM (23,483, 2,038 and 2,835). On
-    this machine they are folders of that name in `ANDRE_DATA`, with train.txt,
+    facts), family the one of NeuralLP and DRUM (23,483, 2,038 and 2,835), and
+    fb15k-237 the one of Toutanova and Chen (272,115, 17,535 and 20,466). On this
+    machine they are folders of that name in `ANDRE_DATA`, with train.txt,
     valid.txt and test.txt.
 
     Examples
@@ -168,7 +176,7 @@ def load_split(name: str) -> FactBase:
     >>> load_split("umls")
     Traceback (most recent call last):
     ...
-    andre.errors.DataError: there is no split of umls here: choose from wn18rr, family, or pykeen_split's
+    andre.errors.DataError: there is no split of umls here: choose from wn18rr, family, ...
     """
     if name not in SPLITS:
         raise DataError(
@@ -269,8 +277,13 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def read_source(source: str | Path, format: str | None = None, world: World = "closed") -> FactBase:
-    """Read facts from a path, a built-in task or a public dataset.
+def read_source(
+    source: str | Path,
+    format: str | None = None,
+    world: World = "closed",
+    selection: Selection | None = None,
+) -> FactBase:
+    """Read facts from a path, the address of a database, a built-in task or a public dataset.
 
     A path that exists wins over a name that is known.
 
@@ -284,6 +297,8 @@ def read_source(source: str | Path, format: str | None = None, world: World = "c
     world
         Whether what is neither stated nor denied is false ("closed") or
         unknown ("open").
+    selection
+        What of a database is read; all of it by default.
 
     Examples
     --------
@@ -294,14 +309,16 @@ def read_source(source: str | Path, format: str | None = None, world: World = "c
     ...
     andre.errors.DataError: there is no file, task or dataset grandpa: ...
     """
-    facts = _read_source(source, format)
+    facts = _read_source(source, format, selection or Selection())
     return facts if world == "closed" else replace(facts, world=world)
 
 
-def _read_source(source: str | Path, format: str | None) -> FactBase:
+def _read_source(source: str | Path, format: str | None, selection: Selection) -> FactBase:
     name = str(source)
-    if Path(source).exists() or format is not None:
-        return read_facts(source, format)
+    if is_address(name) or Path(source).exists() or format is not None:
+        return read_facts(source, format, selection=selection)
+    if selection and (name in TASKS or name in DATASETS):
+        raise DataError(f"tables and columns are chosen from a database, and {name} is none")
     if name in TASKS:
         return TASKS[name].train()
     if name in DATASETS:

@@ -12,6 +12,9 @@ from typing import Any
 from andre.errors import DataError
 from andre.facts.base import FactBase, World
 from andre.facts.formats import FORMATS, format_named, format_of, format_to_write
+from andre.facts.formats.databases.addresses import file_of_address, is_address, open_address
+from andre.facts.formats.databases.reading import read_database
+from andre.facts.formats.databases.selection import Selection
 from andre.facts.formats.format import Format
 from andre.facts.formats.text import opening
 from andre.facts.frames import from_frames, from_triples_factories, is_frame, is_triples_factory
@@ -25,16 +28,19 @@ _WORDS = {
 }
 
 
-def read_facts(source: Any, format: str | None = None, world: World = "closed") -> FactBase:
-    """Read facts from a file, a folder, DataFrames or a triples factory.
+def read_facts(
+    source: Any, format: str | None = None, world: World = "closed", selection: Selection | None = None
+) -> FactBase:
+    """Read facts from a file, a folder, a database, DataFrames or a triples factory.
 
     Parameters
     ----------
     source
         A path: Prolog or ProbLog, `.nl`, a Popper folder, Aleph's files, triples (one file, or
         a folder with train, valid and test), CSV or Parquet (a file, or a
-        folder with one for each relation), a DuckDB or SQLite database, or JSON
-        Lines. Or a DataFrame of triples, a dict of DataFrames by relation, a
+        folder with one for each relation), a DuckDB or SQLite database, RDF, or JSON
+        Lines. Or the address of a database, as postgresql://user@host/shop. Or a DataFrame of
+        triples, a dict of DataFrames by relation, a
         PyKEEN TriplesFactory, or a dict of these by train, valid and test. In `.nl`
         files that are binary throughout p(a,a) may stand for p(a), and the notes
         say where it is read so; triples are always binary.
@@ -43,6 +49,8 @@ def read_facts(source: Any, format: str | None = None, world: World = "closed") 
     world
         Whether what is neither stated nor denied is false ("closed") or
         unknown ("open").
+    selection
+        What of a database is read; all of it by default.
 
     Raises
     ------
@@ -58,7 +66,7 @@ def read_facts(source: Any, format: str | None = None, world: World = "closed") 
     ...     read_facts(path)
     FactBase(2 facts, 1 relations, 3 constants)
     """
-    facts = _read(source, format)
+    facts = _read(source, format, selection or Selection())
     if not len(facts) and "rules" not in facts.features:
         if isinstance(source, str | Path):
             raise DataError(f"{Path(source)} has no facts: check the path, or name the format by --format")
@@ -66,12 +74,36 @@ def read_facts(source: Any, format: str | None = None, world: World = "closed") 
     return facts if world == "closed" else replace(facts, world=world)
 
 
-def _read(source: Any, name: str | None) -> FactBase:
+def is_database(source: str | Path, format: str | None = None) -> bool:
+    """Whether a source is a database, so that a selection of its tables can be read.
+
+    Examples
+    --------
+    >>> is_database("postgresql://localhost/shop"), is_database("family.pl")
+    (True, False)
+    """
+    if is_address(str(source)):
+        return True
+    if format is None and not Path(source).exists():
+        return False
+    found = format_of(Path(source)) if format is None else format_named(format)
+    return found.read_selected is not None
+
+
+def _read(source: Any, name: str | None, selection: Selection) -> FactBase:
+    if isinstance(source, str) and is_address(source):
+        if (file := file_of_address(source)) is not None:
+            return _read(file, name, selection)
+        with open_address(source) as database:
+            return replace(read_database(database, selection), origin="address")
     if isinstance(source, str | Path):
         path = Path(source)
         found = format_of(path) if name is None else format_named(name)
+        if selection and found.read_selected is None:
+            raise DataError(f"tables and columns are chosen from a database, and {path} is {found.title}")
         with opening(path):
-            return replace(found.read(path), origin=found.name)
+            read = found.read(path) if found.read_selected is None else found.read_selected(path, selection)
+            return replace(read, origin=found.name)
     if is_triples_factory(source):
         return from_triples_factories({"train": source})
     if isinstance(source, Mapping) and source and all(map(is_triples_factory, source.values())):
@@ -105,6 +137,8 @@ def write_facts(base: FactBase, path: str | Path, format: str | None = None) -> 
     """
     path = Path(path)
     chosen = format_to_write(path) if format is None else format_named(format)
+    if chosen.write is None:
+        raise DataError(f"{chosen.title} is read, not written: write another format")
     _check(base, chosen)
     if chosen.folder and path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise DataError(f"{path} is there already: {chosen.name} writes a new folder, so name another one")

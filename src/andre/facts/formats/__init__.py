@@ -10,13 +10,14 @@ from pathlib import Path
 
 from andre.errors import DataError
 from andre.facts.formats.csv_files import CSV, files_in
-from andre.facts.formats.databases import DUCKDB, PARQUET, SQLITE
+from andre.facts.formats.database_files import DUCKDB, PARQUET, SQLITE
 from andre.facts.formats.format import Format
 from andre.facts.formats.jsonl import JSONL
 from andre.facts.formats.nl import NL
 from andre.facts.formats.popper import POPPER
 from andre.facts.formats.prolog import PROBLOG, PROLOG, aleph_files
-from andre.facts.formats.text import opening, sample
+from andre.facts.formats.rdf import RDF
+from andre.facts.formats.text import opening, plain_suffix, sample
 from andre.facts.formats.triples import TSV, TSV_SPLITS, split_files
 
 __all__ = ["FORMATS", "Format", "format_named", "format_of", "format_to_write"]
@@ -24,13 +25,14 @@ __all__ = ["FORMATS", "Format", "format_named", "format_of", "format_to_write"]
 #: All formats by name.
 FORMATS = {
     item.name: item
-    for item in (PROLOG, PROBLOG, NL, POPPER, TSV, TSV_SPLITS, CSV, PARQUET, DUCKDB, SQLITE, JSONL)
+    for item in (PROLOG, PROBLOG, NL, POPPER, TSV, TSV_SPLITS, CSV, PARQUET, DUCKDB, SQLITE, JSONL, RDF)
 }
 
 _BY_SUFFIX = {suffix: item for item in FORMATS.values() for suffix in item.suffixes}
 _MAGIC = ((0, b"SQLite format 3\0", SQLITE), (8, b"DUCK", DUCKDB), (0, b"PAR1", PARQUET))
 _LOOKS = (
     (re.compile(rb"\A\s*\{"), JSONL),
+    (re.compile(rb"\A(?:\s|#.*\n)*(?:<[^<>\s]*>|_:\S+)[ \t]*<[^<>\s]*>[ \t]*[<_\"]"), RDF),
     (re.compile(rb"\)\s*\.\s*#TEST[ \t]*$", re.MULTILINE), NL),
     (re.compile(rb"^[^\t\n]+\t[^\t\n]+\t[^\t\n]+$", re.MULTILINE), TSV),
     (re.compile(rb"^[ \t]*[a-zA-Z0-9'_:][^\n]*\.[ \t]*(?:%.*)?$", re.MULTILINE), PROLOG),
@@ -56,7 +58,7 @@ def format_of(path: Path) -> Format:
         start = sample(path)
     found = (
         next((item for place, magic, item in _MAGIC if start[place:].startswith(magic)), None)
-        or _BY_SUFFIX.get(path.suffix.lower())
+        or _BY_SUFFIX.get(plain_suffix(path))
         or next((item for pattern, item in _LOOKS if pattern.search(start.replace(b"\r\n", b"\n"))), None)
     )
     if found is None:
@@ -90,8 +92,10 @@ def format_to_write(path: Path) -> Format:
     """The format that the suffix of a new file or folder asks for."""
     known = _BY_SUFFIX.get(path.suffix.lower())
     if known is None:
+        written = {name: item for name, item in FORMATS.items() if item.write is not None}
+        endings = (suffix for item in written.values() for suffix in item.suffixes)
         raise DataError(
-            f"{path} does not say by its ending what to write: end it in {', '.join(_BY_SUFFIX)}, "
-            f"or name a format by --to, one of {', '.join(FORMATS)}"
+            f"{path} does not say by its ending what to write: end it in {', '.join(endings)}, "
+            f"or name a format by --to, one of {', '.join(written)}"
         )
     return known

@@ -64,7 +64,8 @@ def _names(cells: Sequence[Any], place: Place) -> Iterator[str]:
 
 def _code_cells(builder: Builder, cells: Sequence[Any], place: Place) -> Codes:
     """The codes of a column of constants."""
-    if set(map(type, cells)) == {str} and "" not in cells:
+    kinds = set(map(type, cells))
+    if kinds == {int} or (kinds == {str} and "" not in cells):  # which are their own keys
         return np.fromiter(map(builder.texts.__getitem__, cells), np.int32, len(cells))
     codes = np.empty(len(cells), dtype=np.int32)
     for row, cell in enumerate(cells):
@@ -93,8 +94,22 @@ def _plain(cell: Any) -> Any:
     if str(cell) in {"<NA>", "NaT"}:  # as pandas writes what is missing
         return None
     if isinstance(cell, Decimal):
-        return float(cell)
+        return _exact_number(cell)
     return str(cell) if isinstance(cell, date | time | UUID) else cell
+
+
+def _exact_number(cell: Decimal) -> int | float | str:
+    """A decimal as a whole number or a float, or as a name where a float would lose digits of it.
+
+    Examples
+    --------
+    >>> [_exact_number(Decimal(text)) for text in ("12345678901234567891", "1.10", "1.2345678901234567891")]
+    [12345678901234567891, 1.1, '1.2345678901234567891']
+    """
+    if cell.as_tuple().exponent == 0:
+        return int(cell)
+    near = float(cell)
+    return near if Decimal(repr(near)) == cell or not cell.is_finite() else str(cell)
 
 
 def _reserved(field: str, cells: Sequence[Any], place: Place) -> NDArray[Any]:

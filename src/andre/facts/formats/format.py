@@ -11,6 +11,7 @@ from typing import TypeAlias
 from andre.errors import DataError
 from andre.facts.base import FactBase
 from andre.facts.build import values_of_texts
+from andre.facts.formats.databases.selection import Selection
 from andre.facts.relation import Value, key_of
 from andre.logic import spell_number
 
@@ -29,7 +30,8 @@ class Format:
     name: str
     title: str  #: what error messages call it
     read: Callable[[Path], FactBase]
-    write: Callable[[FactBase, Path], None]
+    write: Callable[[FactBase, Path], None] | None = None  #: None where facts are only read
+    read_selected: Callable[[Path, Selection], FactBase] | None = None  #: for databases
     suffixes: tuple[str, ...] = ()
     folder: bool = False  #: writes a folder rather than a file
     holds: frozenset[str] = frozenset()  #: which of FEATURES it can hold

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from andre.errors import LogicError, shorten
+from andre.errors import DataError, LogicError, shorten
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place, group_rows, values_of_texts
 from andre.facts.formats.format import (
@@ -27,7 +27,7 @@ from andre.facts.formats.format import (
     text_of,
 )
 from andre.facts.formats.text import blocks, fail_at
-from andre.facts.relation import MARKS, Dictionary, Key, Relation, key_of
+from andre.facts.relation import MARKS, Dictionary, Key, Relation, check_name, key_of
 from andre.logic import QUOTED, quote, unquote
 
 _BARE = r"[^\s(),'\"#\ufeff]++"
@@ -98,10 +98,10 @@ def _add_spaced(path: Path, builder: Builder, text: str, line: int) -> None:
     try:
         name = unquote(match["name"]) if match["name"].startswith("'") else match["name"]
         codes = [
-            builder.code(unquote(token)) if token.startswith("'") else builder.texts[token]
+            builder.code(check_name(unquote(token))) if token.startswith("'") else builder.texts[token]
             for token in _TOKEN.findall(match["args"])
         ]
-    except LogicError as error:
+    except (DataError, LogicError) as error:
         raise fail_at(path, line, str(error)) from None
     mark = [_TEST if match["mark"] else 0]
     builder.add(name, np.array([codes], dtype=np.int32), Place(path, [line]), mark=np.array(mark))

@@ -1,4 +1,6 @@
-"""CSV and Parquet files as arrays, of numbers or as they are, read in bulk by DuckDB.
+"""CSV and Parquet files, and tables of databases, as arrays, of numbers or as they are.
+
+Files are read in bulk by DuckDB.
 
 A file is read a second time only where something is wrong with it: the bulk
 read shows that there is a fault, and a walk through the rows shows which one,
@@ -8,14 +10,13 @@ on which line and in which column.
 from __future__ import annotations
 
 import csv
+import os
 import re
 import stat
-import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import copyfileobj
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,7 +24,9 @@ from numpy.typing import NDArray
 
 from andre.errors import DataError
 from andre.facts.formats.csv_files import csv_records
-from andre.facts.formats.databases import duckdb_connection, identifier
+from andre.facts.formats.databases.duckdb import duckdb_connection, plain_name
+from andre.facts.formats.databases.schema import identifier
+from andre.facts.formats.databases.tables import DatabaseTable, open_database_table
 from andre.facts.tables.cells import MISSING
 
 if TYPE_CHECKING:
@@ -157,7 +160,9 @@ class ParquetFile:
     def open(cls, path: Path, plain: Path) -> ParquetFile:
         """The file with the names and types of its columns."""
         with _connection(path) as database:
-            described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(plain)]).fetchall()
+            described = database.execute(
+                "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [str(plain)]
+            ).fetchall()
             schema = database.execute("SELECT name, type FROM parquet_schema(?)", [str(plain)]).fetchall()
         fields = tuple((name, kind.partition("(")[0]) for name, kind, *_ in described)
         # DuckDB renames columns of one name; the schema still tells them, as long as nothing is nested.
@@ -187,40 +192,42 @@ class ParquetFile:
                     cell = _double(quoted)
                 else:
                     cell = f"CAST({quoted} AS VARCHAR)"
-                column = database.execute(f"SELECT {cell} AS c FROM read_parquet(?)", [str(self.plain)])
+                column = database.execute(
+                    f"SELECT {cell} AS c FROM read_parquet(?, hive_partitioning = false)", [str(self.plain)]
+                )
                 yield _unmasked(column.fetchnumpy()["c"]), is_date
 
 
-TableFile: TypeAlias = CsvFile | ParquetFile
+TableFile: TypeAlias = CsvFile | ParquetFile | DatabaseTable
 
 
 @contextmanager
-def open_table(path: Path) -> Iterator[TableFile]:
-    """Open a CSV or Parquet file, told apart by its content; a pipe is copied to a file first.
+def open_table(source: str | Path) -> Iterator[TableFile]:
+    """Open a CSV or Parquet file, or a table of a database, told apart by their content.
+
+    A pipe is copied to a file first.
 
     Raises
     ------
     DataError
-        Where the path leads to no file, or to one that is no table.
+        Where the source leads to no file, or to one that is no table.
     """
+    with open_database_table(source) as found:
+        if found is not None:
+            yield found
+            return
+    path = Path(source)
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
         raise DataError(f"there is no file {path}: check the path") from None
     if stat.S_ISDIR(mode):
         raise DataError(f"{path} is a folder: name a CSV or Parquet file in it")
-    with tempfile.TemporaryDirectory(prefix="andre-") as folder:
-        plain = Path(folder) / "table"
-        try:
-            if stat.S_ISREG(mode):
-                plain.symlink_to(path.resolve())
-            else:  # a pipe can be read only once
-                with path.open("rb") as source, plain.open("wb") as copy:
-                    copyfileobj(source, copy)
-            with plain.open("rb") as file:
-                start = file.read(4096)
-        except PermissionError:
-            raise DataError(f"{path} may not be read: check its permissions") from None
+    if not os.access(path, os.R_OK):
+        raise DataError(f"{path} may not be read: check its permissions")
+    with plain_name(path) as plain:
+        with plain.open("rb") as file:
+            start = file.read(4096)
         if start.startswith(b"PAR1"):
             yield ParquetFile.open(path, plain)
             return

@@ -1,12 +1,15 @@
-"""Text files in blocks of whole lines: bounded memory, and errors that name file and line."""
+"""Text files in blocks of whole lines, compressed or not: bounded memory, and errors with file and line."""
 
 from __future__ import annotations
 
 import codecs
+import gzip
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from andre.errors import DataError
 
@@ -48,8 +51,33 @@ def opening(path: Path) -> Iterator[None]:
 
 def sample(path: Path, size: int = 1 << 16) -> bytes:
     """The first bytes of a file, which show its format."""
-    with opening(path), path.open("rb") as file:
+    with _bytes(path) as file:
         return file.read(size)
+
+
+def plain_suffix(path: Path) -> str:
+    """The ending of a file's name in lower case, less one that says that it is compressed.
+
+    Examples
+    --------
+    >>> plain_suffix(Path("graph.nt.gz")), plain_suffix(Path("Graph.NT"))
+    ('.nt', '.nt')
+    """
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+@contextmanager
+def _bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to read its bytes, unpacked where gzip has packed them."""
+    with opening(path), path.open("rb") as file:
+        if not file.peek(2).startswith(b"\x1f\x8b"):
+            yield file
+            return
+        try:
+            with gzip.open(file) as unpacked:
+                yield unpacked  # type: ignore[misc]  # it reads bytes, which is all that is asked of it
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(f"{path} is compressed by gzip, and damaged: {error}") from None
 
 
 def blocks(path: Path, *, max_line: int = MAX_LINE, size: int = _BLOCK) -> Iterator[Block]:
@@ -65,7 +93,7 @@ def blocks(path: Path, *, max_line: int = MAX_LINE, size: int = _BLOCK) -> Itera
     """
     first_line = 1
     rest = b""
-    with opening(path), path.open("rb") as file:
+    with _bytes(path) as file:
         while True:
             piece = file.read(size)
             data = rest + piece

@@ -109,6 +109,16 @@ class LabelledRows:
         """Some of the rows, by numbers or as a mask."""
         return LabelledRows(self.table.take(chosen), self.labels.take(chosen), self.weights[chosen])
 
+    def in_canonical_order(self) -> LabelledRows:
+        """The same with rows by what they hold, whatever order they were given in.
+
+        Columns stay where they are: rows without names are told by their places.
+        """
+        columns = tuple(one.with_sorted_levels() for one in self.table.columns)
+        by_name = sorted(columns, key=lambda one: one.name)
+        order = np.lexsort((self.weights, self.labels.codes, *(one.values for one in by_name)))
+        return replace(self, table=replace(self.table, columns=columns)).take(order)
+
     def split(self, share: float, seed: int = 0) -> tuple[LabelledRows, LabelledRows]:
         """A stratified random split: rows to learn from, and rows held out.
 
@@ -117,17 +127,17 @@ class LabelledRows:
         """
         if not 0 < share < 1:
             raise DataError(f"the share {share:g} of rows to hold out must lie between 0 and 1")
-        rng = np.random.default_rng(seed)
-        held = np.zeros(len(self), dtype=np.bool_)
+        rng, rows = np.random.default_rng(seed), self.in_canonical_order()
+        held = np.zeros(len(rows), dtype=np.bool_)
         for place in range(len(self.labels.classes)):
-            members = rng.permutation(np.flatnonzero(self.labels.codes == place))
+            members = rng.permutation(np.flatnonzero(rows.labels.codes == place))
             held[members[: min(round(share * len(members)), len(members) - 1)]] = True
         if not held.any():
             raise DataError(
                 f"a share of {share:g} of {len(self)} rows holds out none: "
                 "give a larger share, more rows, or no validation"
             )
-        return self.take(~held), self.take(held)
+        return rows.take(~held), rows.take(held)
 
 
 @dataclass(frozen=True, eq=False)

@@ -163,7 +163,7 @@ def column_atom(name: str) -> Atom:
     >>> print(column_atom("mother(X1,X2)"), column_atom("Smoker (self)"))
     mother(X1, X2) 'Smoker (self)'
     """
-    atom = Atom.parse(name)
+    atom = Atom.from_column(name)
     return atom if atom.variables else Atom(name)
 
 

@@ -126,6 +126,21 @@ class RawColumn:
         """Some of the rows, by numbers or as a mask."""
         return replace(self, values=self.values[rows])
 
+    def with_sorted_levels(self) -> RawColumn:
+        """The same column; of text, its levels by the alphabet.
+
+        Examples
+        --------
+        >>> RawColumn.from_cells("color", ["red", None, "blue"]).with_sorted_levels().values
+        array([ 1, -1,  0], dtype=int32)
+        """
+        if self.levels is None:
+            return self
+        order = sorted(range(len(self.levels)), key=self.levels.__getitem__)
+        place = np.full(len(order) + 1, -1, dtype=np.int32)  # the last for a cell that is missing
+        place[order] = np.arange(len(order))
+        return replace(self, values=place[self.values], levels=tuple(self.levels[one] for one in order))
+
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
@@ -159,8 +174,8 @@ class RawTable:
         Parameters
         ----------
         source
-            The path of a CSV or Parquet file, a DataFrame (pandas, Polars), a mapping of columns by name,
-            or an array of rows and columns.
+            The path of a CSV or Parquet file, a table of a database, as shop.sqlite#customer, a DataFrame
+            (pandas, Polars), a mapping of columns by name, or an array of rows and columns.
         names
             Names for the columns of an array; x0, x1, ... by default.
         as_text
@@ -174,7 +189,7 @@ class RawTable:
         if isinstance(source, RawTable):
             return source
         if isinstance(source, str | Path):
-            with open_table(Path(source)) as file:
+            with open_table(source) as file:
                 return cls._from_file(file, frozenset(as_text))
         if isinstance(source, Mapping):
             found, values = list(source), list(source.values())
@@ -228,9 +243,9 @@ class RawTable:
             if column.name == name.strip():
                 return column
         if "(" in name:  # an atom, whose blanks mean nothing
-            atom = Atom.parse(name.strip())
+            atom = Atom.from_column(name.strip())
             for column in self.columns:
-                if Atom.parse(column.name) == atom:
+                if Atom.from_column(column.name) == atom:
                     return column
         close = difflib.get_close_matches(name, self.names, n=1)
         guess = f"; did you mean {close[0]!r}?" if close else ""
@@ -267,7 +282,7 @@ def _check_names(source: str, names: Sequence[str]) -> list[str]:
     found = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
     seen: dict[str | Atom, int] = {}
     for place, name in enumerate(found, start=1):
-        key = Atom.parse(name) if "(" in name else name  # blanks in atoms say nothing
+        key = Atom.from_column(name) if "(" in name else name  # blanks in atoms say nothing
         first = seen.setdefault(key, place)
         if first != place:
             where = "" if plain_number(name) is None else " in the first line, which must name the columns"

@@ -128,7 +128,9 @@ class ColumnSchema:
             return replace(base, left_out="the same value on every row")
         if kind is not None:
             return _as_wanted(base, seen, kind)
-        return _decided(base, seen, truth_values=truth_values or bool(Atom.parse(column.name).variables))
+        return _decided(
+            base, seen, truth_values=truth_values or bool(Atom.from_column(column.name).variables)
+        )
 
     def read(self, column: RawColumn) -> tuple[TypedColumn, tuple[str, ...]]:
         """The column of a table as this kind, and remarks about cells that are unknown because of it."""

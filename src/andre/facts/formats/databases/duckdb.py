@@ -1,0 +1,147 @@
+"""DuckDB databases, and DuckDB's connections for other files."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copyfileobj
+from typing import TYPE_CHECKING, Any
+
+from andre.errors import DataError
+from andre.facts.formats.databases.schema import Column, ForeignKey, Table, identifier, kind_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+_BATCH = 1 << 16
+
+
+@contextmanager
+def duckdb_connection(
+    complain: Callable[[str], str], database: str = ":memory:", **options: Any
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a DuckDB database; `complain` makes a sentence of DuckDB's reason where something fails."""
+    import duckdb  # noqa: PLC0415  (a quarter of a second that most commands need not pay)
+
+    try:
+        with duckdb.connect(database, **options) as connection:
+            yield connection
+    except duckdb.Error as error:
+        raise DataError(complain(str(error).partition("\n")[0])) from None
+
+
+@contextmanager
+def duckdb_file(
+    source: Path, database: str = ":memory:", **options: Any
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database to read or write a file, which what fails is said of."""
+    config = {"memory_limit": "4GB"}  # a damaged file may claim to be larger than it is
+    with duckdb_connection(
+        lambda reason: f"{source} cannot be read or written: {reason}", database, config=config, **options
+    ) as connection:
+        yield connection
+
+
+@contextmanager
+def plain_name(path: Path) -> Iterator[Path]:
+    """The same file under a name that DuckDB takes literally; a pipe, which is read once, is copied.
+
+    DuckDB takes stars and brackets for patterns, and an equals sign in a folder for a column.
+    """
+    with tempfile.TemporaryDirectory(prefix="andre-") as folder:
+        plain = Path(folder) / "table"
+        if path.is_file():
+            plain.symlink_to(path.resolve())
+        else:
+            with path.open("rb") as source, plain.open("wb") as copy:
+                copyfileobj(source, copy)
+        yield plain
+
+
+def open_rows(connection: Any, table: str, values: Sequence[str] = ()) -> Any:
+    """An open query for all rows of a table; times by the nanosecond, which Python's lack, come as text."""
+    cursor = connection.execute(f"SELECT * FROM {table}", values)
+    fine = [identifier(name) for name, kind, *_ in cursor.description if str(kind).endswith("_NS")]
+    if not fine:
+        return cursor
+    texts = ", ".join(f"CAST({name} AS VARCHAR) AS {name}" for name in fine)
+    return connection.execute(f"SELECT * REPLACE ({texts}) FROM {table}", values)
+
+
+@dataclass(frozen=True)
+class DuckDBDatabase:
+    """A DuckDB file."""
+
+    source: str
+    connection: duckdb.DuckDBPyConnection
+
+    def tables(self) -> list[Table]:
+        """All tables and views, by name."""
+        columns: dict[tuple[str, str], list[Column]] = {}
+        for schema, table, column, kind in self.connection.execute(
+            "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() "
+            "WHERE database_name = current_database() AND NOT internal "
+            "ORDER BY schema_name, table_name, column_index"
+        ).fetchall():
+            columns.setdefault((schema, table), []).append(Column(column, kind_of(kind)))
+        views = {
+            (schema, name)
+            for schema, name in self.connection.execute(
+                "SELECT schema_name, view_name FROM duckdb_views() "
+                "WHERE database_name = current_database() AND NOT internal"
+            ).fetchall()
+        }
+        keys: dict[tuple[str, str], tuple[str, ...]] = {}
+        links: dict[tuple[str, str], list[ForeignKey]] = {}
+        for schema, table, kind, own, other, others in self.connection.execute(
+            "SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, "
+            "referenced_column_names FROM duckdb_constraints() WHERE database_name = current_database() "
+            "ORDER BY constraint_index"
+        ).fetchall():
+            if kind == "PRIMARY KEY":
+                keys[schema, table] = tuple(own)
+            elif kind == "FOREIGN KEY":
+                # DuckDB lets a table refer to those of its own schema.
+                link = ForeignKey(tuple(own), Table(other, (), schema=_schema(schema)).title, tuple(others))
+                links.setdefault((schema, table), []).append(link)
+        return [
+            Table(
+                name,
+                tuple(found),
+                keys.get((schema, name), ()),
+                tuple(links.get((schema, name), ())),
+                _schema(schema),
+                (schema, name) in views,
+            )
+            for (schema, name), found in columns.items()
+        ]
+
+    def rows(self, table: Table, columns: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
+        """The cells of these columns, some rows at a time."""
+        import duckdb  # noqa: PLC0415
+
+        chosen = ", ".join(map(identifier, columns))
+        where = f"{identifier(table.schema or 'main')}.{identifier(table.name)}"
+        try:
+            cursor = open_rows(self.connection, f"(SELECT {chosen} FROM {where})")
+            while batch := cursor.fetchmany(_BATCH):
+                yield batch
+        except duckdb.Error as error:
+            reason = str(error).partition("\n")[0]
+            raise DataError(f"{self.source}, table {table.title} cannot be read: {reason}") from None
+
+
+def _schema(name: str) -> str | None:
+    return None if name == "main" else name
+
+
+@contextmanager
+def open_duckdb(path: Path) -> Iterator[DuckDBDatabase]:
+    """Open a DuckDB file to read it."""
+    with duckdb_file(path, str(path), read_only=True) as connection:
+        # Views may read other files: those of a stranger shall not read this machine's.
+        connection.execute("SET enable_external_access = false")
+        yield DuckDBDatabase(str(path), connection)

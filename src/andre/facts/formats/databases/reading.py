@@ -1,0 +1,255 @@
+"""The facts of a database: cells become constants by the kinds and keys that its schema states."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from andre.errors import DataError
+from andre.facts.base import FactBase
+from andre.facts.build import Builder, Place, as_names
+from andre.facts.formats.columns import add_table
+from andre.facts.formats.databases.relations import (
+    Ids,
+    Plan,
+    PlannedRelation,
+    PlannedTable,
+    check_some,
+    plan_relations,
+)
+from andre.facts.formats.databases.schema import ColumnKind, Database
+from andre.facts.formats.databases.selection import Selection
+from andre.facts.relation import Value, check_name
+from andre.limits import check
+from andre.logic import spell_number
+
+_TRUTH = {"true": True, "t": True, "yes": True, "y": True, "1": True}
+_TRUTH |= {"false": False, "f": False, "no": False, "n": False, "0": False}
+_MOST_NAMES = 5  # of columns that a remark lists; of more it says how many
+
+
+def read_database(database: Database, selection: Selection | None = None) -> FactBase:
+    """The facts of all tables of a database, or of those that are chosen.
+
+    NULL and empty text are unknown: a fact that would need them is not stated. Notes say where.
+    """
+    selection = selection or Selection()
+    plan = plan_relations(database.tables(), selection)
+    check_some(plan, database.source)
+    reader = _Reader(database, plan)
+    empty = [
+        planned.table.title for planned in plan.tables if not reader.add(planned, bool(selection.tables))
+    ]
+    if len(empty) == len(plan.tables):
+        raise DataError(f"{database.source} has no facts: {_listed(empty)} {_has(empty)} no rows")
+    reader.builder.remarks += [*plan.remarks, *reader.remarks(empty)]
+    return reader.builder.finish(as_names)
+
+
+@dataclass
+class _Reader:
+    """Adds the rows of planned tables to a builder, and counts what they leave unknown."""
+
+    database: Database
+    plan: Plan
+    builder: Builder = field(default_factory=Builder)
+    unknown: Counter[str] = field(default_factory=Counter)  #: facts that are not stated, by column
+    incomplete: Counter[str] = field(default_factory=Counter)  #: rows without a fact or key, by table
+    odd: dict[str, str] = field(default_factory=dict)  #: what cells hold that can be no constant, by column
+    broken: list[str] = field(default_factory=list)  #: views that the database cannot run
+
+    def __post_init__(self) -> None:
+        any_prefix = "|".join(map(re.escape, self.plan.prefixes))
+        #: Text that looks like an id of a table, and is none.
+        self.like_id = re.compile(rf"(?:{any_prefix or '(?!)'})_-?[0-9][0-9.e+-]*(?: \(text\))*\Z")
+
+    def add(self, planned: PlannedTable, is_named: bool) -> int:
+        """Add the rows of a table, and return how many it has."""
+        table, columns = planned.table, planned.columns
+        cells = {name: self._cells(planned, name) for name in columns}
+        rows = 0
+        try:
+            for batch in self.database.rows(table, columns):
+                check()
+                raw = dict(zip(columns, zip(*batch, strict=True), strict=True))
+                lines = range(rows + 1, rows + len(batch) + 1)
+                values = {name: cells[name].values(raw[name]) for name in columns}
+                for relation in planned.relations:
+                    self._add(planned, relation, raw, values, lines)
+                rows += len(batch)
+        except DataError as error:
+            # A view may have been broken for years without anyone asking for it.
+            if not table.is_view or is_named or rows:
+                raise
+            self.broken.append(f"the view {table.title} is left out: {error}")
+        for name in columns:
+            if cells[name].odd:
+                self.odd[f"{table.title}.{name}"] = cells[name].odd
+        return rows
+
+    def _add(
+        self,
+        planned: PlannedTable,
+        relation: PlannedRelation,
+        raw: Mapping[str, Sequence[Any]],
+        values: dict[str, list[Value | None]],
+        lines: Sequence[int],
+    ) -> None:
+        """Add the facts of one relation; a fact with an unknown argument is none."""
+        arguments = [values[name] for name in relation.columns]
+        given = {name: raw[name] for name in relation.reserved}
+        if relation.truth is not None:
+            given["negative"] = [_denied(cell) for cell in raw[relation.truth]]
+        known = [
+            row
+            for row, fact in enumerate(
+                zip(*arguments, *given.values() if relation.truth else (), strict=True)
+            )
+            if None not in fact
+        ]
+        last = relation.truth or relation.columns[-1]
+        if len(known) < len(lines):
+            key = planned.relations[0].columns
+            if relation is planned.relations[0]:
+                self.incomplete[planned.table.title] += len(lines) - len(known)
+            else:
+                complete = sum(None not in fact for fact in zip(*(values[name] for name in key), strict=True))
+                self.unknown[f"{planned.table.title}.{last}"] += complete - len(known)
+        if not known:
+            return
+        whole = len(known) == len(lines)
+
+        def kept(column: Sequence[Any]) -> Sequence[Any]:
+            return column if whole else [column[row] for row in known]
+
+        titles = (
+            relation.columns
+            if relation.name is None
+            else [f"arg{place + 1}" for place in range(len(arguments))]
+        )
+        columns = dict(zip(titles, map(kept, arguments), strict=True))
+        place = Place(f"{self.database.source}, table {planned.table.title}", kept(lines), "row")
+        add_table(
+            self.builder, relation.name, columns | {name: kept(cells) for name, cells in given.items()}, place
+        )
+
+    def _cells(self, planned: PlannedTable, name: str) -> _Cells:
+        return _Cells(planned.table.kind(name), planned.ids.get(name), self.like_id)
+
+    def remarks(self, empty: list[str]) -> Iterable[str]:
+        """What was noticed, a sentence each."""
+        broken = {text.split()[2] for text in self.broken}
+        if empty := [title for title in empty if title not in broken]:
+            yield f"{_listed(empty)} {_has(empty)} no rows"
+        if self.unknown:
+            told = [f"{count:,} of {name}" for name, count in self.unknown.most_common() if count]
+            if told:
+                yield f"NULL and empty text are unknown, and nothing is stated of them: {_listed(told)}"
+        if self.incomplete:
+            told = [f"{count:,} of {name}" for name, count in self.incomplete.most_common()]
+            yield f"rows with NULL where a fact needs a constant are left out: {_listed(told)}"
+        for name, what in self.odd.items():
+            yield f"{name}: some cells hold {what}, which can be no constant, and are left out"
+        yield from self.broken
+
+
+class _Memo(dict[Any, Any]):
+    """A function of cells that is asked once for each."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        super().__init__({None: None})
+        self.function = function
+
+    def __missing__(self, cell: Any) -> Any:
+        value = self[cell] = self.function(cell)
+        return value
+
+
+@dataclass
+class _Cells:
+    """What the cells of one column mean."""
+
+    kind: ColumnKind
+    ids: Ids | None
+    like_id: re.Pattern[str]
+    odd: str = ""  #: what some cell holds that can be no constant
+    memos: dict[type, _Memo] = field(default_factory=dict)  # 1, 1.0 and true are equal, and differ in type
+
+    def values(self, cells: Sequence[Any]) -> list[Value | None]:
+        """The constants of cells, None where nothing is known."""
+        kinds = set(map(type, cells)) - {type(None)}
+        for kind in kinds - self.memos.keys():
+            self.memos[kind] = _Memo(self._value)
+        if not kinds:
+            return [None] * len(cells)
+        if kinds & {list, dict, set, bytearray}:  # of which no dictionary has a memory
+            return [None if cell is None else self._value(cell) for cell in cells]
+        if len(kinds) == 1:
+            return list(map(self.memos[kinds.pop()].__getitem__, cells))
+        return [None if cell is None else self.memos[type(cell)][cell] for cell in cells]
+
+    def _value(self, cell: Any) -> Value | None:
+        if isinstance(cell, memoryview | bytearray):
+            cell = bytes(cell)
+        if isinstance(cell, bytes):
+            return cell.hex() if self.ids is not None else self._refused("binary data")
+        if isinstance(cell, list | tuple | set | dict):
+            return self._refused("lists or structures")
+        if isinstance(cell, bool) or (self.kind == "boolean" and cell in (0, 1)):
+            return "true" if cell else "false"
+        if self.ids is not None and self.ids.whole and isinstance(cell, str) and re.fullmatch(r"-?\d+", cell):
+            cell = int(cell)
+        if isinstance(cell, int | float | Decimal):
+            return self._number(cell)
+        return self._text(str(cell))  # dates, times, UUIDs and the like
+
+    def _number(self, cell: float | Decimal) -> Value | None:
+        if not math.isfinite(cell):
+            return None if math.isnan(cell) else self._refused("numbers without end")
+        number: Value
+        if cell == int(cell) and (self.ids is not None or self.kind == "integer" or isinstance(cell, int)):
+            number = int(cell)
+            if self.ids is None and self.kind == "number" and int(float(number)) == number:
+                number = float(number)
+        else:
+            number = float(cell)
+            if isinstance(cell, Decimal) and Decimal(repr(number)) != cell:
+                number = str(cell)  # no float is this number, and two numbers shall not be one constant
+        return number if self.ids is None else f"{self.ids.prefix}_{_spelled(number)}"
+
+    def _text(self, text: str) -> Value | None:
+        if not text:
+            return None
+        try:
+            check_name(text)
+        except DataError:
+            return self._refused("text with NUL or half a character")
+        return f"{text} (text)" if self.like_id.match(text) else text
+
+    def _refused(self, what: str) -> Value | None:
+        self.odd = what
+        return None
+
+
+def _spelled(number: Value) -> str:
+    return number if isinstance(number, str) else spell_number(number)
+
+
+def _denied(cell: Any) -> bool | None:
+    """Whether a cell of true and false says false; None where it says neither."""
+    truth = None if cell is None else _TRUTH.get(str(cell).strip().lower())
+    return None if truth is None else not truth
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _has(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"

@@ -1,0 +1,51 @@
+"""One order of facts, whatever the order of the lines that they were read from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from andre.facts.base import FactBase
+from andre.facts.relation import Key, Relation, Value
+
+
+def in_canonical_order(facts: FactBase) -> FactBase:
+    """The same facts with constants, relations and rows in an order that only they themselves decide.
+
+    Learners draw by position and settle ties by it: given facts in this order, they
+    learn the same from files whose lines are shuffled.
+
+    Examples
+    --------
+    >>> facts = FactBase.from_facts(["q(b)", "p(b, 2)", "p(a, 2)", "p(a, 1.0)"])
+    >>> ordered = in_canonical_order(facts)
+    >>> ordered.constants, list(ordered.relations)
+    ((1.0, 2, 'a', 'b'), [('p', 2), ('q', 1)])
+    >>> print(*ordered.atoms("p", 2))
+    p(a, 1.0) p(a, 2) p(b, 2)
+    """
+    order = sorted(range(len(facts.constants)), key=lambda code: _key(facts.constants[code]))
+    codes = np.empty(len(order), dtype=np.int64)
+    codes[order] = np.arange(len(order))
+    relations = {key: _sorted(facts.relations[key].recoded(codes)) for key in sorted(facts.relations)}
+    if order == list(range(len(order))) and _same(relations, facts):
+        return facts
+    return replace(facts, constants=tuple(facts.constants[code] for code in order), relations=relations)
+
+
+def _same(relations: Mapping[Key, Relation], facts: FactBase) -> bool:
+    """Whether relations and rows stay where they were."""
+    return list(relations) == list(facts.relations) and all(
+        np.array_equal(relation.codes, facts.relations[key].codes) for key, relation in relations.items()
+    )
+
+
+def _key(value: Value) -> tuple[bool, float, str]:
+    """Numbers by size, whole ones first, and then names."""
+    return (True, 0, value) if isinstance(value, str) else (False, value, type(value).__name__)
+
+
+def _sorted(relation: Relation) -> Relation:
+    return relation.take(np.lexsort(relation.codes.T[::-1])) if relation.arity else relation
