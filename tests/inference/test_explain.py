@@ -2,13 +2,14 @@
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.inference import oracle
 from tests.inference.strategies import base, crisp_programs, denied_facts, worlds
 
-from andre.errors import LogicError
+from andre.errors import ConfigError, LogicError
 from andre.facts import FactBase, World
 from andre.inference import Explainer, Explanation, explain, infer
-from andre.logic import Atom, Literal, Program, comparison_holds, parse_atom, parse_program
+from andre.logic import Atom, Constant, Literal, Program, comparison_holds, parse_atom, parse_program
 
 PATHS = "path(X, Y) :- edge(X, Y). path(X, Y) :- path(X, Z), path(Z, Y)."
 
@@ -184,3 +185,61 @@ def test_the_explanation_of_one_atom_of_many_stays_small() -> None:
     explanation = explain(parse_program(PATHS), facts, parse_atom("path(c0, c1)"), limit=2)
     assert len(explanation.firings) == 3
     assert explanation.as_dict()["holds"] is True
+
+
+def test_an_atom_with_very_many_partial_groundings_is_explained() -> None:
+    facts = FactBase.from_facts(
+        [*(Atom("p", (Constant("a"), Constant(n))) for n in range(300)), Atom("q", (Constant(299),))]
+    )
+    program = parse_program("h(X) :- p(X, Y), q(Y).")
+    for steps, told in (
+        (100, "by h(X) :- p(X, Y), q(Y).\n    where X = a, Y = 299"),
+        (2, "by more groundings"),
+    ):
+        explainer = Explainer(program, facts)
+        for _, search in explainer._rules:
+            search.max_steps = steps  # too few to look at all facts of p
+        assert str(explainer.explain(parse_atom("h(a)"))).startswith(f"h(a) is derived\n  {told}")
+
+
+def test_what_only_the_atom_itself_proves_is_no_reason() -> None:
+    rules = parse_program("h(X) :- b(X). h(X) :- c(X). b(X) :- h(X). b(X) :- d(X). d(X) :- b(X).")
+    facts = FactBase.from_facts([parse_atom("c(a)")])
+    for depth in (1, 2, 5):
+        why = explain(rules, facts, parse_atom("h(a)"), depth=depth)
+        assert [str(firing.rule) for firing in why.firings] == ["h(X) :- c(X)."]
+    assert "c(a)" in str(explain(rules, facts, parse_atom("d(a)"), depth=5))
+
+
+names = st.sampled_from("bcdefgh")
+
+
+@given(st.lists(st.tuples(names, st.sets(names, min_size=1, max_size=2)), min_size=1, max_size=12), names)
+def test_explanations_are_whole_proofs_however_rules_go_round(
+    rules: list[tuple[str, set[str]]], stated: str
+) -> None:
+    text = (f"{head}(X) :- {', '.join(f'{name}(X)' for name in sorted(body))}." for head, body in rules)
+    program, facts = parse_program(" ".join(text)), FactBase.from_facts([parse_atom(f"{stated}(a)")])
+    explainer = Explainer(program, facts)
+    for atom in infer(program, facts):
+        check_proof(explainer.explain(atom, depth=20), frozenset())
+
+
+def check_proof(explanation: Explanation, above: frozenset[Atom]) -> None:
+    assert explanation.is_stated or explanation.firings
+    above |= {explanation.atom}
+    for premise in (premise for firing in explanation.firings for premise in firing.premises):
+        assert premise.literal.atom not in above
+        if premise.why != "stated":
+            assert premise.explanation is not None
+            check_proof(premise.explanation, above)
+
+
+def test_a_proof_may_be_long_but_not_endless() -> None:
+    facts = graph(*((chr(97 + n), chr(98 + n)) for n in range(25)))
+    explainer = Explainer(parse_program(PATHS), facts)
+    assert str(explainer.explain(parse_atom("path(a, z)"), depth=100)).count("(stated)") >= 25
+    with pytest.raises(
+        ConfigError, match="400 levels of premises are too many to read: explain 100 or fewer"
+    ):
+        explainer.explain(parse_atom("path(a, z)"), depth=400)

@@ -13,10 +13,11 @@
 from andre.inference.bodies import BodyEvaluator, Covered, covered_heads
 from andre.inference.coded import number_ranks
 from andre.inference.engine import Engine, alternating_fixpoint
-from andre.inference.explain import Explainer, Explanation, FactIndex, Firing, Search, explain
+from andre.inference.explain import Explainer, Explanation, Firing, explain
+from andre.inference.groundings import FactIndex, Search
 from andre.inference.model import Model
-from andre.inference.prolog import Tabling, find_swipl
-from andre.inference.run import infer, materialise
+from andre.inference.prolog import Tabling, find_swipl, tabled
+from andre.inference.run import infer, materialise, missing_relations
 
 __all__ = [
     "BodyEvaluator",
@@ -35,5 +36,7 @@ __all__ = [
     "find_swipl",
     "infer",
     "materialise",
+    "missing_relations",
     "number_ranks",
+    "tabled",
 ]

@@ -1,182 +1,30 @@
 """Explanations: the rules and facts by which an atom holds, or the rule that comes nearest to deriving it.
 
 An explanation needs a few groundings of a rule for one atom, as soon as they
-are found, and the literal at which the others fail. So rules are searched here
-literal by literal, depth first; all heads of a rule at once are for `bodies`.
+are found, and the literal at which the others fail. So rules are searched
+literal by literal, depth first (`groundings`); all heads of a rule at once are for `bodies`.
+No explanation goes round in a circle (`proofs`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from andre.errors import LogicError
-from andre.facts import FactBase, Key, argument_domains
+from andre.errors import ConfigError, LogicError
+from andre.facts import FactBase, argument_domains
+from andre.inference.groundings import Bindings, FactIndex, Partial, Search, bind, told_bindings
 from andre.inference.model import Model
-from andre.inference.run import infer, materialise
-from andre.logic import (
-    Atom,
-    Constant,
-    Literal,
-    Program,
-    Rule,
-    Term,
-    Variable,
-    comparison_holds,
-    unsafe_variables,
-)
+from andre.inference.proofs import Body, proof_ranks
+from andre.inference.run import as_program, infer, materialise
+from andre.logic import Atom, Constant, Literal, Program, Rule, Variable, parse_atom, unsafe_variables
 
-#: What the variables of a rule stand for.
-Bindings = dict[Variable, Constant]
-
-
-class FactIndex:
-    """Finds facts by some of their arguments."""
-
-    def __init__(self, facts: FactBase) -> None:
-        self.facts = facts
-        self._orders: dict[tuple[Key, int], tuple[NDArray[np.intp], NDArray[np.int32]]] = {}
-
-    def matches(self, atom: Atom) -> Iterator[Bindings]:
-        """What the variables of an atom stand for in the facts that match it."""
-        relation = self.facts.relations.get(atom.key)
-        if relation is None:
-            return
-        rows, false = None, relation.impossible
-        for place, arg in enumerate(atom.args):
-            if isinstance(arg, Constant):
-                found = self._rows(atom.key, place, arg)
-                rows = found if rows is None or len(found) < len(rows) else rows
-        for row in range(len(relation)) if rows is None else rows.tolist():
-            if not false[row]:
-                codes = relation.codes[row].tolist()
-                bindings = _bind(atom, [Constant(self.facts.constants[code]) for code in codes])
-                if bindings is not None:
-                    yield bindings
-
-    def _rows(self, key: Key, place: int, constant: Constant) -> NDArray[np.intp]:
-        """The rows with this constant in this place, by an order made once."""
-        if (key, place) not in self._orders:
-            column = self.facts.relations[key].codes[:, place]
-            order = np.argsort(column, kind="stable")
-            self._orders[key, place] = order, column[order]
-        order, ordered = self._orders[key, place]
-        code = self.facts.code(constant.value)
-        if code is None:
-            return order[:0]
-        return order[np.searchsorted(ordered, code, "left") : np.searchsorted(ordered, code, "right")]
-
-
-def _bind(atom: Atom, values: Iterable[Term]) -> Bindings | None:
-    """What the variables of an atom stand for where its arguments are these constants, or None."""
-    bindings: Bindings = {}
-    for arg, value in zip(atom.args, values, strict=True):
-        assert isinstance(value, Constant)
-        if (bindings.setdefault(arg, value) if isinstance(arg, Variable) else arg) != value:
-            return None
-    return bindings
-
-
-@dataclass(frozen=True)
-class Partial:
-    """A grounding that fails: the first literals of a rule hold, and the next one does not."""
-
-    rule: Rule
-    bindings: Mapping[Variable, Constant]
-    held: tuple[Literal, ...]  #: literals that hold, with the bindings put in
-    failing: Literal  #: the literal that does not, with the bindings put in
-    remaining: int  #: literals that are left, the failing one included
-    is_unknown: bool = False  #: whether the failing literal negates what an open world leaves unknown
-
-    def lines(self) -> Iterator[str]:
-        """The grounding for a person to read."""
-        yield f"nearest is {self.rule}"
-        yield from _where(self.bindings.items())
-        for literal in self.held:
-            yield f"    {literal}  holds"
-        if self.failing.is_builtin:
-            why = "it is not so"
-        elif self.is_unknown:
-            why = "the world is open, and no fact denies the atom"
-        elif self.failing.negated:
-            why = "it does hold"
-        else:
-            why = "no fact states it and no rule derives it"
-        yield f"    {self.failing}  fails: {why}"
-
-
-class Search:
-    """Finds the groundings of a rule, depth first: its atoms as written, then negations and comparisons.
-
-    Parameters
-    ----------
-    index, model
-        The facts, and how probable each is.
-    max_steps
-        After how many partial groundings to give up: a rule may have more than
-        anyone can look at.
-    """
-
-    def __init__(self, index: FactIndex, model: Model, max_steps: int = 100_000) -> None:
-        self.index, self.model, self.max_steps = index, model, max_steps
-
-    def groundings(self, rule: Rule, bindings: Bindings, partials: list[Partial]) -> Iterator[Bindings]:
-        """What the variables stand for where the whole body holds, one grounding at a time.
-
-        Parameters
-        ----------
-        bindings
-            What some of the variables stand for.
-        partials
-            The list that the partial grounding which gets furthest is put into.
-        """
-        literals = sorted(rule.body, key=lambda literal: (literal.is_builtin, literal.negated))
-        stack: list[Iterator[Bindings]] = [iter([bindings])]
-        steps = 0
-        while stack and steps < self.max_steps:
-            current = next(stack[-1], None)
-            if current is None:
-                stack.pop()
-                continue
-            steps += 1
-            depth = len(stack) - 1
-            if depth == len(literals):
-                yield current
-                continue
-            extended = self._extend(literals[depth], current)
-            first = next(extended, None)
-            if first is None:
-                self._note(rule, literals, depth, current, partials)
-            else:
-                stack.append(chain([first], extended))
-
-    def _extend(self, literal: Literal, bindings: Bindings) -> Iterator[Bindings]:
-        atom = literal.atom.substitute(bindings)
-        if literal.is_builtin:
-            if comparison_holds(atom) != literal.negated:
-                yield bindings
-        elif literal.negated:
-            if self.model.negation(atom) > 0:
-                yield bindings
-        else:
-            for found in self.index.matches(atom):
-                yield {**bindings, **found}
-
-    def _note(
-        self, rule: Rule, literals: list[Literal], depth: int, bindings: Bindings, partials: list[Partial]
-    ) -> None:
-        remaining = len(literals) - depth
-        if partials and (partials[0].remaining, -len(partials[0].held)) <= (remaining, -depth):
-            return
-        ground = [Literal(item.atom.substitute(bindings), item.negated) for item in literals[: depth + 1]]
-        failing = ground[-1]
-        unknown = failing.negated and not failing.is_builtin and self.model.probability(failing.atom) < 1
-        partials[:] = [Partial(rule, dict(bindings), tuple(ground[:-1]), failing, remaining, unknown)]
+#: Levels of premises that are explained, at the most.
+_DEEPEST = 100
+#: Partial groundings that are looked at, at the most, to tell proofs from circles.
+_STEPS = 20_000
 
 
 @dataclass(frozen=True)
@@ -208,7 +56,7 @@ class Firing:
     def lines(self) -> Iterator[str]:
         """The firing for a person to read."""
         yield f"by {self.rule}"
-        yield from _where(self.bindings)
+        yield from told_bindings(self.bindings)
         for premise in self.premises:
             for line in premise.lines():
                 yield f"    {line}"
@@ -248,7 +96,8 @@ class Explanation:
 
     def lines(self) -> Iterator[str]:
         """The explanation for a person to read, line by line."""
-        how = [name for name, holds in (("stated", self.is_stated), ("derived", bool(self.firings))) if holds]
+        derived = bool(self.firings) or (self.probability > 0 and not self.is_stated)
+        how = [name for name, holds in (("stated", self.is_stated), ("derived", derived)) if holds]
         otherwise = "is unknown" if self.is_unknown else "does not hold"
         yield f"{self.atom} " + (f"is {' and '.join(how)}{_chance(self.probability)}" if how else otherwise)
         for firing in self.firings:
@@ -262,6 +111,9 @@ class Explanation:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        return f"Explanation({next(self.lines())})"
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation as plain values, for JSON."""
@@ -299,13 +151,17 @@ class Explanation:
         }
 
 
-def explain(program: Program, facts: FactBase, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
+def explain(
+    program: Program | str, facts: FactBase, atom: Atom | str, *, limit: int = 3, depth: int = 3
+) -> Explanation:
     """Say why a ground atom holds, or which rule comes nearest to deriving it.
 
     For more than one atom make an `Explainer` once.
 
     Parameters
     ----------
+    program, facts, atom
+        As for `infer`; program and atom may be Prolog text.
     limit
         How many groundings of each rule to show.
     depth
@@ -315,8 +171,33 @@ def explain(program: Program, facts: FactBase, atom: Atom, *, limit: int = 3, de
     ------
     LogicError
         Where the atom has a variable or is a comparison.
+    ConfigError
+        Where more than a hundred levels are asked for.
     """
-    return Explainer(program, facts).explain(atom, limit=limit, depth=depth)
+    asked = parse_atom(atom) if isinstance(atom, str) else atom
+    return Explainer(as_program(program), facts).explain(asked, limit=limit, depth=depth)
+
+
+@dataclass(frozen=True)
+class _Above:
+    """What an explanation stands under, so that it does not lead back there."""
+
+    atoms: frozenset[Atom]  #: that are being explained, one by the other
+    ranks: Mapping[Atom, int] | None = None  #: of proofs without the first of them, where these can be told
+
+    def is_circle(self, atom: Atom, derived: Body) -> bool:
+        """Whether derived premises of an atom need the atom, or one above it, themselves."""
+        if self.ranks is None:
+            return not derived.isdisjoint(self.atoms)
+        highest = self.ranks.get(atom, len(self.ranks))  # of the first atom, any proof without it will do
+        return any(self.ranks.get(premise, highest) >= highest for premise in derived)
+
+
+def _truth(literal: Literal, model: Model) -> float:
+    """How probable a ground literal that holds is."""
+    if literal.is_builtin:
+        return 1.0
+    return model.negation(literal.atom) if literal.negated else model.probability(literal.atom)
 
 
 class Explainer:
@@ -340,26 +221,28 @@ class Explainer:
             search = Search(FactIndex(before.facts), before)
             self._rules = [*((rule, search) for rule in facts.rules), *self._rules]
             self._ranges = _free_ranges(facts.rules, facts, background=True) | self._ranges
+        self._bodies: dict[Atom, list[Body]] = {}
 
     def explain(self, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
         """Say why a ground atom holds, or which rule comes nearest to deriving it."""
         if atom.variables or atom.is_builtin:
             raise LogicError(f"{atom} cannot be explained: give an atom of a relation without variables")
-        return self._explain(atom, limit, depth, frozenset())
+        if depth > _DEEPEST:
+            raise ConfigError(f"{depth} levels of premises are too many to read: explain {_DEEPEST} or fewer")
+        return self._explain(atom, limit, depth, _Above(frozenset()))
 
-    def _explain(self, atom: Atom, limit: int, depth: int, above: frozenset[Atom]) -> Explanation:
-        above |= {atom}
+    def _explain(self, atom: Atom, limit: int, depth: int, above: _Above) -> Explanation:
+        above = replace(above, atoms=above.atoms | {atom})
         partials: list[Partial] = []
         firings: list[Firing] = []
-        for rule, search in self._rules:
-            bindings = _bind(rule.head, atom.args) if rule.head.key == atom.key else None
-            if bindings is not None and all(bindings[v] in some for v, some in self._ranges[rule].items()):
-                found = search.groundings(rule, bindings, partials)
-                firings += islice(self._fire(rule, found, search.model, depth, above), limit)
+        for rule, search, found in self._groundings(atom, partials):
+            firings += islice(self._fire(atom, rule, found, search.model, depth, above), limit)
         firings.sort(key=lambda firing: -firing.probability)
         probability = self._model.probability(atom)
         if probability > 0:
-            return Explanation(atom, probability, atom in self._facts, tuple(firings))
+            is_stated = atom in self._facts
+            lost = "" if firings or is_stated else "by more groundings than are looked at here"
+            return Explanation(atom, probability, is_stated, tuple(firings), remark=lost)
         nearest = partials[0] if partials else None
         return Explanation(
             atom,
@@ -370,20 +253,60 @@ class Explainer:
             is_unknown=self._model.truth(atom) is None,
         )
 
+    def _groundings(
+        self, atom: Atom, partials: list[Partial]
+    ) -> Iterator[tuple[Rule, Search, Iterator[Bindings]]]:
+        """Every rule that may derive an atom, with its groundings that do."""
+        for rule, search in self._rules:
+            bindings = bind(rule.head, atom.args) if rule.head.key == atom.key else None
+            if bindings is not None and all(bindings[v] in some for v, some in self._ranges[rule].items()):
+                yield rule, search, search.groundings(rule, bindings, partials)
+
+    def _supporting(self, atom: Atom) -> list[Body] | None:
+        """The derived atoms of every grounding that makes an atom as probable as it is; None after too many.
+
+        What is stated, or derived in no way that is found, needs none.
+        """
+        if atom in self._facts:
+            return []
+        if atom not in self._bodies:
+            if sum({id(search): search.steps for _, search in self._rules}.values()) > _STEPS:
+                return None
+            self._bodies[atom] = list(self._found_bodies(atom))
+        return self._bodies[atom]
+
+    def _found_bodies(self, atom: Atom) -> Iterator[Body]:
+        """The derived atoms of supporting groundings, up to the first that needs none."""
+        chance = self._model.probability(atom)
+        for rule, search, found in self._groundings(atom, []):
+            for bindings in found:
+                body = rule.substitute(bindings).body
+                if min([rule.probability, *(_truth(literal, search.model) for literal in body)]) >= chance:
+                    derived = frozenset(one.atom for one in body if one.binds) - self._stated(body)
+                    yield derived
+                    if not derived:
+                        return
+
+    def _stated(self, body: tuple[Literal, ...]) -> Body:
+        return frozenset(one.atom for one in body if one.binds and one.atom in self._facts)
+
     def _fire(
-        self, rule: Rule, found: Iterator[Bindings], model: Model, depth: int, above: frozenset[Atom]
+        self, atom: Atom, rule: Rule, found: Iterator[Bindings], model: Model, depth: int, above: _Above
     ) -> Iterator[Firing]:
         for bindings in found:
             body = rule.substitute(bindings).body
-            # What needs the atom itself explains nothing.
-            if any(literal.binds and literal.atom in above for literal in body):
+            derived = frozenset(one.atom for one in body if one.binds) - self._stated(body)
+            within = above
+            if len(above.atoms) == 1:
+                within = replace(above, ranks=proof_ranks(derived, atom, self._supporting))
+            if within.is_circle(atom, derived):  # what needs the atom itself explains nothing
                 continue
-            premises = tuple(self._premise(literal, model, depth, above) for literal in body)
+            premises = tuple(self._premise(literal, model, depth, within) for literal in body)
             value = min([rule.probability, *(premise.probability for premise in premises)])
             if value > 0:
                 yield Firing(rule, tuple(bindings.items()), premises, value)
 
-    def _premise(self, literal: Literal, model: Model, depth: int, above: frozenset[Atom]) -> Premise:
+    def _premise(self, literal: Literal, model: Model, depth: int, above: _Above) -> Premise:
         if literal.is_builtin:
             return Premise(literal, 1.0, "compared")
         probability = model.probability(literal.atom)
@@ -426,12 +349,6 @@ def _free_ranges(
                 some = frozenset(Constant(known.constants[code]) for code in codes)
                 found[rule][arg] = some & found[rule].get(arg, some)
     return found
-
-
-def _where(bindings: Iterable[tuple[Variable, Constant]]) -> Iterator[str]:
-    """The line that says what variables stand for, if there are any."""
-    if values := ", ".join(f"{variable} = {constant}" for variable, constant in bindings):
-        yield f"  where {values}"
 
 
 def _chance(probability: float) -> str:

@@ -7,15 +7,15 @@ from math import prod
 
 import numpy as np
 
-from andre.errors import ConfigError
-from andre.facts import FactBase
+from andre.errors import ConfigError, DataError, LogicError
+from andre.facts import FactBase, Key
 from andre.inference.clingo_engine import ClingoEngine
 from andre.inference.coded import CodedProgram, CodedRule, is_variable
 from andre.inference.duckdb_engine import DuckDBEngine
 from andre.inference.engine import Engine, components
 from andre.inference.model import Model
 from andre.inference.prolog import Tabling, tabled
-from andre.logic import Program
+from andre.logic import Program, parse_program
 
 #: Above this many atoms DuckDB's start costs less than clingo's symbols do.
 _CLINGO_MAX = 20_000
@@ -80,8 +80,17 @@ def _join_size(rule: CodedRule, sizes: dict[int, float], distinct: dict[tuple[in
     return rows
 
 
+def as_program(program: Program | str) -> Program:
+    """A program, which may be given as its text."""
+    if isinstance(program, str):
+        return parse_program(program)
+    if not isinstance(program, Program):
+        raise LogicError(f"a {type(program).__name__} is no program: give a Program, or rules as Prolog text")
+    return program
+
+
 def infer(
-    program: Program, facts: FactBase, *, engine: str | Engine = "auto", memory_limit: str = "4GB"
+    program: Program | str, facts: FactBase, *, engine: str | Engine = "auto", memory_limit: str = "4GB"
 ) -> Model:
     """Run a program over facts to its well-founded model.
 
@@ -96,7 +105,8 @@ def infer(
     Parameters
     ----------
     program
-        Rules whose variables stand in the head or in a positive body literal. One that only the head has
+        Rules, or their Prolog text, whose variables stand in the head or in a positive body literal. One that
+        only the head has
         ranges over the constants of its arguments' types, and over all where the facts do not tell
         them; see `andre.facts.argument_domains`.
     facts
@@ -131,9 +141,40 @@ def infer(
     >>> print(*infer(one_way, replace(facts.merge(denied), world="open")))
     one_way(a, b)
     """
+    program = as_program(program)
+    if not isinstance(facts, FactBase):
+        raise DataError(f"a {type(facts).__name__} is no FactBase: give what FactBase.from_facts makes of it")
     if len(facts.rules) or facts.prolog is not None:
         facts = materialise(facts, engine=engine, memory_limit=memory_limit)
     return _run(program, facts, engine, memory_limit)
+
+
+def missing_relations(program: Program, facts: FactBase) -> list[Key]:
+    """The relations that a program reads, directly or by background rules, and nothing states or defines.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom, parse_program
+    >>> facts = FactBase.from_facts([parse_atom("edge(a, b)")])
+    >>> facts = facts.with_background(parse_program("red(X) :- rose(X). blue(X) :- sea(X)."))
+    >>> missing_relations(parse_program("h(X) :- edge(X, Y), red(Y), h(Y)."), facts)
+    [('rose', 1)]
+    """
+    bodies: dict[Key, list[Key]] = {}
+    for rule in (*program, *facts.rules):
+        read = [literal.atom.key for literal in rule.body if not literal.is_builtin]
+        bodies.setdefault(rule.head.key, []).extend(read)
+    stated = set(facts.relations)
+    if facts.prolog is not None:
+        stated |= {*facts.prolog.defines, *facts.prolog.library}
+    reached = dict.fromkeys(rule.head.key for rule in program)
+    waiting = list(reached)
+    while waiting:
+        for key in bodies.get(waiting.pop(), ()):
+            if key not in reached:
+                reached[key] = None
+                waiting.append(key)
+    return [key for key in reached if key not in stated and key not in bodies]
 
 
 def _run(program: Program, facts: FactBase, engine: str | Engine, memory_limit: str) -> Model:
