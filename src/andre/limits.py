@@ -12,6 +12,7 @@ What must be done to hand anything back is done in `with unhurried()`.
 from __future__ import annotations
 
 import math
+import os
 import signal
 import sys
 import threading
@@ -240,6 +241,21 @@ def sized_threads(work: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def machine_gigabytes() -> float | None:
+    """The memory of this machine in GB; None where the system does not say.
+
+    Examples
+    --------
+    >>> size = machine_gigabytes()
+    >>> size is None or size > 0.1
+    True
+    """
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    except (AttributeError, ValueError, OSError):  # Windows has no such function
+        return None
 
 
 def peak_megabytes() -> float | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from andre.evaluation.bits import packed, transposed, unpacked, weighed_sums
+from andre.evaluation.bits import intersections, packed, transposed, unpacked, weighed_sums
 
 shapes = st.tuples(st.integers(0, 140), st.integers(1, 140))
 tables = shapes.flatmap(lambda shape: st.integers(0, 2**16).map(lambda seed: _table(shape, seed)))
@@ -29,6 +29,27 @@ def test_packing_loses_nothing_in_either_order(table: np.ndarray, columns_first:
 def test_bits_are_transposed_as_the_table_is(table: np.ndarray) -> None:
     turned = transposed(packed(table), table.shape[1])
     assert np.array_equal(turned, packed(np.ascontiguousarray(table.T)))
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 2**16),
+    st.integers(0, 12),
+    st.sampled_from([1, 40, 129, 260]),
+    st.sampled_from([1, 1 << 18]),
+)
+def test_bodies_are_intersected_as_their_literals_are(seed: int, n: int, words: int, block: int) -> None:
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 12))
+    literals = rng.random((2 * m, 64 * words)) < rng.choice([0.05, 0.6, 0.95])
+    codes = rng.choice([0, 1, -1], (n, m)).astype(np.int8)
+    codes = codes[rng.integers(0, max(n, 1), n)]  # some of them are equal
+    every = packed(np.ones((1, 64 * words), dtype=np.bool_))[0]
+    found = np.zeros((n, 64 * words), dtype=np.bool_)
+    for some, rows in intersections(packed(literals), codes, every, block):
+        found[some] = unpacked(rows, 64 * words)
+    for body, rows in zip(codes, found, strict=True):
+        assert np.array_equal(rows, literals[np.flatnonzero(np.hstack((body > 0, body < 0)))].all(axis=0))
 
 
 @given(tables, st.integers(0, 3), st.integers(0, 2**16), st.sampled_from([0.1, 0.9]))

@@ -34,6 +34,12 @@ def samples(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return table, labels, weights
 
 
+@given(tables, st.sampled_from([np.float16, np.float32]))
+def test_the_width_of_a_number_says_nothing(table: np.ndarray, kind: type) -> None:
+    narrow = table.astype(kind)
+    assert np.array_equal(literal_truth(narrow), literal_truth(narrow.astype(np.float64)))
+
+
 def test_one_half_and_unknown_satisfy_neither_reading() -> None:
     truth = literal_truth(np.array([[0.5, np.nan, np.nextafter(0.5, 1), np.nextafter(0.5, 0)]]))
     assert truth.tolist() == [[False, False, True, False, False, False, False, True]]

@@ -1,16 +1,21 @@
 """Figures over head atoms agree with counting them one by one."""
 
+import shutil
+from dataclasses import replace
 from itertools import product
+from math import prod
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from andre.census import head_domains
 from andre.errors import DataError
 from andre.evaluation import Confusion, entailment
-from andre.facts import FactBase
+from andre.facts import Background, Bias, FactBase
 from andre.inference import infer
-from andre.logic import Atom, Constant, parse_atom, parse_program
+from andre.logic import Atom, Constant, Program, parse_atom, parse_program
+from andre.samples import Language
 
 Pair = tuple[Constant, ...]
 CONSTANTS = [Constant(name) for name in "abcd"]
@@ -44,13 +49,42 @@ def test_marked_examples_are_judged_in_a_closed_world(edges: set[Pair], heads: d
     evidence = [Atom("e", pair) for pair in edges] + [Atom("h", pair) for pair in read]
     derived = {atom.args for atom in infer(RULES, FactBase.from_facts(evidence))}
     others = derived - set(heads)
-    places = [{pair[place] for pair in [*heads, *others]} for place in (0, 1)]
+    columns = {
+        ("e", 0): {x for x, _ in edges},
+        ("e", 1): {y for _, y in edges},
+        ("h", 0): {x for x, _ in heads},
+        ("h", 1): {y for _, y in heads},
+    }
+    places = [_of_one_type(columns, ("h", place)) | {pair[place] for pair in others} for place in (0, 1)]
     negatives = set(product(*places)) - set(heads)
     result = entailment(RULES, facts)
     assert result.overall == Confusion(
         len(judged & derived), len(others), len(judged - derived), len(negatives - derived)
     )
     assert ("marked test" in result.protocol) == bool(test)
+
+
+def _of_one_type(columns: dict[tuple[str, int], set[Constant]], place: tuple[str, int]) -> set[Constant]:
+    """The constants of all arguments that share one with this argument, directly or through others."""
+    reached = set(columns[place])
+    for _ in columns:
+        for column in columns.values():
+            if column & reached:
+                reached |= column
+    return reached
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sets(pairs, min_size=1), st.sets(st.sampled_from(CONSTANTS), min_size=1), st.booleans())
+def test_the_examples_judged_are_those_that_learning_counts(
+    edges: set[Pair], members: set[Constant], is_unary: bool
+) -> None:
+    arity = 2 - is_unary
+    heads = [Atom("h", (one,) * arity) for one in members]
+    facts = FactBase.from_facts([*(Atom("e", pair) for pair in edges), *heads])
+    counts = entailment(Program(), facts, heads=[("h", arity)]).overall
+    domains = head_domains(facts, Language(f"h/{arity}", variables=2))
+    assert counts.total == prod(map(len, domains))
 
 
 @settings(max_examples=30, deadline=None)
@@ -95,3 +129,19 @@ def test_a_program_without_examples_is_refused(mark: str | None) -> None:
     facts = FactBase.from_facts([parse_atom("e(a, b)")])
     with pytest.raises(DataError, match="nothing to judge: the program defines h/2"):
         entailment(RULES, facts, mark=mark)
+
+
+@pytest.mark.skipif(shutil.which("swipl") is None, reason="SWI-Prolog is not installed")
+def test_what_prolog_says_of_the_terms_of_examples_is_read() -> None:
+    """The program reads no example, and their lists stand nowhere else."""
+    stated, denied = parse_atom("f([2,4])"), parse_atom("f([2,3])")
+    bias = Bias(
+        head=(("f", 1),),
+        body=(("last", 2), ("even", 1)),
+        types=(("f", ("list",)), ("last", ("list", "element")), ("even", ("element",))),
+        directions=(("last", ("in", "out")), ("even", ("in",))),
+    )
+    prolog = Background(("even(A) :- 0 is A mod 2.",), (("last", 2),))
+    facts = replace(FactBase.from_facts([stated], negatives=[denied]), bias=bias, prolog=prolog)
+    program = parse_program("f(X) :- last(X, Y), even(Y).")
+    assert entailment(program, facts).overall == Confusion(true_positives=1, true_negatives=1)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from andre.evaluation import CrispSample, union
+from andre.evaluation.card import Card
 from andre.samples import RuleSpace, Sample
 
 
@@ -60,3 +62,29 @@ def test_two_literals_beside_a_body_are_counted_where_both_hold(seed: int, whole
     truth = (sample.literals[:, literals] & sample.covers(body)[0][:, None]).T  # [l, B]
     for label, weight in enumerate(sample.labels):
         assert found[..., label] == pytest.approx((truth * weight) @ truth.T, rel=1e-6)
+
+
+@given(st.integers(0, 2**16), st.integers(0, 5))
+def test_dense_products_count_as_bits_do(seed: int, n: int) -> None:
+    """What a card computes, here on the processor."""
+    sample = _sample(seed, whole=True)
+    planes, sets = sample.planes, sample.extents(_codes(sample, seed, n))
+    card = Card(torch.device("cpu"), planes.begins, planes.worth, len(planes.every))
+    found = card.shared(card.put(sets), card.put(planes.columns))
+    assert np.array_equal(found, planes.shared(sets, planes.columns))
+    truth = sample.covers(_codes(sample, seed, n))
+    for body, row in zip(truth, found, strict=True):
+        for literal, shared in zip(sample.literals.T, row, strict=True):
+            assert np.array_equal(shared, (sample.labels * (body & literal)).sum(axis=1))
+
+
+@pytest.mark.parametrize("device", [None, "cpu"])
+def test_what_a_device_is_sent_changes_no_count(device: str | None) -> None:
+    rng = np.random.default_rng(0)
+    table, labels = rng.random((40_000, 30)) < 0.5, rng.random(40_000) < 0.4
+    sample = CrispSample.of(Sample.from_arrays(table, labels), device)
+    codes = np.eye(30, dtype=np.int8)
+    counts = sample.label_counts(sample.row_extents(codes))  # as many words as are worth sending
+    for body in (0, 29):
+        held = sample.covers(codes[body : body + 1])[0]
+        assert np.array_equal(counts[body], (sample.labels * held) @ sample.literals)

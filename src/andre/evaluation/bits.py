@@ -16,6 +16,8 @@ Words = NDArray[np.uint64]
 #: The exchanges that transpose a square of 8 x 8 bits in one word, of single bits, then of squares of
 #: two, then of four: how far apart the exchanged bits are, and a mask of the lower ones.
 _SWAPS = ((7, 0x00AA00AA00AA00AA), (14, 0x0000CCCC0000CCCC), (28, 0x00000000F0F0F0F0))
+#: Words from which on bodies are intersected one by one: a step of Python is then less than the work.
+_WIDE = 128
 _BIG = np.dtype(">u8")  # the first byte is the highest, as the first bit of `packbits` is
 
 
@@ -94,13 +96,32 @@ def intersections(
 
     Yields
     ------
-    Which bodies, [b], and their rows, [b, words].
+    Which bodies, [b], and their rows, [b, words]. Bodies that no row satisfies may be left out.
     """
+    step = max(1, block // max(1, 8 * columns.shape[1]))
+    if columns.shape[1] < _WIDE:
+        yield from _side_by_side(columns, codes, every, step)
+        return
+    some: list[int] = []
+    held: list[Words] = []
+    for body, rows in _one_by_one(columns, codes, every):
+        some.append(body)
+        held.append(rows)
+        if len(some) == step:
+            yield np.array(some), np.stack(held)
+            some, held = [], []
+    if some:
+        yield np.array(some), np.stack(held)
+
+
+def _side_by_side(
+    columns: Words, codes: Codes, every: Words, step: int
+) -> Iterator[tuple[NDArray[np.intp], Words]]:
+    """Intersections of so many bodies at a time, literal by literal, for short strings of bits."""
     rule, literal = np.nonzero(np.hstack((codes > 0, codes < 0)))
     sizes = np.bincount(rule, minlength=len(codes))
     starts = np.cumsum(sizes) - sizes
     order = np.argsort(sizes, kind="stable")
-    step = max(1, block // max(1, 8 * columns.shape[1]))
     for at in range(0, len(order), step):
         some = order[at : at + step]  # bodies of about one length
         rows = np.tile(every, (len(some), 1))
@@ -109,6 +130,41 @@ def intersections(
             longer = np.flatnonzero(sizes[some] > place)
             rows[longer] &= columns[literal[starts[some[longer]] + place]]
         yield some, rows
+
+
+def _one_by_one(columns: Words, codes: Codes, every: Words) -> Iterator[tuple[int, Words]]:
+    """Intersections of long strings of bits, of bodies in the order of their first literals.
+
+    Bodies often differ in one literal, and long ones cover nothing: what the
+    first literals of one body share with the next is intersected once, and
+    where that is empty, so is the next.
+    """
+    table = np.hstack((codes > 0, codes < 0))  # [rules, 2m]
+    keys = packed(table).view(np.dtype((np.void, -(-table.shape[1] // 64) * 8)))[:, 0]  # sorted by bytes
+    order = np.argsort(keys, kind="stable")[::-1]  # what has the first literal comes first
+    table = table[order]
+    differs = (table[1:] != table[:-1]).argmax(axis=1)  # the first literal that only one of two bodies has
+    common = np.zeros(len(table), dtype=np.int64)  # first literals that a body shares with the one before
+    common[1:] = np.count_nonzero(table[1:] & (np.arange(table.shape[1]) < differs[:, None]), axis=1)
+    rule, literal = np.nonzero(table)
+    sizes = np.bincount(rule, minlength=len(table))
+    ends = np.cumsum(sizes)
+    prefixes, empty = [every], False  # rows that the first literals of the last body share
+    for body, shared, end, size in zip(
+        order.tolist(), common.tolist(), ends.tolist(), sizes.tolist(), strict=True
+    ):
+        check()
+        if empty and shared >= len(prefixes) - 1:
+            continue
+        del prefixes[shared + 1 :]
+        for column in literal[end - size + len(prefixes) - 1 : end]:
+            prefixes.append(prefixes[-1] & columns[column])
+            empty = not prefixes[-1].any()
+            if empty:
+                break
+        else:
+            empty = False
+            yield body, prefixes[-1]
 
 
 def weighed_sums(weights: Floats, table: Bools) -> Floats:

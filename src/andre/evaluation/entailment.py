@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from andre.arrays import is_among
+from andre.arrays import Ints, is_among
 from andre.errors import DataError
-from andre.facts import FactBase, Key, Relation
-from andre.inference import Engine, Model, infer
+from andre.facts import FactBase, Key, Relation, argument_domains
+from andre.inference import Engine, Model, infer, tabled
 from andre.logic import Program
 
 
@@ -112,8 +112,9 @@ def entailment(
     and as false where it is denied or below 0.5; at exactly 0.5 it is neither,
     and is not judged. Where some atoms of a head are denied, or the world is
     open, only stated and denied atoms are judged. Otherwise every atom over the
-    constants that stand in its place in some fact of the head, or that the
-    program puts there, is judged, and false unless it is stated.
+    constants of its arguments' types, or that the program puts there, is judged,
+    and false unless it is stated: the examples that `learn` counts in mode
+    `define`; see `andre.facts.argument_domains`.
 
     Parameters
     ----------
@@ -136,7 +137,16 @@ def entailment(
     >>> facts = FactBase.from_facts(atoms, negatives=[parse_atom("h(b, c)")])
     >>> entailment(parse_program("h(X, Y) :- p(X, Y)."), facts).overall.accuracy
     0.5
+
+    Without denied atoms, those that are not stated are false:
+
+    >>> atoms = ["smart(a)", "reads(a)", "person(a)", "person(b)", "person(c)"]
+    >>> people = FactBase.from_facts(map(parse_atom, atoms))
+    >>> entailment(parse_program("smart(X) :- reads(X)."), people).overall.true_negatives
+    2
     """
+    # What Prolog says begins at the terms of the examples, of which the program reads none.
+    facts = tabled(facts)
     defined = (rule.head.key for rule in program)
     keys = tuple(dict.fromkeys([*defined, *heads]))
     found = {key: facts.relations[key] for key in keys if key in facts.relations}
@@ -155,14 +165,16 @@ def entailment(
             f"there is nothing to judge: the program defines {names}, of which no fact{which} is given"
         )
     model = infer(program, evidence, engine=engine)
-    counts, closed = {}, False
-    for key, relation in judged.items():
-        counts[key] = _judge(model, relation)
-        if found[key].negative is None and facts.world == "closed":
-            counts[key], closed = counts[key] + _unstated(model, found[key]), True
+    counts = {key: _judge(model, relation) for key, relation in judged.items()}
+    closed = [key for key in judged if found[key].negative is None and facts.world == "closed"]
+    if closed:
+        # What background rules derive tells of types, too.
+        known = replace(model.stated, relations={**model.stated.relations, **found})
+        for key in closed:
+            counts[key] += _unstated(model, found[key], argument_domains(known, key))
     which = f"atoms marked {mark}" if mark else "all atoms given"
     if closed:
-        rest = "every other atom over the constants in their places is false"
+        rest = "every other atom over the constants of their types is false"
     else:
         rest = "with denied ones" if facts.world == "closed" else "with denied ones: the world is open"
     return Entailment(counts, f"{which}, {rest}")
@@ -177,13 +189,13 @@ def _judge(model: Model, judged: Relation) -> Confusion:
     return Confusion(*(int(case.sum()) for case in cases))
 
 
-def _unstated(model: Model, known: Relation) -> Confusion:
+def _unstated(model: Model, known: Relation, domains: Iterable[Ints]) -> Confusion:
     """The atoms of a relation that are not stated, all false: how many are derived, and how many are not."""
     derived = model.derived.relations.get(known.key)
     new = known.codes[:0]
     if derived is not None:
         likely = derived.codes[derived.column("probability") > 0.5]
         new = likely[~is_among(likely, known.codes, len(model.facts.constants))]
-    places = [np.union1d(known.codes[:, place], new[:, place]) for place in range(known.arity)]
+    places = [np.union1d(domain, new[:, place]) for place, domain in enumerate(domains)]
     others = prod(map(len, places)) - len(known)
     return Confusion(false_positives=len(new), true_negatives=others - len(new))

@@ -5,13 +5,16 @@ has is a *plane*, with a place for each such row, so that a place counts for
 one power of one label. What a body covers is then a string of bits, the
 intersection of its literals' strings, and what all literals cover beside it
 is a product of bit matrices: the `and` of two strings and the number of ones,
-plane by plane.
+plane by plane. A graphics card counts the same as a dense product, where
+there is one and the work is large (`andre.evaluation.card`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +24,15 @@ from andre.evaluation.bits import Words, intersections, packed, transposed
 from andre.limits import check
 from andre.samples import Codes
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from andre.evaluation.card import Card
+
 #: Words that are worked on at a time: they stay in the cache.
 _BLOCK = 1 << 15
+#: Pairs of words from which on a card counts faster than the processor, the way there and back included.
+_WORTH_SENDING = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +54,10 @@ class Planes:
     begins: Ints  #: the first word of each plane, [planes]
     worth: Floats  #: what a bit of a plane counts for either label, [planes, 2]
     counted: NDArray[np.intp]  #: literals that are counted, [c]; the others are what an atom leaves over
+    device: str | None = None  #: a device of torch that large products are sent to
 
     @classmethod
-    def of(cls, rows: Words, n_literals: int, labels: Floats) -> Planes:
+    def of(cls, rows: Words, n_literals: int, labels: Floats, device: str | None = None) -> Planes:
         """Lay out rows by their weights.
 
         Parameters
@@ -57,6 +68,8 @@ class Planes:
             How many literals there are, 2m.
         labels
             Whole weights of positives and negatives, [2, U].
+        device
+            A device of torch that large products are sent to.
         """
         whole = labels.astype(np.int64)  # [2, U]
         powers = range(int(whole.max(initial=0)).bit_length())
@@ -78,13 +91,20 @@ class Planes:
         known = ((columns[:m] | columns[m:]) == every).all(axis=1)  # [m]
         counted = np.concatenate([np.arange(m), m + np.flatnonzero(~known)])
         worth = np.array([worth for _, worth in planes]).reshape(-1, 2)
-        return cls(columns, every, begins, worth, counted)
+        return cls(columns, every, begins, worth, counted, device)
 
     def covers(self, codes: Codes) -> Words:
         """The rows that satisfy each body, [rules, words]."""
-        found = np.empty((len(codes), len(self.every)), dtype=np.uint64)
-        for some, rows in intersections(self.columns, codes, self.every, _BLOCK):
+        found = np.zeros((len(codes), len(self.every)), dtype=np.uint64)
+        for some, rows in intersections(self.columns, codes, self.every, 8 * _BLOCK):
             found[some] = rows
+        return found
+
+    def body_counts(self, codes: Codes) -> Floats:
+        """The weight of the positives and negatives that each body covers, [rules, 2]."""
+        found = np.zeros((len(codes), 2))
+        for some, rows in intersections(self.columns, codes, self.every, 8 * _BLOCK):
+            found[some] = self._sums(rows)
         return found
 
     def counts(self, covers: Words, settled: Words | None = None) -> Floats:
@@ -112,15 +132,67 @@ class Planes:
         """
         m = len(self.columns) // 2
         found = np.empty((len(held), 2, 2 * m))
-        for block in self._blocks(len(self.counted)):
-            check()
-            literals = self.counted[block]
-            columns = self.columns[literals]  # [b, words]: used for all bodies while they are in the cache
-            for body, rows in enumerate(held):
-                found[body][:, literals] = self._sums(columns & rows).T
+        if self._pays(len(held), len(self.counted)):
+            card = self._card
+            shared = card.shared(card.put(held), self._sent)
+        else:
+            shared = self._popcounts(held, self._columns)
+        found[:, :, self.counted] = shared.transpose(0, 2, 1)
         known = np.setdiff1d(np.arange(m), self.counted[m:] - m)
         found[:, :, m + known] = self.counts(held)[:, :, None] - found[:, :, known]
         return found
+
+    def shared(self, left: Words, right: Words) -> Floats:
+        """The weight of positives and negatives that any two sets share, [a, b, 2].
+
+        Parameters
+        ----------
+        left, right
+            Sets of rows, [a, words] and [b, words].
+
+        Examples
+        --------
+        >>> rows = packed(np.array([[True, False], [False, True], [True, True]]))
+        >>> planes = Planes.of(rows, 2, labels=np.array([[1.0, 0, 3], [0, 2, 0]]))
+        >>> planes.shared(planes.columns, planes.columns[:1])
+        array([[[4., 0.]],
+        <BLANKLINE>
+               [[3., 0.]]])
+        """
+        if self._pays(len(left), len(right)):
+            return self._card.shared(self._card.put(left), self._card.put(right))
+        return self._popcounts(left, right)
+
+    def _popcounts(self, left: Words, right: Words) -> Floats:
+        found = np.empty((len(left), len(right), 2))
+        for block in self._blocks(len(right)):
+            check()
+            some = right[block]  # used for all others while they are in the cache
+            for place, one in enumerate(left):
+                found[place, block] = self._sums(some & one)
+        return found
+
+    def _pays(self, left: int, right: int) -> bool:
+        return self.device is not None and left * right * len(self.every) >= _WORTH_SENDING
+
+    @cached_property
+    def _card(self) -> Card:
+        import torch  # noqa: PLC0415  (slow to load, and only a card needs it)
+
+        from andre.evaluation.card import Card  # noqa: PLC0415
+
+        return Card(torch.device(self.device or "cpu"), self.begins, self.worth, len(self.every))
+
+    @cached_property
+    def _columns(self) -> Words:
+        """The rows of the literals that are counted, [c, words]."""
+        known = len(self.counted) == len(self.columns) // 2  # atoms are, and no negation
+        return self.columns[: len(self.counted)] if known else self.columns[self.counted]
+
+    @cached_property
+    def _sent(self) -> Tensor:
+        """The same on the device, [c, bytes]."""
+        return self._card.put(self._columns)
 
     def _blocks(self, n: int) -> Iterator[slice]:
         step = max(1, _BLOCK // max(1, len(self.every)))

@@ -2,7 +2,7 @@
 
 from andre.model.config import Count, LossConfig, NetworkConfig, NonNegative, Positive, Settings, Whole
 from andre.model.inputs import Inputs
-from andre.model.losses import LOSSES, Loss, schedule
+from andre.model.losses import LOSSES, Loss, Number, cross_entropy, schedule
 from andre.model.network import Network, subrule_mask
 from andre.model.objective import Objective, Terms, row_weights
 from andre.model.operators import Operator, aggregate, conjunctions, disjunctions
@@ -17,6 +17,7 @@ __all__ = [
     "Network",
     "NetworkConfig",
     "NonNegative",
+    "Number",
     "Objective",
     "Operator",
     "Pooling",
@@ -26,6 +27,7 @@ __all__ = [
     "Whole",
     "aggregate",
     "conjunctions",
+    "cross_entropy",
     "disjunctions",
     "row_weights",
     "schedule",

@@ -10,7 +10,7 @@ satisfies neither the atom nor its negation. Written out, B is linear in four
 features of the input, [1, b+, b-, b+ b-], so that B for all subrules is a
 matrix product of features and coefficients.
 
-Three ways lead to the operator's sums over atoms, and columns may take
+These ways lead to the operator's sums over atoms, and columns may take
 different ones in one model, because sums of sums are sums:
 
 - *Boolean* columns take two values (three with unknown). Their terms are
@@ -18,6 +18,7 @@ different ones in one model, because sums of sums are sums:
 - *Graded* columns on few levels are the same, with a bag of table rows per
   example in place of the dense product.
 - *Direct* columns are visited row by row, in blocks, so that memory is bounded.
+- *Fused* columns are visited row by row too, by kernels for CUDA (`andre.model.fused`).
 """
 
 from __future__ import annotations
@@ -82,6 +83,10 @@ class Columns(Protocol):
     def features(self) -> Tensor:
         """Features of the values that are visited, [c, V, 4]: table levels, or rows."""
 
+    @property
+    def n_visited(self) -> int:
+        """How many values a pass works through for one subrule."""
+
     def blocks(self, width: int) -> Iterator[slice]:
         """The values to visit at a time, so that `width` floats per value fit."""
 
@@ -100,6 +105,11 @@ class Dense:
     features: Tensor  #: [c, L, 4]
     counts: Tensor  #: [U, c * L]
 
+    @property
+    def n_visited(self) -> int:
+        """How many values a pass works through for one subrule."""
+        return self.features.shape[:2].numel()
+
     def blocks(self, width: int) -> Iterator[slice]:
         """One block: the table is small."""
         yield slice(None)
@@ -112,7 +122,7 @@ class Dense:
         """Its transpose."""
         return (self.counts.T @ grads).view(len(self.columns), -1, grads.shape[1])
 
-    def rows(self, index: Tensor) -> Dense:
+    def rows(self, index: Tensor | slice) -> Dense:
         """The same columns for some of the rows."""
         return Dense(self.columns, self.features, self.counts[index])
 
@@ -144,6 +154,11 @@ class Bags:
         counts = torch.bincount(flat, minlength=c * L)
         return cls(columns, features, entries, order, torch.cumsum(counts, 0) - counts)
 
+    @property
+    def n_visited(self) -> int:
+        """How many values a pass works through for one subrule."""
+        return self.features.shape[:2].numel()
+
     def blocks(self, width: int) -> Iterator[slice]:
         """One block: the table does not grow with the rows."""
         yield slice(None)
@@ -157,10 +172,10 @@ class Bags:
         table = embedding_bag(self.order, grads.contiguous(), self.starts, mode="sum")
         return table.view(len(self.columns), -1, grads.shape[1])
 
-    def rows(self, index: Tensor) -> Bags:
+    def rows(self, index: Tensor | slice) -> Bags:
         """The same columns for some of the rows."""
         c, L = self.features.shape[:2]
-        levels = self.entries[index] - torch.arange(c, device=index.device) * L
+        levels = self.entries[index] - torch.arange(c, device=self.entries.device) * L
         return Bags.build(self.columns, self.features, levels)
 
     def visited(self) -> Direct:
@@ -176,6 +191,11 @@ class Direct:
     features: Tensor  #: [c, U, 4]
     block: int = BLOCK  #: floats that are computed at a time
 
+    @property
+    def n_visited(self) -> int:
+        """How many values a pass works through for one subrule."""
+        return self.features.shape[:2].numel()
+
     def blocks(self, width: int) -> Iterator[slice]:
         """Blocks of rows."""
         rows = self.features.shape[1]
@@ -190,7 +210,7 @@ class Direct:
         """Every column gets the same gradient."""
         return grads[block].expand(len(self.columns), -1, -1)
 
-    def rows(self, index: Tensor) -> Direct:
+    def rows(self, index: Tensor | slice) -> Direct:
         """The same columns for some of the rows."""
         return Direct(self.columns, self.features[:, index], self.block)
 

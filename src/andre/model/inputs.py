@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from andre.model.conjunction import BLOCK, Bags, Dense, Direct, coefficients, extremes, features, sum_terms
-from andre.model.operators import Operator
+from andre.model.fused import Fused, can_fuse
+from andre.model.operators import Operator, SoftminAttention
 
 #: A table pays once there are this many rows per level.
 _ROWS_PER_LEVEL = 4
@@ -20,6 +22,9 @@ _MOST_LEVELS = 1024
 _DENSE_LEVELS = 4
 #: Columns that are taken out of the table together: one by one, every row would be fetched for each.
 _TOGETHER = 16
+
+#: Columns in one of the forms of the conjunction.
+Part: TypeAlias = Dense | Bags | Direct | Fused
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +40,7 @@ class Inputs:
 
     n_rows: int
     m: int
-    parts: tuple[Dense | Bags | Direct, ...]
+    parts: tuple[Part, ...]
     block: int = BLOCK  #: floats that are computed at a time where rows are visited one by one
 
     @classmethod
@@ -61,7 +66,7 @@ class Inputs:
             Rows the network sees at a time, if not all.
         """
         rows, m = valuations.shape
-        seen = min(rows, batch or rows)
+        seen, fused = min(rows, batch or rows), can_fuse(torch.device(device))
         dense: list[_Column] = []
         bags: list[_Column] = []
         direct: list[int] = []
@@ -73,18 +78,29 @@ class Inputs:
                     direct.append(j)
                 else:
                     (dense if len(column.values) <= _DENSE_LEVELS else bags).append(column)
-        parts: list[Dense | Bags | Direct] = []
+        parts: list[Part] = []
         if dense:
             index, table, level = _tabulate(dense, device, dtype)
             one_hot = level[..., None] == torch.arange(
                 table.shape[1], dtype=level.dtype, device=device
             )  # [U, c, L]
             parts.append(Dense(index, table, one_hot.flatten(1).to(dtype)))
-        if bags:
+        if bags and not fused:
             parts.append(Bags.build(*_tabulate(bags, device, dtype)))
-        if direct:
-            values = torch.as_tensor(valuations[:, direct].T.copy(), dtype=dtype, device=device)  # [c, U]
-            parts.append(Direct(torch.as_tensor(direct, device=device), features(values)))
+        if direct or (bags and fused):
+            levelled = bags if fused else []  # a table saves exponentials, which a kernel has for little
+            kind = np.float32 if dtype == torch.float32 else np.float64
+            some = np.empty((len(direct) + len(levelled), rows), dtype=kind)
+            some[: len(direct)] = valuations[:, direct].T
+            for place, column in enumerate(levelled, len(direct)):
+                some[place] = column.values[column.level]
+            values = torch.as_tensor(some, dtype=dtype, device=device)  # [c, U]
+            places = [*direct, *(column.place for column in levelled)]
+            index = torch.as_tensor(places, device=device)
+            if fused:
+                parts.append(Fused(index, values, known=not bool(values.isnan().any())))
+            else:
+                parts.append(Direct(index, features(values)))
         return cls(rows, m, tuple(parts))
 
     @classmethod
@@ -97,11 +113,32 @@ class Inputs:
     @property
     def n_visited(self) -> int:
         """How many values, rows and levels, a pass works through for one subrule."""
-        return sum(part.features.shape[:2].numel() for part in self.parts) + self.n_rows * self.m
+        return sum(part.n_visited for part in self.parts) + self.n_rows * self.m
 
     def rows(self, index: Tensor) -> Inputs:
         """The same inputs for some of the rows."""
         return replace(self, n_rows=len(index), parts=tuple(part.rows(index) for part in self.parts))
+
+    def pieces(self, most: int) -> tuple[tuple[slice, Inputs], ...]:
+        """The same inputs as runs of rows, so many at the most, and which they are.
+
+        Examples
+        --------
+        >>> [(rows.stop, piece.n_rows) for rows, piece in Inputs.encode(np.eye(5)).pieces(2)]
+        [(2, 2), (4, 2), (5, 1)]
+        """
+        if self.n_rows <= most:
+            return ((slice(0, self.n_rows), self),)
+        runs = [slice(at, min(at + most, self.n_rows)) for at in range(0, self.n_rows, most)]
+        return tuple(
+            (
+                run,
+                replace(
+                    self, n_rows=run.stop - run.start, parts=tuple(part.rows(run) for part in self.parts)
+                ),
+            )
+            for run in runs
+        )
 
     def conjunction(self, probabilities: Tensor, op: Operator) -> Tensor:
         """The soft conjunction of every subrule on every row.
@@ -119,22 +156,44 @@ class Inputs:
         if op.needs_origin:
             return self._shifted(coefs, op)
         whole = len(self.parts) == 1
-        sums = [
-            sum_terms(part, coefs if whole else coefs[part.columns], op, self.n_rows) for part in self.parts
-        ]
-        totals = tuple(
-            torch.stack(term).sum(0) if len(term) > 1 else term[0] for term in zip(*sums, strict=True)
-        )
-        return op.finish(totals, self.m)
+        sums = [_sums(part, coefs if whole else coefs[part.columns], op, self.n_rows) for part in self.parts]
+        return op.finish(_added(sums), self.m)
 
     def _shifted(self, coefs: Tensor, op: Operator) -> Tensor:
         """For an attention too sharp for plain sums: visit all rows, shifted by their extreme values."""
-        parts = [part.visited() for part in self.parts]
-        columns = torch.cat([part.columns for part in parts])
-        rows = Direct(columns, torch.cat([part.features for part in parts]), self.block)
-        coefs = coefs[columns]
-        sums = sum_terms(rows, coefs, op, self.n_rows, extremes(rows, coefs, op))
-        return op.finish(sums, self.m)
+        parts = [
+            (
+                part if isinstance(part, Fused) else replace(part.visited(), block=self.block),
+                coefs[part.columns],
+            )
+            for part in self.parts
+        ]
+        extreme = torch.stack([_extremes(part, own.detach(), op) for part, own in parts])  # [parts, U, R]
+        origin = op.origin(extreme, 0)[0]
+        return op.finish(_added([_sums(part, own, op, self.n_rows, origin) for part, own in parts]), self.m)
+
+
+def _sums(
+    part: Part, coefs: Tensor, op: Operator, rows: int, origin: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    """An operator's sums over the columns of one part, [U, R] each."""
+    if not isinstance(part, Fused):
+        return sum_terms(part, coefs, op, rows, origin)
+    if isinstance(op, SoftminAttention):
+        return part.sums(coefs, op.beta, origin)
+    return sum_terms(part.visited(), coefs, op, rows, origin)
+
+
+def _extremes(part: Direct | Fused, coefs: Tensor, op: Operator) -> Tensor:
+    """The extreme value of every row in every subrule, [U, R]."""
+    if isinstance(part, Fused):
+        return part.least(coefs) if isinstance(op, SoftminAttention) else extremes(part.visited(), coefs, op)
+    return extremes(part, coefs, op)
+
+
+def _added(sums: list[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
+    """Sums of sums: those of all parts together."""
+    return tuple(torch.stack(term).sum(0) if len(term) > 1 else term[0] for term in zip(*sums, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -123,10 +124,12 @@ class Step:
         return variable_usage(self.probabilities, self.incidence)
 
 
+#: A number, or a tensor without dimensions where a step is recorded for a device.
+Number: TypeAlias = float | Tensor
 #: A loss times its weight, [K]; None where a rule space gives it nothing to judge.
-Term = Callable[[Step, float], Tensor | None]
+Term = Callable[[Step, Number], Tensor | None]
 #: The weight of a loss at a share of training between 0 and 1.
-Schedule = Callable[[LossConfig, float], float]
+Schedule = Callable[[LossConfig, Number], Number]
 
 
 @dataclass(frozen=True)
@@ -144,31 +147,32 @@ class Loss:
         return self.name.replace("_", " ")
 
 
-def _labels(step: Step, weight: float) -> Tensor | None:
+def _labels(step: Step, weight: Number) -> Tensor | None:
     return None if step.labelled is None else weight * cross_entropy(*step.labelled)
 
 
-def _certainty(step: Step, weight: float) -> Tensor:
+def _certainty(step: Step, weight: Number) -> Tensor:
     total = entropy(step.probabilities, step.mask, step.config.epsilon)
     if step.config.reduction == "mean":
         total = total / (step.n_rules * step.weights.shape[2])
     return weight * total
 
 
-def _diversity(step: Step, weight: float) -> Tensor | None:
-    if not weight or step.weights.shape[1] < 2:
+def _diversity(step: Step, weight: Number) -> Tensor | None:
+    never = step.config.similarity == step.config.similarity_end == 0
+    if never or step.weights.shape[1] < 2:
         return None
     return weight * similarity(step.weights, step.mask)
 
 
-def _head_variables(step: Step, weight: float) -> Tensor | None:
+def _head_variables(step: Step, weight: Number) -> Tensor | None:
     if not step.n_head:
         return None
     missing = range_restricted(step.usage[..., : step.n_head], step.mask, step.config.surplus)
     return weight * missing / (step.n_head * step.n_rules)
 
 
-def _auxiliary_variables(step: Step, weight: float) -> Tensor | None:
+def _auxiliary_variables(step: Step, weight: Number) -> Tensor | None:
     n_auxiliary = len(step.incidence) - step.n_head
     if not n_auxiliary:
         return None
@@ -176,16 +180,16 @@ def _auxiliary_variables(step: Step, weight: float) -> Tensor | None:
     return weight * lonely / (n_auxiliary * step.n_rules)
 
 
-def _whole_counts(step: Step, weight: float) -> Tensor | None:
+def _whole_counts(step: Step, weight: Number) -> Tensor | None:
     return weight * digitization(step.usage, step.mask) if len(step.incidence) else None
 
 
 def _rising(name: str, power: int) -> Schedule:
     """From 0 to the weight that the settings give under this name: structure comes late."""
-    return lambda config, progress: float(progress**power * getattr(config, name))
+    return lambda config, progress: progress**power * float(getattr(config, name))
 
 
-def _falling(config: LossConfig, progress: float) -> float:
+def _falling(config: LossConfig, progress: Number) -> Number:
     """Diversity comes early."""
     return config.similarity - progress**2 * (config.similarity - config.similarity_end)
 
@@ -209,4 +213,4 @@ def schedule(progress: float, config: LossConfig) -> dict[str, float]:
     >>> schedule(0.5, LossConfig(entropy=0.1, similarity=0.2, similarity_end=0.0))["similarity"]
     0.15...
     """
-    return {loss.name: loss.weight(config, progress) for loss in LOSSES if loss.weight is not None}
+    return {loss.name: float(loss.weight(config, progress)) for loss in LOSSES if loss.weight is not None}

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from andre.model.config import LossConfig
-from andre.model.losses import LOSSES, Loss, Step
+from andre.model.losses import LOSSES, Loss, Number, Step
 from andre.samples import RuleSpace, Sample
 
 
@@ -20,6 +20,10 @@ class Terms(dict[str, Tensor]):
     def total(self) -> Tensor:
         """What a run descends, [K]."""
         return self.stacked.sum(0)
+
+    def add(self, name: str, more: Tensor) -> None:
+        """Add to a loss, [K]."""
+        self[name] = self[name] + more
 
     @property
     def stacked(self) -> Tensor:
@@ -57,14 +61,19 @@ class Objective:
         return cls(config, incidence, len(space.head_variables))
 
     def __call__(
-        self, logits: Tensor, labels: tuple[Tensor, Tensor], weights: Tensor, mask: Tensor, progress: float
+        self,
+        logits: Tensor | None,
+        labels: tuple[Tensor, Tensor] | None,
+        weights: Tensor,
+        mask: Tensor,
+        progress: Number,
     ) -> Terms:
         """The losses of one step.
 
         Parameters
         ----------
         logits
-            The head's logits, [U, K].
+            The head's logits, [U, K]; None: the loss of the labels is 0.
         labels
             Weights of the rows' positive and negative labels, [U] each.
         weights
@@ -74,7 +83,8 @@ class Objective:
         progress
             The share of training that is done, from 0 to 1.
         """
-        step = Step(self.config, weights, mask, self.incidence, self.n_head, (logits, *labels))
+        labelled = None if logits is None or labels is None else (logits, *labels)
+        step = Step(self.config, weights, mask, self.incidence, self.n_head, labelled)
         return Terms({loss.name: _term(loss, step, progress) for loss in LOSSES})
 
     def regularizers(self, weights: Tensor, mask: Tensor, progress: float) -> list[Tensor]:
@@ -83,7 +93,9 @@ class Objective:
         return [_term(loss, step, progress) for loss in LOSSES if loss.weight is not None]
 
 
-def _term(loss: Loss, step: Step, progress: float) -> Tensor:
+def _term(loss: Loss, step: Step, progress: Number) -> Tensor:
     """A loss times its weight, [K]; 0 where it has nothing to judge."""
+    if loss.relational and not len(step.incidence):
+        return torch.zeros_like(step.n_rules)
     found = loss.term(step, 1.0 if loss.weight is None else loss.weight(step.config, progress))
     return torch.zeros_like(step.n_rules) if found is None else found
