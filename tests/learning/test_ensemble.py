@@ -23,8 +23,8 @@ from andre.learning.ensemble.likelihood import RuleLoss, base_weights
 from andre.learning.ensemble.model import costs_of, lowest_shares
 from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows
-from andre.learning.ensemble.search import SearchConfig
-from andre.learning.ensemble.validation import _parts
+from andre.learning.ensemble.search import BodySearch, Pull, SearchConfig
+from andre.learning.ensemble.validation import _parts, descend
 from andre.limits import Deadline, limited
 from andre.samples import BinnedColumn, BinnedTable, RuleSpace
 
@@ -95,6 +95,32 @@ def test_growing_lowers_the_objective_and_the_loss_of_every_rule_set_is_right(da
         assert all(1 <= len(body) <= 3 for body in one.bodies)
     values = [one.objective for one in sets]
     assert values == sorted(values, reverse=True)
+
+
+@given(st.sets(st.integers(-50, 50), min_size=1, max_size=9), st.integers(-50, 50), st.integers(0, 8))
+def test_descent_finds_the_least_of_a_convex_loss_from_anywhere(found, centre, place):
+    values, asked = sorted(found), []
+
+    def loss(value: float) -> float:
+        asked.append(value)
+        return abs(value - centre)
+
+    best = descend(values, loss, start=values[place % len(values)])
+    assert abs(best - centre) == min(abs(value - centre) for value in values)
+    assert len(asked) == len(set(asked))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_outputs_that_are_searched_together_are_searched_as_by_themselves(data):
+    table = data.draw(binned_tables(most_rows=60))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    slope, bend = rng.normal(size=(table.n_rows, 2)), 0.25 * rng.random((table.n_rows, 2))
+    search = BodySearch(table, SearchConfig(price=0.01, beam=3))
+    both = search.best(Pull(slope, bend))
+    alone = [search.best(Pull(slope[:, [k]], bend[:, [k]])) for k in range(2)]
+    scores = [each[0].score for each in alone if each]
+    assert max([0.0, *(one.score for one in both)]) == pytest.approx(max([0.0, *scores]), abs=1e-3)
 
 
 def striped(n: int, noise: float, seed: int = 0, n_classes: int = 2) -> LabelledTable:

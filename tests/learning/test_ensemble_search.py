@@ -75,7 +75,7 @@ def test_scores_are_what_bodies_gain_and_known_bodies_compete(data):
         expected = gain(held, pull, one.owner, config.penalty) - config.price * len(one.body)
         assert one.score == pytest.approx(expected, rel=1e-3, abs=1e-3)
     if known[0]:
-        assert found[0].score >= search.scores(known, 0, pull)[0] - 1e-6
+        assert found[0].score >= search.scores([(0, known[0])], pull)[0, known[0]] - 1e-6
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
 

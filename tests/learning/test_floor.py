@@ -143,6 +143,6 @@ def test_a_base_case_is_one_fact_in_a_definition_of_any_size() -> None:
 def test_a_definition_has_the_least_support_that_was_asked_for(least: int) -> None:
     """Of the paths along a chain of seven edges, seven are edges."""
     for facts, target in ((numbers(20), "even/1"), (chain(7), "path/2")):
-        (made,) = quick(facts, target, variables=2 if target == "even/1" else 3, min_support=least, invent=0)
+        (made,) = quick(facts, target, variables=2 if target == "even/1" else 3, min_support=least)
         assert all(rule.on("train").n_r >= least for rule in made.program)
     assert len(made.program) == (2 if least <= 7 else 0)

@@ -64,7 +64,7 @@ class Watched(torch.nn.Module):
 def test_the_weights_of_known_rules_never_move() -> None:
     config = Config.preset(restarts=2, rounds=1, steps=40)
     trainer = Trainer(R2.sample(150, noise=0.1, seed=0), config, guide=Guide(fixed=CODES[:2]))
-    trainer.network = watched = Watched(trainer.network, 2)
+    trainer.descent.network = watched = Watched(trainer.descent.network, 2)
     state = State(trainer.crisp, 1, trainer.steps, best=nothing(trainer.crisp), runs=trainer.start(0))
     trainer.train(state, (), lambda: None)
     wanted = settled_weights(CODES[:2])

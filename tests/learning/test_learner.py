@@ -81,8 +81,8 @@ def test_a_round_shows_some_of_very_many_rows_and_all_of_them_judge() -> None:
     config = Config.preset("default", rows=most, rounds=2)
     trainer = Trainer(sample, config, Guide())
     shown = [trainer._examples(round_) for round_ in (0, 1, 0)]
-    assert {each.inputs.n_rows for each in shown} == {most}
-    tables = [each.inputs.parts[0].visited().features.numpy().tobytes() for each in shown]
+    assert {each.every[0].inputs.n_rows for each in shown} == {most}
+    tables = [each.every[0].inputs.parts[0].visited().features.numpy().tobytes() for each in shown]
     assert tables[0] == tables[2] != tables[1]
     for each in shown:  # as a mean, both classes weigh one half, as on all rows
         assert each._labels.sum(dim=1).tolist() == pytest.approx([0.5, 0.5])
@@ -94,7 +94,7 @@ def test_a_round_shows_some_of_very_many_rows_and_all_of_them_judge() -> None:
 def test_few_rows_are_all_shown() -> None:
     sample = SYNTHETIC_TASKS["R1"].sample(200, 0)
     trainer = Trainer(sample, Config.preset("default", rows=sample.n_rows // 4), Guide())
-    assert trainer._examples(0).inputs.n_rows == sample.n_rows
+    assert trainer._examples(0).every[0].inputs.n_rows == sample.n_rows
 
 
 def test_batches_are_drawn_by_weight() -> None:
@@ -107,9 +107,10 @@ def test_batches_are_drawn_by_weight() -> None:
         rows = _Examples(sample, config, torch.device("cpu"))
         seen = np.zeros(3)
         for step in range(2000):
-            inputs, _, (positives, negatives) = rows.batch((0, 0, step))
+            (batch,) = rows.batches((0, 0, step))
+            positives, negatives = batch.labels
             assert float((positives + negatives).sum()) == pytest.approx(total)
-            values = inputs.parts[0].features[0, :, 1].numpy()
+            values = batch.inputs.parts[0].features[0, :, 1].numpy()
             seen += [np.isclose(values, value).sum() for value in (0.1, 0.4, 0.9)]
         assert seen / seen.sum() == pytest.approx([0.6, 0.3, 0.1], abs=0.03)
 

@@ -23,8 +23,9 @@ def test_beside_counts_the_union(seed: int, rules: int, rows: int) -> None:
     labels, weights = rng.integers(0, 2, rows), rng.integers(1, 4, rows)
     crisp = CrispSample.of(Sample.from_arrays(rng.integers(0, 2, (rows, 4)), labels, weights))
     pool = RuleCoverage(crisp, rng.integers(-1, 2, (rules, 4)).astype(np.int8))
-    rest = union(crisp.extents(rng.integers(-1, 2, (2, 4)).astype(np.int8)))
-    assert np.array_equal(pool.beside(rest), crisp.counts(pool.covers | rest))
+    rests = np.stack([union(crisp.extents(rng.integers(-1, 2, (2, 4)).astype(np.int8))) for _ in range(3)])
+    wanted = [crisp.counts(pool.covers | rest) for rest in rests]
+    assert np.array_equal(pool.beside(rests), wanted)
     assert np.array_equal(pool.own, crisp.body_counts(pool.bodies))
     assert np.array_equal(pool.sizes, (pool.bodies != 0).sum(axis=1))
 

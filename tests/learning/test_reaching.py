@@ -10,10 +10,12 @@ from tests.learning.small_facts import QUICK, base
 
 import andre
 from andre.census import reach_census
+from andre.errors import DataError
 from andre.facts import FactBase
 from andre.inference import infer
-from andre.learning import Definition
+from andre.learning import Definition, reaching
 from andre.learning.reaching import needs_reach
+from andre.limits import OutOfTimeError
 from andre.logic import Atom, parse_atom, parse_program
 from andre.samples import Language
 
@@ -142,3 +144,40 @@ def test_reach_is_for_many_variables_or_arguments() -> None:
     few = base("p(a, b)", "q(b, c)")
     assert not needs_reach(few, Language("p/2", variables=6))
     assert not needs_reach(few, Language("p/2", variables=3, relations=("p/2",), recursion=False))
+
+
+def equal_ends(rng: Random) -> FactBase:
+    """Triples whose first and last are the same, among others, and a relation that says nothing of them."""
+    names = [f"c{number}" for number in range(30)]
+    facts = [f"q({rng.choice(names)}, {rng.choice(names)})" for _ in range(60)]
+    triples = [rng.choices(names, k=2) for _ in range(30)]
+    true = {f"h({one}, {two}, {one})" for one, two in triples}
+    false = {f"h({one}, {two}, {three})" for one, two, three in (rng.sample(names, 3) for _ in range(40))}
+    return FactBase.from_facts(
+        map(parse_atom, [*facts, *sorted(true)]), negatives=map(parse_atom, sorted(false))
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_head_may_repeat_a_variable_and_have_one_that_stands_for_anything(seed: int) -> None:
+    (made,) = andre.learn(equal_ends(Random(seed)), "h/3", variables=4, seed=seed, **QUICK)
+    assert made.program == parse_program("h(X, Y, X).")
+    assert made.flawless
+
+
+@pytest.mark.parametrize("trouble", [DataError("nothing to say"), OutOfTimeError("too late")])
+def test_what_was_found_stays_where_a_wider_language_fails(
+    trouble: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, asked = reaching._Reaching.definition, list[bool]()
+
+    def definition(self: reaching._Reaching) -> Definition:
+        asked.append(self.language.free_head)
+        if self.language.free_head:
+            raise trouble
+        return whole(self)
+
+    monkeypatch.setattr(reaching._Reaching, "definition", definition)
+    (made,) = andre.learn(equal_ends(Random(0)), "h/3", variables=4, seed=0, **QUICK)
+    assert asked == [False, True]
+    assert not made.flawless

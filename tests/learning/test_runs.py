@@ -4,6 +4,8 @@ import pytest
 import torch
 
 from andre.learning import Config, Guide, Runs, TrainingConfig, fit
+from andre.learning.descent import Descent
+from andre.learning.trainer import Trainer
 from andre.model import Objective
 from andre.samples import SYNTHETIC_TASKS, Form
 
@@ -144,3 +146,54 @@ def test_what_must_not_be_negated_is_held_there_at_every_step(monkeypatch, negat
     for weights in seen:
         assert torch.equal(weights[:, :, columns, 1], seen[0][: len(weights), :, columns, 1])
     assert not torch.equal(seen[-1], seen[0][: len(seen[-1])])
+
+
+def test_rows_in_pieces_add_up_to_the_same_step() -> None:
+    """Losses are sums over rows: what is seen piece by piece moves the runs as what is seen together."""
+    sample = SYNTHETIC_TASKS["R2"].sample(300, seed=0)
+    found = []
+    for halvings in (0, 1):
+        trainer = Trainer(sample, Config.preset(restarts=1), Guide())
+        runs = trainer.start(0)
+        for _ in range(halvings):
+            assert trainer._train.halve()
+        batches = trainer._train.batches((0,))
+        assert sum(batch.inputs.n_rows for batch in batches) == sample.n_rows
+        terms, logits = trainer.descent.step(runs, batches, 0.1, 10)
+        found.append((len(batches), terms.stacked, logits, runs.current))
+    assert (found[0][0], found[1][0]) == (1, 2)
+    for one, other in zip(found[0][1:], found[1][1:], strict=True):
+        torch.testing.assert_close(one.detach(), other.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_less_is_seen_at_a_time_where_memory_is_short(monkeypatch) -> None:
+    seen, step = [], Descent.step
+
+    def short(self, runs, batches, *others):
+        seen.append(max(batch.inputs.n_rows for batch in batches))
+        if seen[-1] > 300:
+            raise torch.OutOfMemoryError
+        return step(self, runs, batches, *others)
+
+    monkeypatch.setattr(Descent, "step", short)
+    task = SYNTHETIC_TASKS["R1"]
+    sample = task.sample(1000, seed=0)
+    result = fit(sample, Config.preset(restarts=1, rounds=1, steps=60))
+    assert seen[:4] == [sample.n_rows, sample.n_rows // 2, sample.n_rows // 4, sample.n_rows // 4]
+    assert result.program == task.program
+
+
+def test_memory_that_is_never_enough_is_said(monkeypatch) -> None:
+    def never(self, *others):
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(Descent, "step", never)
+    with pytest.raises(torch.OutOfMemoryError):
+        fit(SYNTHETIC_TASKS["R1"].sample(400, seed=0), Config.preset(restarts=1, rounds=1))
+
+
+def test_auto_says_where_runs_were_trained() -> None:
+    sample = SYNTHETIC_TASKS["R1"].sample(100, seed=0)
+    result = fit(sample, Config.preset(restarts=1, rounds=1, steps=5, device="auto"))
+    if not torch.cuda.is_initialized():
+        assert result.config.device == "cpu"

@@ -158,7 +158,7 @@ def test_splits_part_the_rows_and_keep_every_class(seed, share):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({}, "needs the name of its label column"),
+        ({}, "that is to be predicted is not named"),
         ({"label": "none"}, "has no label column 'none'"),
         ({"label": "buys", "weight": "color"}, "weights must be numbers"),
         ({"label": "buys", "weight": "buys"}, "weights must be numbers"),

@@ -168,3 +168,27 @@ def test_pairs_are_what_is_admitted_one_by_one(data: st.DataObject, language: La
 def test_a_link_must_be_a_candidate() -> None:
     with pytest.raises(DataError, match="no candidate: give it a column"):
         RuleSpace(Atom.parse("h(X)"), (Atom.parse("q(X)"),), (Atom.parse("p(X,Y)"),))
+
+
+@SAMPLES
+@given(st.data())
+def test_fingerprints_do_not_depend_on_names_and_tell_other_literals_apart(data: st.DataObject) -> None:
+    space = data.draw(linked_spaces())
+    codes = data.draw(codes_of(space))
+    inner = [v for v in space.variables if v not in space.head_variables]
+    names = dict(zip(inner, data.draw(st.permutations(inner)), strict=True))
+
+    def renamed(atom: Atom) -> Atom:
+        return replace(atom, args=tuple(names.get(arg, arg) for arg in atom.args))
+
+    other = RuleSpace(space.head, tuple(map(renamed, space.atoms)), tuple(map(renamed, space.links)))
+    found = space.fingerprints(codes)
+    assert found.tolist() == other.fingerprints(codes).tolist()
+    said = [
+        sorted(
+            (lit.negated, lit.atom.predicate, *(str(a) for a in lit.atom.args if not isinstance(a, Variable)))
+            for lit in written(space, code)
+        )
+        for code in codes
+    ]
+    assert all(said[one] == said[two] for one in range(20) for two in range(20) if found[one] == found[two])

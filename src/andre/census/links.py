@@ -316,6 +316,7 @@ class Grower:
                 if not self.lookup.fits(width):
                     continue
                 for places in combinations(range(key[1]), width):
+                    check()  # relations of a hundred arguments have more of them than can be gone through
                     if needed <= set(places):
                         yield from self._from_places(view, key, places, have)
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations, islice, permutations, product
+from itertools import combinations, islice, pairwise, permutations, product
 
 import numpy as np
 
-from andre.arrays import Bools, Floats, Ints, distinct_rows
+from andre.arrays import Bools, Floats, Ints, distinct_rows, number_between
 from andre.census.census import Census
 from andre.census.graph import TRUE, UNKNOWN, Cells
 from andre.census.heads import Examples, draw_examples
@@ -111,7 +111,7 @@ def reach_census(
     views = grower.grow(examples.heads, types[key])
     table = _Table.of(views, tests, memory_limit)
     head = Atom(key[0], tuple(slot.variable for slot in views[0].slots[: key[1]]))
-    space = table.space(head)
+    space = table.space(head, free_head=language.free_head)
     first, number = distinct_rows(table.cells)
     members, group = Membership.distinct(table.owners, number, len(examples.heads), len(first))
     positives, negatives = (
@@ -172,11 +172,11 @@ class _Table:
             raise DataError("nothing tells the examples apart: allow more relations or variables")
         return cls(views, chosen, np.ascontiguousarray(cells[kept].T), owners)
 
-    def space(self, head: Atom) -> RuleSpace:
+    def space(self, head: Atom, *, free_head: bool) -> RuleSpace:
         """The rule space of the candidates."""
         atoms = tuple(one.atom for one in self.candidates)
         found = {link.atom: None for view in self.views for link in view.links}
-        return RuleSpace(head, atoms, tuple(atom for atom in found if atom in set(atoms)))
+        return RuleSpace(head, atoms, tuple(atom for atom in found if atom in set(atoms)), free_head)
 
 
 def _simplicity(candidate: Candidate) -> tuple[int, int]:
@@ -301,7 +301,7 @@ class _Tests:
         if self.language.cuts and not np.isnan(numbers).any() and len(present) > _FEW:
             given = self.near.get(slot.variable, ())
             for cut in _cuts(self._numbers[values[values != NOTHING]], given):
-                constant = Constant(cut)
+                constant = Constant(int(cut) if cut.is_integer() else cut)
                 for sign in (">",) if self.language.negation else (">", "=<"):
                     yield Candidate(
                         Atom(sign, (slot.variable, constant)), (slot,), _Cut(self._numbers, cut, sign)
@@ -374,17 +374,18 @@ def _entropy(p: Floats) -> Floats:
 
 
 def _cuts(values: Floats, near: tuple[float, ...]) -> list[float]:
-    """Cuts halfway between values, at quantiles of them; and all those around some cuts."""
+    """Short numbers between values, at quantiles of them; and all those around some cuts."""
     levels = np.unique(values)
     middles = (levels[1:] + levels[:-1]) / 2
     if len(middles) <= _CUTS:
-        return [float(cut) for cut in middles]
+        return [number_between(low, high) for low, high in pairwise(levels.tolist())]
     wanted = np.quantile(values, np.arange(1, _CUTS + 1) / (_CUTS + 1))
     places = [np.searchsorted(middles, wanted).clip(max=len(middles) - 1)]
     for cut in near:
         place = int(np.searchsorted(middles, cut))
         places.append(np.arange(max(0, place - _AROUND), min(len(middles), place + _AROUND + 1)))
-    return [float(cut) for cut in middles[np.unique(np.concatenate(places))]]
+    chosen = np.unique(np.concatenate(places))
+    return [number_between(float(levels[place]), float(levels[place + 1])) for place in chosen]
 
 
 def _always(rows: Ints) -> Bools:

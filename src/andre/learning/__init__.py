@@ -23,6 +23,7 @@ from andre.learning.choose import (
 )
 from andre.learning.config import Config, Floor, Guide, SelectionConfig, TrainingConfig
 from andre.learning.definitions import background_of, labels_of, listed_labels
+from andre.learning.descent import Runs
 from andre.learning.ensemble import (
     Fit,
     LabelledTable,
@@ -59,7 +60,6 @@ from andre.learning.tables import (
     learn_encoding,
 )
 from andre.learning.targets import learn
-from andre.learning.trainer import Runs
 from andre.learning.weak import Weak
 
 __all__ = [

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from andre.arrays import Bools, Floats, Ints
+from andre.arrays import Bools, Floats, Ints, distinct_keys, distinct_rows
 from andre.evaluation import description_length
 from andre.learning.components import Component
+from andre.limits import check
 from andre.samples import Language
 
 #: Bodies of two conditions that are kept, and of these, how many get a third.
 _PAIRS, _GROWN = 300, 30
 #: Base cases of a program at the most.
 _MOST = 3
+#: Bodies whose truth is looked at together.
+_BLOCK = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +77,27 @@ class Bags:
         begins = np.flatnonzero(np.diff(self.example, prepend=-1))
         return np.asarray(np.logical_or.reduceat(truth, begins, axis=-1))
 
+    def merged(self, truth: Bools) -> Bags:
+        """The same with one goal for all in a bag of which the same conditions are true, [C, G]."""
+        first, kind = distinct_rows(np.packbits(truth, axis=0).T)
+        pairs = distinct_keys(self.example * len(first) + kind[self.goal])
+        return replace(self, example=pairs // len(first), goal=first[pairs % len(first)])
+
+    def covered_by(self, bodies: Ints, truth: Bools) -> Bools:
+        """The examples with a goal of which all conditions of a body are true, [B, conditions] -> [B, E].
+
+        Parameters
+        ----------
+        truth
+            Of which of the goals each condition is true, [C, P].
+        """
+        found = [np.zeros((0, len(self.weights)), dtype=np.bool_)]
+        for start in range(0, len(bodies), _BLOCK):
+            check()
+            some = truth[bodies[start : start + _BLOCK]]  # [b, conditions, P]
+            found.append(self.covered(np.logical_and.reduce(some, axis=1)))
+        return np.concatenate(found)
+
 
 @dataclass(frozen=True, eq=False)
 class BaseCases:
@@ -86,9 +110,10 @@ class BaseCases:
 def choose_bases(
     conditions: Conditions, bags: Bags, language: Language, most: int, m: int
 ) -> list[BaseCases]:
-    """The base cases that describe examples shortest, and those that cover no false example, if any do.
+    """Base cases: those that describe examples shortest, of all and of those that cover no false example.
 
-    They are taken one after another, the best first.
+    They are taken one after another, the best first. Where one covers all true examples and no false
+    one, the shortest of such is given too.
 
     Parameters
     ----------
@@ -99,13 +124,14 @@ def choose_bases(
     """
     if not len(conditions.components):
         return []
-    truth, weights = conditions.truth[:, bags.goal], bags.weights  # [C, P]
+    bags, weights = bags.merged(conditions.truth), bags.weights
+    truth = conditions.truth[:, bags.goal]  # [C, P]
     useful = np.flatnonzero(bags.covered(truth) @ weights[:, 0] > 0)
     if not len(useful):
         return []
     bodies = [np.repeat(useful[:, None], 3, axis=1)]
     one, two = (useful[places] for places in np.triu_indices(len(useful), 1))
-    counts = bags.covered(truth[one] & truth[two]) @ weights
+    counts = bags.covered_by(np.stack([one, two], axis=1), truth) @ weights
     better = np.lexsort((counts[:, 1], -counts[:, 0]))[:_PAIRS]
     better = better[counts[better, 0] > 0]
     bodies.append(np.stack([one, two, two], axis=1)[better])
@@ -118,16 +144,23 @@ def choose_bases(
     every, sizes = every[good], sizes[good]
     if not len(every):
         return []
-    covers = bags.covered(truth[every[:, 0]] & truth[every[:, 1]] & truth[every[:, 2]])  # [B, E]
-    found: list[BaseCases] = []
-    for allowed in (np.ones(len(every), dtype=np.bool_), covers @ weights[:, 1] == 0):
-        chosen = _taken(covers[allowed], sizes[allowed], weights, m)
-        parts = [dict.fromkeys(body) for body in every[allowed][chosen].tolist()]
-        counts = covers[allowed][chosen].any(axis=0) @ weights
-        if parts and not (found and np.array_equal(found[0].counts, counts)):
-            cases = tuple(tuple(conditions.components[place] for place in part) for part in parts)
-            found.append(BaseCases(cases, np.asarray(counts)))
-    return found
+    covers = bags.covered_by(every, truth)  # [B, E]
+    pure = np.flatnonzero(covers @ weights[:, 1] == 0)
+    whole = pure[covers[pure] @ weights[:, 0] == weights[:, 0].sum()]
+    chosen = [
+        _taken(covers, sizes, weights, m),
+        pure[_taken(covers[pure], sizes[pure], weights, m)].tolist(),
+        whole[np.argsort(sizes[whole], kind="stable")[:1]].tolist(),
+    ]
+    found: dict[tuple[float, ...], BaseCases] = {}
+    for places in filter(None, chosen):
+        cases = tuple(
+            tuple(conditions.components[place] for place in dict.fromkeys(body))
+            for body in every[places].tolist()
+        )
+        counts = covers[places].any(axis=0) @ weights
+        found.setdefault(tuple(counts.tolist()), BaseCases(cases, np.asarray(counts)))
+    return list(found.values())
 
 
 def _taken(covers: Bools, sizes: Ints, weights: Floats, m: int) -> list[int]:

@@ -67,6 +67,10 @@ class Vocabulary:
         self._types = language.types_of(facts)
         self.kinds = tuple(self._types[self.target])
         directions = {} if facts.bias is None else dict(facts.bias.directions)
+        #: The places of the target that hold what it answers.
+        self.answers = tuple(
+            place for place, way in enumerate(directions.get(self.target[0], ())) if way == "out"
+        )
         named = None if language.relations is None else set(language.relations)
         self._relations: list[tuple[Key, tuple[bool, ...]]] = []  #: and which arguments must be bound
         for name, arity in facts.relations:
@@ -75,19 +79,29 @@ class Vocabulary:
                 ways = directions.get(name, ("out",) * arity)
                 self._relations.append(((name, arity), tuple(way == "in" for way in ways)))
 
-    def literals(self, kinds: Sequence[str], most: int) -> Iterator[tuple[CodedAtom, tuple[str, ...]]]:
+    def literals(
+        self, kinds: Sequence[str], most: int, *, owing: bool = False
+    ) -> Iterator[tuple[CodedAtom, tuple[str, ...]]]:
         """Every literal that shares a variable with those of these types, and the types with its new ones.
 
         Parameters
         ----------
         most
             How many variables there may be.
+        owing
+            Whether an argument that must be bound may be a new variable, which another literal then binds.
         """
         for key, needs in self._relations:
             number = self.known.coder.relation(key)
+            musts = (False,) * len(needs) if owing else needs
             yield from _arguments(
-                number, tuple(zip(self._types[key], needs, strict=True)), tuple(kinds), most
+                number, tuple(zip(self._types[key], musts, strict=True)), tuple(kinds), most
             )
+
+    def inputs(self, atom: CodedAtom) -> frozenset[int]:
+        """The variables of a literal that must be bound before it."""
+        needs = dict(self._relations)[self.known.coder.keys[atom.relation]]
+        return frozenset(variable_number(term) for term, must in zip(atom.terms, needs, strict=True) if must)
 
     def components(self, tuples: Ints, kinds: Sequence[str], growth: Growth) -> list[Component]:
         """The components that are true of some tuples, [N, variables].

@@ -226,7 +226,7 @@ class Config(Settings):
     training: TrainingConfig = TrainingConfig()
     selection: SelectionConfig = SelectionConfig()
     seed: Whole = 0
-    device: str = "cpu"
+    device: str = "cpu"  #: cpu, cuda, or auto: cuda where there is such a device and it pays
     time_limit: Positive | None = None  #: seconds
 
     @classmethod

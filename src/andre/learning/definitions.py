@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -66,7 +65,7 @@ def learn_definition(
     callbacks: tuple[Callback, ...],
     *,
     stated: FactBase | None = None,
-    given: Program | None = None,
+    given: Recursion | None = None,
 ) -> Definition:
     """The rules whose fixpoint over the background describes a target shortest.
 
@@ -79,7 +78,7 @@ def learn_definition(
     stated
         The facts as they were stated, where `facts` have calibrated probabilities.
     given
-        A program that is known to agree with all examples, and is taken.
+        A program that is known, and is taken.
     """
     key, config = language.key(facts), plan.config
     labels = listed_labels(facts, language)
@@ -93,7 +92,8 @@ def learn_definition(
     # Over many constants facts are certain, or `targets` would have gone another way.
     beliefs = Beliefs.of(background, stated and background_of(stated, key)) if tabled else None
     if given is not None:
-        choice = _Choice(given.rules, _judge(background, key, labels, tabled=tabled), agrees=True)
+        judge = _judge(background, key, labels, tabled=tabled)
+        choice = _Choice(given.program.rules, judge, agrees=given.agrees)
     elif beliefs is None:
         choice = _choose(
             _judge(background, key, labels, tabled=tabled), known, pool.bodies, form, plan, facts
@@ -211,6 +211,14 @@ def _along_chains(
     return replace(choice, agrees=not best[0], rivals=() if best != before else choice.rivals)
 
 
+@dataclass(frozen=True)
+class Recursion:
+    """A program with a recursive rule."""
+
+    program: Program
+    agrees: bool  #: with all examples
+
+
 @dataclass(frozen=True, eq=False)
 class _Ranker:
     """Ranks programs by their fixpoint: those without a mistake first, then by description length."""
@@ -233,19 +241,24 @@ class _Ranker:
 
 def _chain_programs(
     facts: FactBase, language: Language, labels: ListedLabels, m: int, config: Config
-) -> Iterator[Program]:
+) -> list[Program]:
     """Programs of one recursive rule and its base cases that a language allows, the best first."""
+    found: list[Program] = []
     with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
-        for program in ChainSearch(Vocabulary(facts, language), labels, m).programs():
-            allowed = all(language.allows(rule.tidy(), facts) for rule in program)
-            if allowed and len(program) <= config.selection.max_rules:
-                yield program
+        found = ChainSearch(Vocabulary(facts, language), labels, m).programs()
+    return [
+        program
+        for program in found
+        if len(program) <= config.selection.max_rules
+        and all(language.allows(rule.tidy(), facts) for rule in program)
+    ]
 
 
-def recursive_program(facts: FactBase, language: Language, plan: Plan) -> Program | None:
-    """The shortest linearly recursive program found that agrees with all examples; None where there is none.
+def recursive_program(facts: FactBase, language: Language, plan: Plan) -> Recursion | None:
+    """The linearly recursive program that describes the examples shortest; None where none is found.
 
-    Examples may be few: base cases are looked for along the goals that a recursive rule leads to.
+    One that agrees with all examples comes before any other. Examples may be few: base cases
+    are looked for along the goals that a recursive rule leads to.
     """
     labels, key = listed_labels(facts, language), language.key(facts)
     if len(plan.known) or not 0 < labels.totals[0] <= _FEW:
@@ -254,11 +267,15 @@ def recursive_program(facts: FactBase, language: Language, plan: Plan) -> Progra
     # In a space that is not laid out, every relation may stand on every choice of variables.
     m = max(2, sum(language.variables**arity for _, arity in language.body_keys(facts)))
     ranker = _Ranker(_judge(background_of(facts, key), key, labels, tabled=tabled), m, plan.config)
-    ranked = [
-        (ranker(program.rules), place, program)
-        for place, program in enumerate(_chain_programs(facts, language, labels, m, plan.config))
-    ]
-    return next((program for (mistaken, _), _, program in sorted(ranked) if not mistaken), None)
+    found: list[tuple[tuple[bool, float], int, Program]] = []
+    with stage("judging programs at their fixpoint"):
+        for place, program in enumerate(_chain_programs(facts, language, labels, m, plan.config)):
+            found.append((ranker(program.rules), place, program))
+    if not found:
+        return None
+    (mistaken, length), _, program = min(found)
+    empty = ranker(())[1]
+    return None if mistaken and length >= empty else Recursion(program, not mistaken)
 
 
 def _choose_revised(

@@ -42,7 +42,7 @@ FOR_SETTLED = Effort(
     rows=20_000, rounds=1, restarts=Fraction(1, 4), steps=Fraction(1, 3), time=Fraction(1, 3)
 )
 #: Nats that a definition which agrees with all examples may be longer than one with mistakes, at the least.
-_TRUST = 10.0
+_TRUST = 30.0
 #: Runs on wide samples: what they propose is refined by the choice, so that more steps change nothing.
 _FOR_WIDE_SAMPLES = Effort(
     rows=6_000, rounds=1, restarts=Fraction(1, 2), steps=Fraction(2, 3), time=Fraction(1, 2)
@@ -156,9 +156,9 @@ def _agreeing(
         covered = np.array([totals[0], 0.0])
         program, scores = judge(crisp.space.program(codes), [("train", crisp)])
         length = program_length(crisp, codes)
-    trusted = result.length + max(_TRUST, result.empty_length / 2)
-    if len(result.program) and length > trusted and selection.noise != 0:
-        return result, None  # it is so much longer that mistakes are likelier
+    mistaken = len(result.program) and not is_trusted(length, result.length, result.empty_length)
+    if mistaken and selection.noise != 0:
+        return result, None
     found = replace(result, program=program, length=length, scores=scores)
     if length < result.empty_length:
         return found, None
@@ -172,6 +172,24 @@ def _agreeing(
     return found, Weak(float(covered[0]), length - result.empty_length, ties)
 
 
+def is_trusted(length: float, mistaken: float, empty_length: float) -> bool:
+    """Whether a definition that agrees with all examples is believed beside one with mistakes.
+
+    Examples are stated for clean, so that it may be longer; where it is so by much, mistakes are likelier.
+
+    Parameters
+    ----------
+    length, mistaken, empty_length
+        Of its description of the examples, of that by the other one, and of a list of them.
+
+    Examples
+    --------
+    >>> is_trusted(50.0, 25.0, 30.0), is_trusted(500.0, 250.0, 300.0)
+    (True, False)
+    """
+    return length <= mistaken + max(_TRUST, empty_length / 2)
+
+
 def _agrees(crisp: CrispSample, codes: Codes, selection: SelectionConfig) -> bool:
     """Whether a program covers all positives and no negative, by rules of the support that is asked for.
 
@@ -179,7 +197,8 @@ def _agrees(crisp: CrispSample, codes: Codes, selection: SelectionConfig) -> boo
     """
     with unhurried():
         covered = crisp.counts(crisp.predicts(codes)[None])[0]
-        supported = selection.floor(crisp.totals[0]).supported(crisp.body_counts(codes)).all()
+        # Where nothing is wrong, a rule for one example is no chance among many; what is asked for holds.
+        supported = selection.floor().supported(crisp.body_counts(codes)).all()
     return bool(supported and covered[0] >= crisp.totals[0] * SLACK and covered[1] == 0)
 
 

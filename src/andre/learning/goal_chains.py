@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice, product
+from itertools import compress, islice, product
+from operator import not_
 
 import numpy as np
 
@@ -21,11 +22,13 @@ from andre.evaluation import ListedLabels, description_length
 from andre.inference.coded import CodedAtom, variable_number
 from andre.learning.base_cases import Bags, Conditions, choose_bases
 from andre.learning.components import Component, Growth, Literals, Vocabulary, canonical
-from andre.limits import check, stage
+from andre.limits import check, limited, stage, time_left
 from andre.logic import Atom, Literal, Program, Rule, Variable
 
 #: The number of a variable that no literal has, for the column that says which goal a binding is of.
 _GOAL = 1 << 20
+#: The share of the time that is left in which links of one length are tried.
+_FOR_LINKS = 0.5
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,11 @@ class ChainLimits:
     goals: int = 100  #: for each example on average
     pairs: int = 200_000  #: of an example and a goal of its chain
     fan_out: int = 4  #: next goals for each goal, on average
-    guards: int = 80  #: conditions on a step that are tried
+    guards: int = 40  #: conditions on a step that are tried
     conditions: int = 150  #: that base cases are put together from
     led: float = 0.3  #: share of the true examples that must have a next goal
     batch: int = 64  #: rules whose goals are looked at together
-    guarded: int = 6  #: rules of each length of link to which conditions are added
+    guarded: int = 4  #: rules to which conditions are added
     negatives: int = 400  #: that are drawn where false atoms are not listed
 
 
@@ -80,6 +83,7 @@ class Link:
     literals: Literals
     kinds: tuple[str, ...]  #: of all variables, the head's first
     goal: tuple[int, ...]  #: variables
+    owed: frozenset[int] = frozenset()  #: variables that literals need, and that the next goal's answer binds
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +122,16 @@ class Found:
     link: Link
     guards: tuple[Component, ...]
     flawless: bool
+    n_literals: int  #: of all its rules
+
+
+@dataclass(frozen=True, eq=False)
+class _Unguarded:
+    """A program without a condition on its step, and what one with such a condition is made from."""
+
+    found: Found
+    steps: Steps
+    conditions: Conditions
 
 
 class ChainSearch:
@@ -150,19 +164,26 @@ class ChainSearch:
 
         Those without a mistake come first, then those that describe the examples shortest.
         """
-        found: list[Found] = []
-        with stage("following chains of goals"):
-            for size in range(1, min(self.limits.links, self._most - 1) + 1):
-                found += self._of_size(size)
-                if any(one.flawless for one in found):  # longer links make longer programs
-                    break
-        best = sorted(found, key=lambda one: (not one.flawless, one.length))
-        written = dict.fromkeys(self._program(one) for one in best[: 4 * most])
+        tried: list[_Unguarded] = []
+        for size in range(1, min(self.limits.links, self._most - 1) + 1):
+            with limited(time_left().share(_FOR_LINKS)), stage("following chains of goals"):
+                tried += self._of_size(size)
+            if any(one.found.flawless for one in tried):  # longer links make longer programs
+                break
+        found = [one.found for one in tried]
+        if not any(one.flawless for one in found):
+            starts = {one.found.link: one for one in sorted(tried, key=lambda one: -one.found.length)}
+            with stage("following chains of goals"):
+                best = sorted(starts.values(), key=lambda one: one.found.length)
+                for start in best[: self.limits.guarded]:
+                    found += self._guarded(start, found)
+        found.sort(key=lambda one: (not one.flawless, one.length))
+        written = dict.fromkeys(self._program(one) for one in found[: 4 * most])
         return list(written)[:most]
 
-    def _of_size(self, size: int) -> list[Found]:
-        """Programs whose links have so many literals, first without a condition on the step."""
-        found: list[tuple[Found, Steps, Conditions]] = []
+    def _of_size(self, size: int) -> list[_Unguarded]:
+        """The best programs whose links have so many literals, without a condition on the step."""
+        tried: list[_Unguarded] = []
         links = self._links(size)
         with stage("following chains of goals"):
             while batch := list(islice(links, self.limits.batch)):
@@ -171,42 +192,66 @@ class ChainSearch:
                     made, self._conditions([s for _, s in made]), strict=True
                 ):
                     check()
-                    found += [
-                        (one, steps, conditions) for one in self._with_guards(link, steps, (), conditions)
-                    ]
-                found = sorted(found, key=lambda entry: entry[0].length)[: self.limits.guarded]
-        programs = [one for one, _, _ in found]
-        if any(one.flawless for one in programs):
-            return programs
+                    found = self._with_guards(link, steps, (), conditions)
+                    tried += [_Unguarded(one, steps, conditions) for one in found]
+                    tried = sorted(tried, key=lambda one: one.found.length)[: 2 * self.limits.guarded]
+        return tried
+
+    def _guarded(self, start: _Unguarded, before: Sequence[Found]) -> list[Found]:
+        """Programs with one condition on the step more; none longer than one without a mistake."""
+        link, steps, programs = start.found.link, start.steps, list[Found]()
+        left, free = self._most - len(link.literals) - 1, self.language.variables - len(link.kinds)
+        if not left:
+            return []
+        guards = self.words.components(steps.bindings, link.kinds, Growth(min(3, left), min(2, free)))
+        least = min((one.n_literals for one in before if one.flawless), default=np.inf)
         with stage("following chains of goals"):
-            for one, steps, conditions in found:
-                left, free = self._most - size - 1, self.language.variables - len(one.link.kinds)
-                growth = Growth(min(3, left), min(2, free))
-                guards = self.words.components(steps.bindings, one.link.kinds, growth) if left else []
-                for guard in guards[: self.limits.guards]:
-                    programs += self._with_guards(one.link, steps, (guard,), conditions)
+            for guard in self._telling(guards, steps)[: self.limits.guards]:
+                if len(link.literals) + len(guard.literals) + 2 < least:
+                    programs += self._with_guards(link, steps, (guard,), start.conditions)
+                    least = min((one.n_literals for one in programs if one.flawless), default=least)
         return programs
+
+    def _telling(self, guards: Sequence[Component], steps: Steps) -> list[Component]:
+        """Conditions that hold of true examples' steps rather than of false ones', the best first."""
+        pairs = steps.bags(np.ones(len(steps.source), dtype=np.bool_), self.limits.pairs)
+        if pairs is None:
+            return list(guards)
+        example, goal = pairs
+        weights = np.stack(
+            [np.bincount(goal, side[example], len(steps.goals)) for side in self.examples.weights.T]
+        )
+        own = weights[:, steps.source]  # [2, S]
+        share = own / np.maximum(own.sum(axis=1, keepdims=True), 1e-12)
+        gains = [round(float((share[0] - share[1]) @ guard.truth), 9) for guard in guards]
+        order = sorted(range(len(guards)), key=lambda place: -gains[place])
+        return [guards[place] for place in order if gains[place] > 0]
 
     def _links(self, size: int) -> Iterator[Link]:
         """Links of so many literals."""
-        arity, kinds = self.target[1], self.words.kinds
-        states: list[tuple[Literals, tuple[str, ...]]] = [((), kinds)]
+        arity, kinds, answers = self.target[1], self.words.kinds, self.words.answers
+        states: list[tuple[Literals, tuple[str, ...], frozenset[int]]] = [((), kinds, frozenset())]
         seen = set()
         for _ in range(size):
             # What binds no variable is a condition on the step, and no part of the link.
             states = [
-                ((*literals, atom), made)
-                for literals, own in states
-                for atom, made in self.words.literals(own, self.language.variables)
+                ((*literals, atom), made, owed.union(v for v in self.words.inputs(atom) if v >= len(own)))
+                for literals, own, owed in states
+                for atom, made in self.words.literals(own, self.language.variables, owing=bool(answers))
                 if len(made) > len(own)
             ]
-        for literals, made in states:
-            places = [[v for v, kind in enumerate(made) if kind == own] for own in kinds]
+        for literals, made, owed in states:
+            places = [
+                [v for v, kind in enumerate(made) if kind == own and (place in answers or v not in owed)]
+                for place, own in enumerate(kinds)
+            ]
             for goal in product(*places):
                 key = canonical((*literals, CodedAtom(-1, tuple(-1 - v for v in goal))), arity, len(made))
-                if goal != tuple(range(arity)) and key not in seen and not _singles(literals, goal, arity):
+                if goal == tuple(range(arity)) or key in seen or not owed <= set(goal):
+                    continue
+                if not _singles(literals, goal, arity):
                     seen.add(key)
-                    yield Link(literals, made, goal)
+                    yield Link(literals, made, goal, owed)
 
     def _steps(self, link: Link) -> Steps | None:
         """The steps of a link from all examples; None where few true ones have one, or there are too many."""
@@ -279,14 +324,17 @@ class ChainSearch:
             n_rules = 1 + len(bases.bodies)
             length = float(description_length(bases.counts, totals, literals, n_rules, m=self.m))
             flawless = bool(bases.counts[0] == totals[0] and not bases.counts[1])
-            found.append(Found(length, bases.bodies, link, guards, flawless))
+            found.append(Found(length, bases.bodies, link, guards, flawless, literals))
         return found
 
     def _program(self, found: Found) -> Program:
         arity, step = self.target[1], len(found.link.kinds)
         recursive = CodedAtom(-1, tuple(-1 - v for v in found.link.goal))
         bodies = [_apart(base, arity) for base in found.bases]
-        bodies.append((*found.link.literals, *_apart(found.guards, step), recursive))
+        whole = (*found.link.literals, *_apart(found.guards, step))
+        owing = [bool(found.link.owed & set(atom.variables)) for atom in whole]
+        # What needs the answer comes after the recursive literal, as in Prolog it must.
+        bodies.append((*compress(whole, map(not_, owing)), recursive, *compress(whole, owing)))
         head = Atom(self.target[0], tuple(Variable(f"X{place + 1}") for place in range(arity)))
         return Program(tuple(Rule(head, tuple(map(self._literal, body))) for body in bodies))
 

@@ -7,15 +7,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
+from andre.arrays import Ints
 from andre.errors import DataError
 from andre.evaluation import program_cost
 from andre.facts import FactBase, Key
-from andre.inference import materialise
+from andre.inference import BodyEvaluator, Model, infer, materialise
+from andre.learning.definitions import background_of
+from andre.learning.from_examples import is_trusted
 from andre.learning.inventions import Invention, Inventor
 from andre.learning.plan import Plan
 from andre.learning.results import Definition
 from andre.learning.weak import Weak
-from andre.limits import late, limited, stage, time_left
+from andre.limits import check, late, limited, stage, time_left
 from andre.logic import Program, counted
 from andre.samples import Language, key_text
 
@@ -31,8 +36,6 @@ _SHORT = 4
 _FEW = 500
 #: The share of the time left in which the target is learned beside a batch of candidates.
 _FOR_BATCH = 0.4
-#: Nats that a definition which agrees with all examples may be longer than one with mistakes, at the least.
-_TRUST = 10.0
 
 
 def should_invent(made: Definition, facts: FactBase, plan: Plan) -> bool:
@@ -88,7 +91,7 @@ def learn_with_inventions(
             if tried is not None and used:
                 alone = _Offer(facts, language, used)
                 found = alone.learned(learn) if len(used) < len(batch) else tried
-                best = _better(best, alone.defined(found), plan)
+                best = _better(best, alone.defined(found, plan), plan)
             # What two relations make together could be said by more variables, and pays if read three times.
             enough = best is not made or not _is_asked(facts, plan)
             if enough or late("inventing predicates") or _interrupted(tried):
@@ -146,8 +149,11 @@ class _Offer:
                 kept.append(one)
         return kept
 
-    def defined(self, made: Definition | None) -> Definition | None:
-        """The definition with the rules of those that its program reads; None where it reads none."""
+    def defined(self, made: Definition | None, plan: Plan) -> Definition | None:
+        """The definition with the rules of those that its program reads.
+
+        None where it reads none, or where one of these rules has less support than rules must have.
+        """
         if made is None:
             return None
         reads = set(_read_keys(made))
@@ -157,6 +163,9 @@ class _Offer:
             return None
         own, m = made.program, made.result.space.m
         program = Program((*own, *rules))
+        least = plan.config.selection.floor().support
+        if least and (self._support(program, len(own)) < least).any():
+            return None
         costs = program_cost([own.n_literals, program.n_literals], [len(own), len(program)], m).tolist()
         length = made.length + costs[1] - costs[0]
         weak = None
@@ -167,6 +176,30 @@ class _Offer:
         names = ", ".join(key_text(key) for key in dict.fromkeys(rule.head.key for rule in rules))
         note = f"{names} {'was' if ',' not in names else 'were'} invented, by {counted(len(rules), 'rule')}"
         return replace(made, program=program, length=length, weak=weak, notes=(*made.notes, note))
+
+    def _support(self, program: Program, first: int) -> Ints:
+        """What each rule of a program is right about, from one on, [rules].
+
+        That is how many true examples are not derived without it, or how many facts it derives
+        itself where these are fewer, as of a base case from which all others follow.
+        """
+        key = self.language.key(self.facts)
+        target = self.facts.select("train").relations[key]
+        true = target.codes[~target.column("negative") & (target.column("probability") > 0.5)]
+        background = background_of(self.facts, key)
+        whole = infer(program, background)
+        bodies = BodyEvaluator(whole.facts, likely=True)
+
+        def derived(model: Model) -> int:
+            return int(np.count_nonzero(model.probabilities(key, true) > 0.5))
+
+        found = []
+        for place in range(first, len(program)):
+            check()
+            rest = Program((*program.rules[:place], *program.rules[place + 1 :]))
+            lost = derived(whole) - derived(infer(rest, background))
+            found.append(min(lost, len(bodies.cover(program.rules[place]).heads)))
+        return np.array(found)
 
 
 def _better(best: Definition, found: Definition | None, plan: Plan) -> Definition:
@@ -179,8 +212,8 @@ def _better(best: Definition, found: Definition | None, plan: Plan) -> Definitio
     if found.flawless == best.flawless:
         return found if found.length < best.length - 1e-9 else best
     agreeing, other = (found, best) if found.flawless else (best, found)
-    trusted = other.length + max(_TRUST, other.empty_length / 2)
-    return agreeing if not len(other.program) or agreeing.length <= trusted else other
+    trusted = is_trusted(agreeing.length, other.length, other.empty_length)
+    return agreeing if not len(other.program) or trusted else other
 
 
 def _interrupted(made: Definition | None) -> bool:

@@ -46,7 +46,7 @@ class Plan:
     #: Head atoms that are drawn there.
     fallback_heads: int = 50_000
     #: Most cells of a truth table on which programs are judged at their fixpoint; beyond, they are by joins.
-    table_cells: int = 1 << 26
+    table_cells: int = 1 << 22
     known: Program = field(default=Program())  #: rules that stay as they are, to be added to
     short_bodies: bool = True  #: whether all bodies of one or two literals are pooled with those of the runs
     #: Whether stated probabilities are read as evidence whose weight is learned from all of them.

@@ -183,6 +183,7 @@ class ProposalConfig(Settings):
     confident: Whole = 100  #: further rules of a relation that are kept, the most confident first
     support: Count = 2  #: facts that a rule is right about which speaks for its head
     seed: Whole = 0
+    device: str = "cpu"  #: see `Config.device`
 
     def training(self, part: int) -> Config:
         """The settings of the runs of one part."""
@@ -194,6 +195,7 @@ class ProposalConfig(Settings):
             subrules=self.subrules,
             check_every=-(-self.steps // self.looks),
             seed=int(np.random.SeedSequence([self.seed, part]).generate_state(1)[0]),
+            device=self.device,
         )
 
 

@@ -6,7 +6,8 @@ examples without a mistake, further links are followed, as long as there is time
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from andre.arrays import Ints
@@ -14,7 +15,7 @@ from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
 from andre.facts import FactBase
 from andre.learning.callbacks import Callback
-from andre.learning.definitions import learn_definition, recursive_program
+from andre.learning.definitions import Recursion, learn_definition, recursive_program
 from andre.learning.from_examples import (
     Agreed,
     agreeing_program,
@@ -25,8 +26,8 @@ from andre.learning.from_examples import (
 )
 from andre.learning.plan import Plan
 from andre.learning.results import Definition
-from andre.limits import late, limited, stage, time_left
-from andre.logic import ORDERS, Constant, Program, Variable
+from andre.limits import check, late, limited, stage, time_left, unhurried
+from andre.logic import ORDERS, Constant, Literal, Program, Rule, Variable
 from andre.samples import Language
 
 #: How far links are followed, step by step.
@@ -36,6 +37,7 @@ _STAGES = (
     Growth(multiple=2, depth=3, heads=8_000),
     Growth(multiple=3, depth=3, heads=4_000),
     Growth(multiple=3, depth=4, heads=4_000),
+    Growth(multiple=4, depth=4, heads=4_000),
 )
 #: Variables of rules and arguments of relations up to which the groundings of any facts are counted.
 _COUNTED_VARIABLES, _COUNTED_ARITY = 3, 2
@@ -80,7 +82,25 @@ def learn_from_reach(
         What is known; background rules have been run.
     """
     made = _Reaching(facts, language, plan, callbacks).definition()
-    return replace(made, program=Program(tuple(rule.unified().tidy() for rule in made.program)))
+    for wider, why in _wider(facts, language):
+        if made.flawless or made.result.stopped == "interrupted" or late("a wider language"):
+            break
+        # Where there is no time, or nothing to say, what was found before stays.
+        with stage("a wider language"), suppress(DataError):
+            other = _Reaching(facts, wider, plan, callbacks).definition()
+            if _rank(other) < _rank(made):
+                made = replace(other, notes=(*other.notes, *why))
+    return replace(made, program=Program(tuple(_as_written(rule) for rule in made.program)))
+
+
+def _wider(facts: FactBase, language: Language) -> Iterator[tuple[Language, tuple[str, ...]]]:
+    """Languages to try where all definitions in one make mistakes, and a note on what they allow."""
+    plain = replace(language, recursion=False)
+    if not language.free_head and facts.relations[language.key(facts)].negative is not None:
+        yield replace(plain, free_head=True), ()
+    if facts.bias is not None and not language.cuts:
+        beyond = "constants and cuts of numbers stand in it that the bias does not name"
+        yield replace(plain, cuts=True, constants=None), (beyond,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,20 +125,41 @@ class _Reaching:
         counted, given = self._recursive()
         if counted is not None and counted.flawless:
             return counted
-        stages, agreed, where = self._agreeing(enough=given is not None)
+        agrees = given is not None and given.agrees
+        stages, agreed, where = self._agreeing(enough=agrees)
+        plain: Definition | None = None
         if agreed is not None and where is not None:
             shorter = _size(where.census.space.program(agreed.codes))
-            if given is None or shorter < _size(given):
-                return self._from_examples(where, agreed)
+            if given is None or not agrees or shorter < _size(given.program):
+                plain = self._from_examples(where, agreed)
+                if plain.flawless:
+                    return plain
+                # A program with mistakes is shorter: further links may show a better one.
+                stages = list(self._stages(replace(self.language, recursion=False)))
+        chained: Definition | None = None
         if given is not None and stages:
-            return learn_definition(
-                self.facts, self.language, stages[0].census, self.plan, self.callbacks, given=given
+            with unhurried() if agrees else stage("following chains of goals"):
+                chained = learn_definition(
+                    self.facts, self.language, stages[0].census, self.plan, self.callbacks, given=given
+                )
+        if chained is not None and agrees:
+            return chained
+        found = [one for one in (plain, chained, counted) if one is not None]
+        if not (found and late("following links")):
+            if self.language.recursion:
+                found += self._best_of(self._stages(self.language), len(_STAGES))
+            else:
+                found += self._best_of(stages, len(stages))
+        if not found:
+            check()
+            raise DataError(
+                f"nothing that the facts say of the examples of {self.language.target} tells them apart: "
+                "allow more relations or variables"
             )
-        made = self._best_of(list(self._stages(self.language)) if self.language.recursion else stages)
-        return min((one for one in (made, counted) if one is not None), key=_rank)
+        return min(found, key=_rank)
 
-    def _recursive(self) -> tuple[Definition | None, Program | None]:
-        """A recursive definition over few variables, and a recursive program that agrees with all."""
+    def _recursive(self) -> tuple[Definition | None, Recursion | None]:
+        """A recursive definition over few variables, and a recursive program."""
         counted = given = None
         if self.language.recursion:
             with limited(time_left().share(_AGREEING)), stage("counting groundings"):
@@ -160,11 +201,11 @@ class _Reaching:
                     break
         return seen, agreed, where
 
-    def _best_of(self, stages: Sequence[_Stage]) -> Definition:
-        """The best definition from any of the stages."""
+    def _best_of(self, stages: Iterable[_Stage], most: int) -> list[Definition]:
+        """The best definition from any of the stages, of which there are so many at the most; or none."""
         best: Definition | None = None
         for place, one in enumerate(stages):
-            with limited(time_left().share(1 / (len(stages) - place))):
+            with limited(time_left().share(1 / (most - place))):
                 if one.census.space.recursive.any():
                     made = learn_definition(self.facts, self.language, one.census, self.plan, self.callbacks)
                 else:
@@ -173,12 +214,7 @@ class _Reaching:
                 best = made
             if best.flawless or made.result.stopped == "interrupted" or late("following links"):
                 break
-        if best is None:
-            raise DataError(
-                f"nothing that the facts say of the examples of {self.language.target} tells them apart: "
-                "allow more relations or variables"
-            )
-        return best
+        return [] if best is None else [best]
 
     def _from_examples(self, one: _Stage, agreed: Agreed | None = None) -> Definition:
         """A definition that does not read itself.
@@ -210,11 +246,12 @@ class _Reaching:
         """The census at each stage; a stage that finds no link more than the one before is left out."""
         before: tuple[int, int] | None = None
         for growth in _STAGES:
-            if before is not None and late("following links"):
+            if late("following links"):
                 return
-            try:
+            census: Census | None = None
+            with stage("following links"), suppress(DataError):  # so few links may say nothing
                 census = self._census(language, growth)
-            except DataError:  # so few links say nothing about the examples
+            if census is None:
                 continue
             size = len(census.space.links), census.space.m
             if size != before:
@@ -237,6 +274,15 @@ class _Reaching:
             seed=self.plan.config.seed,
             memory_limit=self.plan.memory_limit,
         )
+
+
+def _as_written(rule: Rule) -> Rule:
+    """The rule as people write it: equal terms are one, and a number is at most c, not "not above" it."""
+    body = tuple(
+        Literal(literal.atom.complement) if literal.negated and literal.atom.predicate in ORDERS else literal
+        for literal in rule.body
+    )
+    return replace(rule, body=body).unified().tidy()
 
 
 def _cuts(program: Program) -> dict[Variable, tuple[float, ...]]:

@@ -15,9 +15,9 @@ from andre.arrays import Bools, Floats
 from andre.census import Census
 from andre.errors import DataError
 from andre.evaluation import Confusion, CrispSample, Entailment, covers, entailment, literal_truth
-from andre.facts import FactBase, Key
+from andre.facts import Background, FactBase, Key
 from andre.files import Saveable
-from andre.inference import Explanation, Model, explain, infer
+from andre.inference import Engine, Explanation, Model, explain, infer
 from andre.learning.callbacks import Look
 from andre.learning.choose.pool import RulePool
 from andre.learning.choose.rejection import Rejected
@@ -265,6 +265,8 @@ class Theory(Saveable):
     definitions: tuple[Definition, ...]
     plan: Plan
     skipped: Mapping[str, str] = field(default_factory=dict)  #: targets that cannot be learned, and why
+    background: Program = field(default=Program())  #: rules that were known of other relations
+    prolog: Background | None = None  #: what was known of them that only Prolog can run
 
     def __iter__(self) -> Iterator[Definition]:
         return iter(self.definitions)
@@ -286,23 +288,33 @@ class Theory(Saveable):
         return Program(tuple(dict.fromkeys(rules)))
 
     def evidence(self, facts: FactBase) -> FactBase:
-        """What of new facts the program may read: training facts, in `define` those of no target."""
-        known = facts.select("train")
+        """What of new facts the program may read, with the background that it was learned with.
+
+        These are training facts, in `define` those of no target.
+        """
+        known = self.with_background(facts).select("train")
         if self.plan.mode == "complete":
             return known
         targets = {definition.key for definition in self.definitions}
         kept = {key: relation for key, relation in known.relations.items() if key not in targets}
         return replace(known, relations=kept)
 
+    def with_background(self, facts: FactBase) -> FactBase:
+        """New facts with the background rules that the program was learned with, beside their own."""
+        return facts.with_background(self.background, self.prolog)
+
     def predict(self, facts: FactBase) -> Model:
         """Run the program over new facts to its fixpoint; a definition reads no fact of its targets."""
         return infer(self.program, self.evidence(facts))
 
-    def evaluate(self, facts: FactBase, mark: str | None = None) -> Entailment:
+    def evaluate(
+        self, facts: FactBase, mark: str | None = None, *, engine: str | Engine = "auto"
+    ) -> Entailment:
         """Judge the program by the atoms of all targets in new facts; see `andre.evaluation.entailment`."""
-        return entailment(self.program, facts, heads=[made.key for made in self.definitions], mark=mark)
+        heads = [made.key for made in self.definitions]
+        return entailment(self.program, self.with_background(facts), heads=heads, mark=mark, engine=engine)
 
-    def explain(self, atom: Atom, facts: FactBase) -> Explanation:
+    def explain(self, atom: Atom | str, facts: FactBase) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""
         return explain(self.program, self.evidence(facts), atom)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from andre.census import Census, sample_census, take_census
 from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError, OutOfTimeError
-from andre.facts import Calibration, FactBase, Key
+from andre.facts import Calibration, FactBase, Key, in_canonical_order
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
@@ -24,6 +24,7 @@ from andre.learning.plan import Plan, with_background
 from andre.learning.reaching import learn_from_reach, needs_reach
 from andre.learning.results import Definition, TargetStore, Theory
 from andre.limits import Deadline, limited, sized_threads, stage, time_left
+from andre.logic import Program
 from andre.samples import Language, key_text, training_facts
 
 #: The share of the time limit in which all head atoms are counted; after it some are drawn to stand for all.
@@ -81,7 +82,7 @@ def learn(
     if plan is not None and options:
         raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
     plan = plan or Plan.of(facts, targets[0], **options)
-    facts, named = _with_languages(facts, plan, targets)
+    given, (facts, named) = facts, _with_languages(facts, plan, targets)
     if out is not None:
         out.begin(facts, plan)
     calibration = Calibration.of(facts) if plan.calibrate else None
@@ -107,7 +108,8 @@ def learn(
             raise
     _refuse_nothing(definitions, skipped)
     ordered = [definitions[name] for name in named if name in definitions]
-    theory = Theory(tuple(ordered), plan, skipped)
+    background = (rule for rule in (*given.rules, *plan.known) if key_text(rule.head.key) not in named)
+    theory = Theory(tuple(ordered), plan, skipped, Program(tuple(dict.fromkeys(background))), given.prolog)
     if out is not None:
         out.close(theory)
     return theory
@@ -127,6 +129,7 @@ def _with_languages(
             language.key(given)  # says so where all its facts are marked
     if len(plan.known):
         facts = materialise(with_background(facts, plan.known, {lang.key(facts) for lang in languages}))
+    facts = in_canonical_order(facts)  # what is drawn and how ties end must not hang on the order of lines
     named: dict[str, Language] = {}
     for language in languages:
         if not (plan.mode == "define" and needs_reach(facts, language)):

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Floats
+from andre.arrays import Floats, number_between
 from andre.errors import DataError
 from andre.facts import ColumnSchema, RawTable, Schema, TypedColumn, TypedTable, column_atom, level_constant
 from andre.logic import Atom, Constant, counted, spell_date
@@ -60,7 +60,7 @@ class ColumnEncoding:
         if column.kind in ("number", "date"):
             values, rows = _weighed(column.values, weights)
             fine = _quantile_gaps(rows, limits.cuts)
-            cut = _date_between if column.kind == "date" else _between
+            cut = _date_between if column.kind == "date" else number_between
             slack = _slack(fine, rows)
             cuts = tuple(map(cut, values[fine - slack].tolist(), values[fine + 1 + slack].tolist()))
             coarse = _nearest(fine, _quantile_gaps(rows, limits.coarse))
@@ -75,7 +75,7 @@ class ColumnEncoding:
             return cls(column.name, column.kind, levels=levels, pooled=len(column.levels) - len(levels))
         return cls(column.name, column.kind)
 
-    @property
+    @cached_property
     def atoms(self) -> tuple[Atom, ...]:
         """The candidate atoms of the column."""
         name = Constant(self.name)
@@ -214,7 +214,7 @@ class Encoding:
 
     def space(self, head: Atom | str = "h") -> RuleSpace:
         """The rule space of all atoms."""
-        return RuleSpace(Atom.parse(head) if isinstance(head, str) else head, self.atoms)
+        return RuleSpace(Atom.from_column(head) if isinstance(head, str) else head, self.atoms)
 
     def coarse_space(self, head: Atom | str = "h") -> RuleSpace:
         """The rule space of the atoms that runs of gradient descent are shown."""
@@ -415,16 +415,6 @@ def _nearest(fine: NDArray[np.intp], wanted: NDArray[np.intp]) -> tuple[int, ...
     below = np.maximum(above - 1, 0)
     nearer = wanted - fine[below] <= fine[above] - wanted
     return tuple(np.unique(np.where(nearer, below, above)).tolist())
-
-
-def _between(low: float, high: float) -> float:
-    """The number with the fewest digits in the middle half of the gap between two values."""
-    gap = high - low
-    for digits in range(1, 18):
-        short = float(f"{low + gap / 2:.{digits}g}")
-        if low < short < high and low + gap / 4 <= short <= high - gap / 4:
-            return short
-    return low  # neighbours in floating point: above the lower one is the upper one
 
 
 def _date_between(low: float, high: float) -> float:

@@ -98,6 +98,7 @@ _KINDS: dict[str, tuple[type, str]] = {
             "order",
             "inequality",
             "singletons",
+            "free_head",
             "recursion",
             "negation",
             "held_out",
@@ -149,6 +150,10 @@ class Language:
     inequality: bool = True  #: whether bodies may say that two variables differ
     max_body: int | None = None  #: how many literals a body may have
     singletons: bool = False  #: whether a variable that the head lacks may occur only once
+    #: Whether a head may have variables that its body lacks, and that stand for anything. Where rules are
+    #: grown from what examples reach and false examples are stated, that is tried by itself where bodies
+    #: that bind all of them make mistakes.
+    free_head: bool = False
     recursion: bool = True  #: whether a body may hold the target
     negation: bool = True  #: whether literals may be negated
     held_out: bool = False  #: whether variables range also over constants that no training fact has
@@ -193,13 +198,19 @@ class Language:
         """The language in a TOML file whose keys are the fields, with options overriding it."""
         try:
             read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # bad TOML or UTF-8, too many digits, nested too deep
             raise ConfigError(f"{path} is no TOML file: {error}") from None
         known = [field.name for field in fields(cls)]
         if unknown := [name for name in read if name not in known]:
             raise ConfigError(f"{path}: there is no setting {unknown[0]!r}: choose from {', '.join(known)}")
-        if isinstance(read.get("types"), dict):
-            read["types"] = tuple((name, tuple(kinds)) for name, kinds in read["types"].items())
+        if isinstance(kinds := read.get("types"), dict):
+            if not all(
+                isinstance(some, list) and all(isinstance(k, str) for k in some) for some in kinds.values()
+            ):
+                raise ConfigError(
+                    f"{path}: types is {kinds!r} and must have a list of names for each relation"
+                )
+            read["types"] = tuple((name, tuple(some)) for name, some in kinds.items())
         given = {**read, **options}
         if "target" not in given:
             raise ConfigError(f"{path} names no target: add a line such as target = 'p/2'")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,13 @@ from andre.logic import Atom, Literal, Program, Rule, Variable
 
 #: Bodies as rows over m candidate atoms, [rules, m]: 1 for the atom, -1 for its negation, 0 for neither.
 Codes = NDArray[np.int8]
+
+
+def _mixed(numbers: NDArray[Any]) -> NDArray[np.uint64]:
+    """Numbers of which each bit depends on all bits of the given ones, as in SplitMix64."""
+    found = np.asarray(numbers).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.asarray((found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB))
 
 
 @dataclass(frozen=True)
@@ -39,8 +47,8 @@ class RuleSpace:
     >>> print(RuleSpace(Atom("rich"), (Atom("member"), age)).program([[0, 1], [-1, -1]]))
     rich :- age > 42.
     rich :- \\+ member, age =< 42.
-    >>> car, short = Atom.parse("has_car(X1,X2)"), Atom.parse("short(X2)")
-    >>> print(RuleSpace(Atom.parse("east(X1)"), (car, short), links=(car,)).program([[0, 1]]))
+    >>> car, short = Atom.from_column("has_car(X1,X2)"), Atom.from_column("short(X2)")
+    >>> print(RuleSpace(Atom.from_column("east(X1)"), (car, short), links=(car,)).program([[0, 1]]))
     east(X1) :- has_car(X1, X2), short(X2).
     """
 
@@ -50,6 +58,7 @@ class RuleSpace:
     #: whether the link stands among its literals or not. Each needs only variables of the head and of links
     #: before it.
     links: tuple[Atom, ...] = ()
+    free_head: bool = False  #: whether variables of the head may stand for anything, bound by no literal
 
     def __post_init__(self) -> None:
         if not self.atoms:
@@ -65,7 +74,7 @@ class RuleSpace:
     @classmethod
     def from_names(cls, names: Iterable[str], head: str = "h") -> RuleSpace:
         """Build a space from column names, plain (`b1`) or atoms (`mother(X1,X2)`)."""
-        return cls(Atom.parse(head), tuple(map(Atom.parse, names)))
+        return cls(Atom.from_column(head), tuple(map(Atom.from_column, names)))
 
     @property
     def m(self) -> int:
@@ -118,16 +127,27 @@ class RuleSpace:
         array([ True,  True, False])
         """
         # Sums of int8 would overflow, and products of whole numbers are slow.
-        binds, stands = self._bound(codes), self.incidence.T.astype(np.float32)  # [m, variables]
-        needed = (codes != 0).astype(np.float32) @ stands > 0
-        needed[:, : len(self.head_variables)] = True
+        binds = self._bound(codes)
+        needed = (codes != 0).astype(np.float32) @ self._stands > 0
+        needed[:, : len(self.head_variables)] |= not self.free_head
         return np.asarray((binds | ~needed).all(axis=1))
+
+    @cached_property
+    def _stands(self) -> NDArray[np.float32]:
+        """Which variables stand in each candidate, for products, [m, variables]."""
+        return self.incidence.T.astype(np.float32)
+
+    @cached_property
+    def _stated(self) -> Bools:
+        """Which candidates are no comparisons, [m]."""
+        return np.array([not atom.is_builtin for atom in self.atoms], dtype=np.bool_)
 
     def _bound(self, codes: Codes) -> Bools:
         """Which variables a positive literal or a link of each body binds, [rules, variables]."""
-        states = np.array([not atom.is_builtin for atom in self.atoms])
-        stands = self.incidence.T.astype(np.float32)  # [m, variables]
-        binds = ((codes > 0) & states).astype(np.float32) @ stands > 0
+        stands = self._stands
+        binds = ((codes > 0) & self._stated).astype(np.float32) @ stands > 0
+        if self.free_head:
+            binds[:, : len(self.head_variables)] = True
         if not self.links:
             return np.asarray(binds)
         binds |= self.linked(codes).astype(np.float32) @ stands[self.link_columns] > 0
@@ -215,8 +235,8 @@ class RuleSpace:
 
         Examples
         --------
-        >>> car, short = Atom.parse("has_car(X1,X2)"), Atom.parse("short(X2)")
-        >>> space = RuleSpace(Atom.parse("east(X1)"), (car, short), links=(car,))
+        >>> car, short = Atom.from_column("has_car(X1,X2)"), Atom.from_column("short(X2)")
+        >>> space = RuleSpace(Atom.from_column("east(X1)"), (car, short), links=(car,))
         >>> space.atoms_of(np.array([[1, 0], [0, -1]], dtype=np.int8))
         array([[ True, False],
                [ True,  True]])
@@ -230,12 +250,61 @@ class RuleSpace:
 
         Examples
         --------
-        >>> atoms = [Atom.parse(text) for text in ("p(X,Y)", "q(Y,Z)", "r(Z)")]
-        >>> space = RuleSpace(Atom.parse("h(X)"), tuple(atoms), links=tuple(atoms[:2]))
+        >>> atoms = [Atom.from_column(text) for text in ("p(X,Y)", "q(Y,Z)", "r(Z)")]
+        >>> space = RuleSpace(Atom.from_column("h(X)"), tuple(atoms), links=tuple(atoms[:2]))
         >>> space.sizes(np.array([[1, 0, 0], [0, 0, 1]], dtype=np.int8))
         array([1, 3])
         """
         return np.asarray(np.count_nonzero(self.atoms_of(codes) if self.links else codes, axis=1))
+
+    def fingerprints(self, codes: Codes) -> NDArray[np.uint64]:
+        """A number for each rule, [rules]; the same where only the names of inner variables differ.
+
+        Variables are told apart by what is said of them, and of those beside them: rules that two
+        rounds of this do not tell apart have the same number too.
+
+        Examples
+        --------
+        >>> atoms = [Atom.parse(text) for text in ("p(X,Y)", "p(X,Z)", "r(Y)", "r(Z)")]
+        >>> space = RuleSpace(Atom.parse("h(X)"), tuple(atoms), links=tuple(atoms[:2]))
+        >>> one, other, third = space.fingerprints(np.array([[0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 1, 1]]))
+        >>> bool(one == other), bool(one == third)
+        (True, False)
+        """
+        signs = np.where(self.atoms_of(codes) & (codes == 0), 1, codes).astype(np.int64)  # [rules, m]
+        names, places = self._names_and_places
+        own = _mixed(names + signs.astype(np.uint64)) * (signs != 0)  # [rules, m]
+        found = np.zeros((len(codes), len(self.variables) + 1), dtype=np.uint64)
+        found[:, : len(self.head_variables)] = _mixed(np.arange(1, 1 + len(self.head_variables)))
+        for _ in range(2):
+            told = own.copy()
+            for place, variables in enumerate(places):
+                told += _mixed(found[:, variables] + np.uint64(place + 1)) * (own != 0)
+            told = _mixed(told) * (own != 0)
+            found = found.copy()
+            for place, variables in enumerate(places):
+                at = (np.arange(len(codes))[:, None], variables[None])
+                np.add.at(found, at, _mixed(told + np.uint64(place + 1)) * (own != 0))
+            found[:, -1] = 0  # of arguments that are no variables
+        return np.asarray(told.sum(axis=1))
+
+    @cached_property
+    def _names_and_places(self) -> tuple[NDArray[np.uint64], list[NDArray[np.intp]]]:
+        """A number for what each candidate says but for its variables, [m], and these by place, [m] each."""
+        number = {variable: place for place, variable in enumerate(self.variables)}
+        words = [
+            (atom.predicate, *(None if isinstance(term, Variable) else term for term in atom.args))
+            for atom in self.atoms
+        ]
+        known = {word: place for place, word in enumerate(dict.fromkeys(words))}
+        names = _mixed(np.array([known[word] for word in words], dtype=np.uint64))
+        widest = max((atom.arity for atom in self.atoms), default=0)
+        table = np.full((widest, self.m), len(number), dtype=np.intp)
+        for column, atom in enumerate(self.atoms):
+            for place, term in enumerate(atom.args):
+                if isinstance(term, Variable):
+                    table[place, column] = number[term]
+        return names, list(table)
 
     def n_variables(self, codes: Codes) -> NDArray[np.intp]:
         """How many variables each rule has, [rules]; those that an equality makes one count once."""
@@ -293,8 +362,8 @@ class RuleSpace:
 
         Examples
         --------
-        >>> car, short = Atom.parse("has_car(X1,X2)"), Atom.parse("short(X2)")
-        >>> space = RuleSpace(Atom.parse("east(X1)"), (car, short), links=(car,))
+        >>> car, short = Atom.from_column("has_car(X1,X2)"), Atom.from_column("short(X2)")
+        >>> space = RuleSpace(Atom.from_column("east(X1)"), (car, short), links=(car,))
         >>> space.without_implied(np.array([[1, 1], [1, 0]], dtype=np.int8))
         array([[0, 1],
                [1, 0]], dtype=int8)

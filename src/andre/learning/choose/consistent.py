@@ -26,6 +26,8 @@ from andre.samples import Codes, Form
 _BEAM = 60
 #: Literals that a body is grown to.
 _LONGEST = 8
+#: How many bodies are looked at for each that is wanted: others are the same but for names of variables.
+_ALIKE = 8
 #: Bodies that programs are put together from at the most.
 _MOST = 4_000
 
@@ -98,8 +100,10 @@ def grown_bodies(sample: CrispSample, form: Form, *, most: int, beam: int = _BEA
     right, wrong = sample.totals
     good = form.admits(bodies) & (covered[:, 0] * wrong > covered[:, 1] * right)  # they speak for the head
     bodies, covered = bodies[good], covered[good]
-    lengths = description_length(covered, sample.totals, sample.space.sizes(bodies), 1, m=sample.space.m)
-    return np.asarray(bodies[np.argsort(lengths, kind="stable")[:most]])
+    sizes = np.count_nonzero(bodies, axis=1)
+    lengths = description_length(covered, sample.totals, sizes, 1, m=sample.space.m)
+    order = np.argsort(lengths, kind="stable")
+    return np.asarray(bodies[search.different(bodies, order, most)])
 
 
 def _pure(sample: CrispSample, bodies: Codes, wrong: Floats) -> Codes:
@@ -135,14 +139,16 @@ class _Search:
         m = self.form.space.m
         return self.form.space.bound(literal_bodies(np.arange(2 * m)[:, None], m))
 
-    def _completes(self, body: Codes) -> Bools:
-        """The literals that a body, [m], lacks to be well-formed, [2m]: they may hold of all examples."""
-        found = np.zeros(2 * len(body), dtype=np.bool_)
+    def _completes(self, bodies: Codes) -> Bools:
+        """Literals that each body lacks to be well-formed, [bodies, 2m]: they may hold of all examples."""
+        m = self.form.space.m
+        found = np.zeros((len(bodies), 2 * m), dtype=np.bool_)
         if self.form.safe:
-            found |= (self._binds & ~self.form.space.bound(body[None])).any(axis=1)
+            lacks = ~self.form.space.bound(bodies)
+            found |= lacks.astype(np.float32) @ self._binds.T.astype(np.float32) > 0
         for columns in self.form.require:
-            if not self.form.space.atoms_of(body[None])[0, list(columns)].any():
-                found |= np.isin(np.arange(2 * len(body)) % len(body), columns)
+            missing = ~np.logical_or.reduce(self.form.space.atoms_of(bodies)[:, list(columns)], axis=1)
+            found |= missing[:, None] & np.isin(np.arange(2 * m) % m, columns)
         return found
 
     def pure(self, wanted: Bools) -> Codes:
@@ -171,11 +177,12 @@ class _Search:
         seen = {bodies[0].tobytes()}
         for _ in range(min(_LONGEST, self.form.max_body or _LONGEST)):
             longer, counts, tells = [], [], []
-            for body, held in zip(bodies, sample.row_covers(bodies), strict=True):
+            every = zip(bodies, sample.row_covers(bodies), self._completes(bodies), strict=True)
+            for body, held, completes in every:
                 check()
                 own = sample.literal_counts(held, mostly)  # [2, 2m]
                 before = sample.lift(held[None])[0] @ mostly.T
-                telling = (own.sum(axis=0) < before.sum()) | self._completes(body)
+                telling = (own.sum(axis=0) < before.sum()) | completes
                 free = allowed & ~np.tile(body != 0, 2) & (own[0] > 0)
                 # What holds of all examples, of some row each, may tell them apart beside a further literal.
                 literals = np.flatnonzero(free & (telling | ~sample.shared_literals(held)))
@@ -196,11 +203,14 @@ class _Search:
             done[done] = self.form.admits(made[done])
             if until_whole and (done & (covered[:, 0] >= right * SLACK)).any():
                 break
-            bodies = made[~done][self._best(covered[~done], telling[~done], right, wrong)]
+            rest = made[~done]
+            bodies = rest[self._best(rest, covered[~done], telling[~done], right, wrong)]
             if not len(bodies) or late("growing rules"):
                 break
 
-    def _best(self, covered: Floats, telling: Bools, right: float, wrong: float) -> NDArray[np.intp]:
+    def _best(
+        self, bodies: Codes, covered: Floats, telling: Bools, right: float, wrong: float
+    ) -> NDArray[np.intp]:
         """The bodies to grow further: those that tell most, and those that keep most positives.
 
         Of those that cover the same examples as without their last literal there are fewer.
@@ -209,8 +219,19 @@ class _Search:
         n, silent = int(telling.sum()), self.beam // 4
         keeps = np.lexsort((covered[:, 1], -covered[:, 0], ~telling))
         tells = np.argsort(-gain, kind="stable")
-        some = [keeps[: min(n, self.beam)], keeps[n : n + silent], tells[: min(n, self.beam)]]
+        some = [
+            self.different(bodies, order, most)
+            for order, most in ((keeps[:n], self.beam), (keeps[n:], silent), (tells[:n], self.beam))
+        ]
         return np.unique(np.concatenate(some))
+
+    def different(self, bodies: Codes, order: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+        """The first bodies in an order, so many, of which none is another but for names of variables."""
+        if not self.form.space.links:  # variables are not interchangeable
+            return order[:most]
+        first = order[: _ALIKE * most]
+        _, places = np.unique(self.form.space.fingerprints(bodies[first]), return_index=True)
+        return np.asarray(first[np.sort(places)[:most]])
 
 
 def _cover(search: _Search, bodies: Codes, max_rules: int) -> Codes | None:

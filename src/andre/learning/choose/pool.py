@@ -38,9 +38,9 @@ class RuleCoverage:
     >>> from andre.samples import Sample
     >>> crisp = CrispSample.of(Sample.from_arrays([[1, 0], [1, 1], [0, 1]], [1, 0, 1]))
     >>> rules = RuleCoverage(crisp, np.array([[1, 0], [0, 1]], dtype=np.int8))
-    >>> rules.beside(rules.covers[0])
-    array([[1., 1.],
-           [2., 1.]])
+    >>> rules.beside(rules.covers[:1])
+    array([[[1., 1.],
+            [2., 1.]]])
     """
 
     sample: CrispSample
@@ -61,13 +61,25 @@ class RuleCoverage:
         """The weight of positives and negatives that each rule covers, [rules, 2]."""
         return self.sample.counts(self.covers)
 
-    def beside(self, rest: Extents) -> Floats:
-        """Positives and negatives that each rule covers together with examples `rest`, [...]: [rules, 2]."""
-        if self.sample.planes is not None:
-            return self.sample.counts(rest[None]) + self.sample.counts(self.covers, rest)
-        labels, reached = self.sample.labels, self._reached
-        fresh = labels[:, reached] * ~rest[reached]  # [2, reached]
-        return np.asarray(labels @ rest + self._weighed @ fresh.T)
+    def beside(self, rests: Extents) -> Floats:
+        """Positives and negatives that each rule covers together with sets of examples.
+
+        Parameters
+        ----------
+        rests
+            The sets, [sets, ...].
+
+        Returns
+        -------
+        Their weights, [sets, rules, 2].
+        """
+        sample = self.sample
+        if sample.planes is not None:
+            fresh = sample.planes.shared(~rests, self.covers)
+        else:
+            labels = sample.labels[:, self._reached]
+            fresh = np.stack([self._weighed @ (labels * ~rest[self._reached]).T for rest in rests])
+        return sample.counts(rests)[:, None] + fresh
 
     @cached_property
     def _reached(self) -> NDArray[np.intp]:

@@ -299,12 +299,13 @@ def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bo
         return program, math.inf
     mine = sample.extents(program)
     best, found = math.inf, program
-    for place in (*([None] if grow else []), *range(len(program))):
+    places = [*([None] if grow else []), *range(len(program))]
+    rests = [union(mine if place is None else np.delete(mine, place, axis=0)) for place in places]
+    for place, covered in zip(places, pool.beside(np.stack(rests)) if rests else (), strict=True):
         check()
         kept = program if place is None else np.delete(program, place, axis=0)
-        rest = union(mine if place is None else np.delete(mine, place, axis=0))
         size = np.count_nonzero(kept) + pool.sizes
-        lengths = description_length(pool.beside(rest), sample.totals, size, len(kept) + 1, m=sample.space.m)
+        lengths = description_length(covered, sample.totals, size, len(kept) + 1, m=sample.space.m)
         lengths[~sure] = math.inf
         lengths[_among(pool.bodies, kept)] = math.inf
         if lengths.min() < best:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from andre.arrays import Floats
 from andre.evaluation import CrispSample, Extents, description_length, program_length, union
 from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
@@ -198,7 +199,7 @@ def cheapest_programs(pool: RuleCoverage, config: SelectionConfig) -> list[Candi
     bodies = pool.bodies[best]
     covers, surplus = sample.covers(bodies), sample.positives - sample.negatives
     told = surplus != 0
-    costs = np.log(2 * sample.space.m) * sample.space.sizes(bodies) + np.log(2)
+    costs = np.log(2 * sample.space.m) * np.count_nonzero(bodies, axis=1) + np.log(2)
     for price in _PRICES:
         check()
         chosen = cheapest_cover(covers[:, told], price * surplus[told], costs, config.max_rules)
@@ -220,10 +221,12 @@ def combine(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
     best = math.inf
     for n_rules in range(1, config.max_rules + 1):
         grown: dict[bytes, tuple[float, tuple[int, ...], Extents]] = {}
-        for chosen, rest in states:
+        beside: Iterable[Floats] = ()
+        with stage("combining rules"):
+            beside = pool.beside(np.stack([rest for _, rest in states]))  # [states, rules, 2]
+        for (chosen, rest), covered in zip(states, beside, strict=False):
             if late("combining rules"):
                 break
-            covered = pool.beside(rest)
             n_literals = size + size[list(chosen)].sum()
             lengths = description_length(covered, sample.totals, n_literals, n_rules, m=sample.space.m)
             others = np.setdiff1d(np.arange(len(lengths)), chosen)  # no rule stands in a program twice
@@ -243,15 +246,16 @@ def combine(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
 
 def prune(sample: CrispSample, codes: Codes, floor: Floor) -> Codes:
     """Leave out rules that never fire, that do not reach the floor, or that add nothing to the others."""
-    covers = sample.covers(codes)
-    sure = floor.passes(sample.counts(covers))
-    codes, covers = codes[sure], covers[sure]
+    covers = sample.extents(codes)
+    counts = sample.counts(covers)
+    sure = floor.passes(counts)
+    codes, covers, weight = codes[sure], covers[sure], counts[sure].sum(axis=1)
     # Longer and narrower rules are tried first, so that of two equal ones the simpler stays.
-    order = sorted(range(len(codes)), key=lambda r: (-np.count_nonzero(codes[r]), covers[r].sum()))
+    order = sorted(range(len(codes)), key=lambda r: (-np.count_nonzero(codes[r]), weight[r]))
     kept = set(range(len(codes)))
     for rule in order:
         others = kept - {rule}
-        if not (covers[rule] & ~covers[sorted(others)].any(axis=0)).any():
+        if not (covers[rule] & ~union(covers[sorted(others)])).any():
             kept = others
     return codes[sorted(kept)]
 

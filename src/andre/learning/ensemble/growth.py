@@ -138,12 +138,16 @@ class Growth:
         return np.asarray(rest**2 / (2 * np.maximum(spread, penalty)) - price)
 
     def _refined(self, state: _State) -> _State:
-        """Each rule in turn is taken out and looked for again, given the others."""
-        table = self._curvature(state)
-        for _ in range(len(state.bodies)):  # the first rule is taken out, and one put in at the end
+        """Each rule in turn is taken out and looked for again, given the others.
+
+        The last of them has just been looked for, and is only once more where another was exchanged.
+        """
+        table, before, at = self._curvature(state), state.objective, self._labels.n_outputs
+        for left in range(len(state.bodies), 0, -1):  # the first rule is taken out, and one put in at the end
             check()
+            if left == 1 and state.objective == before:
+                return state.turned(at)[0]
             old, rest, weights = self._without_first(state, table)
-            at = self._labels.n_outputs
             found = self._found(state, rest, weights, (old.body,))
             best = old
             if found:

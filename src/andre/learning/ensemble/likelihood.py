@@ -73,11 +73,12 @@ class Labels:
     def pull(self, scores: Floats) -> tuple[Floats, Floats]:
         """Slope and curvature of each row's weighted log-likelihood by its scores, [rows, outputs] each."""
         shares = _shares(scores)
-        slope = -shares
-        own = self.classes - (self.n_classes - self.n_outputs)  # -1: the class without a score
-        scored = own >= 0
-        slope[np.flatnonzero(scored), own[scored]] += 1
-        return slope * self.weights[:, None], shares * (1 - shares) * self.weights[:, None]
+        return self.slope(shares), shares * (1 - shares) * self.weights[:, None]
+
+    def slope(self, shares: Floats) -> Floats:
+        """The slope alone, from the probabilities of the classes that have scores, [rows, outputs]."""
+        scored = np.arange(self.n_classes - self.n_outputs, self.n_classes)
+        return np.asarray(((self.classes[:, None] == scored) - shares) * self.weights[:, None])
 
 
 def log_probabilities(scores: Floats) -> Floats:
@@ -117,22 +118,28 @@ class RuleLoss:
         return 0
 
     @cached_property
-    def _members(self) -> list[NDArray[np.intp]]:
-        """The weights that add to each output, its base first."""
-        n = self.labels.n_outputs
-        return [np.append(k, n + np.flatnonzero(self.owners == k)) for k in range(n)]
+    def _adds_to(self) -> Bools:
+        """Whether a weight adds to an output, [outputs, bases and rules]."""
+        outputs = np.arange(self.labels.n_outputs)
+        return np.asarray(np.append(outputs, self.owners) == outputs[:, None])
 
-    def _blocks(self) -> Iterator[tuple[slice, list[Floats]]]:
-        """Rows, and the inputs of each output on these rows as numbers, [base and rules, rows]."""
-        n_outputs = self.labels.n_outputs
+    @cached_property
+    def _first_block(self) -> Floats:
+        """The inputs on the first block of rows, kept: a fit asks for them many times."""
+        return self._inputs(slice(0, _BLOCK))
+
+    def _inputs(self, rows: slice) -> Floats:
+        """What weights are multiplied with on some rows: 1 for bases, 1 or 0 for rules, [weights, rows]."""
+        covers, n_outputs = self.covers[:, rows], self.labels.n_outputs
+        found = np.ones((n_outputs + len(covers), len(self.labels.classes[rows])))
+        found[n_outputs:] = covers
+        return found
+
+    def _blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """Rows, and the inputs on them, [weights, rows]."""
         for at in range(0, len(self.labels.classes), _BLOCK):
-            rows = slice(at, min(at + _BLOCK, len(self.labels.classes)))
-            inputs = []
-            for members in self._members:
-                table = np.ones((len(members), rows.stop - at))
-                table[1:] = self.covers[members[1:] - n_outputs, rows]
-                inputs.append(table)
-            yield rows, inputs
+            rows = slice(at, at + _BLOCK)
+            yield rows, self._inputs(rows) if at else self._first_block
 
     def scores(self, weights: Floats) -> Floats:
         """The scores of all rows, [rows, outputs]."""
@@ -143,15 +150,13 @@ class RuleLoss:
 
     def __call__(self, weights: Floats) -> tuple[float, Floats]:
         """The loss and its gradient."""
-        value, slope = 0.0, np.zeros(len(weights))
+        value, slope = 0.0, np.zeros((len(weights), self.labels.n_outputs))
         for rows, inputs in self._blocks():
             labels = Labels(self.labels.classes[rows], self.labels.weights[rows], self.labels.n_classes)
             scores = self._block_scores(weights, inputs)
             value += float(labels.weights @ labels.losses(scores))
-            pull, _ = labels.pull(scores)
-            for k, (members, table) in enumerate(zip(self._members, inputs, strict=True)):
-                slope[members] -= table @ pull[:, k]
-        return value, slope
+            slope -= inputs @ labels.slope(_shares(scores))
+        return value, slope[self._adds_to.T]
 
     def curvature(self, weights: Floats) -> RuleCurvature:
         """The second derivatives of the loss at some weights."""
@@ -159,25 +164,23 @@ class RuleLoss:
 
     def curvature_columns(self, weights: Floats, columns: NDArray[np.intp]) -> Floats:
         """Second derivatives by any weight and by each of some weights, [weights, columns]."""
-        found = np.zeros((len(weights), len(weights)))
-        asked = np.isin(np.arange(len(weights)), columns)
+        found = np.zeros((len(weights), len(columns)))
+        owners = self._adds_to.argmax(axis=0)  # [weights]
+        same = owners[:, None] == owners[columns]  # [weights, columns]
         for rows, inputs in self._blocks():
-            shares = _shares(self._block_scores(weights, inputs))  # [rows, outputs]
+            shares = _shares(self._block_scores(weights, inputs)).T  # [outputs, rows]
             mass = self.labels.weights[rows]
-            for b, (members, table) in enumerate(zip(self._members, inputs, strict=True)):
-                some = asked[members]
-                if not some.any():
-                    continue
-                for a, (others, other) in enumerate(zip(self._members, inputs, strict=True)):
-                    bend = mass * shares[:, b] * ((a == b) - shares[:, a])
-                    found[np.ix_(others, members[some])] += other @ (table[some] * bend).T
-        return found[:, columns]
+            if self.labels.n_outputs == 1:
+                found += inputs @ (inputs[columns] * (mass * shares * (1 - shares))).T
+                continue
+            expected = inputs * shares[owners]  # [weights, rows]
+            found += same * (expected @ (inputs[columns] * mass).T)
+            found -= expected @ (expected[columns] * mass).T
+        return found
 
-    def _block_scores(self, weights: Floats, inputs: list[Floats]) -> Floats:
+    def _block_scores(self, weights: Floats, inputs: Floats) -> Floats:
         """The scores of one block of rows, [rows, outputs]."""
-        return np.stack(
-            [weights[members] @ table for members, table in zip(self._members, inputs, strict=True)], axis=1
-        )
+        return np.asarray(inputs.T @ (self._adds_to * weights).T)
 
     def penalties(self, penalty: float) -> Floats:
         """A penalty on the square of each weight: next to none on bases, [bases and rules]."""

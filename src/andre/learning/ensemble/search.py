@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,16 @@ from andre.samples import BinnedTable, Codes
 #: The literals of a body in ascending order: the number of an atom, or m more for its negation.
 Body: TypeAlias = tuple[int, ...]
 
-_Key = TypeVar("_Key")
+_Key: TypeAlias = tuple[int, Body]  #: an output, and a body for it
 
 #: Bodies whose literals are exchanged one by one at the end of a search, and how often at the most.
 _POLISHED, _ROUNDS = 3, 4
-#: Bodies that are looked at for one exchange: the first few by gain, of which a shorter one may be best.
+#: Bodies that are kept of one exchange: the first few by gain, of which a shorter one may be best.
 _FEW = 4
 #: Rows of all bodies of a pool together, as many as are held.
 _POOLED = 10_000_000
+#: Rows of all bodies together whose covers are kept from one search to the next.
+_KEPT = 4_000_000
 #: Curvature below which rows say nothing.
 _TINY = 1e-9
 
@@ -93,6 +95,7 @@ class BodySearch:
 
     def __init__(self, table: BinnedTable, config: SearchConfig, pool: Sequence[Body] = ()) -> None:
         self.table, self.config = table, config
+        self._covers: dict[Body, Bools] = {}  # searches come by the same bodies again and again
         most = max(1, _POOLED // max(1, table.n_rows))
         self._pool = list(pool)[:most]
         covers = [self.cover(body) for body in self._pool]
@@ -129,60 +132,76 @@ class BodySearch:
         count
             How many to return.
         """
-        found: dict[tuple[int, Body], float] = {}
-        tried: set[tuple[int, Body]] = set()  # bodies whose extensions are known
+        found: dict[_Key, float] = {}
+        tried: set[_Key] = set()  # bodies whose extensions are known
+        outputs = range(pull.slope.shape[1])
         width = None if self.config.beam is None else 2 * self.config.beam  # prices reorder what gains order
-        for owner in range(pull.slope.shape[1]):
-            beam: list[Body] = [()]
-            for _ in range(self.config.max_literals):
-                check()
-                if not beam:
-                    break
-                extended = self._extended(beam, owner, pull, width)
-                tried.update((owner, body) for body in beam)
-                beam = _top(extended, self.config.beam)
-                found.update({(owner, body): extended[body] for body in beam})
-            own = [body for body in known if body]
-            found.update({(owner, b): s for b, s in zip(own, self.scores(own, owner, pull), strict=True)})
-            found.update({(owner, body): score for body, score in self._pooled(owner, pull)})
-        for owner, body in _top(found, _POLISHED):
-            found.update({(owner, b): s for b, s in self._polished(body, owner, pull, tried).items()})
-        return [Found(owner, self._plain(body), found[owner, body]) for owner, body in _top(found, count)]
+        beam: list[_Key] = [(owner, ()) for owner in outputs]
+        for _ in range(self.config.max_literals):
+            check()
+            if not beam:
+                break
+            extended = self._extended(beam, pull, width)
+            tried.update(beam)
+            ranked = _top(extended)
+            beam = [key for owner in outputs for key in _of(ranked, owner)[: self.config.beam]]
+            found.update({key: extended[key] for key in beam})
+        own = [(owner, body) for body in known if body for owner in outputs]
+        found.update(self.scores(own, pull))
+        for owner in outputs:
+            found.update(self._pooled(owner, pull))
+        self._polish(found, pull, tried)
+        return [Found(owner, self._plain(body), found[owner, body]) for owner, body in _top(found)[:count]]
 
     def _plain(self, body: Body) -> Body:
         """The atom in place of its negation alone, where all is known: its weight has the other sign."""
         atom = body[0] % self.table.m
         return (atom,) if len(body) == 1 and self._complete[self.table.column_of[atom]] else body
 
-    def scores(self, bodies: Sequence[Body], owner: int, pull: Pull) -> list[float]:
-        """The score of each body for an output."""
-        values = []
-        for body in bodies:
+    def scores(self, keys: Sequence[_Key], pull: Pull) -> dict[_Key, float]:
+        """The score of each body for its output."""
+        found = {}
+        for owner, body in keys:
             held = self.cover(body)
             slope, bend = (part[held, owner].sum() for part in (pull.slope, pull.bend))
             gain = self._gain(np.array([slope]), np.array([bend]), pull.total[owner])
-            values.append(float(gain[0]) - self.config.price * len(body))
-        return values
+            found[owner, body] = float(gain[0]) - self.config.price * len(body)
+        return found
 
-    def _pooled(self, owner: int, pull: Pull) -> list[tuple[Body, float]]:
+    def _pooled(self, owner: int, pull: Pull) -> dict[_Key, float]:
         """The bodies of the pool, and their scores for an output."""
         slope, bend = (
             np.asarray(self._pool_covers @ part[:, owner].astype(np.float32), dtype=np.float64)
             for part in (pull.slope, pull.bend)
         )
         price = self.config.price * np.array([len(body) for body in self._pool])
-        gains = self._gain(slope, bend, float(pull.total[owner])) - price
-        return list(zip(self._pool, gains.tolist(), strict=True))
+        gains = self._gain(slope, bend, pull.total[owner]) - price
+        return {(owner, body): gain for body, gain in zip(self._pool, gains.tolist(), strict=True)}
 
     def cover(self, body: Body) -> Bools:
-        """The rows on which a body holds, [rows]."""
-        m = self.table.m
-        return self.table.cover((literal % m, 1 if literal < m else -1) for literal in body)
+        """The rows on which a body holds, [rows]; not to be written to, since it is kept."""
+        if (known := self._covers.get(body)) is not None:
+            return known
+        if len(body) > 1:
+            held = self.cover(body[:-1]) & self.cover(body[-1:])
+        else:
+            m = self.table.m
+            held = self.table.cover((literal % m, 1 if literal < m else -1) for literal in body)
+        if (len(self._covers) + 1) * len(held) > _KEPT:
+            self._covers.clear()
+        self._covers[body] = held
+        return held
 
-    def _gain(self, slope: Floats, bend: Floats, total: float) -> Floats:
+    def _gain(self, slope: Floats, bend: Floats, total: Floats) -> Floats:
         """Nats gained by a weight of its own for such rows, when the base follows."""
-        spread = np.maximum(bend * (1 - bend / max(total, _TINY)), 0)
-        return np.asarray(slope**2 / (2 * (spread + self.config.penalty)))
+        spread = 1 - bend / np.maximum(total, _TINY)
+        spread *= bend
+        np.maximum(spread, 0, out=spread)
+        spread += self.config.penalty
+        gain = slope**2
+        gain /= spread
+        gain /= 2
+        return np.asarray(gain)
 
     def _literal_sums(self, values: NDArray[np.float32]) -> Floats:
         """Sums of values over the rows of each literal, from [rows, v] to [2m, v]."""
@@ -191,56 +210,70 @@ class BodySearch:
         below = np.zeros((len(bins) + 1, bins.shape[1]))  # [bins + 1, v]
         np.cumsum(bins, axis=0, dtype=np.float64, out=below[1:])
         upto, first, last = (below.take(each, axis=0) for each in (self._place, self._first, self._last))
-        sums = np.empty((2 * m, bins.shape[1]))
-        np.subtract(last, upto, out=sums[:m])
-        np.subtract(upto, first, out=sums[m:])
+        sums = np.empty((2 * m, bins.shape[1]), dtype=np.float32)
+        np.subtract(last, upto, out=sums[:m], casting="same_kind")
+        np.subtract(upto, first, out=sums[m:], casting="same_kind")
         levels = self._levels
         if len(levels):
             sums[levels] = upto[levels] - below[self._place[levels] - 1]
             sums[m + levels] = last[levels] - first[levels] - sums[levels]
         return sums
 
-    def _gains(self, covers: Sequence[Bools], owner: int, pull: Pull) -> tuple[Floats, Floats]:
+    def _gains(self, keys: Sequence[_Key], pull: Pull) -> tuple[Floats, Floats]:
         """Nats gained by each of some bodies with one more literal, and the curvature there, [2m, bodies]."""
-        pair = np.stack((pull.slope[:, owner], pull.bend[:, owner]), axis=1).astype(np.float32)
-        held = np.array(covers).T.astype(np.float32)  # [rows, bodies]
-        values = np.empty((len(held), 2 * len(covers)), dtype=np.float32)
-        np.multiply(held, pair[:, :1], out=values[:, : len(covers)])
-        np.multiply(held, pair[:, 1:], out=values[:, len(covers) :])
-        sums = self._literal_sums(values)  # [2m, 2 * bodies]
-        slope, bend = sums[:, : len(covers)], sums[:, len(covers) :]
-        gains = self._gain(slope, bend, float(pull.total[owner]))
-        gains[bend < _TINY * pull.total[owner]] = 0
+        owners = np.array([owner for owner, _ in keys])
+        held = np.array([self.cover(body) for _, body in keys]).T  # [rows, bodies]
+        values = np.empty((len(held), 2, len(keys)), dtype=np.float32)
+        np.multiply(held, pull.slope[:, owners], out=values[:, 0], casting="same_kind")
+        np.multiply(held, pull.bend[:, owners], out=values[:, 1], casting="same_kind")
+        sums = self._literal_sums(values.reshape(len(held), -1))  # [2m, 2 * bodies]
+        slope, bend, total = sums[:, : len(keys)], sums[:, len(keys) :], pull.total[owners]
+        gains = self._gain(slope, bend, total)
+        gains[bend < _TINY * total] = 0
         return gains, bend
 
-    def _extended(
-        self, bodies: Sequence[Body], owner: int, pull: Pull, count: int | None = None
-    ) -> dict[Body, float]:
+    def _extended(self, keys: Sequence[_Key], pull: Pull, count: int | None = None) -> dict[_Key, float]:
         """Bodies with one more literal, and their scores: for each body the best of each column and sign.
 
-        Of very many the `count` that gain most, all where it is None.
+        Of very many the `count` of each output that gain most, all where it is None.
         """
-        gains, bend = self._gains([self.cover(body) for body in bodies], owner, pull)
+        gains, bend = self._gains(keys, pull)
         places = self._candidates(gains)
         places = places[np.argsort(-gains.flat[places], kind="stable")]
+        found: dict[_Key, float] = {}
+        for owner in dict.fromkeys(owner for owner, _ in keys):
+            own = np.array([owner == other for other, _ in keys])
+            found.update(self._distinct(keys, gains, bend, places[own[places % len(keys)]], count))
+        return found
+
+    def _distinct(
+        self,
+        keys: Sequence[_Key],
+        gains: Floats,
+        bend: Floats,
+        places: NDArray[np.intp],
+        count: int | None,
+    ) -> dict[_Key, float]:
+        """The first few extensions of one output, by their places in the flat table, that cover others."""
         if count is not None:
             places = places[: 4 * count]
-        gained, literals, which = gains.flat[places], *np.divmod(places, len(bodies))
+        gained, literals, which = gains.flat[places], *np.divmod(places, len(keys))
         same = np.stack((gained, bend.flat[places]), axis=1).round(6)  # bodies that cover the same rows
-        found: dict[Body, float] = {}
+        found: dict[_Key, float] = {}
         seen: set[tuple[float, ...]] = set()
         for gain, literal, old, cover in zip(
             gained.tolist(), literals.tolist(), which.tolist(), map(tuple, same.tolist()), strict=True
         ):
             if len(found) == count:
                 break
-            if bodies[old] and cover in seen:
+            owner, short = keys[old]
+            if short and cover in seen:
                 continue
-            body = self._with(bodies[old], literal)
-            if body is None or body in found:
+            body = self._with(short, literal)
+            if body is None or (owner, body) in found:
                 continue
             seen.add(cover)
-            found[body] = gain - self.config.price * len(body)
+            found[owner, body] = gain - self.config.price * len(body)
         return found
 
     def _candidates(self, gains: Floats) -> NDArray[np.intp]:
@@ -279,34 +312,34 @@ class BodySearch:
             kept.append(other)
         return tuple(sorted((*kept, literal)))
 
-    def _polished(
-        self, body: Body, owner: int, pull: Pull, tried: set[tuple[int, Body]]
-    ) -> dict[Body, float]:
-        """Bodies on the way up from one, by exchanging or dropping one literal at a time.
+    def _polish(self, found: dict[_Key, float], pull: Pull, tried: set[_Key]) -> None:
+        """Add bodies that the best ones become by exchanging or dropping one literal at a time.
 
         Bodies that were `tried` have been extended before, so that nothing better is to be had from them.
         """
-        found = {body: self.scores([body], owner, pull)[0]}
         for _ in range(_ROUNDS):
             check()
-            shorter = [body[:place] + body[place + 1 :] for place in range(len(body))]
-            shorter = [one for one in shorter if (owner, one) not in tried]
-            if not shorter:
+            shorter = [
+                (owner, body[:place] + body[place + 1 :])
+                for owner, body in _top(found)[:_POLISHED]
+                for place in range(len(body))
+            ]
+            fresh = [key for key in dict.fromkeys(shorter) if key not in tried]
+            if not fresh:
                 break
-            tried.update((owner, one) for one in shorter)
-            extended = self._extended(shorter, owner, pull, _FEW)
-            extended.update(zip(shorter, self.scores(shorter, owner, pull), strict=True))
-            best = max(extended, key=lambda b: extended[b])
-            if extended[best] <= found[body] + 1e-6:
-                break
-            body = best
-            found[body] = extended[body]
-        return found
+            tried.update(fresh)
+            found.update(self._extended(fresh, pull, _FEW))
+            found.update(self.scores([key for key in fresh if key[1]], pull))
 
 
-def _top(scores: dict[_Key, float], count: int | None) -> list[_Key]:
-    """The keys with the highest scores, best first."""
-    return sorted(scores, key=lambda key: -scores[key])[:count]
+def _top(scores: dict[_Key, float]) -> list[_Key]:
+    """All keys, those with the highest scores first."""
+    return sorted(scores, key=lambda key: -scores[key])
+
+
+def _of(keys: Iterable[_Key], owner: int) -> list[_Key]:
+    """The keys of one output."""
+    return [key for key in keys if key[0] == owner]
 
 
 def codes_of(bodies: Sequence[Body], m: int) -> Codes:

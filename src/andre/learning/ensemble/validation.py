@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,10 +39,13 @@ class _Part:
 
     train: Rows
     held_out: Rows
-    started: dict[float, Growing]
+    config: WeighingConfig
+    started: dict[float, Growing] = field(default_factory=dict)
 
     def fold(self, penalty: float, size: int) -> Fold:
         """Rule sets of up to so many rules."""
+        if penalty not in self.started:
+            self.started[penalty] = Growing(self.train, self.config.search(penalty), self.config.max_rules)
         return Fold(self.started[penalty].upto(size), self.train, self.held_out)
 
 
@@ -56,8 +59,8 @@ class Validation:
     def run(cls, rows: Rows, config: WeighingConfig, rng: np.random.Generator) -> Validation:
         """Grow rule sets without one part of the rows after another, as long as there is time.
 
-        Small sets are grown with each penalty that may be used; the one with the least loss on rows held
-        out goes on.
+        Small sets are grown with one penalty after another, as long as their loss on rows held out falls;
+        the one with the least loss goes on.
         """
         parts: list[_Part] = []
         most = config.most_rows(len(rows.bins.columns))
@@ -65,17 +68,17 @@ class Validation:
             for held_out in _parts(rows.labels, config, rng):
                 check()
                 own, other = (rows.part(shares).drawn(most, rng) for shares in (1 - held_out, held_out))
-                started = {
-                    penalty: Growing(own, config.search(penalty), config.max_rules)
-                    for penalty in config.penalties
-                }
-                parts.append(_Part(own, other, started))
+                parts.append(_Part(own, other, config))
         if not parts:
             return cls(())
         pilot = min(_PILOT, config.max_rules)
-        tried = [cls._grown(parts, penalty, pilot) for penalty in config.penalties]
-        best = min(tried, key=lambda one: one.loss(one.scores(one.best_size(), one.penalty)))
-        return cls._grown(parts, best.penalty, config.max_rules)
+
+        def least_loss(penalty: float) -> float:
+            grown = cls._grown(parts, penalty, pilot)
+            return grown.loss(grown.scores(grown.best_size, penalty))
+
+        best = descend(config.penalties, least_loss)
+        return cls._grown(parts, best, config.max_rules)
 
     @classmethod
     def _grown(cls, parts: Sequence[_Part], penalty: float, most: int) -> Validation:
@@ -133,21 +136,48 @@ class Validation:
         """The mean loss on the held-out rows."""
         return self.mean(self.labels.losses(scores))
 
+    @cached_property
     def best_size(self) -> int:
         """The number of rules with the least loss, by the weights that they were grown with."""
         return min(range(self.largest + 1), key=lambda size: self.loss(self.scores(size, self.penalty)))
 
     def best_penalty(self, rules: RuleSet | None = None) -> float:
         """The penalty on squares of weights with the least loss, for some rules or those of the best size."""
-        size = self.best_size()
 
         def loss(penalty: float) -> float:
-            return self.loss(self.scores(size, penalty) if rules is None else self.scores_of(rules, penalty))
+            if rules is None:
+                return self.loss(self.scores(self.best_size, penalty))
+            return self.loss(self.scores_of(rules, penalty))
 
-        return min((self.penalty, *_PENALTIES), key=loss)
+        return descend(sorted({self.penalty, *_PENALTIES}), loss, start=self.penalty)
 
 
 _FIELDS = ("weights", "counts")
+
+
+def descend(values: Sequence[float], loss: Callable[[float], float], start: float | None = None) -> float:
+    """The value with the least loss, where losses fall towards it from both sides.
+
+    Parameters
+    ----------
+    values
+        In ascending order.
+    start
+        One of them to begin from, by default the first.
+
+    Examples
+    --------
+    >>> descend([1.0, 2.0, 3.0, 4.0], lambda value: (value - 3) ** 2, start=4.0)
+    3.0
+    """
+    first = at = 0 if start is None else values.index(start)
+    least = loss(values[at])
+    for step in (-1, 1):
+        while 0 <= at + step < len(values) and (tried := loss(values[at + step])) < least:
+            at, least = at + step, tried
+        if at != first:  # on the other side losses rise
+            break
+    return values[at]
 
 
 def _parts(labels: Labels, config: WeighingConfig, rng: np.random.Generator) -> Iterator[Floats]:

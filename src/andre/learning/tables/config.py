@@ -15,7 +15,7 @@ from andre.model import Count, Positive, Settings, Whole
 Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 #: What differs from the presets where runs only propose bodies to a search that finds most of them itself.
-_PROPOSING = {"restarts": 2, "rounds": 1}
+_PROPOSING = {"restarts": 2, "rounds": 1, "steps": 60}
 
 
 class ClassifierConfig(Settings):

@@ -15,6 +15,7 @@ from andre.errors import ConfigError
 from andre.facts import LabelledRows, Schema
 from andre.learning.callbacks import Callback, ProgressKeeper
 from andre.learning.config import Guide
+from andre.learning.devices import find_device
 from andre.learning.ensemble import (
     LabelledTable,
     Labels,
@@ -30,7 +31,6 @@ from andre.learning.results import Result
 from andre.learning.tables.classifier import RuleClassifier, Rules, Split, judge_rules, with_evidence
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
-from andre.learning.trainer import find_device
 from andre.limits import Deadline, limited, stage, time_left, unhurried
 from andre.logic import Atom, Program, Rule
 from andre.samples import Codes, Encoding, Form, RuleSpace, Sample
@@ -115,7 +115,8 @@ def learn_classifier(
     began = time.monotonic()
     with limited(Deadline.after(config.time_limit)) as watch:
         with unhurried():
-            learner = _Learner.prepared(rows, config, validation)
+            # What is drawn and how ties end must not hang on the order of rows and columns.
+            learner = _Learner.prepared(rows.in_canonical_order(), config, validation)
         crisp = config.rules == "crisp"
         with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)):
             runs = learner.run(callbacks, keeper)
