@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from tests.completion.bases import FAST, family, ladders, large, small_bases
 
 from andre.completion import CompletionConfig, Graph, SizeConfig, complete
-from andre.completion.bodies import chain_groundings, long_bodies
+from andre.completion.bodies import Body, Walks
+from andre.completion.chains import long_bodies
 from andre.completion.config import CompletionPlan
 from andre.completion.features import RuleCover
-from andre.completion.pool import ShortBodies, constant_bodies
+from andre.completion.proposals import constant_bodies
 from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.learning import with_inequalities
@@ -30,24 +31,12 @@ def test_every_rule_counts_as_its_text_says(facts, small):
         heads = covered_heads(rule, facts)
         stated = facts.relations[rule.head.predicate, 2].codes
         right = np.isin(heads @ [n, 1], stated @ [n, 1]).sum()
-        assert (rule.on("train").n_b, rule.on("train").n_r) == (len(heads), right), rule
-
-
-@settings(max_examples=25, deadline=None)
-@given(small_bases)
-def test_whole_and_sparse_matrices_give_the_same_bodies(facts):
-    graph = Graph.of(facts)
-    dense, sparse = (
-        ShortBodies.enumerate(graph, CompletionPlan.of(graph, config)) for config in (FAST, large())
-    )
-
-    def by_body(pool):
-        return {
-            body: dict(zip(pool.pairs[row.indices].tolist(), row.data.tolist(), strict=True))
-            for body, row in zip(pool.bodies, pool.groundings, strict=True)
-        }
-
-    assert by_body(dense) == by_body(sparse)
+        # In a large base only starts that have an answer are counted, on the side that is asked from.
+        counted = (
+            [len(heads)] if small else [np.isin(heads[:, side], stated[:, side]).sum() for side in (0, 1)]
+        )
+        assert rule.on("train").n_b in counted, rule
+        assert rule.on("train").n_r == right, rule
 
 
 @settings(max_examples=40, deadline=None)
@@ -61,7 +50,7 @@ def test_chains_count_walks_over_distinct_constants(facts, steps):
         ways[walk[0], walk[-1]] += np.prod(
             [m[ends] for m, ends in zip(matrices, pairwise(walk), strict=True)]
         )
-    found = chain_groundings(graph, steps).toarray()
+    found = Walks(graph, np.arange(graph.n)).along(Body("path", steps)).toarray()
     np.fill_diagonal(found, 0)
     assert found.tolist() == ways.tolist()
 
@@ -99,10 +88,17 @@ def test_large_bases_get_more_rules_with_constants():
     assert many > 30
 
 
-def test_bodies_that_do_not_fit_stay_out():
-    config = large(cells=1, aggregators=("maximum",), chains=0)
-    (note,) = complete(family(), config).notes
-    assert "stay out" in note
+def test_chains_through_hubs_stay_out_and_that_is_said():
+    config = large(sizes=SizeConfig(small=0, walks_per_start=0), aggregators=("maximum",))
+    done = complete(family(), config)
+    (note,) = done.notes
+    assert "chains through hubs" in note
+    assert all(
+        len(body.steps) == 1
+        for found in done.features.values()
+        for body in found.bodies
+        if body.shape == "path"
+    )
 
 
 skeletons = st.sampled_from(
@@ -143,7 +139,7 @@ def test_few_relations_leave_room_for_chains():
 
 
 def test_chains_through_a_hub_stay_out_of_large_bases():
-    """Everything is a thing, so that two steps lead from anywhere to anywhere; few chains say more."""
+    """Everything is a thing, so that two steps lead from anywhere to anywhere: that is too many walks."""
     facts = ladders()
     rows = [
         Atom(name, (Constant(facts.constants[x]), Constant(facts.constants[y])))
@@ -152,7 +148,7 @@ def test_chains_through_a_hub_stay_out_of_large_bases():
     ]
     things = sorted({str(arg) for row in rows for arg in row.args})
     rows += [parse_atom(f"isa({name}, thing)") for name in things]
-    config = large(aggregators=("maximum",))
+    config = large(aggregators=("maximum",), sizes=SizeConfig(small=0, walks_per_start=20))
     done = complete(FactBase.from_facts(rows), config)
     graph = done.graph
     step = graph.relations.index("far")
@@ -163,7 +159,7 @@ def test_chains_through_a_hub_stay_out_of_large_bases():
         place for place, body in enumerate(features.bodies) if len(body.steps) > 2 and body.shape == "path"
     ]
     assert long
-    assert (features.n_r[long] >= 10 * rate * features.n_b[long]).all()
+    assert (features.n_r[long] >= 3 * rate * features.n_b[long]).all()
     hub = graph.relations.index("isa")
     through = long_bodies(graph, step, CompletionPlan.of(graph, config))
     assert any(hub in body.steps for body in through)

@@ -16,7 +16,7 @@ from andre.completion.weights import start_weights
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.learning import Callback
-from andre.logic import Atom, Constant, parse_atom, parse_rule
+from andre.logic import Atom, Constant, Variable, parse_atom, parse_rule
 from andre.runs import load
 
 
@@ -104,7 +104,7 @@ def test_thin_relations_and_constants_of_test_only():
     atoms = list(map(parse_atom, [*rows, "rare(a1, b1)", "p(new, b1)", "only(a1, b2)"]))
     marks = ["train"] * 17 + ["test"] * 2
     done = complete(FactBase.from_facts(atoms, marks=marks), FAST)
-    assert done.notes[0].startswith("rare, only have fewer than two training facts")
+    assert done.notes[0].startswith("only, rare have fewer than two training facts")
     assert done.notes_on("test") == ("1 constant has test facts but no training fact: no rule can rank them",)
     assert done.evaluate("test").queries == 4
     assert done.rank(parse_atom("only(a1, Y)")) == []
@@ -250,7 +250,9 @@ def test_a_time_limit_cuts_whatever_comes_after_it():
 def test_without_time_to_learn_weights_the_best_rule_decides(done):
     plain = done.scorer.__class__("maximum", 5.0, 5)
     for features in done.features.values():
-        unlearned = done.scorer.__class__("weights", 5.0, 5, 10.0, {features.step: start_weights(features)})
+        unlearned = done.scorer.__class__(
+            "weights", 5.0, 5, 10.0, {features.step: start_weights(len(features.bodies))}
+        )
         starts = np.flatnonzero(done.graph.has_answer(features.step))
         cells = features.cells(starts)
         one, two = (s.scores(features, starts)[cells.query, cells.candidate] for s in (plain, unlearned))
@@ -297,7 +299,7 @@ def test_reliability_is_of_candidates_that_training_does_not_state(done):
 @pytest.mark.parametrize("aggregator", get_args(Aggregator))
 def test_a_constant_may_be_asked_from_more_than_once(done, aggregator):
     for step, features in done.features.items():
-        scorer = done.scorer.__class__(aggregator, 5.0, 5, 10.0, {step: start_weights(features)})
+        scorer = done.scorer.__class__(aggregator, 5.0, 5, 10.0, {step: start_weights(len(features.bodies))})
         starts = np.array([3, 1, 3, 0, 1])
         one_by_one = np.concatenate([scorer.scores(features, starts[[at]]) for at in range(len(starts))])
         together = scorer.scores(features, starts)
@@ -316,3 +318,17 @@ def test_a_probability_of_zero_teaches_nothing():
     zero = facts.merge(FactBase.from_facts(new, probabilities=[0.0] * len(new)))
     for part in ("train", "valid", "test", "denied"):
         assert (Graph.of(zero).part(part) == Graph.of(denied).part(part)).all()
+
+
+@pytest.mark.parametrize("aggregator", ["maximum", "noisy-or", "weights"])
+def test_answers_are_in_the_order_of_their_chances(aggregator):
+    rng = np.random.default_rng(1)
+    noise = [Atom(f"r{n % 3}", (Constant(f"c{a}"), Constant(f"c{b}"))) for n, (a, b) in
+             enumerate(rng.integers(0, 24, (150, 2)))]  # fmt: skip
+    facts = family().merge(FactBase.from_facts(noise))
+    done = complete(facts, FAST.model_copy(update={"aggregators": (aggregator,)}))
+    for relation in ("parent", "child", "likes", "r0"):
+        for n in range(12):
+            found = done.rank(Atom(relation, (Constant(f"c{n}"), Variable("Y"))), 20, known=n % 2 == 0)
+            chances = [answer.chance for answer in found if answer.atom.args[0] != answer.atom.args[1]]
+            assert chances == sorted(chances, reverse=True)

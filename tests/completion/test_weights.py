@@ -11,7 +11,7 @@ from tests.completion.bases import FAST, small_bases
 
 from andre.completion import Body, Graph, Scorer, SizeConfig, complete
 from andre.completion.bodies import covered_pairs
-from andre.completion.features import Features, features_of
+from andre.completion.features import HeldFeatures, features_of
 from andre.completion.scoring import Fired, best_confidences
 from andre.completion.weights import RankingLoss, learn_weights, training_queries
 from andre.facts import FactBase, Relation
@@ -86,7 +86,7 @@ def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoo
     n, count = 5, 4
     covered = (rng.random((count, n * n)) < 0.4).astype(np.float32)
     true = rng.random(n * n) < 0.3
-    features = Features(
+    features = HeldFeatures(
         step=0,
         n=n,
         bodies=(Body("path", (0,)),) * count,

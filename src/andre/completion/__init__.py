@@ -4,8 +4,10 @@ from andre.completion.bodies import Body
 from andre.completion.calibration import Reliability, ReliabilityBin
 from andre.completion.completion import Choice, Completion, RankedAnswer
 from andre.completion.config import CompletionConfig, SizeConfig
+from andre.completion.directions import DirectionRules, DirectionStore, learn_direction
 from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.learner import complete, relearn
+from andre.completion.packing import PackedRules
 from andre.completion.pool import as_rule
 from andre.completion.scoring import Scorer
 
@@ -14,7 +16,10 @@ __all__ = [
     "Choice",
     "Completion",
     "CompletionConfig",
+    "DirectionRules",
+    "DirectionStore",
     "Graph",
+    "PackedRules",
     "RankedAnswer",
     "Reliability",
     "ReliabilityBin",
@@ -23,6 +28,7 @@ __all__ = [
     "as_rule",
     "believed",
     "complete",
+    "learn_direction",
     "relearn",
     "taught",
     "with_validation",

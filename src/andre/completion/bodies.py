@@ -1,39 +1,30 @@
-"""Rule bodies as a few numbers each: the rules they stand for, what they cover, the search for long ones.
-
-Chains are relational paths of three and four literals. They are found by walks
-between the two ends of sampled facts.
-"""
+"""Rule bodies as a few numbers each: the rules they stand for, and what they cover."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, TypeAlias
 from typing import Literal as OneOf
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
-from andre.arrays import Floats, Ints, csr_entries
+from andre.arrays import Ints, csr_entries
 from andre.completion.graph import Graph
 from andre.facts import FactBase
-from andre.limits import check
 from andre.logic import Atom, Constant, Literal, Rule, Variable
-
-if TYPE_CHECKING:
-    from andre.completion.config import CompletionPlan
 
 #: The pairs that a body covers, as ascending keys x * n + y, and in how many ways each.
 Covered: TypeAlias = tuple[Ints, NDArray[np.float32]]
 
 #: A relational path from X to Y; two steps from X straight to Y; a constant at Y, or at X.
 Shape: TypeAlias = OneOf["path", "both", "to", "from"]
+#: In place of a constant that a step leads to: any constant.
+ANY = -1
 
 _X, _Y, _Z, _W, _V = map(Variable, ("X", "Y", "Z", "W", "V"))
-#: Starts from which it is estimated how many pairs a chain covers.
-_PROBED = 50
 _ROUTES = {1: (_X, _Y), 2: (_X, _Z, _Y), 3: (_X, _Z, _W, _Y), 4: (_X, _Z, _W, _V, _Y)}
 
 
@@ -44,7 +35,8 @@ class Body:
     `path` is a relational path: its steps lead from X to Y through other
     constants. `both` joins X and Y by each of its two steps. `to` has
     (step, e, c): the head's second argument is c, and the step leads from X to
-    e. `from` is the same with c as the head's first argument, and Y in place of X.
+    e, which may be `ANY`. `from` is the same with c as the head's first argument,
+    and Y in place of X.
     """
 
     shape: Shape
@@ -71,12 +63,18 @@ def to_rule(body: Body, relation: str, graph: Graph, facts: FactBase) -> Rule:
     h(X, Y) :- p(X, Z), q(Y, Z), X \\= Y, X \\= Z, Y \\= Z.
     >>> print(to_rule(Body("to", (0, 1, 2)), "h", graph, facts))
     h(X, c) :- p(X, b).
+    >>> print(to_rule(Body("to", (0, ANY, 2)), "h", graph, facts))
+    h(X, c) :- p(X, Z), X \\= c, X \\= Z.
     """
     if body.shape in {"to", "from"}:
         step, end, head_end = body.steps
-        end_, head_end_ = Constant(facts.constants[end]), Constant(facts.constants[head_end])
+        head_end_ = Constant(facts.constants[head_end])
         free = _X if body.shape == "to" else _Y
         args = (_X, head_end_) if body.shape == "to" else (head_end_, _Y)
+        if end == ANY:
+            differ = (Literal(Atom("\\=", (free, other))) for other in (head_end_, _Z))
+            return Rule(Atom(relation, args), (_literal(graph, step, free, _Z), *differ))
+        end_ = Constant(facts.constants[end])
         # The free variable is another constant than both; that is said only where it makes a difference.
         apart = []
         if graph.steps[step][head_end, end]:
@@ -103,107 +101,6 @@ def _literal(graph: Graph, step: int, start: Variable, end: Variable | Constant)
     return Literal(Atom(graph.relations[step % count], args))
 
 
-def long_bodies(graph: Graph, step: int, plan: CompletionPlan, least: float = 0.0) -> list[Body]:
-    """The chains that connect most of some sampled facts of a target, for each length of the plan.
-
-    A bidirectional search: for each fact, walks of two steps from its start
-    meet walks of one or two steps back from its end. The fact itself is no part
-    of a walk.
-
-    Parameters
-    ----------
-    step
-        The target.
-    least
-        Chains whose confidence is estimated at much less than this are left out.
-    """
-    config = plan.config
-    pairs = graph.pairs(step, "train")
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    if not plan.chains or not len(pairs):
-        return []
-    rng = np.random.default_rng((config.seed, step))
-    sampled = pairs[rng.choice(len(pairs), min(len(pairs), config.chain_facts), replace=False)]
-    found: dict[int, Counter[int]] = {length: Counter() for length in plan.lengths}
-    for x, y in sampled.tolist():
-        check()
-        out, back = _reached(graph, x, y), _reached(graph, y, x)
-        for length, times in found.items():
-            there, home = out[1], back[length - 3]
-            if _per_constant(there) @ _per_constant(home) <= config.sizes.meetings:
-                meets = (there @ home.T).tocoo()  # [S * S, S or S * S]
-                times.update(_codes(graph, meets.row.astype(np.int64), meets.col, length).tolist())
-    bodies = [
-        (body, count)
-        for length, times in found.items()
-        for body, count in _most_common(graph, times, length, plan)
-    ]
-    if not least:
-        return [body for body, _ in bodies]
-    starts = np.unique(pairs[:, 0])
-    some = starts[rng.choice(len(starts), min(len(starts), _PROBED), replace=False)]
-    per_pair = len(some) / len(starts) * len(pairs) / len(sampled)  # facts of `some` for each sampled one
-    return [body for body, count in bodies if count * per_pair > least / 3 * _ends(graph, body, some)]
-
-
-def _ends(graph: Graph, body: Body, starts: Ints) -> int:
-    """An upper bound of the pairs that a chain covers from some starts: constants may repeat here."""
-    reached = graph.steps[body.steps[0]][starts]
-    for step in body.steps[1:]:
-        reached = reached @ graph.steps[step]
-    return int(reached.nnz)
-
-
-def _reached(graph: Graph, x: int, y: int) -> tuple[csr_matrix, csr_matrix]:
-    """Constants other than y one step from x, [S, n], and other than x two steps from x, [S * S, n]."""
-    count, n = graph.n_steps, graph.n
-
-    def matrix(row: Ints, column: Ints, height: int) -> csr_matrix:
-        return csr_matrix((np.ones(len(row), dtype=np.float32), (row, column)), shape=(height, n))
-
-    _, ends = _row_entries(graph.ends, np.array([x]))
-    first, middle = ends[ends % n != y] // n, ends[ends % n != y] % n
-    walk, ends = _row_entries(graph.ends, middle)
-    apart = ends % n != x
-    steps = first[walk[apart]] * count + ends[apart] // n
-    return matrix(first, middle, count), matrix(steps, ends[apart] % n, count * count)
-
-
-def _row_entries(matrix: csr_matrix, rows: Ints) -> tuple[Ints, Ints]:
-    """The entries of some rows, one after the other: for each its place in `rows`, and its column."""
-    which, entry = csr_entries(matrix.indptr, rows)
-    return which, matrix.indices[entry].astype(np.int64)
-
-
-def _per_constant(reached: csr_matrix) -> Ints:
-    """How many sequences of steps reach each constant: [n]."""
-    return np.bincount(reached.indices, minlength=reached.shape[1])
-
-
-def _codes(graph: Graph, out: Ints, back: NDArray[np.integer], length: int) -> Ints:
-    """Chains as numbers in base S: two steps out, and then the steps back turned round."""
-    count, codes = graph.n_steps, out
-    for _ in range(length - 2):
-        codes = codes * count + (back % count + len(graph.relations)) % count
-        back = back // count
-    return codes
-
-
-def _most_common(
-    graph: Graph, times: Counter[int], length: int, plan: CompletionPlan
-) -> list[tuple[Body, int]]:
-    """The chains that connect most facts, and how many facts each connects."""
-    count = graph.n_steps
-    chosen: list[tuple[Body, int]] = []
-    for code, found in times.most_common():
-        if found < plan.config.support or len(chosen) == plan.chains:
-            break
-        steps = tuple(code // count**place % count for place in reversed(range(length)))
-        if length < 4 or _onward(graph, steps)[0].sum() <= plan.config.sizes.walks:
-            chosen.append((Body("path", steps), found))
-    return chosen
-
-
 def covered_pairs(body: Body, graph: Graph) -> Covered:
     """The pairs of distinct constants that a body covers.
 
@@ -215,68 +112,119 @@ def covered_pairs(body: Body, graph: Graph) -> Covered:
     [2]
     """
     if body.shape in {"to", "from"}:
-        step, end, c = body.steps
-        other = graph.steps[graph.inverse(step)][end].indices.astype(np.int64)
+        *_, c = body.steps
+        other = having(graph, body)
         other = other[other != c]
         keys = np.sort(other * graph.n + c if body.shape == "to" else c * graph.n + other)
         return keys, np.ones(len(keys), dtype=np.float32)
-    if body.shape == "both":
-        one, two = (graph.steps[step] for step in body.steps)
-        matrix = one.multiply(two).tocsr()
-    else:
-        matrix = chain_groundings(graph, body.steps)
+    matrix = Walks(graph, np.arange(graph.n)).along(body)
     matrix.sort_indices()
-    entries = matrix.tocoo()
-    apart = entries.row != entries.col
-    keys = entries.row[apart].astype(np.int64) * graph.n + entries.col[apart]
-    return keys, entries.data[apart].astype(np.float32)
+    start, end = csr_coordinates(matrix)
+    apart = start != end
+    return (start * graph.n + end)[apart], matrix.data[apart].astype(np.float32)
 
 
-def chain_groundings(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
-    """In how many ways a chain leads from X to Y over distinct constants: [n, n].
+def having(graph: Graph, body: Body) -> Ints:
+    """The constants of which the literal of a body with constants holds."""
+    step, end, _ = body.steps
+    if end == ANY:
+        return np.flatnonzero(np.diff(graph.steps[step].indptr))
+    return np.asarray(graph.steps[graph.inverse(step)][end].indices, dtype=np.int64)
 
-    X = Y is not left out of chains of up to three steps.
 
-    Examples
-    --------
-    >>> from andre.logic import parse_atom
-    >>> facts = FactBase.from_facts(map(parse_atom, ["p(a, b)", "p(b, c)", "p(c, d)", "p(d, c)"]))
-    >>> chain_groundings(Graph.of(facts), (0, 0, 0)).toarray()[0].tolist()
-    [0.0, 0.0, 0.0, 1.0]
+class Walks:
+    """In how many ways bodies lead from some starts to every constant, over distinct constants.
+
+    What two chains have in common at their beginning is walked once, if they
+    follow one another.
+
+    Parameters
+    ----------
+    graph
+        Whose steps are walked.
+    starts
+        Constants to begin from: [Q].
     """
-    matrices = [graph.steps[step] for step in steps]
-    if len(steps) < 3:
-        return matrices[0] if len(steps) == 1 else matrices[0] @ matrices[1]
-    if len(steps) > 3:
-        return _walked(graph, steps)
-    one, two, three = matrices
-    inner = one @ two
-    walks = (inner - diags(inner.diagonal(), format="csr")) @ three  # W is not X
-    # Less those where Z is Y; of these, W = X is gone already.
-    closed = np.asarray(two.multiply(three.T).sum(axis=1)).ravel()  # [n], ways from y over w back to y
-    walks = walks - one @ diags(closed) + one.multiply(two.T).multiply(three)
-    found = csr_matrix(walks)
-    found.eliminate_zeros()
-    return found
+
+    def __init__(self, graph: Graph, starts: Ints) -> None:
+        self._graph, self._starts = graph, starts
+        self._first: tuple[int, csr_matrix] | None = None
+        self._inner: tuple[tuple[int, int], csr_matrix] | None = None
+
+    def along(self, body: Body) -> csr_matrix:
+        """The ways of a body of shape `path` or `both`: [Q, n].
+
+        X = Y is not left out of chains of up to three steps.
+
+        Examples
+        --------
+        >>> from andre.logic import parse_atom
+        >>> facts = FactBase.from_facts(map(parse_atom, ["p(a, b)", "p(b, c)", "p(c, d)", "p(d, c)"]))
+        >>> Walks(Graph.of(facts), np.array([0])).along(Body("path", (0, 0, 0))).toarray().tolist()
+        [[0.0, 0.0, 0.0, 1.0]]
+        """
+        graph, steps = self._graph, body.steps
+        first = self._from(steps[0])
+        if body.shape == "both":
+            return first.multiply(graph.steps[steps[1]][self._starts]).tocsr()
+        if len(steps) == 1:
+            return first
+        if len(steps) == 2:
+            return first @ graph.steps[steps[1]]
+        if len(steps) > 3:
+            return self._listed(steps)
+        _, two, three = steps
+        walks = self._apart(steps[0], two) @ graph.steps[three]
+        # Less those where Z is Y; of these, W = X is gone already.
+        turning = graph.steps[two].multiply(graph.steps[graph.inverse(three)])
+        if turning.nnz:
+            closed = np.asarray(turning.sum(axis=1)).ravel()  # [n], ways from y over w back to y
+            back = graph.steps[graph.inverse(two)][self._starts]
+            home = first.multiply(back).multiply(graph.steps[three][self._starts])
+            walks = csr_matrix(walks - first @ diags(closed) + home)
+            walks.eliminate_zeros()
+        return walks
+
+    def _from(self, step: int) -> csr_matrix:
+        if self._first is None or self._first[0] != step:
+            self._first = step, self._graph.steps[step][self._starts]
+        return self._first[1]
+
+    def _apart(self, one: int, two: int) -> csr_matrix:
+        """Two steps, but for those that lead back to the start: [Q, n]."""
+        if self._inner is None or self._inner[0] != (one, two):
+            found = self._from(one) @ self._graph.steps[two]
+            row, column = csr_coordinates(found)
+            if (back := self._starts[row] == column).any():
+                found.data[back] = 0
+                found.eliminate_zeros()
+            self._inner = (one, two), found
+        return self._inner[1]
+
+    def _listed(self, steps: tuple[int, ...]) -> csr_matrix:
+        """The same by listing walks: corrections of matrix products have too many cases for longer chains."""
+        row, walks = (
+            np.arange(len(self._starts)),
+            [self._starts],
+        )  # constants at each place of all walks so far
+        for step in steps:
+            walk, end = row_entries(self._graph.steps[step], walks[-1])
+            keep = np.ones(len(end), dtype=np.bool_)
+            for before in walks[:-1]:
+                keep &= before[walk] != end
+            walk, end = walk[keep], end[keep]
+            row, walks = row[walk], [*(before[walk] for before in walks), end]
+        ways = np.ones(len(row), dtype=np.float32)
+        return csr_matrix((ways, (row, walks[-1])), shape=(len(self._starts), self._graph.n))
 
 
-def _walked(graph: Graph, steps: tuple[int, ...]) -> csr_matrix:
-    """The same by listing walks: corrections of matrix products have too many cases for longer chains."""
-    onward = _onward(graph, steps)
-    walks = [np.flatnonzero(onward[0])]  # constants at each place of all walks so far, [walks] each
-    for step, rest in zip(steps, onward[1:], strict=True):
-        walk, end = _row_entries(graph.steps[step], walks[-1])
-        keep = rest[end] > 0
-        for before in walks[:-1]:
-            keep &= before[walk] != end
-        walks = [*(before[walk[keep]] for before in walks), end[keep]]
-    shape = (graph.n, graph.n)
-    return csr_matrix((np.ones(len(walks[0]), dtype=np.float32), (walks[0], walks[-1])), shape=shape)
+def csr_coordinates(matrix: csr_matrix) -> tuple[Ints, Ints]:
+    """Rows and columns of the entries of a matrix, row by row."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return rows, matrix.indices.astype(np.int64)
 
 
-def _onward(graph: Graph, steps: tuple[int, ...]) -> list[Floats]:
-    """For each place of a chain, how many walks lead from a constant there to the end: [n] each."""
-    onward = [np.ones(graph.n)]
-    for step in reversed(steps):
-        onward.append(graph.steps[step] @ onward[-1])
-    return onward[::-1]
+def row_entries(matrix: csr_matrix, rows: Ints) -> tuple[Ints, Ints]:
+    """The entries of some rows, one after the other: for each its place in `rows`, and its column."""
+    which, entry = csr_entries(matrix.indptr, rows)
+    return which, matrix.indices[entry].astype(np.int64)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from andre.arrays import Bools, Floats
+from andre.arrays import Bools, Floats, Ints
 from andre.completion.features import Features, members
 from andre.completion.graph import Graph
 from andre.completion.scoring import best_confidences
@@ -22,6 +24,59 @@ class ReliabilityBin:
     confidence: float  #: mean
     share: float  #: of validation facts among them
     count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """How many candidates of each confidence there are, and how many of them are validation facts.
+
+    Examples
+    --------
+    >>> one = Frequencies.of(np.array([0.5, 0.2, 0.5]), np.array([True, False, False]))
+    >>> one.confidences.tolist(), one.mass.tolist(), one.right.tolist()
+    ([0.2, 0.5], [1.0, 2.0], [0.0, 1.0])
+    >>> Frequencies.concat([one, one]).mass.tolist()
+    [2.0, 4.0]
+    """
+
+    confidences: Floats  #: distinct, ascending
+    mass: Floats  #: candidates of each
+    right: Floats  #: of these, validation facts
+
+    @classmethod
+    def of(cls, confidence: Floats, true: NDArray[Any], mass: Floats | None = None) -> Frequencies:
+        """Count candidates by their confidence, each once or as often as `mass` says."""
+        values, inverse = np.unique(confidence, return_inverse=True)
+        mass = np.ones(len(confidence)) if mass is None else mass
+        return cls(
+            values,
+            np.bincount(inverse, mass, minlength=len(values)).astype(np.float64),
+            np.bincount(inverse, true.astype(float), minlength=len(values)).astype(np.float64),
+        )
+
+    @classmethod
+    def of_step(
+        cls, graph: Graph, features: Features, smoothings: Sequence[float], starts: Ints
+    ) -> list[Frequencies]:
+        """Count the candidates of queries from some starts that no training fact states, by smoothing."""
+        cells, found = features.cells(starts), []
+        keys = cells.starts[cells.query] * graph.n + cells.candidate
+        new = ~members(keys, graph.keys(features.step, "train"))
+        true = members(keys, graph.keys(features.step, "valid"))
+        for smoothing in smoothings:
+            best = best_confidences(cells.groundings, features.confidence(smoothing), 1)[:, 0]
+            found.append(cls.of(best[new & (best > 0)], true[new & (best > 0)]))
+        return found
+
+    @classmethod
+    def concat(cls, parts: Sequence[Frequencies]) -> Frequencies:
+        """The counts of several parts together."""
+        names = ("confidences", "right", "mass")
+        return cls.of(*(np.concatenate([np.zeros(0), *(getattr(p, name) for p in parts)]) for name in names))
+
+    def rounded(self) -> Frequencies:
+        """The same by confidences of three digits: few numbers, however many candidates."""
+        return Frequencies.of(self.confidences.round(3), self.right, self.mass)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +105,21 @@ class Reliability:
     @classmethod
     def of(cls, confidence: Floats, true: Bools, n_bins: int = 10) -> Reliability:
         """Isotonic regression of the observed frequencies of facts on confidence."""
-        values, inverse = np.unique(confidence, return_inverse=True)
-        mass = np.bincount(inverse, minlength=len(values)).astype(float)
-        right = np.bincount(inverse, true.astype(float), minlength=len(values))
+        return cls.by(Frequencies.of(confidence, true), n_bins)
+
+    @classmethod
+    def by(cls, seen: Frequencies, n_bins: int = 10) -> Reliability:
+        """The same from how often each confidence was seen."""
+        values, mass = seen.confidences, seen.mass.copy()
         mass[-1:] += 1  # the one that is imagined
-        chances = isotonic_regression(right / mass, weights=mass).x if len(values) else np.zeros(0)
-        place = np.digitize(confidence, np.linspace(0, 1, n_bins + 1)[1:-1])
-        bins = [
-            ReliabilityBin(float(confidence[inside].mean()), float(true[inside].mean()), int(inside.sum()))
-            for inside in (place == number for number in np.unique(place))
-        ]
+        chances = isotonic_regression(seen.right / mass, weights=mass).x if len(values) else np.zeros(0)
+        place = np.digitize(values, np.linspace(0, 1, n_bins + 1)[1:-1])
+        bins = []
+        for number in np.unique(place):
+            inside = place == number
+            count = seen.mass[inside].sum()
+            mean = float(values[inside] @ seen.mass[inside] / count)
+            bins.append(ReliabilityBin(mean, float(seen.right[inside].sum() / count), int(count)))
         return cls(tuple(bins), values, chances)
 
     def chance(self, confidence: Floats) -> Floats:
@@ -67,6 +127,25 @@ class Reliability:
         if not len(self.confidences):
             return np.asarray(confidence, dtype=np.float64)
         return np.interp(confidence, self.confidences, self.chances)
+
+
+def in_order(chances: Floats, scores: Floats) -> Floats:
+    """Chances that never rise from a higher score to a lower one, by isotonic regression, [n].
+
+    Ways to score candidates look at more than the surest rule, which chances go by:
+    where the two disagree, the candidates share their chance.
+
+    Examples
+    --------
+    >>> in_order(np.array([0.9, 0.0, 0.6]), np.array([3.0, 2.0, 1.0]))
+    array([0.9, 0.3, 0.3])
+    """
+    shared, asked = chances.copy(), np.isfinite(scores)  # what is known already is no candidate
+    if asked.any():
+        _, place, counts = np.unique(scores[asked], return_inverse=True, return_counts=True)
+        means = np.bincount(place, chances[asked]) / counts
+        shared[asked] = isotonic_regression(means, weights=counts.astype(np.float64)).x[place]
+    return shared
 
 
 def measure_reliability(graph: Graph, features: Mapping[int, Features], smoothing: float) -> Reliability:
@@ -77,17 +156,12 @@ def measure_reliability(graph: Graph, features: Mapping[int, Features], smoothin
     smoothing
         The c of confidences N_r / (N_b + c).
     """
-    confidences, truths = [np.zeros(0)], [np.zeros(0, dtype=np.bool_)]
+    parts = []
     for step, found in features.items():
         valid = graph.keys(step, "valid")
         if not len(valid):
             continue
         if late("reliability"):
             break
-        cells = found.cells(np.unique(valid // graph.n))
-        best = best_confidences(cells.groundings, found.confidence(smoothing), 1)[:, 0]
-        keys = cells.starts[cells.query] * graph.n + cells.candidate
-        new = ~members(keys, graph.keys(step, "train")) & (best > 0)
-        confidences.append(best[new])
-        truths.append(members(keys[new], valid))
-    return Reliability.of(np.concatenate(confidences), np.concatenate(truths))
+        parts += Frequencies.of_step(graph, found, [smoothing], np.unique(valid // graph.n))
+    return Reliability.by(Frequencies.concat(parts))

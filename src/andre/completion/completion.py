@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -12,10 +12,12 @@ import numpy as np
 
 from andre.arrays import Floats, Ints
 from andre.completion.bodies import Body
-from andre.completion.calibration import Reliability
+from andre.completion.calibration import Reliability, in_order
 from andre.completion.config import CompletionConfig, CompletionPlan
-from andre.completion.features import Features, LazyFeatures, RuleCover, members
+from andre.completion.directions import count_bodies
+from andre.completion.features import Features, RuleCover
 from andre.completion.graph import Graph, believed
+from andre.completion.packing import LazyFeatures, PackedRules
 from andre.completion.pool import as_rule
 from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_facts
 from andre.errors import DataError
@@ -76,14 +78,14 @@ class Completion(Saveable):
 
     @classmethod
     def restored(
-        cls, facts: FactBase, assumed: Ints, bodies: Mapping[int, Sequence[Body | Rule]], **rest: Any
+        cls, facts: FactBase, assumed: Ints, packed: Mapping[int, PackedRules], **rest: Any
     ) -> Completion:
-        """A completion from its facts, assumed ones apart, its bodies by step and its other fields.
+        """A completion from its facts, assumed ones apart, its rules by step and its other fields.
 
-        The features of a step are computed when it is first asked about.
+        The features of a step are made when it is first asked about.
         """
         graph = replace(Graph.of(facts), assumed=assumed)
-        return cls(facts, graph, _lazy_features(bodies, graph, facts, rest["config"]), **rest)
+        return cls(facts, graph, LazyFeatures(packed, graph, facts, rest["config"]), **rest)
 
     def __repr__(self) -> str:
         way = f"{self.scorer.aggregator}{', chained' if self.chained else ''}"
@@ -144,25 +146,23 @@ class Completion(Saveable):
 
     @cached_property
     def rules(self) -> Program:
-        """Every rule that scores, with its evidence on train and valid, the most confident first.
+        """Every rule that scores, with its evidence, the most confident first.
 
-        Where no fact is valid, or none is any more, there is no such evidence.
+        In a small base that is of train and, where there are such facts, of valid. In
+        a large one it is of train, and of pairs whose start has an answer: the second
+        argument asked for, or the first where the rule ranks that side only.
         """
-        graph, found = self.graph, dict[Rule, Rule]()
-        has_valid = len(graph.valid) > 0
+        return self.surest_rules()
+
+    def surest_rules(self, most: int | None = None) -> Program:
+        """The same, or of each direction only so many rules, the most confident."""
+        found: dict[Rule, Rule] = {}
         for step, features in self._stated.items():
-            covered = features.groundings.copy()
-            covered.data = np.ones_like(covered.data, dtype=np.float64)
-            n_b = np.asarray(covered.sum(axis=1)).ravel()
-            n_r, new = (
-                covered @ members(features.keys, graph.keys(step, mark)) for mark in ("train", "valid")
-            )
-            for place, body in enumerate(features.bodies):
-                rule = as_rule(body, graph, step, self.facts)
+            counted = zip(features.bodies, features.evidence(self.graph), strict=True)
+            for body, evidence in islice(counted, most):
+                rule = as_rule(body, self.graph, step, self.facts)
                 if rule not in found:
-                    train = Evidence("train", float(n_b[place]), float(n_r[place]))
-                    valid = Evidence("valid", float(n_b[place] - n_r[place]), float(new[place]))
-                    found[rule] = rule.with_evidence(train, *([valid] if has_valid else []))
+                    found[rule] = rule.with_evidence(*evidence)
         rules = tuple(found.values())
         counts = np.array([(rule.evidence[0].n_b, rule.evidence[0].n_r) for rule in rules]).reshape(-1, 2)
         order = np.argsort(-smoothed_confidence(*counts.T), kind="stable")
@@ -209,7 +209,7 @@ class Completion(Saveable):
         cells = features.cells(np.array([start]))
         confidence = features.confidence(self.scorer.smoothing)
         best = best_confidences(cells.groundings, confidence, 1)[:, 0]
-        chances = self.reliability.chance(best)
+        chances = in_order(self.reliability.chance(best), scores[cells.candidate])
         at = {int(candidate): cell for cell, candidate in enumerate(cells.candidate.tolist())}
         found = []
         for candidate in order.tolist():
@@ -248,9 +248,21 @@ class Completion(Saveable):
         """The features by training facts alone: what was assumed is no evidence."""
         if not self.chained:
             return self.features
-        bodies = {step: features.bodies for step, features in self.features.items()}
-        plain = replace(self.graph, assumed=self.graph.assumed[:0])
-        return _lazy_features(bodies, plain, self.facts, self.config)
+        plain, sizes = replace(self.graph, assumed=self.graph.assumed[:0]), self.config.sizes
+        if CompletionPlan.of(plain, self.config).is_small:
+            packed = {step: PackedRules.of(features) for step, features in self.features.items()}
+            return LazyFeatures(packed, plain, self.facts, self.config)
+        rules = RuleCover(plain, self.facts.select("train"), is_small=False)
+        found = {}
+        for step, features in self.features.items():
+            held = {
+                at: rules.pairs(body, step)
+                for at, body in enumerate(features.bodies)
+                if isinstance(body, Rule)
+            }
+            counted = count_bodies(plain, step, features.bodies, held)
+            found[step] = counted.features(plain, sizes)
+        return found
 
     @cached_property
     def _confidences(self) -> dict[Rule, float]:
@@ -284,10 +296,3 @@ class Completion(Saveable):
             raise DataError(f"no fact mentions {constant}: check its spelling")
         relation = self.graph.relations.index(pattern.predicate)
         return (relation if places[0] == 1 else relation + len(self.graph.relations)), code
-
-
-def _lazy_features(
-    bodies: Mapping[int, Sequence[Body | Rule]], graph: Graph, facts: FactBase, config: CompletionConfig
-) -> LazyFeatures:
-    is_small = CompletionPlan.of(graph, config).is_small
-    return LazyFeatures(bodies, graph, RuleCover(graph, believed(facts, graph), is_small=is_small))

@@ -12,6 +12,10 @@ from andre.completion.graph import Graph
 from andre.completion.scoring import Aggregator
 from andre.model import Count, NonNegative, Positive, Settings, Whole
 
+#: GB that a process takes before it has read any facts; bytes that a score and an entry of a table take while
+#: they are worked on, roughly.
+_BARE, _PER_SCORE, _PER_ENTRY = 0.4, 60, 150
+
 
 class SizeConfig(Settings):
     """Sizes from which a knowledge base counts as large, and bounds on what is held at a time."""
@@ -20,12 +24,36 @@ class SizeConfig(Settings):
     small: Whole = 10_000_000
     #: Entries (queries x candidates x rules) up to which weights score every candidate, fired for or not.
     table: Whole = 40_000_000
-    #: Pairs of a query and a candidate that weights are learned from, about, in bases above `table`.
-    cells: Count = 400_000
-    block: Count = 20_000_000  #: scores (queries x candidates) that are ranked at a time
+    #: Entries (a body that covers a candidate of a query) that weights are learned from, about, in bases
+    #: above `table`.
+    cells: Count = 1_500_000
+    block: Count = 5_000_000  #: scores (queries x candidates) that are ranked at a time
     walks: Whole = 500_000  #: along a chain of four: one with more says little about any of its pairs
+    walks_per_start: Whole = 20_000  #: along any chain, on the average over drawn starts
+    listed: Whole = (
+        2_500  #: chains of two steps up to which all are looked at, not only those that facts show
+    )
+    ranged: Whole = 1_000  #: answers of a direction up to which each of them is a candidate of every query
     #: Ways in which walks from both ends of a fact meet; between hubs nearly every chain would be found.
     meetings: Whole = 1_000_000
+
+    def within(self, memory: float) -> SizeConfig:
+        """The same sizes, or such smaller ones that a process takes about so much memory (GB) at the most.
+
+        Examples
+        --------
+        >>> SizeConfig().within(8) == SizeConfig()
+        True
+        >>> SizeConfig().within(0.7).cells < SizeConfig().cells
+        True
+        """
+        room = max(0.05, memory - _BARE) * 2**30
+        return self.model_copy(
+            update={
+                "block": min(self.block, int(room / 2 / _PER_SCORE)),
+                "cells": min(self.cells, int(room / 2 / _PER_ENTRY)),
+            }
+        )
 
 
 class CompletionConfig(Settings):
@@ -51,11 +79,13 @@ class CompletionConfig(Settings):
     confident: Whole = 100  #: further bodies per relation and side, by confidence
     #: Rules with constants per relation and side; None takes 300 in large bases and 30 in small ones.
     constants: Whole | None = None
-    #: Chains of three literals per relation and side, and in large bases as many of four; None takes 40 in
-    #: large bases, and in small ones as many as there are fewer short bodies than `bodies`: with few
-    #: relations short bodies say little.
+    #: Chains of three literals per relation and side, and in large bases of few relations as many of four;
+    #: None takes 40 in large bases, and in small ones as many as there are fewer short bodies than `bodies`:
+    #: with few relations short bodies say little.
     chains: Whole | None = None
-    chain_facts: Count = 150  #: facts of a relation from which chains are found
+    chain_facts: Count = 150  #: facts of a relation from which chains of three and more are found
+    facts: Count = 500  #: facts of a relation from which shorter bodies are found, in large bases
+    probed: Count = 200  #: starts of a relation on which bodies are estimated before they are counted
     support: Count = 2  #: facts that a body with positive evidence is right about
     depth: Count = 5  #: rules that the maximum and noisy-or look at, the best first
     #: Whether the likeliest answer counts as a fact where nothing is known of a constant, so that rules can
@@ -64,12 +94,13 @@ class CompletionConfig(Settings):
     chained: Annotated[tuple[bool, ...], Field(min_length=1)] | None = None
     non_negative: bool = False  #: no rule may speak against its head
     queries: Count = 2_000  #: queries of a relation and side that weights are learned from, at most
-    cells: Count = 60_000_000  #: entries that all bodies may have together; longer chains stay out first
     seed: Whole = 0
     valid_share: Annotated[float, Field(ge=0, lt=1)] = 0.1  #: split off where no fact is marked valid
     valid_most: Count = 3_000  #: facts that are split off, at most
     give_back: bool = True  #: whether facts that were split off are learned from once they have chosen
     time_limit: Positive | None = None  #: seconds, after which the best so far is returned
+    #: GB that each process may take, about; larger tables are sampled. None takes sizes as they are.
+    memory: Positive | None = None
     sizes: SizeConfig = SizeConfig()
 
 
@@ -91,28 +122,34 @@ class CompletionPlan:
     config: CompletionConfig
     is_small: bool  #: relations are multiplied as dense matrices
     constants: int  #: rules with constants per direction
+    any_constant: int  #: rules h(X, c) where b leads from X to anything, per direction
     chains: int  #: chains of each length per direction
     lengths: tuple[int, ...]  #: of chains, in literals
-    #: So many times as often as chance a chain must be right. Hubs join everything with everything, and
-    #: chains through them cover most of all pairs and say nothing.
+    #: So many times as often as chance a chain must be right in a large base. Hubs join everything with
+    #: everything, and chains through them cover most of all pairs and say nothing.
     lift: float
     chained: tuple[bool, ...]  #: whether facts are assumed; the ways to try
 
     @classmethod
     def of(cls, graph: Graph, config: CompletionConfig) -> CompletionPlan:
         """Settle what the settings leave to the size of the base."""
+        if config.memory is not None:
+            config = config.model_copy(update={"sizes": config.sizes.within(config.memory), "memory": None})
         small = graph.n**2 * graph.n_steps <= config.sizes.small
         count = graph.n_steps
         short = count + comb(count, 2) + count**2  # one literal, two side by side, two in a row
+        # With few relations in a large base few facts are covered by chains of three. With many relations,
+        # long chains say what shorter ones and likeness say: validation facts ranked no better by them.
+        lengths = (3, 4) if count**2 <= config.sizes.listed else ()
         chains = max(0, config.bodies - short) if small else 40
         return cls(
             config=config,
             is_small=small,
             # Each covers few pairs: in a large base many are needed, in a small one other bodies do.
             constants=(30 if small else 300) if config.constants is None else config.constants,
+            any_constant=0 if small or config.constants == 0 else 100,
             chains=chains if config.chains is None else config.chains,
-            # In a large base few facts are covered by chains of three, and walks of four are few enough.
-            lengths=(3,) if small else (3, 4),
-            lift=0.0 if small else 10.0,
+            lengths=(3,) if small else lengths,
+            lift=3.0,
             chained=config.chained or ((False, True) if small else (False,)),
         )

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-from andre.arrays import Bools, Floats, Ints, distinct_keys
-from andre.completion.bodies import Body, Covered, covered_pairs
+from andre.arrays import Bools, Floats, Ints, distinct_keys, number_keys
+from andre.completion.bodies import Body, Covered
 from andre.completion.graph import Graph
+from andre.completion.rows import RowCover
 from andre.evaluation import smoothed_confidence
 from andre.facts import FactBase
 from andre.inference import BodyEvaluator
-from andre.logic import Rule
+from andre.logic import Evidence, Rule
 
 #: Entries of a table that looks up the columns of keys, at the most.
-_MOST_KEYS = 10_000_000
+_MOST_KEYS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,23 +40,61 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
-    """The bodies of one step as a target, the most confident first."""
+class Features(ABC):
+    """The bodies of one step as a target, the most confident first, and what they cover."""
 
     step: int
     n: int  #: constants
     bodies: tuple[Body | Rule, ...]  #: seen from the side of the query
     n_b: Floats  #: [K], covered pairs whose start has an answer
     n_r: Floats  #: [K], those of them that are training facts
-    keys: Ints  #: [U], x * n + y of every covered pair, ascending
-    groundings: csr_matrix  #: [K, U], in how many ways each body covers each pair
     answers: Floats  #: [n], how many training facts lead to each constant
 
+    @abstractmethod
     def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
         """The candidates of some queries that any body covers, and the pairs `also` (as keys).
 
         The starts of the queries are distinct.
         """
+
+    @abstractmethod
+    def load(self, starts: Ints) -> Floats:
+        """How much there is to hold of each of some queries, about: [Q]."""
+
+    @property
+    def is_ranged(self) -> bool:
+        """Whether what is the answer of some training fact is a candidate of every query."""
+        return False
+
+    def all_keys(self, starts: Ints) -> Ints:
+        """The keys of every candidate of some queries: [Q * n]."""
+        return (starts[:, None] * self.n + np.arange(self.n)).ravel()
+
+    def confidence(self, smoothing: float) -> Floats:
+        """N_r / (N_b + c) of every body: [K]."""
+        return smoothed_confidence(self.n_b, self.n_r, smoothing)
+
+    def confidence_apart(self, smoothing: float) -> Floats:
+        """The same with one fact left out that the body is right about, as that fact must be scored: [K]."""
+        return smoothed_confidence(self.n_b - 1, np.maximum(self.n_r - 1, 0), smoothing)
+
+    def evidence(self, graph: Graph) -> list[tuple[Evidence, ...]]:
+        """What to say of each body: how often it is right on training facts, where a start has an answer."""
+        return [
+            (Evidence("train", n_b, n_r),)
+            for n_b, n_r in zip(self.n_b.tolist(), self.n_r.tolist(), strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldFeatures(Features):
+    """The features of a small base: every pair that a body covers is held."""
+
+    keys: Ints  #: [U], x * n + y of every covered pair, ascending
+    groundings: csr_matrix  #: [K, U], in how many ways each body covers each pair
+
+    def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
+        """The candidates of some queries, from the pairs that are held."""
         place = np.full(self.n, -1)
         place[starts] = np.arange(len(starts))
         inside = np.flatnonzero(place[self.keys // self.n] >= 0)
@@ -68,17 +109,79 @@ class Features:
             part = vstack([part, csr_matrix((len(new), part.shape[1]), dtype=part.dtype)], format="csr")
         return Cells(starts, place[keys // self.n], keys % self.n, part)
 
-    def all_keys(self, starts: Ints) -> Ints:
-        """The keys of every candidate of some queries: [Q * n]."""
-        return (starts[:, None] * self.n + np.arange(self.n)).ravel()
+    def load(self, starts: Ints) -> Floats:
+        """The number of entries (a body that covers a pair) of each query: [Q]."""
+        start = self.keys[self.groundings.indices] // self.n
+        return np.bincount(start, minlength=self.n)[starts].astype(np.float64)
 
-    def confidence(self, smoothing: float) -> Floats:
-        """N_r / (N_b + c) of every body: [K]."""
-        return smoothed_confidence(self.n_b, self.n_r, smoothing)
+    def evidence(self, graph: Graph) -> list[tuple[Evidence, ...]]:
+        """How often each body is right on training facts, and on validation facts where there are any."""
+        covered = self.groundings.copy()
+        covered.data = np.ones_like(covered.data, dtype=np.float64)
+        n_b = np.asarray(covered.sum(axis=1)).ravel()
+        n_r, new = (covered @ members(self.keys, graph.keys(self.step, mark)) for mark in ("train", "valid"))
+        has_valid = len(graph.valid) > 0
+        found = []
+        for b, r, v in zip(n_b.tolist(), n_r.tolist(), new.tolist(), strict=True):
+            found.append((Evidence("train", b, r), *([Evidence("valid", b - r, v)] if has_valid else [])))
+        return found
 
-    def confidence_apart(self, smoothing: float) -> Floats:
-        """The same with one fact left out that the body is right about, as that fact must be scored: [K]."""
-        return smoothed_confidence(self.n_b - 1, np.maximum(self.n_r - 1, 0), smoothing)
+
+@dataclass(frozen=True, eq=False)
+class RowFeatures(Features):
+    """The features of a large base: bodies are evaluated for the starts that are asked from, no others."""
+
+    graph: Graph
+    per_start: float  #: entries (a body that covers a pair) of a start that has an answer, on the average
+    most_answers: int  #: `SizeConfig.ranged`, up to which all answers are candidates of every query
+    pairs: Mapping[int, Covered] = field(default_factory=dict)  #: of given rules, by their places
+
+    @property
+    def is_ranged(self) -> bool:
+        """Whether what is the answer of some training fact is a candidate of every query."""
+        return 0 < len(self._range) <= self.most_answers
+
+    def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
+        """The candidates of some queries, by rows of products from their starts."""
+        n, found = self.n, self._cover.entries(starts)
+        more = [np.zeros(0, dtype=np.int64)]
+        if self.is_ranged:
+            keys = np.arange(len(starts))[:, None] * n + self._range
+            more.append(keys[self._range != starts[:, None]])
+        if also is not None:
+            place = np.full(n, -1)
+            place[starts] = np.arange(len(starts))
+            more.append(place[also // n] * n + also % n)
+        keys, cell = _number(np.concatenate([found.key, *more]), len(starts) * n)
+        entries = (found.ways, (cell[: len(found.key)], found.body))
+        groundings = csr_matrix(entries, shape=(len(keys), len(self.bodies)))
+        groundings.sort_indices()
+        return Cells(starts, keys // n, keys % n, groundings)
+
+    def load(self, starts: Ints) -> Floats:
+        """About the entries and the cells of each query: [Q]."""
+        size = self.per_start + (len(self._range) if self.is_ranged else 0)
+        return np.full(len(starts), max(1.0, size))
+
+    @cached_property
+    def _range(self) -> Ints:
+        """What is the answer of some training fact."""
+        return np.flatnonzero(self.answers)
+
+    @cached_property
+    def _cover(self) -> RowCover:
+        return RowCover(self.graph, self.bodies, self.pairs)
+
+
+def _number(keys: Ints, top: int) -> tuple[Ints, Ints]:
+    """The distinct keys in order, and the number of every key; see `number_keys`."""
+    if top > _MOST_KEYS:
+        return number_keys(keys, top)
+    place = np.zeros(top, dtype=np.int32)  # a pass over a table beats a sort
+    place[keys] = 1
+    distinct = np.flatnonzero(place)
+    place[distinct] = np.arange(len(distinct))
+    return distinct, place[keys].astype(np.int64)
 
 
 def members(keys: Ints, others: Ints) -> Bools:
@@ -173,8 +276,8 @@ def features_of(
     graph: Graph,
     step: int,
     keys: Ints | None = None,
-) -> Features:
-    """Count bodies for a target and put the most confident first.
+) -> HeldFeatures:
+    """Count bodies for a target, holding what they cover, and put the most confident first.
 
     Parameters
     ----------
@@ -195,7 +298,7 @@ def features_of(
     n_b = ones @ graph.has_answer(step)[keys // graph.n].astype(np.float64)
     n_r = ones @ members(keys, graph.keys(step, "train")).astype(np.float64)
     order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
-    return Features(
+    return HeldFeatures(
         step=step,
         n=graph.n,
         bodies=tuple(bodies[at] for at in order.tolist()),
@@ -205,37 +308,3 @@ def features_of(
         groundings=groundings[order],
         answers=np.bincount(graph.pairs(step, "train")[:, 1], minlength=graph.n).astype(np.float64),
     )
-
-
-class LazyFeatures(Mapping[int, Features]):
-    """The features of every step, computed when a step is first asked about: a query needs one step only.
-
-    Parameters
-    ----------
-    bodies
-        By step.
-    graph
-        What they are counted on.
-    rules
-        Evaluates those bodies that are given rules, on the same facts.
-    """
-
-    def __init__(self, bodies: Mapping[int, Sequence[Body | Rule]], graph: Graph, rules: RuleCover) -> None:
-        self._bodies, self._graph, self._rules = bodies, graph, rules
-        self._found: dict[int, Features] = {}
-
-    def __getitem__(self, step: int) -> Features:
-        if step not in self._found:
-            bodies, graph = self._bodies[step], self._graph
-            covered = [
-                self._rules.pairs(body, step) if isinstance(body, Rule) else covered_pairs(body, graph)
-                for body in bodies
-            ]
-            self._found[step] = features_of(bodies, covered, graph, step)
-        return self._found[step]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._bodies)
-
-    def __len__(self) -> int:
-        return len(self._bodies)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix, hstack
 
 from andre.arrays import Bools, Ints
 from andre.errors import DataError
-from andre.facts import MARKS, FactBase, Relation
+from andre.facts import MARKS, FactBase, Relation, in_canonical_order
 
 if TYPE_CHECKING:
     from andre.completion.config import CompletionConfig
@@ -103,6 +103,20 @@ class Graph:
         return hstack(self.steps, format="csr")
 
     @cached_property
+    def leads(self) -> csr_matrix:
+        """Which steps lead on from each constant: [n, S]."""
+        starts, ends = self.ends.nonzero()
+        kinds = np.unique(starts.astype(np.int64) * self.n_steps + ends // self.n)
+        entries = (kinds // self.n_steps, kinds % self.n_steps)
+        ones = np.ones(len(kinds), dtype=np.float32)
+        return csr_matrix((ones, entries), shape=(self.n, self.n_steps))
+
+    @cached_property
+    def degrees(self) -> Ints:
+        """In how many ways steps lead on from each constant: [n]."""
+        return np.asarray(np.diff(self.ends.indptr), dtype=np.int64)
+
+    @cached_property
     def loops(self) -> frozenset[tuple[int, int]]:
         """Relation and constant of each training fact of the form p(a, a)."""
         looping = self.train[self.train[:, 1] == self.train[:, 2], :2]
@@ -110,7 +124,20 @@ class Graph:
 
     def pairs(self, step: int, mark: str) -> Ints:
         """The facts of one mark that a step follows, as rows (from, to): [N, 2]."""
-        return self.follow(step, self.part(mark))
+        if mark not in self._by_relation:
+            facts = self.part(mark)
+            facts = facts[np.argsort(facts[:, 0], kind="stable")]
+            first = np.searchsorted(facts[:, 0], np.arange(len(self.relations) + 1))
+            self._by_relation[mark] = facts[:, 1:], first
+        facts, first = self._by_relation[mark]
+        relation = step % len(self.relations)
+        chosen = facts[first[relation] : first[relation + 1]]
+        return chosen if step < len(self.relations) else chosen[:, ::-1]
+
+    @cached_property
+    def _by_relation(self) -> dict[str, tuple[Ints, Ints]]:
+        """Facts of the marks asked about so far, in order, and where those of each relation begin."""
+        return {}
 
     def follow(self, step: int, facts: Ints) -> Ints:
         """Those of the given facts that a step follows, as rows (from, to): [N, 2]."""
@@ -138,6 +165,8 @@ class Graph:
 def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
     """The same facts with validation facts: where none are marked, a share of each relation's training facts.
 
+    They come in an order that does not hang on that of lines in a file.
+
     Examples
     --------
     >>> from andre.completion import CompletionConfig
@@ -146,6 +175,7 @@ def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
     >>> with_validation(base, CompletionConfig()).relations["edge", 2].count("valid")
     2
     """
+    facts = in_canonical_order(facts)
     binary = [relation for (_, arity), relation in facts.relations.items() if arity == 2]
     if any(relation.count("valid") for relation in binary):
         return facts

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from andre.completion.assumed import asked, assume
-from andre.completion.calibration import measure_reliability
+from andre.completion.calibration import Frequencies, Reliability, measure_reliability
 from andre.completion.completion import Choice, Completion
-from andre.completion.config import CompletionConfig, CompletionPlan
+from andre.completion.config import CompletionConfig, CompletionPlan, SizeConfig
+from andre.completion.directions import (
+    DirectionRules,
+    DirectionStore,
+    held_pairs,
+    learn_directions,
+    ways_of_scoring,
+    with_weights,
+)
 from andre.completion.features import Features
 from andre.completion.graph import Graph, believed, taught, with_validation
-from andre.completion.pool import BodyPool
+from andre.completion.pool import BodyPool, GivenRules
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
 from andre.completion.weights import learn_weights, start_weights
 from andre.evaluation import Ranks
-from andre.facts import FactBase
+from andre.facts import FactBase, in_canonical_order
 from andre.learning import Callback
 from andre.limits import Deadline, check, limited, stage, time_left
 from andre.logic import Rule
@@ -33,6 +42,9 @@ def complete(
     config: CompletionConfig | None = None,
     extra: Sequence[Rule] = (),
     callbacks: Sequence[Callback] = (),
+    *,
+    executor: Executor | None = None,
+    store: DirectionStore | None = None,
 ) -> Completion:
     """Learn rules that rank the missing facts of a knowledge base first.
 
@@ -55,19 +67,26 @@ def complete(
         relation of the base are passed over.
     callbacks
         Watchers; `andre.learning.Callback.on_stage` is called as work goes on.
+    executor
+        Whose processes learn the directions of a large base, each as a task by itself.
+    store
+        Keeps the directions of a large base as they are learned: a stopped run goes on.
     """
     config = config or CompletionConfig()
     with limited(Deadline.after(config.time_limit)):
-        return _complete(facts, _Learner(config, extra, callbacks))
+        return _complete(facts, _Learner(config, extra, callbacks, executor, store))
 
 
 def _complete(facts: FactBase, learner: _Learner) -> Completion:
     """Learn, and learn again with what was split off to choose."""
     config = learner.config
+    facts = in_canonical_order(facts)
     split = with_validation(facts, config)
     learned = learner.learn(split)
     with limited(time_left()) as watch:
-        reliability = measure_reliability(learned.graph, learned.features, learned.scorer.smoothing)
+        reliability = learned.reliability or measure_reliability(
+            learned.graph, learned.features, learned.scorer.smoothing
+        )
     if watch.cut:
         cut = "chances rest on some of the validation facts only"
         learned = replace(learned, missing=(*learned.missing, cut))
@@ -84,7 +103,7 @@ def _complete(facts: FactBase, learner: _Learner) -> Completion:
     )
     if split is facts or not config.give_back or not len(done.graph.valid):
         return done
-    again = replace(learner, config=_settled(done)).learn(taught(split))
+    again = replace(learner, config=_settled(done), store=None).learn(taught(split))
     if again.missing:
         missing = (*learned.missing, "validation facts are not learned from")
         return replace(done, notes=(*learned.notes, *learner.late(missing)))
@@ -96,11 +115,13 @@ def relearn(
     facts: FactBase | None = None,
     extra: Sequence[Rule] = (),
     callbacks: Sequence[Callback] = (),
+    *,
+    executor: Executor | None = None,
 ) -> Completion:
     """Learn again from train and valid facts alike, scored in the way that was chosen.
 
     The calibration stays that of the first time, when validation facts were not
-    yet known. `extra` and `callbacks` are those of `complete`.
+    yet known. `extra`, `callbacks` and `executor` are those of `complete`.
 
     Parameters
     ----------
@@ -109,7 +130,7 @@ def relearn(
     facts
         What to learn from; the facts of `done` by default.
     """
-    learner = _Learner(_settled(done), extra, callbacks)
+    learner = _Learner(_settled(done), extra, callbacks, executor)
     known = taught(done.facts if facts is None else facts)
     with limited(Deadline.after(done.config.time_limit)):
         again = learner.learn(known)
@@ -126,6 +147,7 @@ class _Learned:
     choices: tuple[Choice, ...]  #: all ways of scoring that were tried
     notes: tuple[str, ...]
     missing: tuple[str, ...]  #: what the time limit has cut, a clause each
+    reliability: Reliability | None = None  #: where it was measured while rules were learned
     seconds: float = 0.0
 
 
@@ -142,6 +164,8 @@ class _Learner:
     config: CompletionConfig
     extra: Sequence[Rule]
     callbacks: Sequence[Callback]
+    executor: Executor | None = None
+    store: DirectionStore | None = None
 
     def learn(self, facts: FactBase) -> _Learned:
         """Go through all stages once."""
@@ -165,9 +189,16 @@ class _Learner:
 
     def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> _Learned:
         """The features of every direction that has training facts, and the scorer chosen for them."""
-        known, missing = believed(facts, graph), list[str]()
-        pool = BodyPool(graph, known, plan, self.extra)
+        given = GivenRules(graph, believed(facts, graph), self.extra, plan.is_small)
         targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
+        return (self._pool if plan.is_small else self._by_direction)(graph, targets, given, plan)
+
+    def _pool(
+        self, graph: Graph, targets: Sequence[int], given: GivenRules, plan: CompletionPlan
+    ) -> _Learned:
+        """A small base: bodies of all directions are counted at once, and the pairs that they cover held."""
+        missing = list[str]()
+        pool = BodyPool(graph, plan, given)
         features: dict[int, Features] = {}
         self._tell("short bodies")
         with limited(time_left()) as watch, stage("rules"):
@@ -181,13 +212,65 @@ class _Learner:
             missing.append(f"{len(targets) - len(features)} of {len(targets)} directions have no rules")
         tried = self._choose(graph, features, missing)
         scorer, _ = max(tried, key=lambda pair: pair[1].mrr)
-        left_out = pool.short.left_out if features else 0
-        note = (
-            f"{left_out} chains of two relations cover too many pairs and stay out: "
-            "raise the setting cells to take them in"
+        return _Learned(graph, features, scorer, tuple(choice for _, choice in tried), (), tuple(missing))
+
+    def _by_direction(
+        self, graph: Graph, targets: Sequence[int], given: GivenRules, plan: CompletionPlan
+    ) -> _Learned:
+        """A large base: every direction by itself, those with most facts first; only rules are held."""
+        config, found = self.config, dict[int, DirectionRules]()
+        facts = np.bincount(graph.train[:, 0], minlength=len(graph.relations))
+        order = sorted(targets, key=lambda step: -facts[step % len(facts)])
+        if self.store is not None:
+            self.store.begin(graph, config)
+            kept = (self.store.known(step) for step in order)
+            found = {rules.step: rules for rules in kept if rules is not None}
+        rules = {step: list(given.about(step, ())) for step in order}
+        left = [step for step in order if step not in found]
+        self._tell("rules", max(1, len(found)), len(order))
+        for made in learn_directions(graph, left, config, rules, self.executor):
+            found[made.step] = made
+            self._tell("rules", len(found), len(order))
+            if self.store is not None and not made.cut:
+                self.store.keep(made)
+        features: dict[int, Features] = {
+            step: found[step].features(graph, config.sizes, held_pairs(found[step].bodies, rules[step]))
+            for step in targets
+        }
+        scorer, choices, missing = self._chosen(graph, [found[step] for step in targets])
+        seen = [made.frequencies.get(scorer.smoothing) for made in found.values()]
+        reliability = Reliability.by(Frequencies.concat([some for some in seen if some is not None]))
+        notes = tuple(
+            _notes_on_sizes(config, plan.config.sizes, sum(made.left_out for made in found.values()))
         )
-        choices = tuple(choice for _, choice in tried)
-        return _Learned(graph, features, scorer, choices, (note,) if left_out else (), tuple(missing))
+        return _Learned(graph, features, scorer, choices, notes, missing, reliability)
+
+    def _chosen(
+        self, graph: Graph, found: Sequence[DirectionRules]
+    ) -> tuple[Scorer, tuple[Choice, ...], tuple[str, ...]]:
+        """The scorer that ranks the validation facts of all directions best; what was tried; what is cut."""
+        config, chained = self.config, len(graph.assumed) > 0
+        scorers, choices = ways_of_scoring(config), list[Choice]()
+        for place, scorer in enumerate(scorers):
+            mrr = Ranks.concat([made.tried[place] for made in found if made.tried]).mrr
+            choices.append(Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, chained, mrr))
+        best = max(range(len(scorers)), key=lambda place: choices[place].mrr)
+        scorer = scorers[best]
+        if scorer.penalty is not None:
+            weights = {
+                made.step: with_weights([scorer], made, config)[0].weights[made.step] for made in found
+            }
+            scorer = replace(scorer, weights=weights)
+        cut = [
+            (words, sum(name in made.cut for made in found))
+            for name, words in (
+                ("rules", "have no rules"),
+                ("weights", "have rules whose weights are not learned"),
+                ("scoring", "have no part in the choice of a way of scoring"),
+            )
+        ]
+        missing = tuple(f"{count} of {len(found)} directions {words}" for words, count in cut if count)
+        return scorer, tuple(choices), missing
 
     def _choose(
         self, graph: Graph, features: Mapping[int, Features], missing: list[str]
@@ -225,7 +308,9 @@ class _Learner:
     ) -> list[Scorer]:
         """Scorers by learned weights, one for each penalty; the best rule decides where time is up."""
         penalties, count = self.config.penalties, len(features)
-        learned = {step: [start_weights(found)] * len(penalties) for step, found in features.items()}
+        learned = {
+            step: [start_weights(len(found.bodies))] * len(penalties) for step, found in features.items()
+        }
         done = 0
         with stage("weights"):
             for step, found in features.items():
@@ -313,4 +398,18 @@ def _notes_on_facts(facts: FactBase, graph: Graph) -> Iterator[str]:
             f"{', '.join(thin[:5])}{' and others' if len(thin) > 5 else ''} "
             f"{'has' if len(thin) == 1 else 'have'} fewer than two training facts: "
             "nothing can be learned about that, and all candidates tie"
+        )
+
+
+def _notes_on_sizes(config: CompletionConfig, sizes: SizeConfig, left_out: int) -> Iterator[str]:
+    """What hubs and the memory limit have kept small, a sentence each."""
+    if left_out:
+        yield (
+            f"{left_out} chains through hubs have more than {sizes.walks_per_start:,} walks from a start "
+            "and stay out: raise the setting sizes.walks_per_start to take them in"
+        )
+    if sizes.cells < config.sizes.cells:
+        yield (
+            f"weights are learned from {sizes.cells:,} entries of a direction, drawn, and not from "
+            f"{config.sizes.cells:,}: the memory limit has no room for more"
         )

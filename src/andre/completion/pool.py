@@ -1,4 +1,4 @@
-"""The pool of rule bodies, and the choice of those that say most about each direction.
+"""The pool of a small base, and the choice of those bodies that say most about each direction.
 
 Short bodies are enumerated exactly and counted for all directions at once.
 Bodies with constants, chains and given rules join them direction by direction.
@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from andre.arrays import Bools, Floats, Ints
-from andre.completion.bodies import Body, Covered, Shape, covered_pairs, long_bodies, to_rule
+from andre.arrays import Bools, Ints
+from andre.completion.bodies import Body, Covered, Shape, covered_pairs, to_rule
+from andre.completion.chains import long_bodies
 from andre.completion.config import CompletionPlan
-from andre.completion.features import Features, RuleCover, distinct_pairs, features_of, members, to_csr
+from andre.completion.features import HeldFeatures, RuleCover, distinct_pairs, features_of, to_csr
 from andre.completion.graph import Graph
+from andre.completion.proposals import base_rate, best_places, constant_bodies, significance
 from andre.evaluation import smoothed_confidence
 from andre.facts import FactBase
 from andre.limits import check, limited, stage, time_left
@@ -49,29 +51,23 @@ class ShortBodies:
     bodies: tuple[Body, ...]  #: those of one literal come first
     pairs: Ints  #: [U], x * n + y of every pair that a body covers or a fact states, ascending
     groundings: csr_matrix  #: [F, U], in how many ways a body covers a pair
-    left_out: int  #: paths of two steps that memory has no room for
 
     @classmethod
     def enumerate(cls, graph: Graph, plan: CompletionPlan) -> ShortBodies:
-        """List every short body that covers something, as far as memory goes."""
-        made = _dense_bodies(graph) if plan.is_small else _sparse_bodies(graph, plan.config.cells)
-        listed: list[tuple[Body, Covered | None]] = []
+        """List every short body that covers something."""
+        listed: list[tuple[Body, Covered]] = []
         with limited(time_left().share(_FOR_SHORT)), stage("short bodies"):
-            for body in made if plan.config.short else ():
+            for body in _dense_bodies(graph) if plan.config.short else ():
                 check()
                 listed.append(body)
-        found = [(body, covered) for body, covered in listed if covered is not None and len(covered[0])]
-        covered = [some for _, some in found]
-        keys = [*(some[0] for some in covered), *(graph.keys(step, "train") for step in range(graph.n_steps))]
-        if plan.is_small:  # marks in a table: sorting that many keys takes several times as long
-            seen = np.zeros(graph.n**2, dtype=np.bool_)
-            for some in keys:
-                seen[some] = True
-            pairs = np.flatnonzero(seen)
-        else:
-            pairs = distinct_pairs(keys)
-        left_out = sum(covered is None for _, covered in listed)
-        return cls(graph, tuple(body for body, _ in found), pairs, to_csr(covered, pairs), left_out)
+        found = [(body, covered) for body, covered in listed if len(covered[0])]
+        seen = np.zeros(graph.n**2, dtype=np.bool_)  # marks in a table: sorting takes several times as long
+        for _, (keys, _) in found:
+            seen[keys] = True
+        for step in range(graph.n_steps):
+            seen[graph.keys(step, "train")] = True
+        pairs = np.flatnonzero(seen)
+        return cls(graph, tuple(body for body, _ in found), pairs, to_csr([some for _, some in found], pairs))
 
     @cached_property
     def n_single(self) -> int:
@@ -109,13 +105,47 @@ class ShortBodies:
 
 
 @dataclass(frozen=True, eq=False)
-class BodyPool:
-    """Everything that the bodies of a direction are chosen from."""
+class GivenRules:
+    """Rules from elsewhere, by the direction that they are about.
+
+    Those whose head is no binary relation of the graph stay out.
+    """
 
     graph: Graph
     facts: FactBase  #: what the graph follows, as relations
+    extra: Sequence[Rule] = ()
+    is_small: bool = False  #: whether relations are multiplied as dense matrices
+
+    @cached_property
+    def _rules(self) -> RuleCover:
+        return RuleCover(self.graph, self.facts, is_small=self.is_small)
+
+    @cached_property
+    def _by_relation(self) -> dict[str, list[Rule]]:
+        found: dict[str, list[Rule]] = {name: [] for name in self.graph.relations}
+        for rule in dict.fromkeys(self.extra):
+            if rule.head.predicate in found and rule.head.arity == 2:
+                found[rule.head.predicate].append(rule)
+        return found
+
+    def about(self, step: int, bodies: Sequence[Body]) -> Iterator[tuple[Body | Rule, Covered]]:
+        """The rules of a direction that cover anything and are none of some bodies, and what they cover."""
+        rules = self._by_relation[self.graph.relations[step % len(self.graph.relations)]]
+        known = {as_rule(body, self.graph, step, self.facts) for body in bodies} if rules else set()
+        for rule in rules:
+            check()
+            found = self._rules.pairs(rule, step)
+            if len(found[0]) and rule not in known:
+                yield _as_body(rule, self.graph, step, self.facts) or rule, found
+
+
+@dataclass(frozen=True, eq=False)
+class BodyPool:
+    """Everything that the bodies of a direction of a small base are chosen from."""
+
+    graph: Graph
     plan: CompletionPlan
-    extra: Sequence[Rule] = ()  #: given rules; those whose head is no binary relation of the graph stay out
+    given: GivenRules
     constants: dict[int, list[Body]] = field(default_factory=dict)  #: bodies with constants found so far
 
     @cached_property
@@ -123,20 +153,7 @@ class BodyPool:
         """All short bodies."""
         return ShortBodies.enumerate(self.graph, self.plan)
 
-    @cached_property
-    def _rules(self) -> RuleCover:
-        return RuleCover(self.graph, self.facts, is_small=self.plan.is_small)
-
-    @cached_property
-    def _given(self) -> dict[str, list[Rule]]:
-        """The given rules of each relation."""
-        found: dict[str, list[Rule]] = {name: [] for name in self.graph.relations}
-        for rule in dict.fromkeys(self.extra):
-            if rule.head.predicate in found and rule.head.arity == 2:
-                found[rule.head.predicate].append(rule)
-        return found
-
-    def features(self, step: int) -> Features:
+    def features(self, step: int) -> HeldFeatures:
         """The bodies that say most about one direction, with what they cover.
 
         These are significant and confident short bodies, bodies with constants
@@ -144,30 +161,21 @@ class BodyPool:
         """
         graph, plan = self.graph, self.plan
         chosen = self._short_for(step)
-        bodies: list[Body | Rule] = [self.short.bodies[at] for at in chosen]
+        bodies = [self.short.bodies[at] for at in chosen]
         covered = [self.short.covered(at) for at in chosen]
-        least = plan.lift * _base_rate(graph, step)
         here, there = (self._with_constants(side) for side in (step, graph.inverse(step)))
         seen_from_there = [Body("from", body.steps) for body in there]
-        for body in (*here, *seen_from_there, *long_bodies(graph, step, plan, least)):
+        for body in (*here, *seen_from_there, *long_bodies(graph, step, plan)):
             check()
             found = covered_pairs(body, graph)
-            is_exempt = body.shape != "path" or not least
-            if len(found[0]) and (is_exempt or _confidence(found, graph, step) >= least):
+            if len(found[0]):
                 bodies.append(body)
                 covered.append(found)
-        if given := self._given[graph.relations[step % len(graph.relations)]]:
-            known = {as_rule(body, graph, step, self.facts) for body in bodies}
-            for rule in given:
-                check()
-                found = self._rules.pairs(rule, step)
-                if len(found[0]) and rule not in known:
-                    bodies.append(_single_step(rule, graph, step, self.facts) or rule)
-                    covered.append(found)
-        # In a small base every pair is as good as covered; in a large one a target sees few of the pool's.
-        added = (pairs for pairs, _ in covered[len(chosen) :])
-        keys = distinct_pairs([self.short.pairs, *added]) if plan.is_small else None
-        return features_of(bodies, covered, graph, step, keys)
+        given = list(self.given.about(step, bodies))
+        covered += [found for _, found in given]
+        # In a small base every pair is as good as covered.
+        keys = distinct_pairs([self.short.pairs, *(pairs for pairs, _ in covered[len(chosen) :])])
+        return features_of([*bodies, *(rule for rule, _ in given)], covered, graph, step, keys)
 
     def _with_constants(self, step: int) -> list[Body]:
         if step not in self.constants:
@@ -177,7 +185,7 @@ class BodyPool:
     def _short_for(self, step: int) -> list[int]:
         """Places of the short bodies that are chosen for a direction, ascending."""
         counts, config = self.short.counts, self.plan.config
-        rate = _base_rate(self.graph, step)
+        rate = base_rate(self.graph, step)
         n_b, n_r = counts.n_b[:, step], counts.n_r[:, step]
         gain = significance(n_b, n_r, rate)
         sure = smoothed_confidence(n_b, n_r)
@@ -186,7 +194,7 @@ class BodyPool:
         sure[~usable | (n_r < config.support)] = -1
         # One literal costs little and may rule out most candidates, so all of those stay.
         single = np.flatnonzero(usable[: self.short.n_single])
-        best = [single, _top(gain, config.bodies), _top(sure, config.confident)]
+        best = [single, best_places(gain, config.bodies), best_places(sure, config.confident)]
         places: list[int] = np.unique(np.concatenate(best)).tolist()
         return places
 
@@ -200,55 +208,23 @@ def as_rule(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -> Rule
     return to_rule(seen, graph.relations[step % count], graph, facts)
 
 
-def _single_step(rule: Rule, graph: Graph, step: int, facts: FactBase) -> Body | None:
-    """The body of one literal that a given rule of a direction stands for, if it does.
+def _as_body(rule: Rule, graph: Graph, step: int, facts: FactBase) -> Body | None:
+    """The body of one or two literals, or the chain, that a given rule of a direction stands for, if it does.
 
     Whether it was enumerated or given must make no difference to what its weight costs.
     """
     plain = [literal for literal in rule.body if not literal.is_builtin]
-    if len(plain) != 1 or plain[0].atom.predicate not in graph.relations:
+    known = {name: place for place, name in enumerate(graph.relations)}
+    if not 0 < len(plain) <= 4 or any(literal.atom.predicate not in known for literal in plain):
         return None
-    relation = graph.relations.index(plain[0].atom.predicate)
-    for place in (relation, relation + len(graph.relations)):
-        if as_rule(body := Body("path", (place,)), graph, step, facts) == rule:
-            return body
+    ways = [(known[one.atom.predicate], known[one.atom.predicate] + len(known)) for one in plain]
+    shapes: tuple[Shape, ...] = ("path", "both") if len(plain) == 2 else ("path",)
+    for steps in product(*ways):
+        for shape in shapes:
+            order = tuple(sorted(steps)) if shape == "both" else steps
+            if as_rule(body := Body(shape, order), graph, step, facts) == rule:
+                return body
     return None
-
-
-def significance(n_b: NDArray[np.float32], n_r: NDArray[np.float32], rate: float | Floats) -> Floats:
-    """The log-likelihood ratio of a body's own rate against a base rate, in nats.
-
-    Large for bodies that speak for the head, and for those that speak against it.
-
-    Examples
-    --------
-    >>> one = np.array([10.0], dtype=np.float32)
-    >>> [round(float(significance(one, right * one, 0.5)[0]), 2) for right in (0.5, 1, 0)]
-    [0.0, 6.93, 6.93]
-    """
-    b, r = n_b.astype(np.float64), n_r.astype(np.float64)
-    share = np.clip(r / np.maximum(b, 1), 1e-9, 1 - 1e-9)
-    rate = np.clip(rate, 1e-9, 1 - 1e-9)
-    return np.asarray(r * np.log(share / rate) + (b - r) * np.log((1 - share) / (1 - rate)))
-
-
-def _base_rate(graph: Graph, step: int) -> float:
-    """The share of training facts among all pairs of a start that has an answer and any constant."""
-    pairs = graph.pairs(step, "train")
-    return len(pairs) / max(1, len(np.unique(pairs[:, 0])) * graph.n)
-
-
-def _confidence(covered: Covered, graph: Graph, step: int) -> float:
-    """The share of training facts among the covered pairs whose start has an answer: N_r / N_b."""
-    n_b = np.count_nonzero(graph.has_answer(step)[covered[0] // graph.n])
-    n_r = np.count_nonzero(members(graph.keys(step, "train"), covered[0]))
-    return n_r / n_b if n_b else 0.0
-
-
-def _top(values: NDArray[np.floating], most: int) -> NDArray[np.intp]:
-    """Places of the highest positive values."""
-    order = np.argsort(-values, kind="stable")[:most]
-    return order[values[order] > 0]
 
 
 def _dense_bodies(graph: Graph) -> Iterator[tuple[Body, Covered]]:
@@ -273,59 +249,3 @@ def _dense_bodies(graph: Graph) -> Iterator[tuple[Body, Covered]]:
         after = range(first + 1, count)
         yield from split("both", [(first, second) for second in after], steps[first] * steps[first + 1 :])
         yield from split("path", [(first, second) for second in range(count)], steps[first] @ steps)
-
-
-def _sparse_bodies(graph: Graph, cells: int) -> Iterator[tuple[Body, Covered | None]]:
-    """Short bodies by products of sparse matrices, the cheapest first; None for those without room."""
-    steps = graph.steps
-    for step in range(graph.n_steps):
-        yield (body := Body("path", (step,))), covered_pairs(body, graph)
-    for both in combinations(range(graph.n_steps), 2):
-        yield (body := Body("both", both)), covered_pairs(body, graph)
-    into = np.stack([np.asarray(step.sum(axis=0)).ravel() for step in steps])  # [S, n]
-    out = np.stack([np.asarray(step.sum(axis=1)).ravel() for step in steps])  # [S, n]
-    walks = into @ out.T  # [S, S]
-    room = float(cells)
-    for place in np.argsort(walks, axis=None, kind="stable").tolist():
-        first, second = divmod(place, graph.n_steps)
-        if walks[first, second] > room:
-            yield Body("path", (first, second)), None
-        elif walks[first, second]:
-            body = Body("path", (first, second))
-            found = covered_pairs(body, graph)
-            room -= len(found[0])
-            yield body, found
-
-
-def constant_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]:
-    """The most significant bodies of shape `to` for one step as a target: h(X, c) where b(X, e).
-
-    One product of sparse matrices counts all of them: of the starts that lead
-    to c, how many lead to e by step b.
-
-    Examples
-    --------
-    >>> from andre.completion import CompletionConfig
-    >>> from andre.logic import parse_atom
-    >>> rows = [f"q({x}, yes)" for x in "abcd"] + [f"p({x}, one)" for x in "abcd"] + ["p(z, two)", "q(z, no)"]
-    >>> graph = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
-    >>> constant_bodies(graph, 0, CompletionPlan.of(graph, CompletionConfig(constants=1)))[0].shape
-    'to'
-    """
-    target, n = graph.steps[step], graph.n
-    if not plan.constants or not target.nnz:
-        return []
-    right = (target.T @ graph.ends).tocoo()  # [n, S * n], c by (b, e)
-    keep = right.data >= max(plan.config.support, 3)
-    # The head atom itself, and its inverse seen from the other side, are no evidence.
-    keep &= right.col != step * n + right.row
-    c, column, n_r = right.row[keep], right.col[keep], right.data[keep]
-    has_answer = csr_matrix((np.diff(target.indptr) > 0).astype(np.float32))
-    n_b = (has_answer @ graph.ends).toarray().ravel()[column]
-    rate = np.asarray(target.sum(axis=0)).ravel()[c] / has_answer.nnz  # of c among all starts
-    gain = significance(n_b, n_r, rate.astype(np.float64))
-    gain[n_r <= rate * n_b] = -1  # against its head, a constant says what others say better
-    return [
-        Body("to", (int(column[at] // n), int(column[at] % n), int(c[at])))
-        for at in _top(gain, plan.constants).tolist()
-    ]

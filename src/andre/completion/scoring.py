@@ -6,7 +6,7 @@ by noisy-or, or by weights that are learned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
 from andre.arrays import Bools, Floats, Ints
-from andre.completion.features import Features
+from andre.completion.features import Cells, Features
 from andre.completion.graph import Graph
 from andre.evaluation import Ranks, filtered_ranks, lexicographic_keys
 from andre.facts import MARKS
@@ -197,15 +197,32 @@ class Scorer:
 
         A constant may be asked from several times; it is scored once.
         """
-        dense = self.is_dense(features)
-        starts, query = np.unique(starts, return_inverse=True)
-        cells = features.cells(starts, features.all_keys(starts) if dense else None)
-        best = best_confidences(cells.groundings, features.confidence(self.smoothing), self.depth)
-        fired = Fired(cells.groundings, best, features.answers[cells.candidate], dense)
-        values = AGGREGATIONS[self.aggregator].scores(fired, self.weights.get(features.step))
-        by_popularity = 1e-9 * features.answers / max(1.0, features.answers.max())  # breaks ties, [n]
-        scores: Floats = cells.spread(values, 0.0, features.n) + by_popularity
-        return scores[query]
+        (scores,) = scores_by(features, [self], starts)
+        return scores
+
+
+def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> Iterator[Floats]:
+    """The scores of the same queries by each of some scorers; what the bodies cover is found once.
+
+    See `Scorer.scores`.
+    """
+    starts, query = np.unique(starts, return_inverse=True)
+    by_popularity = 1e-9 * features.answers / max(1.0, features.answers.max())  # breaks ties, [n]
+    cells: dict[bool, Cells] = {}
+    best: dict[tuple[bool, float, int], Floats] = {}
+    for scorer in scorers:
+        check()
+        dense = scorer.is_dense(features)
+        if dense not in cells:
+            cells[dense] = features.cells(starts, features.all_keys(starts) if dense else None)
+        found, way = cells[dense], (dense, scorer.smoothing, scorer.depth)
+        if way not in best:
+            confidence = features.confidence(scorer.smoothing)
+            best[way] = best_confidences(found.groundings, confidence, scorer.depth)
+        fired = Fired(found.groundings, best[way], features.answers[found.candidate], dense)
+        values = AGGREGATIONS[scorer.aggregator].scores(fired, scorer.weights.get(features.step))
+        scores: Floats = found.spread(values, 0.0, features.n) + by_popularity
+        yield scores[query]
 
 
 def rank_facts(
@@ -228,23 +245,47 @@ def rank_facts(
     block
         Scores (queries x candidates) that are held at a time.
     """
-    known = MARKS if mark == "test" else ("train", "valid")
-    at_once = max(1, block // graph.n)
     found = {}
     for step in range(graph.n_steps):
-        pairs = graph.pairs(step, mark)
-        if not len(pairs):
-            continue
-        filters = graph.known(step, known)
-        order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant are scored together
-        parts = []
-        for first in range(0, len(order), at_once):
-            check()
-            asked, answer = pairs[order[first : first + at_once]].T
-            if step in features:
-                scores = scorer.scores(features[step], asked)
-            else:
-                scores = np.zeros((len(asked), graph.n))
-            parts.append(filtered_ranks(scores, answer, filters[asked].toarray(), levels=levels))
-        found[step] = Ranks.concat(parts).take(np.argsort(order))
+        if len(graph.pairs(step, mark)):
+            (found[step],) = rank_step(
+                graph, step, features.get(step), [scorer], mark, levels=levels, block=block
+            )
     return found
+
+
+def rank_step(
+    graph: Graph,
+    step: int,
+    features: Features | None,
+    scorers: Sequence[Scorer],
+    mark: str,
+    *,
+    levels: bool = True,
+    block: int = 20_000_000,
+) -> list[Ranks]:
+    """Filtered ranks of the facts of one mark that a step follows, by each scorer; see `rank_facts`."""
+    pairs = graph.pairs(step, mark)
+    filters = graph.known(step, MARKS if mark == "test" else ("train", "valid"))
+    order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant are scored together
+    parts: list[list[Ranks]] = [[] for _ in scorers]
+    for some in _blocks(order, pairs[:, 0], features, graph.n, block):
+        check()
+        asked, answer = pairs[some].T
+        known = filters[asked].toarray()
+        every: Iterable[Floats] = (
+            (np.zeros((len(asked), graph.n)) for _ in scorers)
+            if features is None
+            else scores_by(features, scorers, asked)
+        )
+        for own, scores in zip(parts, every, strict=True):
+            own.append(filtered_ranks(scores, answer, known, levels=levels))
+    return [Ranks.concat(own).take(np.argsort(order)) for own in parts]
+
+
+def _blocks(order: Ints, starts: Ints, features: Features | None, n: int, block: int) -> Iterator[Ints]:
+    """Queries in blocks whose scores, and the entries that they come from, can be held."""
+    if not len(order):
+        return
+    load = np.full(len(order), float(n)) if features is None else np.maximum(features.load(starts), n)
+    yield from np.split(order, np.flatnonzero(np.diff(np.cumsum(load[order]) // block)) + 1)

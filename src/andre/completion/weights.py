@@ -17,7 +17,7 @@ from andre.completion.features import Cells, Features, members
 from andre.completion.graph import Graph
 from andre.completion.scoring import Fired, Scorer, WeightInputs, best_confidences
 from andre.logic import Rule
-from andre.newton import fit_weights
+from andre.newton import TOLERANCE, fit_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,15 +156,24 @@ def _dense(matrix: WeightInputs) -> Floats:
     return np.asarray(matrix) if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
-def start_weights(features: Features) -> Floats:
-    """Weights by which the best rule alone decides: [K + 3]."""
-    weights = np.zeros(len(features.bodies) + 3)
+def start_weights(bodies: int) -> Floats:
+    """Weights of so many bodies by which the best rule alone decides: [K + 3]."""
+    weights = np.zeros(bodies + 3)
     weights[-2] = 1
     return weights
 
 
-def learn_weights(graph: Graph, features: Features, scorer: Scorer, config: CompletionConfig) -> list[Floats]:
-    """Weights of the bodies of one step from its training facts, for each penalty: [K + 3]."""
+def learn_weights(
+    graph: Graph,
+    features: Features,
+    scorer: Scorer,
+    config: CompletionConfig,
+    tolerance: float = TOLERANCE,
+) -> list[Floats]:
+    """Weights of the bodies of one step from its training facts, for each penalty: [K + 3].
+
+    Newton's method ends where no entry of the gradient exceeds the tolerance.
+    """
     dense = scorer.is_dense(features)
     starts = training_queries(graph, features, config, dense=dense)
     pairs = graph.pairs(features.step, "train")
@@ -177,23 +186,23 @@ def learn_weights(graph: Graph, features: Features, scorer: Scorer, config: Comp
     own = (is_true, features.confidence_apart(c))
     best = best_confidences(cells.groundings, features.confidence(c), scorer.depth, own)
     popularity = features.answers[cells.candidate] - is_true
-    if not dense:
+    if not dense and not features.is_ranged:
         # Candidates without a cell score 0, so a fact that no rule fires for must have nothing either.
         popularity *= np.diff(cells.groundings.indptr) > 0
     inputs = Fired(cells.groundings, best, popularity, dense).inputs()
     others = graph.n - np.bincount(cells.query, minlength=len(starts)).astype(float)
     loss = RankingLoss(inputs, cells.query, is_true, others)
-    weights, found = start_weights(features), []
+    weights, found = start_weights(len(features.bodies)), []
     for penalty in config.penalties:
         # The best rules are as good as free; but where they alone tell true from false there must be an end.
         price = penalty * np.array([*map(_price, features.bodies), 0.01, 1e-6, 0.01])
-        weights = fit_weights(loss, price, weights, non_negative=config.non_negative)
+        weights = fit_weights(loss, price, weights, non_negative=config.non_negative, tolerance=tolerance)
         found.append(weights)
     return found
 
 
 def training_queries(graph: Graph, features: Features, config: CompletionConfig, *, dense: bool) -> Ints:
-    """The constants whose queries weights are learned from: a sample where they or their cells are too many.
+    """The constants whose queries weights are learned from: a sample where they or their entries are many.
 
     Parameters
     ----------
@@ -204,12 +213,9 @@ def training_queries(graph: Graph, features: Features, config: CompletionConfig,
     rng = np.random.default_rng((config.seed, features.step))
     if len(starts) > config.queries:
         starts = rng.choice(starts, config.queries, replace=False)
-    if not dense:
-        cells = np.bincount(features.keys // features.n, minlength=features.n)
-        most = config.sizes.cells
-        if cells[starts].sum() > most:
-            starts = rng.permutation(starts)
-            starts = starts[: max(1, int(np.searchsorted(np.cumsum(cells[starts]), most)))]
+    if not dense and features.load(starts).sum() > config.sizes.cells:
+        starts = rng.permutation(starts)
+        starts = starts[: max(1, int(np.searchsorted(np.cumsum(features.load(starts)), config.sizes.cells)))]
     return np.sort(starts)
 
 

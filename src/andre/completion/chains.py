@@ -1,0 +1,136 @@
+"""Chains (relational paths) found bottom-up: walks that join the two ends of sampled facts of a target."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from andre.arrays import Ints, distinct_keys, ranges
+from andre.completion.bodies import Body, row_entries
+from andre.completion.graph import Graph
+from andre.limits import check
+
+if TYPE_CHECKING:
+    from andre.completion.config import CompletionPlan
+
+#: Walks from one constant: the steps of each as one number in base S, and the constant that it ends at.
+_Reached: TypeAlias = tuple[Ints, Ints]
+#: Facts without a chain that was not seen before, after which no more are looked at.
+_SATURATED = 25
+
+
+def long_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]:
+    """The chains that connect most of some sampled facts of a target, for each length of the plan."""
+    pairs = graph.pairs(step, "train")
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    if not plan.chains or not plan.lengths or not len(pairs):
+        return []
+    rng, most = np.random.default_rng((plan.config.seed, step)), plan.config.chain_facts
+    sampled = pairs[rng.choice(len(pairs), min(len(pairs), most), replace=False)]
+    chosen: list[Body] = []
+    for length, times in connecting_chains(graph, sampled, plan.lengths, plan.config.sizes.meetings).items():
+        chosen += _most_common(graph, times, length, plan)
+    return chosen
+
+
+def connecting_chains(
+    graph: Graph, pairs: Ints, lengths: Sequence[int], meetings: int
+) -> dict[int, Counter[int]]:
+    """How many of some facts each chain connects, by its length and its steps as one number in base S.
+
+    A bidirectional search: for each fact, walks of one or two steps from its
+    start meet walks of one or two steps back from its end. The fact itself is no
+    part of a walk. The search ends early where new facts show no new chain.
+
+    Parameters
+    ----------
+    pairs
+        Starts and ends of facts: [N, 2].
+    lengths
+        Numbers of steps, from two to four.
+    meetings
+        Facts whose walks meet in more ways are passed over: between hubs nearly
+        every chain would be found.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom
+    >>> rows = map(parse_atom, ["p(a, b)", "q(b, c)", "h(a, c)"])
+    >>> graph = Graph.of(FactBase.from_facts(rows))
+    >>> times = connecting_chains(graph, graph.pairs(2, "train"), (2,), 100)[2]
+    >>> [steps_of(code, 2, graph) for code in times]
+    [(0, 1)]
+    """
+    found: dict[int, Counter[int]] = {length: Counter() for length in lengths}
+    quiet = 0
+    for x, y in pairs.tolist():
+        check()
+        before = sum(map(len, found.values()))
+        out, back = (_walks(graph, one, two, max(lengths) > 2, meetings) for one, two in ((x, y), (y, x)))
+        for length, times in found.items():
+            there, home = out[min(1, length - 2)], back[max(0, length - 3)]
+            times.update(_meeting(graph, there, home, max(1, length - 2), meetings))
+        quiet = 0 if sum(map(len, found.values())) > before else quiet + 1
+        if quiet == _SATURATED:
+            break
+    return found
+
+
+def steps_of(code: int, length: int, graph: Graph) -> tuple[int, ...]:
+    """The steps of a chain from its number in base S."""
+    return tuple(code // graph.n_steps**place % graph.n_steps for place in reversed(range(length)))
+
+
+def _walks(graph: Graph, x: int, y: int, further: bool, most: int) -> tuple[_Reached, _Reached]:
+    """Walks of one step from x not to y, and of two steps (if `further`) that do not return to x."""
+    n = graph.n
+    _, ends = row_entries(graph.ends, np.array([x]))
+    ends = ends[ends % n != y]
+    first, middle = ends // n, ends % n
+    nothing = first[:0], middle[:0]
+    if not further or graph.degrees[middle].sum() > most:
+        return (first, middle), nothing
+    walk, ends = row_entries(graph.ends, middle)
+    apart = ends % n != x
+    steps = first[walk[apart]] * graph.n_steps + ends[apart] // n
+    return (first, middle), (steps, ends[apart] % n)
+
+
+def _meeting(graph: Graph, there: _Reached, home: _Reached, length: int, most: int) -> list[int]:
+    """The chains of walks that end at the same constant, those of `home` turned round, each once."""
+    order = np.argsort(home[1], kind="stable")
+    codes, ends = home[0][order], home[1][order]
+    low, high = (np.searchsorted(ends, there[1], side) for side in ("left", "right"))
+    if int((high - low).sum()) > most:
+        return []
+    which, place = ranges(low, high)
+    chains, back, count = there[0][which], codes[place], graph.n_steps
+    for _ in range(length):
+        chains = chains * count + (back % count + len(graph.relations)) % count
+        back = back // count
+    found: list[int] = distinct_keys(chains).tolist()
+    return found
+
+
+def _most_common(graph: Graph, times: Counter[int], length: int, plan: CompletionPlan) -> list[Body]:
+    """The chains that connect most facts; of four steps, those with few walks."""
+    chosen: list[Body] = []
+    for code, found in times.most_common():
+        if found < plan.config.support or len(chosen) == plan.chains:
+            break
+        steps = steps_of(code, length, graph)
+        if length < 4 or _count_walks(graph, steps) <= plan.config.sizes.walks:
+            chosen.append(Body("path", steps))
+    return chosen
+
+
+def _count_walks(graph: Graph, steps: Sequence[int]) -> float:
+    """How many walks there are along a chain, whether or not a constant occurs twice."""
+    onward = np.ones(graph.n)
+    for step in reversed(steps):
+        onward = graph.steps[step] @ onward
+    return float(onward.sum())

@@ -1,0 +1,320 @@
+"""One direction of a large base as a task by itself: facts in; rules, counts and weights out, and no pair.
+
+A direction is a relation asked from one side, and its number is that of the step
+which it follows. `learn_direction` is a function of values that can be pickled,
+for any executor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from andre.arrays import Floats, among
+from andre.completion.bodies import Body, Covered
+from andre.completion.calibration import Frequencies
+from andre.completion.config import CompletionConfig, CompletionPlan, SizeConfig
+from andre.completion.features import Features, RowFeatures
+from andre.completion.graph import Graph
+from andre.completion.proposals import propose_bodies
+from andre.completion.rows import RowCover
+from andre.completion.scoring import AGGREGATIONS, Scorer, rank_step
+from andre.completion.weights import learn_weights, start_weights
+from andre.evaluation import Ranks, smoothed_confidence
+from andre.limits import Deadline, check, limited, stage, time_left
+from andre.logic import Rule
+
+#: The gradient at which the weights of a direction count as learned.
+_TOLERANCE = 1e-2
+#: Tasks that an executor is given ahead of the results.
+_IN_FLIGHT = 64
+#: Validation queries of a direction that chances are calibrated on, at the most.
+_CALIBRATED = 100
+
+
+@dataclass(frozen=True, eq=False)
+class DirectionRules:
+    """What was learned about one direction."""
+
+    step: int
+    bodies: tuple[Body | Rule, ...]  #: the most confident first
+    n_b: Floats  #: [K], covered pairs whose start has an answer
+    n_r: Floats  #: [K], those of them that are training facts
+    per_start: float = 0.0  #: entries (a body that covers a pair) of a start that has an answer
+    weights: tuple[Floats, ...] = ()  #: [K + 3] for each penalty; none where they were not learned
+    tried: tuple[Ranks, ...] = ()  #: of the validation facts by each of `ways_of_scoring`; none without time
+    frequencies: Mapping[float, Frequencies] = field(default_factory=dict)  #: of facts, by smoothing
+    left_out: int = 0  #: chains with too many walks to look at
+    cut: tuple[str, ...] = ()  #: stages that the time limit has cut short
+
+    def features(
+        self, graph: Graph, sizes: SizeConfig, pairs: Mapping[int, Covered] | None = None
+    ) -> RowFeatures:
+        """The same as features, which evaluate rules for the starts that are asked from.
+
+        Parameters
+        ----------
+        graph
+            What rules are evaluated on.
+        sizes
+            How many answers are candidates anyway.
+        pairs
+            What given rules cover, by their places among the bodies.
+        """
+        answers = np.bincount(graph.pairs(self.step, "train")[:, 1], minlength=graph.n).astype(np.float64)
+        return RowFeatures(
+            step=self.step,
+            n=graph.n,
+            bodies=self.bodies,
+            n_b=self.n_b,
+            n_r=self.n_r,
+            answers=answers,
+            graph=graph,
+            per_start=self.per_start,
+            most_answers=sizes.ranged,
+            pairs=pairs or {},
+        )
+
+
+class DirectionStore(Protocol):
+    """Where directions are kept as they are learned, so that a stopped run goes on; `andre.runs` has one."""
+
+    def begin(self, graph: Graph, config: CompletionConfig) -> None:
+        """Called first: only what was learned from the same facts by the same settings is known."""
+
+    def known(self, step: int) -> DirectionRules | None:
+        """A direction that was kept before."""
+
+    def keep(self, rules: DirectionRules) -> None:
+        """Called whenever a direction is done."""
+
+
+@dataclass(frozen=True)
+class GraphFiles:
+    """A graph in a folder, opened by other processes, which share the memory that its files are mapped to."""
+
+    folder: Path
+    relations: tuple[str, ...]
+    n: int
+
+    @classmethod
+    @contextmanager
+    def of(cls, graph: Graph) -> Iterator[GraphFiles]:
+        """Write a graph, without its test facts, into a folder that is gone afterwards."""
+        with TemporaryDirectory(prefix="andre-") as name:
+            for part in ("train", "valid", "denied", "assumed"):
+                np.save(Path(name) / f"{part}.npy", getattr(graph, part))
+            yield cls(Path(name), graph.relations, graph.n)
+
+    def open(self) -> Graph:
+        """The graph; a process that asks again gets the same one."""
+        return _opened(self)
+
+
+@lru_cache(maxsize=1)
+def _opened(files: GraphFiles) -> Graph:
+    parts = {
+        part: np.load(files.folder / f"{part}.npy", mmap_mode="r")
+        for part in ("train", "valid", "denied", "assumed")
+    }
+    return Graph(files.relations, files.n, test=np.zeros((0, 3), dtype=np.int64), **parts)
+
+
+def ways_of_scoring(config: CompletionConfig) -> list[Scorer]:
+    """Every scorer that validation facts choose from, still without weights."""
+    found = []
+    for aggregator in config.aggregators:
+        if AGGREGATIONS[aggregator].learned:
+            # Weights settle the rest: the middle one of the smoothings does.
+            c = config.smoothing[len(config.smoothing) // 2]
+            plain = Scorer(aggregator, c, config.depth, table=config.sizes.table)
+            found += [replace(plain, penalty=penalty) for penalty in config.penalties]
+        else:
+            found += [Scorer(aggregator, c, config.depth) for c in config.smoothing]
+    return found
+
+
+def learn_direction(
+    facts: Graph | GraphFiles,
+    direction: int,
+    config: CompletionConfig,
+    given: Sequence[tuple[Body | Rule, Covered]] = (),
+    seconds: float | None = None,
+) -> DirectionRules:
+    """Learn the rules of one direction, count and weigh them, and rank its validation facts by every scorer.
+
+    Parameters
+    ----------
+    facts
+        The training and validation facts.
+    direction
+        The step of the graph that is asked for.
+    config
+        Which rules may take part, and the ways of scoring.
+    given
+        Rules from elsewhere, and what they cover.
+    seconds
+        After which the best so far is handed back.
+    """
+    graph = facts.open() if isinstance(facts, GraphFiles) else facts
+    # Thousands of small products: handing each out to several threads takes longer than doing it.
+    with threadpool_limits(1), limited(Deadline.after(seconds)) as watch:
+        found = _learned(graph, direction, CompletionPlan.of(graph, config), given)
+    return replace(found, cut=tuple(watch.cut))
+
+
+def _learned(
+    graph: Graph, step: int, plan: CompletionPlan, given: Sequence[tuple[Body | Rule, Covered]]
+) -> DirectionRules:
+    """Propose, count, weigh, validate: what comes first is kept where time runs out."""
+    config = plan.config
+    found = DirectionRules(step, (), np.zeros(0), np.zeros(0))
+    with stage("rules"):
+        check()
+        proposed = propose_bodies(graph, step, plan)
+        bodies = (*proposed.bodies, *(rule for rule, _ in given if rule not in proposed.bodies))
+        found = count_bodies(graph, step, bodies, held_pairs(bodies, given), config.sizes.block)
+        found = replace(found, left_out=proposed.left_out)
+    features = found.features(graph, config.sizes, held_pairs(found.bodies, given))
+    scorers = ways_of_scoring(config)
+    learned = next((scorer for scorer in scorers if scorer.penalty is not None), None)
+    if learned is not None:
+        with stage("weights"):
+            check()
+            weights = learn_weights(graph, features, learned, config, _TOLERANCE)
+            found = replace(found, weights=tuple(weights))
+    if len(graph.pairs(step, "valid")):
+        with stage("scoring"):
+            check()
+            tried = rank_step(
+                graph, step, features, with_weights(scorers, found, config), "valid",
+                levels=False, block=config.sizes.block,
+            )  # fmt: skip
+            found = replace(found, tried=tuple(tried))
+        with stage("reliability"):
+            check()
+            found = replace(found, frequencies=_frequencies(graph, features, config.smoothing))
+    return found
+
+
+def with_weights(scorers: Sequence[Scorer], found: DirectionRules, config: CompletionConfig) -> list[Scorer]:
+    """The scorers with the weights of one direction; where none were learned the best rule decides."""
+    own = dict(zip(config.penalties, found.weights, strict=False))
+    start = start_weights(len(found.bodies))
+    return [
+        scorer
+        if scorer.penalty is None
+        else replace(scorer, weights={found.step: own.get(scorer.penalty, start)})
+        for scorer in scorers
+    ]
+
+
+def held_pairs(
+    bodies: Sequence[Body | Rule], given: Sequence[tuple[Body | Rule, Covered]]
+) -> dict[int, Covered]:
+    """What given rules cover, by their places among the bodies."""
+    covered = {rule: pairs for rule, pairs in given if isinstance(rule, Rule)}
+    return {place: covered[body] for place, body in enumerate(bodies) if isinstance(body, Rule)}
+
+
+def count_bodies(
+    graph: Graph,
+    step: int,
+    bodies: Sequence[Body | Rule],
+    pairs: Mapping[int, Covered],
+    block: int = 5_000_000,
+) -> DirectionRules:
+    """Count bodies exactly, over all starts that have an answer, and put the most confident first.
+
+    Bodies that cover nothing stay out.
+
+    Parameters
+    ----------
+    pairs
+        What given rules cover, by their places among the bodies.
+    block
+        Pairs of a start and a constant, and about as many entries, that are looked at at a time.
+    """
+    n, true, cover = graph.n, graph.keys(step, "train"), RowCover(graph, bodies, pairs)
+    starts = np.flatnonzero(graph.has_answer(step))
+    n_b, n_r = np.zeros(len(bodies)), np.zeros(len(bodies))
+    first, size = 0, 16
+    while first < len(starts):
+        check()
+        some = starts[first : first + size]
+        found = cover.entries(some)
+        n_b += np.bincount(found.body, minlength=len(bodies))
+        right = among(some[found.key // n] * n + found.key % n, true)
+        n_r += np.bincount(found.body[right], minlength=len(bodies))
+        first += len(some)
+        # As many starts at a time as the ones before say there is room for.
+        size = int(max(1, min(4 * size, block // n + 1, block * len(some) / max(1, len(found.key)))))
+    order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
+    order = order[n_b[order] > 0]
+    return DirectionRules(
+        step=step,
+        bodies=tuple(bodies[place] for place in order.tolist()),
+        n_b=n_b[order],
+        n_r=n_r[order],
+        per_start=float(n_b.sum() / max(1, len(starts))),
+    )
+
+
+def _frequencies(graph: Graph, features: Features, smoothings: Sequence[float]) -> dict[float, Frequencies]:
+    """How often candidates of a confidence are validation facts, from some drawn queries, by smoothing."""
+    starts = np.unique(graph.pairs(features.step, "valid")[:, 0])
+    drawn = np.sort(np.random.default_rng(features.step).permutation(starts)[:_CALIBRATED])
+    found = Frequencies.of_step(graph, features, smoothings, drawn)
+    return {c: some.rounded() for c, some in zip(smoothings, found, strict=True)}
+
+
+def learn_directions(
+    graph: Graph,
+    directions: Sequence[int],
+    config: CompletionConfig,
+    given: Mapping[int, Sequence[tuple[Body | Rule, Covered]]],
+    executor: Executor | None = None,
+) -> Iterator[DirectionRules]:
+    """Learn some directions, each as soon as there is a process for it, and hand them over as they are done.
+
+    Parameters
+    ----------
+    given
+        Rules from elsewhere by direction.
+    executor
+        Whose processes do the work; none does it here.
+    """
+    if executor is None:
+        for step in directions:
+            yield learn_direction(graph, step, config, given.get(step, ()), _seconds())
+        return
+    with GraphFiles.of(graph) as files:
+        waiting: set[Future[DirectionRules]] = set()
+        left = list(reversed(directions))
+        try:
+            while left or waiting:
+                # Few at a time, so that each is told how much time there is when it begins.
+                while left and len(waiting) < _IN_FLIGHT:
+                    step = left.pop()
+                    task = (files, step, config, tuple(given.get(step, ())), _seconds())
+                    waiting.add(executor.submit(learn_direction, *task))
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _seconds() -> float | None:
+    left = time_left().left
+    return None if left == float("inf") else left

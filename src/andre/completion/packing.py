@@ -1,0 +1,125 @@
+"""The rules of a direction as arrays, to be saved: half a million of them are opened in no time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.arrays import Floats
+from andre.completion.bodies import Body, Shape, covered_pairs
+from andre.completion.config import CompletionConfig, CompletionPlan
+from andre.completion.directions import DirectionRules
+from andre.completion.features import Features, RowFeatures, RuleCover, features_of
+from andre.completion.graph import Graph, believed
+from andre.facts import FactBase
+from andre.logic import Rule
+
+_SHAPES: tuple[Shape, ...] = get_args(Shape)
+#: In place of the steps that a body does not have.
+_NONE = -2
+
+
+@dataclass(frozen=True, eq=False)
+class PackedRules:
+    """The bodies of a direction and their counts.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom
+    >>> graph = Graph.of(FactBase.from_facts([parse_atom("p(a, b)")]))
+    >>> bodies = (Body("path", (1,)), Body("to", (0, 1, 0)))
+    >>> found = DirectionRules(0, bodies, np.zeros(2), np.zeros(2)).features(graph, CompletionConfig().sizes)
+    >>> PackedRules.of(found).bodies == bodies
+    True
+    """
+
+    codes: NDArray[
+        np.int32
+    ]  #: [K, 5], number of the shape and its steps; after the last shape, a given rule's number
+    given: tuple[Rule, ...]
+    n_b: Floats  #: [K]
+    n_r: Floats  #: [K]
+    per_start: float
+
+    @classmethod
+    def of(cls, features: Features) -> PackedRules:
+        """Pack the rules of a direction."""
+        codes = np.full((len(features.bodies), 5), _NONE, dtype=np.int32)
+        given: list[Rule] = []
+        for row, body in zip(codes, features.bodies, strict=True):
+            if isinstance(body, Rule):
+                row[:2] = len(_SHAPES), len(given)
+                given.append(body)
+            else:
+                row[0] = _SHAPES.index(body.shape)
+                row[1 : len(body.steps) + 1] = body.steps
+        per_start = features.per_start if isinstance(features, RowFeatures) else 0.0
+        return cls(codes, tuple(given), features.n_b, features.n_r, per_start)
+
+    @property
+    def bodies(self) -> tuple[Body | Rule, ...]:
+        """The bodies again."""
+        return tuple(
+            self.given[first]
+            if shape == len(_SHAPES)
+            else Body(_SHAPES[shape], tuple(step for step in (first, *rest) if step != _NONE))
+            for shape, first, *rest in self.codes.tolist()
+        )
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+class LazyFeatures(Mapping[int, Features]):
+    """The features of every step, made when a step is first asked about: a query needs one step only.
+
+    Those of a small base are counted again, as pairs are held there; those of a large one have their counts.
+
+    Parameters
+    ----------
+    packed
+        By step.
+    graph, facts
+        What they are counted on, as steps and as relations.
+    config
+        The settings that they were learned by.
+    """
+
+    def __init__(
+        self, packed: Mapping[int, PackedRules], graph: Graph, facts: FactBase, config: CompletionConfig
+    ) -> None:
+        self._packed, self._graph, self._sizes = packed, graph, config.sizes
+        self._is_small = CompletionPlan.of(graph, config).is_small
+        self._rules = RuleCover(graph, believed(facts, graph), is_small=self._is_small)
+        self._found: dict[int, Features] = {}
+
+    def __getitem__(self, step: int) -> Features:
+        if step not in self._found:
+            self._found[step] = self._made(step, self._packed[step])
+        return self._found[step]
+
+    def _made(self, step: int, packed: PackedRules) -> Features:
+        bodies = packed.bodies
+        held = {
+            place: self._rules.pairs(body, step)
+            for place, body in enumerate(bodies)
+            if isinstance(body, Rule)
+        }
+        if self._is_small:
+            covered = [
+                covered_pairs(body, self._graph) if isinstance(body, Body) else held[place]
+                for place, body in enumerate(bodies)
+            ]
+            return features_of(bodies, covered, self._graph, step)
+        rules = DirectionRules(step, bodies, packed.n_b, packed.n_r, packed.per_start)
+        return rules.features(self._graph, self._sizes, held)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)

@@ -1,0 +1,148 @@
+"""What bodies cover from asked starts only: rows of sparse products, so that no pair is held for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.arrays import Ints, among, ranges
+from andre.completion.bodies import ANY, Body, Covered, Walks, csr_coordinates, having, row_entries
+from andre.completion.graph import Graph
+from andre.limits import check
+from andre.logic import Rule
+
+#: Chains between looks at the clock.
+_AT_ONCE = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """The pairs of a start and another constant that bodies cover, one entry for each body and pair."""
+
+    key: Ints  #: [E], place of the start among those asked from * n + the other constant
+    body: NDArray[np.int32]  #: [E], place of the body
+    ways: NDArray[np.float32]  #: [E], in how many ways it covers the pair
+
+    @classmethod
+    def concat(cls, parts: Sequence[Entries]) -> Entries:
+        """All entries of several parts."""
+        if not parts:
+            return cls(
+                np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
+            )
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__annotations__))
+
+
+class RowCover:
+    """Bodies of a direction, ready to be evaluated from any starts.
+
+    Parameters
+    ----------
+    graph
+        What they are evaluated on.
+    bodies
+        Seen from the side of the query.
+    pairs
+        What given rules cover, by their places among the bodies: these alone are evaluated once, as a whole.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom
+    >>> graph = Graph.of(FactBase.from_facts(map(parse_atom, ["p(a, b)", "p(b, c)"])))
+    >>> cover = RowCover(graph, [Body("path", (0,)), Body("path", (0, 0)), Body("to", (0, ANY, 2))])
+    >>> found = cover.entries(np.array([0]))  # from a, where p leads to b, and p twice to c
+    >>> list(zip(found.body.tolist(), found.key.tolist()))
+    [(0, 1), (1, 2), (2, 2)]
+    """
+
+    def __init__(
+        self, graph: Graph, bodies: Sequence[Body | Rule], pairs: Mapping[int, Covered] | None = None
+    ) -> None:
+        self._graph = graph
+        plain = [(place, body) for place, body in enumerate(bodies) if isinstance(body, Body)]
+        # In this order, chains that begin alike follow one another.
+        self._chains = sorted(
+            ((place, body) for place, body in plain if body.shape in {"path", "both"}),
+            key=lambda pair: (pair[1].steps[:2], len(pair[1].steps), pair[1].steps),
+        )
+        self._to = _Lookup.of(graph, [(place, body) for place, body in plain if body.shape == "to"])
+        backward = sorted(
+            ((body.steps[2], place, body) for place, body in plain if body.shape == "from"),
+            key=lambda each: each[:2],
+        )
+        self._from = {
+            c: [(place, body) for _, place, body in some]
+            for c, some in groupby(backward, lambda each: each[0])
+        }
+        self._pairs = pairs or {}
+
+    def entries(self, starts: Ints) -> Entries:
+        """All pairs of distinct constants that any body covers from these starts."""
+        found, n = Entries.concat(list(self._parts(starts))), self._graph.n
+        apart = starts[found.key // n] != found.key % n
+        return found if apart.all() else Entries(found.key[apart], found.body[apart], found.ways[apart])
+
+    def _parts(self, starts: Ints) -> Iterator[Entries]:
+        graph, n = self._graph, self._graph.n
+        walks = Walks(graph, starts)
+        for number, (place, body) in enumerate(self._chains):
+            if number % _AT_ONCE == 0:
+                check()
+            found = walks.along(body)
+            if found.nnz:
+                row, end = csr_coordinates(found)
+                yield _entries(row * n + end, place, found.data)
+        yield self._to.entries(graph, starts)
+        for number, start in enumerate(starts.tolist()):
+            for place, body in self._from.get(start, ()):
+                yield _entries(number * n + having(graph, body), place)
+        for place, (keys, ways) in self._pairs.items():
+            first, last = (np.searchsorted(keys, bound * n) for bound in (starts, starts + 1))
+            which, at = ranges(first, last)
+            yield _entries(which * n + keys[at] % n, place, ways[at])
+
+
+@dataclass(frozen=True, eq=False)
+class _Lookup:
+    """Bodies of shape `to` by the literal that makes them fire."""
+
+    literals: Ints  #: [L], step * (n + 1) + constant, or n for any constant; ascending
+    first: Ints  #: [L + 1], where the bodies of each literal begin
+    place: Ints  #: [K], of the body
+    answer: Ints  #: [K], the constant that stands in its head
+
+    @classmethod
+    def of(cls, graph: Graph, bodies: Sequence[tuple[int, Body]]) -> _Lookup:
+        steps = np.array([body.steps for _, body in bodies], dtype=np.int64).reshape(-1, 3)
+        end = np.where(steps[:, 1] == ANY, graph.n, steps[:, 1])
+        codes = steps[:, 0] * (graph.n + 1) + end
+        order = np.argsort(codes, kind="stable")
+        literals, first = np.unique(codes[order], return_index=True)
+        place = np.array([place for place, _ in bodies], dtype=np.int64)
+        return cls(literals, np.append(first, len(codes)), place[order], steps[order, 2])
+
+    def entries(self, graph: Graph, starts: Ints) -> Entries:
+        """The answers of the bodies that fire for each start."""
+        if not len(self.literals):
+            return Entries.concat([])
+        width = graph.n + 1
+        row, ends = row_entries(graph.ends, starts)
+        step = ends // graph.n
+        kinds = np.unique(row * graph.n_steps + step)  # which steps lead on from each start
+        rows = np.concatenate([row, kinds // graph.n_steps])
+        codes = np.concatenate([step * width + ends % graph.n, kinds % graph.n_steps * width + graph.n])
+        known = among(codes, self.literals)
+        rows, literal = rows[known], np.searchsorted(self.literals, codes[known])
+        which, at = ranges(self.first[literal], self.first[literal + 1])
+        key = rows[which] * graph.n + self.answer[at]
+        return Entries(key, self.place[at].astype(np.int32), np.ones(len(at), dtype=np.float32))
+
+
+def _entries(key: Ints, place: int, ways: NDArray[np.float32] | None = None) -> Entries:
+    ways = np.ones(len(key), dtype=np.float32) if ways is None else ways.astype(np.float32)
+    return Entries(key, np.full(len(key), place, dtype=np.int32), ways)

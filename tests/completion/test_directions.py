@@ -1,0 +1,244 @@
+"""Directions of a large base: rows against pairs, counts and scores against brute force, tasks."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.completion.bases import FAST, family, ladders, large, small_bases
+
+from andre.completion import Body, Graph, PackedRules, complete, learn_direction
+from andre.completion.bodies import ANY, covered_pairs
+from andre.completion.config import CompletionPlan
+from andre.completion.directions import GraphFiles, count_bodies
+from andre.completion.features import HeldFeatures, features_of
+from andre.completion.pool import as_rule
+from andre.completion.proposals import constant_bodies, estimate
+from andre.completion.rows import RowCover
+from andre.completion.scoring import Scorer
+from andre.evaluation import Ranks
+from andre.inference import covered_heads
+from andre.logic import parse_atom, parse_rule
+from andre.runs import DirectionFolder, load
+
+
+@st.composite
+def graphs_and_bodies(draw):
+    facts = draw(small_bases)
+    graph = Graph.of(facts)
+    step, constant = st.integers(0, graph.n_steps - 1), st.integers(0, graph.n - 1)
+    some = st.one_of(
+        st.lists(step, min_size=1, max_size=4).map(lambda steps: Body("path", tuple(steps))),
+        st.tuples(step, step).map(lambda steps: Body("both", tuple(sorted(steps)))),
+        st.tuples(step, st.one_of(constant, st.just(ANY)), constant).map(lambda steps: Body("to", steps)),
+        st.tuples(step, st.one_of(constant, st.just(ANY)), constant).map(lambda steps: Body("from", steps)),
+    )
+    bodies = draw(st.lists(some, min_size=1, max_size=8, unique=True))
+    return facts, graph, bodies
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs_and_bodies(), st.randoms(use_true_random=False))
+def test_rows_are_the_pairs_from_the_starts_that_are_asked_from(drawn, random):
+    _, graph, bodies = drawn
+    starts = np.array(sorted(random.sample(range(graph.n), random.randint(1, graph.n))))
+    found = RowCover(graph, bodies).entries(starts)
+    by_rows = {
+        (place, int(starts[key // graph.n]), int(key % graph.n)): ways
+        for place, key, ways in zip(found.body.tolist(), found.key.tolist(), found.ways.tolist(), strict=True)
+    }
+    by_pairs = {
+        (place, key // graph.n, key % graph.n): ways
+        for place, body in enumerate(bodies)
+        for key, ways in zip(*(part.tolist() for part in covered_pairs(body, graph)), strict=True)
+        if key // graph.n in starts
+    }
+    assert len(by_rows) == len(found.key)
+    assert by_rows == by_pairs
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs_and_bodies(), st.integers(0, 5))
+def test_bodies_cover_what_their_rules_derive(drawn, step):
+    facts, graph, bodies = drawn
+    step %= graph.n_steps
+    for body in bodies:
+        rule = as_rule(body, graph, step, facts)
+        if rule.head in [literal.atom for literal in rule.body]:
+            continue  # no rule derives its head from itself
+        heads = covered_heads(rule, facts)
+        heads = heads[heads[:, 0] != heads[:, 1]]
+        x, y = heads.T if step < len(graph.relations) else heads.T[::-1]
+        assert covered_pairs(body, graph)[0].tolist() == sorted((x * graph.n + y).tolist()), body
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs_and_bodies(), st.integers(0, 5), st.sampled_from([1, 10, 10**6]))
+def test_counts_are_exact_however_many_starts_are_looked_at_at_a_time(drawn, step, block):
+    _, graph, bodies = drawn
+    step %= graph.n_steps
+    counted = count_bodies(graph, step, bodies, {}, block)
+    starts = {x for x, _ in graph.pairs(step, "train").tolist()}
+    true = set(graph.keys(step, "train").tolist())
+    expected = {}
+    for body in bodies:
+        keys = [key for key in covered_pairs(body, graph)[0].tolist() if key // graph.n in starts]
+        if keys:
+            expected[body] = (len(keys), len(true.intersection(keys)))
+    found = zip(counted.bodies, counted.n_b.tolist(), counted.n_r.tolist(), strict=True)
+    assert {body: (n_b, n_r) for body, n_b, n_r in found} == expected
+    assert counted.per_start == pytest.approx(sum(n_b for n_b, _ in expected.values()) / max(1, len(starts)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs_and_bodies(), st.integers(0, 5))
+def test_estimates_on_all_starts_are_exact_and_name_what_is_covered(drawn, step):
+    _, graph, bodies = drawn
+    bodies = [body for body in bodies if body.shape in {"path", "both"}]
+    step %= graph.n_steps
+    starts = np.flatnonzero(graph.has_answer(step))
+    found, exact = estimate(graph, step, bodies, starts), count_bodies(graph, step, bodies, {})
+    counts = dict(zip(exact.bodies, zip(exact.n_b.tolist(), exact.n_r.tolist(), strict=True), strict=True))
+    covers = [
+        [(key, ways) for key, ways in zip(*map(np.ndarray.tolist, covered_pairs(body, graph)), strict=True)
+         if key // graph.n in starts]
+        for body in bodies
+    ]  # fmt: skip
+    for place, body in enumerate(bodies):
+        assert (found.n_b[place], found.n_r[place]) == counts.get(body, (0, 0))
+    for one, two in product(range(len(bodies)), repeat=2):
+        assert (found.signature[one] == found.signature[two]) == (covers[one] == covers[two])
+
+
+@settings(max_examples=30, deadline=None)
+@given(graphs_and_bodies(), st.sampled_from(["maximum", "noisy-or"]), st.integers(0, 5))
+def test_rows_score_as_held_pairs_do(drawn, aggregator, step):
+    _, graph, bodies = drawn
+    step %= graph.n_steps
+    held = features_of(bodies, [covered_pairs(body, graph) for body in bodies], graph, step)
+    rows = count_bodies(graph, step, bodies, {}).features(graph, FAST.sizes)
+    scorer, everyone = Scorer(aggregator, 5.0, 5), np.arange(graph.n)
+    one, two = (scorer.scores(features, everyone) for features in (held, rows))
+    # Scores of the maximum are places in an order, so the order is what is compared.
+    for left, right in zip(one, two, strict=True):
+        assert np.array_equal(np.sign(left[:, None] - left), np.sign(right[:, None] - right))
+
+
+@given(small_bases, st.integers(0, 5))
+def test_bodies_with_any_constant_are_found_by_counts(facts, step):
+    graph = Graph.of(facts)
+    step %= graph.n_steps
+    plan = CompletionPlan.of(graph, large(constants=1000))
+    chosen = {body.steps for body in constant_bodies(graph, step, plan) if body.steps[1] == ANY}
+    assert not any(b == step for b, _, _ in chosen)
+    for b, _, c in chosen:
+        starts = graph.has_answer(step)
+        having = set(np.flatnonzero(np.diff(graph.steps[b].indptr) * starts).tolist())
+        leading = set(graph.steps[graph.inverse(step)][c].indices.tolist())
+        assert len(having & leading) >= 3
+        assert len(having & leading) * starts.sum() > len(having) * len(leading)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return complete(family(), large())
+
+
+def same(one, two):
+    assert one.rules == two.rules
+    assert one.choices == two.choices
+    assert one.evaluate("test") == two.evaluate("test")
+    assert one.reliability.bins == two.reliability.bins
+
+
+def test_tasks_of_an_executor_come_to_the_same(alone):
+    with ThreadPoolExecutor(2) as executor:
+        same(alone, complete(family(), large(), executor=executor))
+
+
+def test_a_graph_in_files_has_no_test_facts(alone):
+    graph = alone.graph
+    with GraphFiles.of(graph) as files:
+        opened = files.open()
+        assert opened is files.open()
+        assert np.array_equal(opened.train, graph.train)
+        assert len(opened.test) == 0 < len(graph.test)
+        step = graph.relations.index("parent")
+        one, two = (learn_direction(facts, step, large()) for facts in (files, graph))
+    assert one.bodies == two.bodies
+    assert Ranks.concat(one.tried).mrr == Ranks.concat(two.tried).mrr > 0
+
+
+def test_a_stopped_run_goes_on(alone, tmp_path, monkeypatch):
+    class StoppedError(Exception):
+        pass
+
+    class Stopping(DirectionFolder):
+        kept = 0
+
+        def keep(self, rules):
+            super().keep(rules)
+            self.kept += 1
+            if self.kept == 5:
+                raise StoppedError
+
+    with pytest.raises(StoppedError):
+        complete(family(), large(), store=Stopping(tmp_path))
+    learned = []
+    monkeypatch.setattr(
+        "andre.completion.directions.learn_direction",
+        lambda *task: (learned.append(task[1]), learn_direction(*task))[1],
+    )
+    folder = DirectionFolder(tmp_path)
+    same(alone, complete(family(), large(), store=folder))
+    assert len(learned) == 3
+    complete(family(), large(penalties=(3.0,)), store=folder)  # other settings: nothing is known
+    assert len(learned) == 3 + 8
+    folder.close()
+    assert not (tmp_path / "directions").exists()
+
+
+def test_time_limits_leave_rules_without_weights(monkeypatch):
+    monkeypatch.setattr("andre.limits.now", lambda: 0.0)
+    graph, config = Graph.of(family()), large(time_limit=60.0)
+    step = graph.relations.index("parent")
+    whole = learn_direction(graph, step, config, (), 60.0)
+    assert whole.weights
+    assert not whole.cut
+    late = learn_direction(graph, step, config, (), 0.0)
+    assert (late.bodies, late.weights, late.tried) == ((), (), ())
+    assert set(late.cut) == {"rules", "weights", "scoring", "reliability"}
+    monkeypatch.undo()
+    done = complete(family(), large(time_limit=1e-9))
+    assert "8 of 8 directions have no rules" in done.notes[-1]
+    assert done.evaluate("test").queries == 8
+
+
+def test_a_large_base_is_saved_with_its_counts(alone, tmp_path):
+    alone.save(tmp_path / "run")
+    again = load(tmp_path / "run")
+    same(alone, again)
+    query = parse_atom("parent(c7, X)")
+    assert again.rank(query) == alone.rank(query)
+    assert again.rank(query)[0].atom == parse_atom("parent(c7, c15)")
+
+
+def test_given_rules_are_ranked_by_in_large_bases(tmp_path):
+    rules = [
+        parse_rule("parent(X, Y) :- child(Y, X), \\+ likes(X, Y)."),
+        parse_rule("parent(X, Y) :- child(Y, X), X \\= Y."),
+    ]
+    done = complete(family(), large(short=False, constants=0, chains=0), rules)
+    assert set(done.rules.rules) == set(rules)
+    done.save(tmp_path / "run")
+    assert load(tmp_path / "run").evaluate("test") == done.evaluate("test")
+    packed = PackedRules.of(done.features[done.graph.relations.index("parent")])
+    assert packed.given == (rules[0],)
+    assert set(packed.bodies) == set(done.features[done.graph.relations.index("parent")].bodies)
+
+
+def test_small_bases_hold_pairs():
+    done = complete(ladders(), FAST.model_copy(update={"aggregators": ("maximum",), "chains": 0}))
+    assert all(isinstance(features, HeldFeatures) for features in done.features.values())
