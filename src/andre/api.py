@@ -7,8 +7,8 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, overload
 
-from andre.errors import ConfigError
-from andre.facts import FactBase, read_examples, read_source
+from andre.errors import ConfigError, shorten
+from andre.facts import FactBase, read_examples, read_facts, read_source
 from andre.learning import (
     Callback,
     ClassifierConfig,
@@ -121,7 +121,8 @@ def fit(
         keeper = None if checkpoint is None else Checkpoint(checkpoint)
         return fit_sample(data, config, validation=validation, callbacks=callbacks, checkpoint=keeper)
     if label is None:
-        raise ConfigError("a table needs the name of its label column: give label='...'")
+        named = f"label={config!r}" if isinstance(config, str) else f"label='...'{_columns(data)}"
+        raise ConfigError(f"the column that is to be predicted is not named: give {named}")
     source = {name: options.pop(name, None) for name in ("weight", "positive")}
     if config is None:
         preset, settings = options.pop("preset", "default"), options.pop("settings", None)
@@ -133,7 +134,7 @@ def fit(
 
 
 def learn(
-    facts: FactBase | Path | str,
+    facts: Any,
     target: str | Sequence[str] | None = None,
     plan: Plan | None = None,
     *,
@@ -147,8 +148,8 @@ def learn(
     Parameters
     ----------
     facts
-        What is known, background rules included: a fact base, or what `andre.facts.read_source` takes, as the
-        path of a file or folder, or the name of a task.
+        What is known, background rules included: a fact base, or what `andre.read_facts` takes, as the
+        path of a file or folder, or DataFrames; or the name of a task or a public dataset.
     target
         The relations to learn, as p/2. It may be left out where a language or a bias
         that came with the facts names one; `andre.learning.learnable(facts)` lists all.
@@ -180,5 +181,20 @@ def learn(
     even(X1) :- zero(X1).
     """
     folder = RunFolder(out) if isinstance(out, Path | str) else out
-    facts = read_source(facts) if isinstance(facts, Path | str) else facts
+    if not isinstance(facts, FactBase):
+        facts = read_source(facts) if isinstance(facts, Path | str) else read_facts(facts)
+    if not (target is None or isinstance(target, str) or _is_texts(target)):
+        raise ConfigError(
+            f"{target!r} is no target: give the name of a relation, as 'p/2', or a list of them"
+        )
     return learn_targets(facts, target, plan, callbacks=callbacks, out=folder, executor=executor, **options)
+
+
+def _is_texts(given: object) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(one, str) for one in given)
+
+
+def _columns(data: Any) -> str:
+    """What may be named, where a table tells its columns without being read."""
+    names = [str(name) for name in getattr(data, "columns", data if isinstance(data, dict) else ())]
+    return f", one of {shorten(', '.join(names), 100)}" if names else ""

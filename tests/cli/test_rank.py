@@ -151,3 +151,23 @@ def test_the_time_limit_holds_for_proposals_and_all_else(base, jobs):
     assert "half of the time limit of 1e-06 s passed before all runs had proposed rules" in done.stderr
     assert "the time limit of 1e-06 s was reached" in done.stderr
     assert "time limit" not in run(base, "likes(x12, ?)", "--time-limit", 1000).stderr
+
+
+def test_many_questions_at_once(base, tmp_path):
+    questions = tmp_path / "questions.tsv"
+    questions.write_text("likes(x12, ?)\n\n?\tlikes\ty12\n")
+    found = json.loads(run(base, "--batch", questions, "--limit", 1, "--json").stdout)["predictions"]
+    assert [one["atom"] for one in found] == ["likes(x12, y12)", "likes(x12, y12)"]
+    questions.write_text("x12\tlikes\n")
+    with pytest.raises(AndreError, match="line 1 is no question"):
+        run(base, "--batch", questions)
+    with pytest.raises(AndreError, match="cannot be read"):
+        run(base, "--batch", tmp_path / "none.tsv")
+
+
+def test_a_large_base_is_learned_in_processes_and_its_directions_are_gone_when_it_is_saved(base, tmp_path):
+    large = ("--set", 'sizes={"small": 0}', "--memory-limit", "3", "--limit", 1)
+    done = run(base, "likes(x12, ?)", *large, "--jobs", 2, "--out", tmp_path / "run")
+    assert "likes(x12, y12)" in done.stdout
+    assert not (tmp_path / "run" / "directions").exists()
+    assert run(tmp_path / "run", "likes(x12, ?)", "--limit", 1).stdout == done.stdout

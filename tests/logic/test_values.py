@@ -56,7 +56,7 @@ def test_names_are_quoted_only_where_prolog_needs_it(name: str, written: str) ->
 @given(st.text(min_size=1).filter(lambda name: name not in BUILTINS))
 def test_any_column_name_becomes_an_atom(name: str) -> None:
     """A table may call its columns what it likes, and two names never become one by quoting."""
-    atom = Atom.parse(name)
+    atom = Atom.from_column(name)
     if not atom.args:
         assert atom.predicate == name
         assert read_quoted(str(atom)) == name
@@ -74,17 +74,17 @@ arguments = st.one_of(
 @given(names, st.lists(arguments, min_size=1, max_size=3).map(tuple))
 def test_reading_is_the_inverse_of_writing(predicate: str, args: tuple) -> None:
     atom = Atom(predicate, args)
-    assert Atom.parse(str(atom)) == atom
+    assert Atom.from_column(str(atom)) == atom
 
 
 @pytest.mark.parametrize("name", ["nan", "inf", "infinity", "1_000", "x1"])
 def test_names_that_python_takes_for_numbers_stay_names(name: str) -> None:
-    assert Atom.parse(f"p({name})").args == (Constant(name),)
+    assert Atom.from_column(f"p({name})").args == (Constant(name),)
 
 
 @pytest.mark.parametrize("text", ["p()", "p(a", "p(a,)", "p(,a)", "p(a))", "p q(a)", "Sepal Length (cm)"])
 def test_what_is_no_atom_is_a_proposition(text: str) -> None:
-    assert Atom.parse(text) == Atom(text)
+    assert Atom.from_column(text) == Atom(text)
 
 
 def test_positive_literals_first_then_negated_then_comparisons_and_a_dot() -> None:

@@ -1,12 +1,12 @@
 """Rules are equal exactly when they differ in variable names and literal order only."""
 
-from itertools import permutations
+from itertools import permutations, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andre.logic import Atom, Constant, Literal, Program, Rule, Variable
+from andre.logic import Atom, Constant, Literal, Program, Rule, Variable, parse_rule
 
 VARIABLES = tuple(Variable(f"X{i}") for i in range(4))
 
@@ -143,3 +143,20 @@ def test_kinds_of_constants_stay_apart() -> None:
     bodies = [(Literal(Atom("p", (Constant(value),))),) for value in (1, 1.0, "1")]
     assert len({Rule(Atom("h"), body) for body in bodies}) == 3
     assert len({Atom("p", (Constant(value),)) for value in (1, 1.0, "1")}) == 3
+
+
+def cube(n: int) -> str:
+    corners = ["".join(bits) for bits in product("01", repeat=n)]
+    near = [(a, b) for a in corners for b in corners if sum(x != y for x, y in zip(a, b, strict=True)) == 1]
+    return f"h :- {', '.join(f'e(V{a}, V{b})' for a, b in near)}."
+
+
+def test_bodies_of_many_symmetries_are_compared_soon() -> None:
+    turned = cube(4).replace("0", "x").replace("1", "0").replace("x", "1")
+    assert parse_rule(cube(4)) == parse_rule(turned)
+    circle = [
+        f"h :- {', '.join(f'e(X{n * k % 60}, X{(n + 1) * k % 60})' for n in range(60))}." for k in (1, 7)
+    ]
+    assert parse_rule(circle[0]) == parse_rule(circle[1])
+    two = "h :- " + ", ".join(f"e(X{n}, X{n // 30 * 30 + (n + 1) % 30})" for n in range(60)) + "."
+    assert parse_rule(circle[0]) != parse_rule(two)

@@ -7,6 +7,8 @@ import copy
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,12 @@ from tests.completion.bases import FAST, family
 import andre
 from andre.api import fit, learn
 from andre.completion import Completion, complete
-from andre.errors import CheckpointError
-from andre.facts import TASKS
-from andre.learning import Config, Result, Theory
-from andre.logic import parse_rule, read_program
-from andre.runs import Run, is_run, load, program_of, save
+from andre.errors import AndreWarning, CheckpointError
+from andre.facts import TASKS, FactBase
+from andre.learning import Callback, Config, Result, Theory
+from andre.learning import fit as fit_sample
+from andre.logic import parse_atom, parse_rule, read_program
+from andre.runs import Checkpoint, Run, is_run, load, program_of, save
 from andre.samples import SYNTHETIC_TASKS
 
 QUICK: dict[str, Any] = {"restarts": 1, "rounds": 1, "steps": 20}
@@ -230,3 +233,98 @@ def test_an_open_world_stays_open(tmp_path: Path) -> None:
     again = load(tmp_path)
     assert isinstance(again, Completion)
     assert again.facts.world == "open"
+
+
+def test_a_theory_that_is_begun_anew_and_killed_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts, names = TASKS["grandparent"].train(), ["grandparent/2", "mother/2", "father/2"]
+    old = learn(facts, names, out=tmp_path, seed=0, mode="complete", **QUICK)
+    assert len(load(tmp_path).definitions) == 3
+
+    class Killed(BaseException):
+        pass
+
+    class Kill(Callback):
+        def on_target(self, *_: object) -> None:
+            raise Killed
+
+    with pytest.raises(Killed):
+        learn(facts, names, out=tmp_path, seed=1, mode="complete", callbacks=[Kill()], **QUICK)
+    kept = load(tmp_path)
+    assert kept.plan == old.plan
+    assert [made.seconds for made in kept] == [made.seconds for made in old]
+    new = learn(facts, names, out=tmp_path, seed=1, mode="complete", **QUICK)
+    assert load(tmp_path).plan == new.plan
+    assert len(list((tmp_path / "targets").iterdir())) == 3, "what was replaced is deleted"
+
+
+def test_no_program_stands_beside_the_index_of_another(
+    runs: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from andre.runs import folder
+
+    real = folder.write_whole
+    for name in ("run.json", "program.pl"):
+        runs["result"].save(tmp_path)
+
+        def die(path: Path, data: bytes | str, last: str = name) -> None:
+            if path.name == last:
+                raise OSError("no space left")
+            real(path, data)
+
+        monkeypatch.setattr(folder, "write_whole", die)
+        with pytest.raises(OSError, match="no space left"):
+            runs["completion"].save(tmp_path)
+        monkeypatch.undo()
+        assert not (tmp_path / "program.pl").exists()
+
+
+SAVE = """
+import sys
+from andre.runs import load, save
+run = load(sys.argv[1])
+for _ in range(15):
+    save(run, sys.argv[2])
+"""
+
+
+def test_processes_that_save_to_one_folder_leave_a_whole_run(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    kinds = ("result", "completion", "theory")
+    racers = [subprocess.Popen([sys.executable, "-c", SAVE, folders[kind], out]) for kind in kinds]
+    assert [racer.wait(timeout=120) for racer in racers] == [0, 0, 0]
+    assert program_of(load(out)) in [program_of(load(folders[kind])) for kind in kinds]
+    assert read_program(out) == program_of(load(out))
+
+
+def test_what_is_learned_is_not_lost_where_it_cannot_be_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from andre.runs import folder
+
+    def full(path: Path, data: bytes | str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folder, "write_whole", full)
+    with pytest.warns(AndreWarning, match=r"cannot be written to \(No space left on device\)"):
+        theory = learn(TASKS["predecessor"].train(), "predecessor/2", variables=2, out=tmp_path, **QUICK)
+    assert len(theory.program) == 1
+    with pytest.raises(OSError, match="No space left"):
+        theory.save(tmp_path)
+    keeper = Checkpoint(tmp_path / "checkpoint", every=0)
+    with pytest.warns(AndreWarning, match="No space left on device"):
+        result = fit_sample(
+            SYNTHETIC_TASKS["four"].sample(60, seed=0), Config.preset(**QUICK), checkpoint=keeper
+        )
+    assert len(result.program)
+
+
+def test_a_relation_with_a_long_name_is_saved(tmp_path: Path) -> None:
+    long = "p" * 300
+    atoms = [f"{name}(c{n})" for name in (long, "q") for n in range(9)] + [f"r(c{n})" for n in range(18)]
+    facts = FactBase.from_facts(map(parse_atom, atoms))
+    theory = learn(facts, f"{long}/1", variables=1, out=tmp_path, **QUICK)
+    assert program_of(load(tmp_path)) == theory.program

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -12,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import andre
 from andre.cli.printing import say
-from andre.errors import AndreError
+from andre.errors import AndreError, AndreWarning
 
 #: Name of a command -> the module of `andre.cli` that has it, and the first sentence of its help.
 _COMMANDS = {
@@ -49,6 +53,7 @@ _EXAMPLES = (
     "andre COMMAND --help                              all options, with examples",
     "andre --install-completion                        let the shell complete what you type",
 )
+_python_shows = warnings.showwarning
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., None])
@@ -81,8 +86,20 @@ class _Late(TyperCommand):
         return self.load().make_context(*args, **settings)
 
 
+class _PipeClosedError(Exception):
+    """The reader of standard output has had enough; a name of our own, as click would end with status 1."""
+
+
 class _Commands(_Parsing, TyperGroup):
     """All commands, none of them loaded."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            done = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise _PipeClosedError from None
+        return done
 
     def __init__(self, **settings: Any) -> None:
         commands = {
@@ -145,14 +162,32 @@ def _root(
 
 def main() -> None:
     """Run the command line; a user's mistake ends in one sentence on stderr and status 2."""
+    warnings.showwarning = _show_warning
+    _prepare_output()
     try:
         app()
-    except BrokenPipeError:  # the reader of a pipe has had enough
-        sys.stderr.close()
+    except _PipeClosedError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
         sys.exit(0)
     except (AndreError, OSError) as error:
         say(" ".join(_sentence(error).split()))
         sys.exit(2)
+
+
+def _prepare_output() -> None:
+    """Let every name be printed, in escapes where the encoding lacks a letter."""
+    if sys.stdout is None:  # it was closed before Python began
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  (until the end)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """A warning of our own as a line, and any other as Python shows it."""
+    if issubclass(category, AndreWarning):
+        say(message)
+    else:
+        _python_shows(message, category, *where, **more)
 
 
 def _sentence(error: AndreError | OSError) -> str:

@@ -12,7 +12,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes, read_in_world
+from andre.cli.options import memory_bytes, read_in_world, selected
 from andre.cli.printing import note, print_json, print_table
 from andre.errors import AndreError
 
@@ -22,15 +22,31 @@ if TYPE_CHECKING:
     from andre.facts.datasets import Dataset
 
 
-@command("andre facts family.pl", "andre facts umls --json")
-def facts(source: options.Facts, *, format: options.Format = None, as_json: options.Json = False) -> None:
+@command(
+    "andre facts family.pl",
+    "andre facts umls --json",
+    "andre facts shop.sqlite --tables 'customer,order*'",
+    "andre facts postgresql://ann@localhost/shop --key totals.customer_id",
+)
+def facts(
+    source: options.Facts,
+    *,
+    format: options.Format = None,
+    tables: options.Tables = None,
+    columns: options.Columns = None,
+    key: options.Keys = None,
+    join: options.Joins = None,
+    as_json: options.Json = False,
+) -> None:
     """Show what facts there are: relations, counts, types.
 
     The types of arguments are found from the facts; of each relation one fact is shown.
+    In a database a table with a key becomes table_column(key, value) for every column.
     """
-    from andre.facts import read_source
+    from andre.facts import read_source, without_password
 
-    base = read_source(source, format)
+    base = read_source(source, format, selection=selected(tables, columns, key, join))
+    source = without_password(source)
     summary = _facts_summary(base)
     if as_json:
         print_json({"source": source, **summary})
@@ -60,6 +76,10 @@ def convert(
     *,
     to: options.To = None,
     format: options.Format = None,
+    tables: options.Tables = None,
+    columns: options.Columns = None,
+    key: options.Keys = None,
+    join: options.Joins = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(help="Leave out what the format cannot hold: probability, mark, negative, rules, bias."),
@@ -87,7 +107,7 @@ def convert(
         return
     from andre.facts import read_source
 
-    base = read_source(source, format)
+    base = read_source(source, format, selection=selected(tables, columns, key, join))
     note(base.notes)
     if mark is not None:
         base = base.select(mark).without("mark")
@@ -109,6 +129,10 @@ def census(
     preset: options.Preset = "default",
     language: options.LanguageFile = None,
     format: options.Format = None,
+    tables: options.Tables = None,
+    columns: options.Columns = None,
+    key: options.Keys = None,
+    join: options.Joins = None,
     world: options.World = None,
     heads: options.Heads = None,
     seed: options.Seed = 0,
@@ -124,7 +148,7 @@ def census(
     from andre.samples import Language
 
     began = time.perf_counter()
-    base = read_in_world(source, format, world)
+    base = read_in_world(source, format, world, selection=selected(tables, columns, key, join))
     given = {"target": target, "variables": variables}
     told = {name: value for name, value in given.items() if value is not None}
     chosen = Language.of(base, language, preset, **told)

@@ -29,10 +29,17 @@ if TYPE_CHECKING:
     "andre fit people.csv --label income --dry-run",
     "andre fit people.csv --label 'price > 100' --ignore id --column zip=category --out people.run",
     "andre fit people.csv --label income --validation 0.2 --max-rules 8 --report people.html",
+    "andre fit shop.sqlite --tables customer --label loyal",
     "zcat birds.csv.gz | andre fit - --label bird --crisp --time-limit 60 --quiet > birds.pl",
 )
 def fit(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="CSV or Parquet; - is standard input.")],
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="CSV or Parquet; - is standard input. Or a table of a database, as shop.sqlite#customer.",
+        ),
+    ],
     *,
     label: Annotated[
         str,
@@ -55,6 +62,9 @@ def fit(
         ),
     ] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")] = None,
+    tables: Annotated[
+        str | None, typer.Option("--tables", metavar="TABLE", help="Of a database, the table with the rows.")
+    ] = None,
     weight: Annotated[str | None, typer.Option(help="A column of row weights: 2 counts as two rows.")] = None,
     validation: Annotated[
         str | None, typer.Option(metavar="SHARE|FILE", help="Rows to hold out, e.g. 0.2, or a second table.")
@@ -84,7 +94,7 @@ def fit(
     preset: options.Preset = "default",
     seed: options.Seed = 0,
     time_limit: options.TimeLimit = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    device: options.Device = "cpu",
     settings: options.Set = None,
     out: options.OutRun = None,
     checkpoint: Annotated[
@@ -107,10 +117,12 @@ def fit(
     none does, the base rate holds. Rules go to standard output, everything
     else to standard error. Ctrl-C stops learning and gives the best rules so far.
     """
+    from andre.facts import table_parts
     from andre.learning import ClassifierConfig, learn_classifier
     from andre.runs import Origin, TableSource, digest, keepers, save
 
     check_folder(out)
+    check_folder(checkpoint)
     check_file(report)
     given = with_settings(settings, device=device)
     config = ClassifierConfig.of(
@@ -127,9 +139,11 @@ def fit(
         time_limit=time_limit,
         **{name: given[name] for name in _OWN_FIELDS if name in given},
     )
-    path = Path(input_path(table))
-    known = digest(path) if path.is_file() else ""  # a pipe cannot be read twice
-    where = str(path.resolve()) if known else str(path)
+    where = input_path(table if tables is None else f"{table}#{tables}")
+    file, part = table_parts(where)
+    known = digest(Path(file)) if Path(file).is_file() else ""  # a pipe cannot be read twice
+    if known:
+        where = str(Path(file).resolve()) + ("" if part is None else f"#{part}")
     held = validation and input_path(validation)
     source = TableSource(where, known, label, weight, config.ignore, held, seed, positive)
     rows, held_out = source.rows()
@@ -143,13 +157,13 @@ def fit(
             rows, config, validation=held_out, callbacks=callbacks, keeper=keepers(checkpoint)
         )
     origin = Origin(command=("andre", *sys.argv[1:]), table=source if known else None)
+    print_run(model, as_json=as_json)  # first, so that it is not lost where a file cannot be written
     if out is not None:
         save(model, out, origin)
     if report is not None:
         from andre.report import gather_classifier, write_report
 
         write_report(gather_classifier(model, origin, rows, held_out), report)
-    print_run(model, as_json=as_json)
     if not quiet:
         _say_how_it_went(model, out, report)
 

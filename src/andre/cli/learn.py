@@ -10,7 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes, read_in_world, with_settings
+from andre.cli.options import memory_bytes, read_in_world, selected, with_settings
 from andre.cli.printing import check_folder, say
 from andre.cli.processes import processes
 from andre.cli.show import print_run
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     "andre learn connectedness                          a built-in task; see andre tasks",
     "andre learn graph.tsv --target locatedIn/2 --out run --time-limit 60",
     "andre learn graph.tsv --all --jobs 2 --out run     every relation",
+    "andre learn shop.sqlite --target customer_vip/1 --tables 'customer,order*'",
     "andre learn sport.popper --set negation=true       the bias names the target",
 )
 def learn(
@@ -61,10 +62,15 @@ def learn(
     unlabelled: options.Unlabelled = None,
     invent: options.Invent = None,
     jobs: options.Jobs = 1,
+    device: options.Device = "cpu",
     settings: options.Set = None,
     out: options.OutRun = None,
     to: options.To = None,
     format: options.Format = None,
+    tables: options.Tables = None,
+    columns: options.Columns = None,
+    key: options.Keys = None,
+    join: options.Joins = None,
     world: options.World = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -87,7 +93,8 @@ def learn(
         raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(PROGRAM_FORMATS)}")
     if all_ and target:
         raise AndreError("--target names relations and --all means every one: give one of them")
-    facts, task = read_in_world(source, format, world), _task(source)
+    selection = selected(tables, columns, key, join)
+    facts, task = read_in_world(source, format, world, selection=selection), _task(source)
     targets = _every(source, facts, quiet) if all_ else _targets(facts, target, task, language)
     chosen = with_settings(
         settings,
@@ -102,6 +109,7 @@ def learn(
         memory_limit=memory_bytes(memory_limit),
         known=Program() if known is None else read_program(known),
         seed=seed,
+        device=device,
         time_limit=time_limit,
         unlabelled=unlabelled,
         invent=invent,
@@ -118,10 +126,13 @@ def learn(
         say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables{opened}")
     folder = None
     if out is not None:
-        origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, format, facts.world))
+        found = FactSource.of(source, format, facts.world, selection)
+        origin = Origin(("andre", *sys.argv[1:]), facts=found)
         folder = RunFolder(out, origin)
     theory = _learn(facts, targets, plan, folder, jobs=jobs, quiet=quiet)
     print_run(theory, to, as_json)
+    if folder is not None and folder.failed is not None:
+        raise folder.failed
     if not quiet:
         _say_how_it_went(theory, out, len(targets) or 1)
 

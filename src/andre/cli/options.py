@@ -18,14 +18,15 @@ from andre.errors import AndreError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from andre.facts import FactBase
+    from andre.facts import FactBase, Selection
     from andre.facts import World as WorldName
+    from andre.runs import FactSource
 
 Facts = Annotated[
     str,
     typer.Argument(
         metavar="FACTS",
-        help="A file, folder or database of facts, a built-in task or a public dataset.",
+        help="A file or folder of facts, a database or its address, a built-in task or a public dataset.",
         show_default=False,
     ),
 ]
@@ -48,6 +49,34 @@ Run = Annotated[
 Format = Annotated[
     str | None,
     typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name does not tell."),
+]
+Tables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tables", metavar="TABLE,...", help="Of a database, the tables to read, as Track,Invoice*; all."
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="COLUMN,...",
+        help="Of a database, the columns to read beside keys, as Track.Name,*.Country; all.",
+    ),
+]
+Keys = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key", metavar="TABLE.COLUMN", help="The key of a table or view that states none; repeatable."
+    ),
+]
+Joins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--join",
+        metavar="TABLE.COLUMN=TABLE.COLUMN",
+        help="A foreign key that the database does not state; repeatable.",
+    ),
 ]
 World = Annotated[
     str | None,
@@ -76,6 +105,10 @@ OutFile = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, and errors.")]
 
+Device = Annotated[
+    str,
+    typer.Option("--device", metavar="DEVICE", help="Where runs train: cpu, cuda, or auto: what is faster."),
+]
 Seed = Annotated[
     int, typer.Option("--seed", min=0, help="Of the random numbers: the same seed gives the same result.")
 ]
@@ -160,26 +193,57 @@ Heads = Annotated[
 ]
 
 
+def selected(
+    tables: list[str] | None = None,
+    columns: list[str] | None = None,
+    keys: list[str] | None = None,
+    joins: list[str] | None = None,
+) -> Selection:
+    """What of a database is read; several names may stand between commas.
+
+    Examples
+    --------
+    >>> selected(["Track, Album", "Genre"]).tables
+    ('Track', 'Album', 'Genre')
+    """
+    from andre.facts import Selection
+
+    def names(given: list[str] | None) -> tuple[str, ...]:
+        return tuple(name.strip() for text in given or () for name in text.split(",") if name.strip())
+
+    return Selection(names(tables), names(columns), names(keys), names(joins))
+
+
 def read_in_world(
-    source: str, format: str | None, world: str | None, program: Path | None = None
+    source: str,
+    format: str | None,
+    world: str | None,
+    program: Path | None = None,
+    selection: Selection | None = None,
 ) -> FactBase:
-    """The facts of a source, in the world that `--world` names, else that of a run, else a closed one."""
-    from andre.facts import read_source
+    """The facts of a source, in the world that `--world` names, else that of a run, else a closed one.
 
-    if world is None and program is not None and (world := _world_of(program)) == "open":
+    What of a database is read is what the run was learned from, unless it is said.
+    """
+    from andre.facts import is_database, read_source
+
+    learned = None if program is None else _facts_of(program)
+    if world is None and learned is not None and (world := learned.world) == "open":
         note([f"the world is open, as {program} was learned in one: --world closed says otherwise"])
+    if selection is None and learned is not None and is_database(source, format):
+        selection = learned.selection
     # The name of the world is checked there, with a sentence.
-    return read_source(source, format, cast("WorldName", world or "closed"))
+    return read_source(source, format, cast("WorldName", world or "closed"), selection)
 
 
-def _world_of(program: Path) -> str | None:
-    """The world that a saved run was learned in; None for rules in a file, which know of none."""
+def _facts_of(program: Path) -> FactSource | None:
+    """The facts that a saved run was learned from; None for rules in a file, which know of none."""
     if not program.is_dir():
         return None
     from andre.runs import is_run, load_origin
 
     origin = load_origin(program) if is_run(program) else None
-    return None if origin is None or origin.facts is None else origin.facts.world
+    return None if origin is None else origin.facts
 
 
 def input_path(name: str) -> str:
@@ -202,7 +266,7 @@ def memory_bytes(size: str) -> int:
     unit = units.get(found[2].upper().replace("IB", "B")) if found else None
     try:
         return int(float(found[1]) * unit) if found and unit else _no_size(size)
-    except ValueError:
+    except (ValueError, OverflowError):
         return _no_size(size)
 
 

@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from andre.evaluation import Confusion
-    from andre.facts import FactBase, Key
+    from andre.facts import FactBase
     from andre.inference import Model
-    from andre.learning import Result, RuleClassifier
+    from andre.learning import Result, RuleClassifier, Theory
     from andre.logic import Atom
     from andre.runs import Run
 
 
 #: Endings that tables of examples have too; all others of a format of facts mean facts.
 _TABLES = frozenset({".csv", ".tsv", ".parquet"})
+#: Relations that a note names; the others are counted.
+_NAMED = 5
 
 
 @command(
@@ -79,7 +81,7 @@ def predict(
     if proba:
         raise AndreError(f"--proba needs a folder that `andre fit --out` wrote, and {program} is none")
     how = {"engine": engine, "memory_limit": f"{memory_bytes(memory_limit) / 2**20:.0f}MiB"}
-    facts = _read(source, format, world, program)
+    facts = read_for(source, format, world, program, run)
     if run is None:
         model = infer(read_program(program), _evidence(facts), **how)
     else:
@@ -128,7 +130,7 @@ def explain(
                 f"{source} is read as a table, whose rows are explained by andre predict {program} {source}: "
                 "give facts to explain an atom"
             )
-    facts = _read(source, format, world, program)
+    facts = read_for(source, format, world, program, run)
     asked, how = as_stated(asked, facts), {"limit": limit, "depth": depth}
     if run is None:
         explanation = why(read_program(program), _evidence(facts), asked, **how)
@@ -165,11 +167,14 @@ def evaluate(
     from andre.evaluation import entailment
     from andre.logic import read_program
 
-    rules, heads = read_program(program), _targets(program)
-    if not len(rules) and not heads:
+    rules, theory = read_program(program), theory_in(program)
+    if not len(rules) and theory is None:
         raise AndreError(f"{program} has no rule, so there is nothing to judge: learn or write some first")
-    facts = _read(source, format, world, program)
-    result = entailment(rules, facts, heads=heads, mark=mark, engine=engine)
+    facts = read_for(source, format, world, program, theory)
+    if theory is None:
+        result = entailment(rules, facts, mark=mark, engine=engine)
+    else:
+        result = theory.evaluate(facts, mark, engine=engine)
     if as_json:
         print_json({"program": str(program), "source": source, **result.as_dict()})
         return
@@ -192,15 +197,15 @@ def _open(path: Path) -> Run | None:
     return load(path)
 
 
-def _targets(program: Path) -> list[Key]:
-    """What `andre learn` was to define, whether or not it found a rule; nothing for other programs."""
+def theory_in(program: Path) -> Theory | None:
+    """What `andre learn` saved in a folder; None for other programs."""
     if not program.is_dir():
-        return []
+        return None
     from andre.learning import Theory
     from andre.runs import is_run, load
 
     run = load(program) if is_run(program) else None
-    return [definition.key for definition in run] if isinstance(run, Theory) else []
+    return run if isinstance(run, Theory) else None
 
 
 def is_table(source: str) -> bool:
@@ -228,9 +233,23 @@ def _predict_rows(run: Result | RuleClassifier, table: str, *, proba: bool, out:
         write_whole(out, text)
 
 
-def _read(source: str, format: str | None, world: str | None, program: Path) -> FactBase:
+def read_for(source: str, format: str | None, world: str | None, program: Path, run: Run | None) -> FactBase:
+    """The facts of a source; a note names relations that the rules read and that it lacks."""
+    from andre.inference import missing_relations
+    from andre.logic import read_program
+
     facts = read_in_world(source, format, world, program)
     note(facts.notes)
+    if run is None:
+        missing = missing_relations(read_program(program), facts)
+    else:
+        from andre.report import lacking
+
+        missing = lacking(run, facts)
+    if missing:
+        names = ", ".join(f"{name}/{arity}" for name, arity in missing[:_NAMED])
+        more = f" and {len(missing) - _NAMED} more relations" if len(missing) > _NAMED else ""
+        note([f"{source} has no fact of {names}{more}, which the rules read: check names and arities"])
     return facts
 
 

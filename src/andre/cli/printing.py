@@ -15,15 +15,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+#: Characters that a terminal would obey, as they are shown instead.
+_SHOWN = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+
+
 def say(message: object) -> None:
     """Say something on standard error."""
-    typer.echo(f"andre: {message}", err=True)
+    typer.echo(_printable(f"andre: {message}"), err=True)
 
 
 def note(messages: Iterable[object], quiet: bool = False) -> None:
     """Say what was noticed, on standard error, unless asked to be quiet."""
     for message in () if quiet else messages:
-        typer.echo(f"note: {message}", err=True)
+        typer.echo(_printable(f"note: {message}"), err=True)
+
+
+def _printable(text: str) -> str:
+    """A text without what a terminal would obey, or no encoding has."""
+    return text.encode("utf-8", "backslashreplace").decode().translate(_SHOWN)
 
 
 def print_json(value: object) -> None:
@@ -86,6 +95,12 @@ def check_folder(path: Path | None) -> None:
 
 
 def check_file(path: Path | None) -> None:
-    """Refuse a file in a folder that is not there, before work is done that would be lost."""
-    if path is not None and not path.parent.is_dir():
+    """Refuse a file that cannot be written, before work is done that would be lost."""
+    if path is None:
+        return
+    if not path.parent.is_dir():
         raise AndreError(f"there is no folder {path.parent} to write {path.name} to: make it first")
+    if path.is_dir():
+        raise AndreError(f"{path} is a folder: name a file")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise AndreError(f"{path} cannot be written: name another folder, or allow writing to {path.parent}")

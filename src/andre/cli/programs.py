@@ -10,7 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import read_in_world
+from andre.cli.predict import is_table, read_for, theory_in
 from andre.cli.printing import print_json
 from andre.errors import AndreError
 
@@ -57,8 +57,10 @@ def rescore(
         origin = load_origin(program)
         _write(count_rows(result, source, mark, None if origin is None else origin.table), to, out)
         return
-    facts = read_in_world(source, format, world, program)
-    _write(count(read_program(program), facts, mark, engine=engine), to, out)
+    theory = theory_in(program)
+    facts = read_for(source, format, world, program, theory)
+    known = facts if theory is None else theory.with_background(facts)
+    _write(count(read_program(program), known, mark, engine=engine), to, out)
 
 
 @command("andre diff last_week.run today.run")
@@ -101,8 +103,6 @@ def merge(
 
 def _of_rows(program: Path, source: str) -> Result | RuleClassifier | None:
     """The run of `andre fit` in a folder, if it is to be counted on a table."""
-    from andre.cli.predict import is_table
-
     if not (program.is_dir() and is_table(source)):
         return None
     from andre.learning import Result, RuleClassifier

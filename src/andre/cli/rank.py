@@ -11,15 +11,16 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import read_in_world, with_settings
+from andre.cli.options import read_in_world, selected, with_settings
 from andre.cli.printing import check_folder, note, print_json, say
 from andre.cli.processes import processes
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Executor
 
-    from andre.completion import Completion, CompletionConfig, RankedAnswer
+    from andre.completion import Completion, CompletionConfig, DirectionStore, RankedAnswer
     from andre.evaluation import RankReport
     from andre.facts import FactBase
     from andre.logic import Atom, Literal, Rule
@@ -28,15 +29,19 @@ if TYPE_CHECKING:
 _LISTS = ("aggregators", "smoothing", "penalties", "chained")
 #: The share of the time limit in which runs propose rules.
 _FOR_PROPOSING = 0.5
+#: Of progress, where it goes to a log and not to a terminal.
+_SECONDS_BETWEEN_LINES = 10
+_HALF = "half"  # of the memory of the machine, for all processes together
 
 
 @command(
     "andre rank umls.nl 'isa(alga, ?)'",
     "andre rank umls.nl --evaluate test --out umls.run",
     "andre rank umls.run 'isa(?, entity)' --limit 5",
+    "andre rank umls.run --batch questions.tsv --json          many questions, one a line",
     "andre rank nations --propose --jobs 2 --evaluate test     a public base, by rules of runs too",
 )
-def rank(
+def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
     source: Annotated[
         str,
         typer.Argument(
@@ -49,6 +54,13 @@ def rank(
         str | None, typer.Argument(help="An atom with one open place, as 'isa(x, ?)'.", show_default=False)
     ] = None,
     *,
+    batch: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Many questions, one a line: as 'isa(x, ?)', or tab-separated with a ? as 'x isa ?'.",
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option(help="How many candidates.", min=1)] = 10,
     rules: Annotated[int, typer.Option(help="How many rules for each candidate.", min=0)] = 3,
     known: Annotated[
@@ -64,10 +76,16 @@ def rank(
         Path | None, typer.Option("--with", metavar="PROGRAM|RUN", help="More rules, from any source.")
     ] = None,
     time_limit: options.TimeLimit = None,
+    memory_limit: options.MemoryLimit = _HALF,
     jobs: options.Jobs = 1,
+    device: options.Device = "cpu",
     settings: options.Set = None,
     out: options.OutRun = None,
     format: options.Format = None,
+    tables: options.Tables = None,
+    columns: options.Columns = None,
+    key: options.Keys = None,
+    join: options.Joins = None,
     world: options.World = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -78,13 +96,17 @@ def rank(
     Candidates are ranked by rules that are counted on the known facts and
     scored as suits the facts marked valid best; where none is marked, some are
     split off. A candidate comes with its chance of being a fact, the rules that
-    say so, and a grounding of each.
+    say so, and a grounding of each. Of a large base every relation is learned
+    from each side by itself: by several processes with --jobs, and with --out a
+    run that was stopped goes on where it was.
     """
     from andre.completion import CompletionConfig
-    from andre.runs import FactSource, Origin, load_origin, save
+    from andre.runs import DirectionFolder, FactSource, Origin, load_origin, save
 
-    if pattern is None and evaluate is None and out is None:
-        raise AndreError("there is nothing to do: give an atom such as 'isa(x, ?)', --evaluate or --out")
+    if pattern is None and batch is None and evaluate is None and out is None:
+        raise AndreError(
+            "there is nothing to do: give an atom such as 'isa(x, ?)', --batch, --evaluate or --out"
+        )
     if evaluate not in {None, "valid", "test"}:
         raise AndreError(f"--evaluate ranks facts marked valid or test, not {evaluate!r}")
     check_folder(out)
@@ -94,35 +116,57 @@ def rank(
             raise AndreError(
                 f"{source} is learned already: --propose, --with, --set, --time-limit and --world need facts"
             )
-        origin, asked = load_origin(source), _asked(pattern, completion.facts)
+        origin, asked = load_origin(source), _asked(pattern, batch, completion.facts)
     else:
         # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
-        base = _checked(read_in_world(source, format, world), source, evaluate, quiet)
-        asked = _asked(pattern, base)
+        selection = selected(tables, columns, key, join)
+        read = read_in_world(source, format, world, selection=selection)
+        base = _checked(read, source, evaluate, quiet)
+        asked = _asked(pattern, batch, base)
         # Facts that are split off can be ranked only as long as they are not learned from.
+        memory = _memory(memory_limit, jobs)
         chosen = with_settings(
-            settings, _LISTS, seed=seed, time_limit=time_limit, give_back=evaluate != "valid"
+            settings,
+            _LISTS,
+            seed=seed,
+            time_limit=time_limit,
+            give_back=evaluate != "valid",
+            **({} if memory is None else {"memory": memory}),
         )
-        completion = _complete(base, CompletionConfig.read(chosen), _Rules(propose, more, jobs), quiet)
-        origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(source, format, base.world))
+        store = None if out is None else DirectionFolder(out)
+        further = _Rules(propose, more, jobs, device)
+        completion = _complete(base, CompletionConfig.read(chosen), further, quiet, store)
+        found_in = FactSource.of(source, format, base.world, selection)
+        origin = Origin(("andre", *sys.argv[1:]), facts=found_in)
+    unsaved: OSError | None = None
     if out is not None:
-        save(completion, out, origin)
-    found = [] if asked is None else completion.rank(asked, limit, known=known, rules=rules)
+        try:
+            save(completion, out, origin)
+            DirectionFolder(out).close()
+        except OSError as error:  # what is asked for is still answered
+            unsaved = error
+    found = [answer for query in asked for answer in completion.rank(query, limit, known=known, rules=rules)]
     report = None
     if evaluate is not None:
         report = completion.evaluate(evaluate)
         note(completion.notes_on(evaluate), quiet)
     if as_json:
         print_json(_values(completion, found, report))
-        return
-    for line in _lines(found, completion, rules):
-        typer.echo(line)
-    if asked is not None and not found:
-        note([f"there is no candidate for {asked}: nothing was learned about it"])
-    if report is not None:
-        typer.echo(f"{report.queries} queries on {evaluate} facts, filtered, both sides")
-        typer.echo(str(report))
-    if out is not None and not quiet:
+    else:
+        for line in _lines(found, completion, rules):
+            typer.echo(line)
+        answered = {answer.atom.predicate for answer in found}
+        note(
+            f"there is no candidate for {query}: nothing was learned about it"
+            for query in asked
+            if query.predicate not in answered
+        )
+        if report is not None:
+            typer.echo(f"{report.queries} queries on {evaluate} facts, filtered, both sides")
+            typer.echo(str(report))
+    if unsaved is not None:
+        raise unsaved
+    if out is not None and not (quiet or as_json):
         say(f"saved in {out}: andre rank {out} ATOM, andre show {out}, andre report {out}")
 
 
@@ -140,10 +184,43 @@ def _saved(source: str) -> Completion | None:
     return run
 
 
-def _asked(pattern: str | None, facts: FactBase) -> Atom | None:
+def _asked(pattern: str | None, batch: Path | None, facts: FactBase) -> list[Atom]:
+    """The questions, each looked up in the facts."""
     from andre.facts import read_query
 
-    return None if pattern is None else read_query(pattern, facts)
+    texts = [] if pattern is None else [pattern]
+    if batch is not None:
+        try:
+            lines = batch.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise AndreError(f"the questions in {batch} cannot be read: {error}") from None
+        texts += [
+            _as_atom(line, f"{batch}, line {number}") for number, line in enumerate(lines, 1) if line.strip()
+        ]
+    return [read_query(text, facts) for text in texts]
+
+
+def _as_atom(line: str, where: str) -> str:
+    """A question as an atom; with tabs it has the first argument, the relation and the second argument."""
+    if "\t" not in line:
+        return line.strip()
+    cells = [cell.strip() for cell in line.split("\t")]
+    if len(cells) != 3 or cells.count("?") != 1:
+        raise AndreError(
+            f"{where} is no question: write x, relation and ? (or ?, relation and y) between tabs"
+        )
+    first, relation, second = cells
+    return f"{relation}({first}, {second})"
+
+
+def _memory(limit: str, jobs: int) -> float | None:
+    """Gigabytes for each process: a share of the limit, or of half of the machine's memory."""
+    from andre.limits import machine_gigabytes
+
+    if limit != _HALF:
+        return options.memory_bytes(limit) / 2**30 / jobs
+    machine = machine_gigabytes()
+    return None if machine is None else machine / 2 / jobs
 
 
 def _checked(base: FactBase, source: str, evaluate: str | None, quiet: bool) -> FactBase:
@@ -160,27 +237,41 @@ class _Rules(NamedTuple):
     propose: bool
     program: Path | None
     jobs: int
+    device: str
 
 
-def _complete(base: FactBase, config: CompletionConfig, rules: _Rules, quiet: bool) -> Completion:
+def _complete(
+    base: FactBase, config: CompletionConfig, rules: _Rules, quiet: bool, store: DirectionStore | None
+) -> Completion:
+    from time import monotonic
+
     from rich.console import Console
 
     from andre.completion import complete, with_validation
     from andre.learning import Callback
     from andre.limits import Deadline, limited, time_left
 
+    console = Console(stderr=True, quiet=quiet)
     with (
         limited(Deadline.after(config.time_limit)),
-        Console(stderr=True, quiet=quiet).status("learning") as status,  # shows in a terminal only
+        console.status("learning") as status,  # shows in a terminal only
+        processes(rules.jobs) as executor,
     ):
+        told = monotonic()
 
         class Shown(Callback):
             def on_stage(self, stage: str, part: int, total: int) -> None:
-                status.update(f"learning: {stage}" + f", {part} of {total}" * (total > 1))
+                nonlocal told
+                line = f"learning: {stage}" + f", {part} of {total}" * (total > 1)
+                status.update(line)
+                # In a log, a line now and then says that work goes on.
+                if not console.is_terminal and not quiet and monotonic() - told > _SECONDS_BETWEEN_LINES:
+                    told = monotonic()
+                    say(line)
 
         with limited(time_left().share(_FOR_PROPOSING)) as watch:
-            extra = _extra(base, config, rules)
-        made = complete(base, config, extra, [Shown()])
+            extra = _extra(base, config, rules, executor)
+        made = complete(base, config, extra, [Shown()], executor=executor, store=store)
     if watch.cut:
         late = f"half of the time limit of {config.time_limit:g} s passed before all runs had proposed rules"
         made = replace(made, notes=(*made.notes, late))
@@ -191,7 +282,7 @@ def _complete(base: FactBase, config: CompletionConfig, rules: _Rules, quiet: bo
     return made
 
 
-def _extra(base: FactBase, config: CompletionConfig, rules: _Rules) -> list[Rule]:
+def _extra(base: FactBase, config: CompletionConfig, rules: _Rules, executor: Executor | None) -> list[Rule]:
     """The rules of runs, and those of a file."""
     found: list[Rule] = []
     if rules.program is not None:
@@ -203,8 +294,8 @@ def _extra(base: FactBase, config: CompletionConfig, rules: _Rules) -> list[Rule
         from andre.learning import ProposalConfig, beyond_short, propose
 
         # Runs must not see the facts that choose, not even those that are split off later.
-        with processes(rules.jobs) as executor:
-            of_runs = propose(with_validation(base, config), ProposalConfig(seed=config.seed), executor)
+        settings = ProposalConfig(seed=config.seed, device=rules.device)
+        of_runs = propose(with_validation(base, config), settings, executor)
         found += beyond_short(of_runs) if config.short else of_runs
     return found
 

@@ -145,8 +145,21 @@ class Atom:
         if self.is_builtin and len(self.args) != 2:
             raise LogicError(f"{self.predicate} stands between two terms, not {len(self.args)}")
 
+    @staticmethod
+    def parse(text: str) -> Atom:
+        """Read an atom from Prolog text; see `andre.logic.parse_atom`.
+
+        Examples
+        --------
+        >>> print(Atom.parse("parent(ann, 'New York')"))
+        parent(ann, 'New York')
+        """
+        from andre.logic.parse import parse_atom  # noqa: PLC0415  (it imports this module)
+
+        return parse_atom(text)
+
     @classmethod
-    def parse(cls, text: str) -> Atom:
+    def from_column(cls, text: str) -> Atom:
         """The atom that a column of a table is named after.
 
         `name(T1, ..., Tn)` is read as it looks. Any other text becomes the name
@@ -154,9 +167,9 @@ class Atom:
 
         Examples
         --------
-        >>> Atom.parse("mother(X1, ann)").args
+        >>> Atom.from_column("mother(X1, ann)").args
         (Variable(name='X1'), Constant(value='ann'))
-        >>> print(Atom.parse("Sepal Length (cm)"))
+        >>> print(Atom.from_column("Sepal Length (cm)"))
         'Sepal Length (cm)'
         """
         if match := _CALL.match(text):

@@ -10,6 +10,8 @@ from andre.logic.program import Program
 from andre.logic.rule import Rule
 
 _Bindings = dict[Variable, Term]
+#: Pairs of literals that are compared, at the most, to tell whether a rule subsumes another.
+_MOST_COMPARED = 1_000_000
 
 
 def subsumes(general: Rule, specific: Rule) -> bool:
@@ -30,13 +32,17 @@ def subsumes(general: Rule, specific: Rule) -> bool:
 
 
 def subsumption(general: Rule, specific: Rule) -> dict[Variable, Term] | None:
-    """The substitution by which one rule theta-subsumes another, or None."""
+    """The substitution by which one rule theta-subsumes another, or None.
+
+    The search is given up after a million comparisons of literals: whether a
+    long rule subsumes another can take longer than anyone would wait.
+    """
     bindings = _match(general.head, specific.head, {})
     if bindings is None:
         return None
     stack = [iter([(frozenset(general.body), bindings)])]
-    targets = frozenset(specific.body)
-    while stack:
+    targets, compared = frozenset(specific.body), 0
+    while stack and compared < _MOST_COMPARED:
         step = next(stack[-1], None)
         if step is None:
             stack.pop()
@@ -44,6 +50,7 @@ def subsumption(general: Rule, specific: Rule) -> dict[Variable, Term] | None:
         remaining, bindings = step
         if not remaining:
             return bindings
+        compared += len(remaining) * len(targets)
         # The literal with the fewest images first: a literal without any ends the branch at once.
         literal, images = min(
             ((literal, list(_images(literal, targets, bindings))) for literal in remaining),

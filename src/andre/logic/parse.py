@@ -104,7 +104,12 @@ def parse_rule(text: str, *, source: str = "<text>") -> Rule:
 
 
 def parse_atom(text: str, *, source: str = "<text>") -> Atom:
-    """Read one atom; unlike `Atom.parse`, this refuses what is no atom.
+    """Read one atom.
+
+    Raises
+    ------
+    LogicError
+        Where the text is no atom.
 
     Examples
     --------

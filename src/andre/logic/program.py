@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from andre.logic.rule import Rule
+from andre.logic.spelling import counted
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,6 +64,11 @@ class Program:
 
     def __len__(self) -> int:
         return len(self.rules)
+
+    def __repr__(self) -> str:
+        more = " ..." if len(self.rules) > 1 else ""
+        first = f": {self.rules[0]}{more}" if self.rules else ""
+        return f"Program({counted(len(self.rules), 'rule')}{first})"
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.rules))

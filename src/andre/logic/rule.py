@@ -11,6 +11,8 @@ from andre.logic.atom import Atom, Literal, Term, Variable
 from andre.logic.spelling import spell_number, tell_count
 from andre.logic.variants import Encoding, encode
 
+_MOST = 1e300  # above it, sums and ratios of counts are not finite
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -25,6 +27,10 @@ class Evidence:
     split: str
     n_b: float  #: examples whose body holds
     n_r: float  #: examples whose body and head both hold
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.n_b < _MOST and 0 <= self.n_r < _MOST):  # nor is NaN
+            raise LogicError(f"N_b and N_r of {self.split} count examples: give numbers of 0 or more")
 
     @property
     def confidence(self) -> float:

@@ -4,14 +4,15 @@ The variables of the head are numbered by where they stand there. The body
 falls into components that share no other variable, and each is encoded by
 itself. Within one, variables are told apart by what they occur in (colour
 refinement) and get numbers, which makes the components smaller; where all are
-alike, each of them is tried first and the smallest encoding wins. Variables
-that can be exchanged without changing the body need no trial, and copies of a
-component cost no more than their number, so symmetric bodies stay cheap.
+alike, each of them is tried first and the smallest encoding wins. Two trials
+that end alike show a symmetry of the body, and variables that known symmetries
+map to each other need one trial; copies of a component cost no more than their
+number. So symmetric bodies stay cheap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from andre.logic.atom import Atom, Literal, Term, Variable
@@ -22,6 +23,8 @@ _Names: TypeAlias = dict[Variable, int]
 #: Variables numbered here, literals whose variables all have numbers, and what remains in components.
 _Node: TypeAlias = tuple[int, tuple[_Code, ...], tuple[Any, ...]]
 Encoding: TypeAlias = tuple[_Code, _Node]
+#: An encoding, and the variables that it numbers, in the order of their numbers.
+_Ordered: TypeAlias = tuple[_Node, tuple[Variable, ...]]
 
 
 def encode(head: Atom, body: Iterable[Literal]) -> Encoding:
@@ -35,31 +38,48 @@ def encode(head: Atom, body: Iterable[Literal]) -> Encoding:
     True
     """
     names = {variable: place for place, variable in enumerate(head.variables)}
-    return (False, head.predicate, _tokens(head.args, names)), _node(frozenset(body), names, 0)
+    return (False, head.predicate, _tokens(head.args, names)), _node(frozenset(body), names, ())[0]
 
 
-def _node(body: Collection[Literal], names: _Names, fresh: int) -> _Node:
-    """Encode literals some of whose variables have numbers, the last `fresh` of them given just now."""
+def _node(body: Collection[Literal], names: _Names, fresh: Sequence[Variable]) -> _Ordered:
+    """Encode literals some of whose variables have numbers; the fresh ones got theirs just now."""
     named = [lit for lit in body if all(v in names for v in lit.variables)]
     codes = sorted((lit.negated, lit.atom.predicate, _tokens(lit.atom.args, names)) for lit in named)
-    parts = sorted(_component(part, names) for part in _components(set(body) - set(named), names))
-    return fresh, tuple(codes), tuple(parts)
+    found = [_component(part, names) for part in _components(set(body) - set(named), names)]
+    parts = sorted(found, key=lambda part: part[0])
+    node = len(fresh), tuple(codes), tuple(part for part, _ in parts)
+    return node, (*fresh, *(variable for _, order in parts for variable in order))
 
 
-def _component(body: Collection[Literal], names: _Names) -> _Node:
+def _component(body: Collection[Literal], names: _Names) -> _Ordered:
     classes: dict[int, list[Variable]] = {}
     for variable, colour in _refine(body, names).items():
         classes.setdefault(colour, []).append(variable)
     alone = [classes[colour][0] for colour in sorted(classes) if len(classes[colour]) == 1]
     if alone:
         numbered = {v: len(names) + place for place, v in enumerate(alone)}
-        return _node(body, {**names, **numbered}, len(alone))
+        return _node(body, {**names, **numbered}, alone)
     tied = classes[min(classes, key=lambda colour: (len(classes[colour]), colour))]
-    trials: list[Variable] = []
+    orbit = {variable: variable for variables in classes.values() for variable in variables}
+    tried: dict[_Node, tuple[Variable, ...]] = {}
+    seen: list[Variable] = []
     for variable in tied:
-        if not any(_exchangeable(body, variable, tried) for tried in trials):
-            trials.append(variable)
-    return min(_node(body, {**names, variable: len(names)}, 1) for variable in trials)
+        alike = _root(orbit, variable)
+        if any(_root(orbit, other) == alike or _exchangeable(body, variable, other) for other in seen):
+            continue
+        seen.append(variable)
+        node, order = _node(body, {**names, variable: len(names)}, [variable])
+        for one, other in zip(order, tried.setdefault(node, order), strict=True):  # a symmetry of the body
+            orbit[_root(orbit, one)] = _root(orbit, other)
+    best = min(tried)
+    return best, tried[best]
+
+
+def _root(parents: dict[Variable, Variable], variable: Variable) -> Variable:
+    """The variable that stands for all that are known to be alike."""
+    while parents[variable] != variable:
+        parents[variable] = variable = parents[parents[variable]]
+    return variable
 
 
 def _components(body: Iterable[Literal], names: Mapping[Variable, int]) -> Iterator[set[Literal]]:

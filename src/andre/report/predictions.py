@@ -13,7 +13,7 @@ from andre.arrays import Ints
 from andre.completion import Completion
 from andre.evaluation import covers, literal_truth
 from andre.facts import FactBase, Key, RawTable, Relation, TruthRows
-from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer
+from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer, missing_relations
 from andre.learning import Result, RuleClassifier, Theory
 from andre.logic import Atom, Evidence, Program
 from andre.runs import Run, TableSource, program_of
@@ -115,6 +115,12 @@ def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str
         rules = tuple(rule for rule in _with_chances(run) if rule.probability)
         return _apply_once(Program(rules), facts.select("train"))
     return infer(run.program, _evidence(run, facts), engine=engine, memory_limit=memory_limit)
+
+
+def lacking(run: Run, facts: FactBase) -> list[Key]:
+    """The relations that the rules of a run read and that neither new facts nor its background have."""
+    known = run.with_background(facts) if isinstance(run, Theory) else facts
+    return missing_relations(program_of(run), known)
 
 
 def explain_atom(run: Run, facts: FactBase, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:

@@ -2,10 +2,21 @@
 
 from andre.runs.checkpoint import Checkpoint, keepers
 from andre.runs.origin import FactSource, Origin, TableSource, digest, versions
-from andre.runs.saving import Run, RunFolder, is_run, load, load_origin, program_of, prolog, save
+from andre.runs.saving import (
+    DirectionFolder,
+    Run,
+    RunFolder,
+    is_run,
+    load,
+    load_origin,
+    program_of,
+    prolog,
+    save,
+)
 
 __all__ = [
     "Checkpoint",
+    "DirectionFolder",
     "FactSource",
     "Origin",
     "Run",

@@ -13,7 +13,7 @@ import torch
 from andre.errors import CheckpointError
 from andre.learning import Candidate, Config, Finished, Look, ProgressKeeper, Runs, State
 from andre.runs.codec import fingerprint
-from andre.runs.folder import IndexedFolder
+from andre.runs.folder import IndexedFolder, warn_of
 from andre.samples import Codes, Sample
 
 
@@ -72,9 +72,12 @@ class Checkpoint(ProgressKeeper):
             self._store.delete()
 
     def save(self, state: State) -> None:
-        """Write the state, whole or not at all."""
+        """Write the state, whole or not at all; where that fails, learning goes on, with a warning."""
         parts = {field.name: getattr(state, field.name) for field in fields(_Progress)}
-        self._store.write(_Progress(**parts), task=self._task)
+        try:
+            self._store.write(_Progress(**parts), task=self._task)
+        except OSError as error:
+            warn_of(error, self.folder)
         self._saved = time.monotonic()
 
     def restore(self, state: State, device: torch.device) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,14 +19,22 @@ from typing import Any, TypeVar
 from safetensors.numpy import load, save
 
 import andre
-from andre.errors import CheckpointError
-from andre.files import write_whole
+from andre.errors import AndreWarning, CheckpointError
+from andre.files import locked, write_whole
 from andre.runs.codec import Tensors, decode, encode
 
 ValueT = TypeVar("ValueT")
 
 #: Raised whenever what is saved changes.
-_FORMAT = 1
+_FORMAT = 2
+
+
+def warn_of(error: OSError, folder: Path) -> None:
+    """Say that a folder cannot be written to, while the work goes on."""
+    reason = error.strerror or str(error)
+    warnings.warn(
+        AndreWarning(f"{folder} cannot be written to ({reason}): nothing is saved there"), stacklevel=2
+    )
 
 
 @dataclass(frozen=True)
@@ -70,19 +79,23 @@ class IndexedFolder:
         plain = encode(content, tensors)
         data = save(tensors)
         digest = hashlib.sha256(data).hexdigest()
-        write_whole(self._file(digest), data)
-        if program is not None:
-            write_whole(self.path / "program.pl", program)
         version = {"format": _FORMAT, "andre": andre.__version__}
         index = {**version, **encode(entries, {}), "tensors": digest, "content": plain}
         # A line for each entry, so that a person sees what kind of run it is without scrolling.
         lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in index.items()]
-        write_whole(self.index, "{\n" + ",\n".join(lines) + "\n}\n")
-        self._delete_tensors(keep=self._file(digest))
+        with locked(self.path):  # else another process would delete these tensors, taking them for old ones
+            write_whole(self._file(digest), data)
+            # Between two programs there is none, so that none stands beside the index of another.
+            (self.path / "program.pl").unlink(missing_ok=True)
+            write_whole(self.index, "{\n" + ",\n".join(lines) + "\n}\n")
+            if program is not None:
+                write_whole(self.path / "program.pl", program)
+            self._delete_tensors(keep=self._file(digest))
 
     def delete(self) -> None:
-        """Delete the index and the tensors, and no other file."""
+        """Delete the index, the program and the tensors, and no other file."""
         self.index.unlink(missing_ok=True)
+        (self.path / "program.pl").unlink(missing_ok=True)
         self._delete_tensors()
 
     def read(self) -> dict[str, Any]:
@@ -99,6 +112,8 @@ class IndexedFolder:
     def content(self, index: Mapping[str, Any], kind: type[ValueT]) -> ValueT:
         """The content that an index describes; any change to the tensors is damage."""
         with self.decoding():
+            if not self._file(index["tensors"]).is_file():  # a pipe would be waited for
+                raise ValueError(f"there is no file {self._file(index['tensors']).name}")
             data = self._file(index["tensors"]).read_bytes()
             if hashlib.sha256(data).hexdigest() != index["tensors"]:
                 raise ValueError(f"{self._file(index['tensors']).name} has changed")

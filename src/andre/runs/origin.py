@@ -13,7 +13,18 @@ from importlib.metadata import version
 from pathlib import Path
 
 import andre
-from andre.facts import FactBase, LabelledRows, RawTable, TruthRows, World, read_examples, read_source
+from andre.facts import (
+    FactBase,
+    LabelledRows,
+    RawTable,
+    Selection,
+    TruthRows,
+    World,
+    read_examples,
+    read_source,
+    table_parts,
+    without_password,
+)
 from andre.samples import RuleSpace
 
 
@@ -38,7 +49,7 @@ def versions() -> dict[str, str]:
 class TableSource:
     """A table of examples, and how its columns were read."""
 
-    path: str
+    path: str  #: of a file, or of a database with the name of the table after a #
     sha256: str
     label: str = "h"
     weight: str | None = None
@@ -49,8 +60,8 @@ class TableSource:
 
     @property
     def is_there(self) -> bool:
-        """Whether the table is still at its path, unchanged."""
-        path = Path(self.path)
+        """Whether the table, or the database that it is of, is still at its path, unchanged."""
+        path = Path(table_parts(self.path)[0])
         return path.is_file() and digest(path) == self.sha256
 
     def rows(self) -> tuple[LabelledRows, LabelledRows | None]:
@@ -71,16 +82,25 @@ class TableSource:
 
 @dataclass(frozen=True)
 class FactSource:
-    """Where facts were read: a file, a folder, or the name of a built-in task or dataset."""
+    """Where facts were read: a file, folder or database, or the name of a built-in task or dataset."""
 
     name: str
     format: str | None = None  #: if the user named it
     sha256: str = ""  #: of a file
     world: World = "closed"  #: what no file says of itself
+    selection: Selection = field(default_factory=Selection)  #: of a database: what is read
 
     @classmethod
-    def of(cls, name: str, format: str | None = None, world: World = "closed") -> FactSource:
+    def of(
+        cls,
+        name: str,
+        format: str | None = None,
+        world: World = "closed",
+        selection: Selection | None = None,
+    ) -> FactSource:
         """The source that `name` means now: a path is made absolute, a file gets its digest.
+
+        The password of an address is not kept.
 
         Examples
         --------
@@ -89,8 +109,9 @@ class FactSource:
         """
         path = Path(name)
         if not path.exists():
-            return cls(name, format, world=world)
-        return cls(str(path.resolve()), format, digest(path) if path.is_file() else "", world)
+            return cls(without_password(name), format, "", world, selection or Selection())
+        known = digest(path) if path.is_file() else ""
+        return cls(str(path.resolve()), format, known, world, selection or Selection())
 
     @property
     def is_there(self) -> bool:
@@ -102,12 +123,12 @@ class FactSource:
 
     def read(self) -> FactBase:
         """The facts."""
-        return read_source(self.name, self.format, self.world)
+        return read_source(self.name, self.format, self.world, self.selection)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """How a run came to be.
+    """How a run came to be; the password of a database is not kept.
 
     Examples
     --------
@@ -120,6 +141,9 @@ class Origin:
     started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     table: TableSource | None = None
     facts: FactSource | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "command", tuple(map(without_password, self.command)))
 
     @property
     def line(self) -> str:

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias, get_type_hints
 
 import andre
 from andre.arrays import Ints
-from andre.completion import Body, Completion
+from andre.completion import Completion, CompletionConfig, DirectionRules, Graph, PackedRules
 from andre.errors import CheckpointError
-from andre.facts import FactBase, Relation, World
+from andre.facts import Background, FactBase, Relation, World
 from andre.learning import (
     CrispRules,
     Definition,
@@ -32,15 +33,21 @@ from andre.learning import (
     Theory,
     WeightedRules,
 )
-from andre.logic import Atom, Program, Rule, tell_count, to_prolog
+from andre.logic import Atom, Program, tell_count, to_prolog
 from andre.runs.codec import decode, fingerprint
-from andre.runs.folder import IndexedFolder
+from andre.runs.folder import IndexedFolder, warn_of
 from andre.runs.origin import Origin
 from andre.samples import RuleSpace
+
+#: Letters of a relation's name that a folder is named by.
+_LONGEST = 100
 
 #: What a saved run may hold: rules learned from a table, from truth values, from facts, or a completed
 #: knowledge base.
 Run: TypeAlias = RuleClassifier | Result | Theory | Completion
+
+#: Rules of a completion that are written as Prolog, for people.
+_MOST_RULES = 50_000
 
 
 def save(run: Run, path: Path | str, origin: Origin | None = None) -> None:
@@ -70,7 +77,7 @@ def save(run: Run, path: Path | str, origin: Origin | None = None) -> None:
     'andre fit four.csv'
     """
     if isinstance(run, Theory):
-        folder = RunFolder(path, origin)
+        folder = RunFolder(path, origin, fingerprint((run.plan, [made.program for made in run])))
         for definition in run:
             folder.keep(definition)
         folder.close(run)
@@ -97,6 +104,8 @@ def load(path: Path | str) -> Run:
     CheckpointError
         If there is no run, or one that is damaged or of another version.
     """
+    if not isinstance(path, Path | str):
+        raise CheckpointError(f"a {type(path).__name__} is no path: give the folder that a run was saved in")
     folder = IndexedFolder(Path(path))
     index = _index(folder)
     kind = index.get("kind")
@@ -107,8 +116,8 @@ def load(path: Path | str) -> Run:
             return folder.content(index, _Classifying).classifier()
         if kind == "theory":
             found = folder.content(index, _Learned)
-            definitions = [_read_target(folder.path, target).definition for target in found.targets]
-            return Theory(tuple(definitions), found.plan, found.skipped)
+            definitions = [_read_target(folder.path, name, found.task).definition for name in found.targets]
+            return Theory(tuple(definitions), found.plan, found.skipped, found.background, found.prolog)
         if kind == "completion":
             return folder.content(index, _Completed).completion()
         if kind == "target":
@@ -146,6 +155,15 @@ def prolog(run: Run) -> str:
     ]
     if isinstance(run, Theory):
         remarks += [f"% {made.target} is weak: {made.weak}\n" for made in run if made.weak is not None]
+    if (
+        isinstance(run, Completion)
+        and (count := sum(len(some.bodies) for some in run.features.values())) > _MOST_RULES
+    ):
+        few = _MOST_RULES // len(run.features)
+        remarks.append(
+            f"% Of {count:,} rules, the {few:,} surest of each relation and side; the run has all.\n"
+        )
+        return "".join(remarks) + to_prolog(run.surest_rules(few), rounded=True)
     return "".join(remarks) + to_prolog(program_of(run), rounded=True)
 
 
@@ -165,7 +183,8 @@ class RunFolder:
 
     A target that was learned before from the same facts by the same plan is
     read from it, unless Ctrl-C cut its learning short, or the time limit did
-    and there is more time now.
+    and there is more time now. Where the folder cannot be written to, learning goes
+    on, with a warning: `failed` says why.
 
     Parameters
     ----------
@@ -173,16 +192,21 @@ class RunFolder:
         The folder; made if there is none.
     origin
         Where the run comes from, for its report.
+    task
+        What tells this run from others, where `begin` is not called.
     """
 
-    def __init__(self, folder: Path | str, origin: Origin | None = None) -> None:
+    def __init__(self, folder: Path | str, origin: Origin | None = None, task: str = "") -> None:
         self.folder, self.origin = Path(folder), origin
         self._store = IndexedFolder(self.folder)
         self._store.check_path()
-        self._task, self._time_limit = "", 0.0
+        self._task, self._time_limit = task, 0.0
+        self._is_learning = False
+        self.failed: OSError | None = None
 
     def begin(self, facts: FactBase, plan: Plan) -> None:
         """Say what is learned from, and how."""
+        self._is_learning = True
         # Every target has its own folder; the time limit matters only where it was reached.
         config = plan.config.model_copy(update={"time_limit": None, "device": "cpu"})
         aimless = replace(plan, language=replace(plan.language, target=""), config=config)
@@ -193,7 +217,7 @@ class RunFolder:
     def known(self, target: str) -> Definition | None:
         """The definition of a target that need not be learned again."""
         try:
-            found = _read_target(self.folder, target)
+            found = _read_target(self.folder, target, self._task)
         except CheckpointError:  # none, or none that can be read
             return None
         stopped = found.definition.result.stopped
@@ -203,15 +227,87 @@ class RunFolder:
     def keep(self, definition: Definition) -> None:
         """Write the definition of one target."""
         content = _Target(self._task, self._time_limit, definition)
-        _target_folder(self.folder, definition.target).write(
-            content, to_prolog(definition.program, rounded=True), kind="target"
-        )
+        with self._going_on():
+            _target_folder(self.folder, definition.target, self._task).write(
+                content, to_prolog(definition.program, rounded=True), kind="target"
+            )
 
     def close(self, theory: Theory) -> None:
         """Write the program of all targets, and the index that makes the folder a run."""
         targets = tuple(definition.target for definition in theory)
-        content = _Learned(theory.plan, targets, theory.skipped)
-        self._store.write(content, prolog(theory), kind="theory", origin=self.origin)
+        content = _Learned(theory.plan, targets, theory.skipped, theory.background, theory.prolog, self._task)
+        if self.failed is not None:  # a run without some of its targets would be damaged
+            return
+        with self._going_on():
+            replaced = self._targets_of_another_task()
+            self._store.write(content, prolog(theory), kind="theory", origin=self.origin)
+            for folder in replaced:
+                folder.delete()
+                with suppress(OSError):  # it holds files of others
+                    folder.path.rmdir()
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        """Let no failure to write cost what is being learned."""
+        try:
+            yield
+        except OSError as error:
+            if not self._is_learning:
+                raise
+            if self.failed is None:
+                warn_of(error, self.folder)
+            self.failed = error
+
+    def _targets_of_another_task(self) -> list[IndexedFolder]:
+        """The folders of the targets of the run that is here already, unless they are of the same task."""
+        try:
+            found = self._store.content(self._store.read(), _Learned)
+        except CheckpointError:  # none, or one of another kind
+            return []
+        old = [] if found.task == self._task else found.targets
+        return [_target_folder(self.folder, name, found.task) for name in old]
+
+
+class DirectionFolder:
+    """The directions of a completion that is being learned, so that a stopped run goes on where it was.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run; they lie in `directions` in it, until `close`.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self._path, self._task = Path(folder) / "directions", ""
+
+    def begin(self, graph: Graph, config: CompletionConfig) -> None:
+        """Say what is learned from, and how; what the time limit cuts is not kept."""
+        plain = config.model_copy(update={"time_limit": None, "memory": None})
+        parts = (graph.relations, graph.n, graph.train, graph.valid, graph.assumed)
+        self._task = fingerprint((andre.__version__, *parts, plain))
+
+    def known(self, step: int) -> DirectionRules | None:
+        """A direction that need not be learned again."""
+        folder = self._folder(step)
+        try:
+            index = folder.read()
+            return folder.content(index, DirectionRules) if index.get("task") == self._task else None
+        except CheckpointError:  # none, or none that can be read
+            return None
+
+    def keep(self, rules: DirectionRules) -> None:
+        """Write one direction."""
+        self._folder(rules.step).write(rules, kind="direction", task=self._task)
+
+    def close(self) -> None:
+        """Delete them all: what was learned lies in the run."""
+        if self._path.is_dir():
+            for file in self._path.iterdir():
+                file.unlink()
+            self._path.rmdir()
+
+    def _folder(self, step: int) -> IndexedFolder:
+        return IndexedFolder(self._path, name=str(step))
 
 
 @dataclass(frozen=True)
@@ -230,6 +326,9 @@ class _Learned:
     plan: Plan
     targets: tuple[str, ...]
     skipped: Mapping[str, str]
+    background: Program = field(default=Program())
+    prolog: Background | None = None
+    task: str = ""  #: as in its targets
 
 
 @dataclass(frozen=True)
@@ -242,7 +341,7 @@ class _Classifying:
 
     @classmethod
     def of(cls, run: RuleClassifier) -> _Classifying:
-        names = {field.name for field in fields(run)} - {"rules", "path"}
+        names = {one.name for one in fields(run)} - {"rules", "path"}
         rest = {name: getattr(run, name) for name in sorted(names)}
         bare = RuleSpace(run.rules.space.head, (Atom("left_out"),))
         return cls(replace(run.rules, space=bare), _in_space(run.path, bare), rest)
@@ -276,22 +375,22 @@ class _Completed:
     relations: tuple[Relation, ...]
     world: World
     assumed: Ints
-    bodies: Mapping[int, tuple[Body | Rule, ...]]
+    rules: Mapping[int, PackedRules]  #: by step
     rest: Mapping[str, Any]  #: all other fields of a `Completion`
 
     @classmethod
     def of(cls, done: Completion) -> _Completed:
         facts, relations = done.facts, tuple(done.facts.relations.values())
-        bodies = {step: tuple(features.bodies) for step, features in done.features.items()}
-        names = {field.name for field in fields(done)} - {"facts", "graph", "features"}
+        rules = {step: PackedRules.of(features) for step, features in done.features.items()}
+        names = {one.name for one in fields(done)} - {"facts", "graph", "features"}
         rest = {name: getattr(done, name) for name in sorted(names)}
-        return cls(facts.constants, relations, facts.world, done.graph.assumed, bodies, rest)
+        return cls(facts.constants, relations, facts.world, done.graph.assumed, rules, rest)
 
     def completion(self) -> Completion:
         facts = FactBase.from_relations(self.constants, self.relations, world=self.world)
         hints = get_type_hints(Completion)
         rest = {name: decode(hints[name], part, {}) for name, part in self.rest.items()}
-        return Completion.restored(facts, self.assumed, self.bodies, **rest)
+        return Completion.restored(facts, self.assumed, self.rules, **rest)
 
 
 def _index(folder: IndexedFolder) -> dict[str, Any]:
@@ -317,14 +416,17 @@ def _has_targets(folder: Path) -> bool:
     return any(folder.glob("targets/*/run.json"))
 
 
-def _target_folder(folder: Path, target: str) -> IndexedFolder:
-    """The folder of a target: its name made fit for any file system, and still unique."""
-    plain = re.sub(r"[^A-Za-z0-9_-]", "_", target)
+def _target_folder(folder: Path, target: str, task: str) -> IndexedFolder:
+    """The folder of a target: its name made fit for any file system, and still unique.
+
+    Each task has its own, so that one that is stopped leaves the run that was there before as it was.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", target)[:_LONGEST]
     if plain.replace("_", "/") != target:
-        plain += "-" + hashlib.sha256(target.encode()).hexdigest()[:8]
-    return IndexedFolder(folder / "targets" / plain)
+        plain += "-" + hashlib.sha256(target.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return IndexedFolder(folder / "targets" / "-".join(filter(None, (plain, task[:8]))))
 
 
-def _read_target(folder: Path, target: str) -> _Target:
-    place = _target_folder(folder, target)
+def _read_target(folder: Path, target: str, task: str) -> _Target:
+    place = _target_folder(folder, target, task)
     return place.content(_index(place), _Target)

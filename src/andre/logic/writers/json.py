@@ -52,6 +52,8 @@ def from_json(text: str, source: str = "<text>") -> Program:
         document = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise LogicError(f"{source}, line {error.lineno}: this is not JSON: {error.msg}") from None
+    except ValueError:
+        raise LogicError(f"{source} has a number of thousands of digits: write it shorter") from None
     except RecursionError:
         raise LogicError(f"{source} nests too deep for a program") from None
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
