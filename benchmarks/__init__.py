@@ -96,6 +96,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "ranking:bench_ranking",
         {"datasets": None, "pools": None, "seed": 0, "workers": 2},
     ),
+    "graphs": Benchmark(
+        "Graphs of real size",
+        "graphs:bench_graphs",
+        {"datasets": None, "seed": 0, "workers": 2},
+    ),
     "proposals": Benchmark(
         "What gradient descent adds to a ranking",
         "proposals:bench_proposals",
@@ -185,6 +190,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "Speed",
         "speed:bench_speed",
         {},
+    ),
+    "device": Benchmark(
+        "A CUDA device",
+        "device:bench_device",
+        {"rows": 10**6, "device": "cuda", "seed": 0},
     ),
     "limits": Benchmark(
         "Time limits",

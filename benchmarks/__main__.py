@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ _OPTIONS = {
     "first": ("--first", "the first of the seeds"),
     "folds": ("--folds", "in how many parts noisy examples are held out"),
     "seed": ("--seed", "draws samples and first weights"),
-    "device": ("--device", "where runs of preset paper are trained: cpu or cuda"),
+    "device": ("--device", "where runs are trained: cpu or cuda"),
     "workers": ("--jobs", "how many processes share the work"),
     "preset": ("--preset", "default, or paper for the paper's own settings (slow)"),
     "cells": ("--cells", "only these, e.g. R1,R2:500,R5:500:45: task, training rows, noise in per cent"),
@@ -63,6 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="NAME", required=True)
     out = argparse.ArgumentParser(add_help=False)
     out.add_argument("--out", type=Path, help="write OUT/benchmarks/*.json, figures and OUT/benchmarks.md")
+    out.add_argument(
+        "--pieces", type=Path, help="keep every piece that is done here, and go on from there another time"
+    )
     for name, benchmark in BENCHMARKS.items():
         command = commands.add_parser(
             name,
@@ -95,22 +99,29 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _measure(name: str, out: Path | None, *, as_json: bool = False, **settings: Any) -> None:
+def _measure(
+    name: str, out: Path | None, pieces: Path | None, *, as_json: bool = False, **settings: Any
+) -> None:
+    from benchmarks.processes import keep_pieces
+
     if settings.get("seeds", 1) < 1:
         raise AndreError("--seeds must be at least 1")
-    with _progress(name) as tick:
+    with _progress(name) as tick, keep_pieces(pieces):
         report = BENCHMARKS[name].measure(tick, **settings)
+    if pieces is not None:
+        said = "Measured piece by piece, perhaps in several starts: the time in all is that of the last."
+        report = replace(report, notes=(*report.notes, said))
     if out is not None:
         report.write(out)
     _show(report, as_json=as_json)
 
 
-def _measure_all(out: Path | None) -> int:
+def _measure_all(out: Path | None, pieces: Path | None) -> int:
     """Measure every benchmark as published; 1 where the page is not what these measurements alone make."""
     left_out = []
     for name in BENCHMARKS:
         try:
-            _measure(name, out)
+            _measure(name, out, pieces)
         except DataError as error:  # its datasets are neither here nor to be had
             sys.stderr.write(f"bench: {name} left out: {error}\n")
             left_out.append(name)

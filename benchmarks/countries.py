@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -161,8 +161,8 @@ def judge_regions(
         config = pool_config(source.pool or "gradient", seed)
         tried = complete(hidden, config, source.rules(hidden, seed))
         done = relearn(tried, facts, source.rules(facts, seed))
-    valid = _ranked_first(tried, "valid", whole.regions)
-    test = _ranked_first(done, "test", whole.regions)
+    regions = {str(facts.constants[region]) for region in whole.regions}
+    valid, test = _ranked_first(tried, "valid", regions), _ranked_first(done, "test", regions)
     step = done.graph.relations.index("locatedIn")
     countries = done.graph.pairs(step, "test")[:, 0]
     return Regions(
@@ -175,14 +175,16 @@ def judge_regions(
         first=int(test.sum()),
         first_of_all=int((done.ranks("test")[step].of("pessimistic") == 1).sum()),
         test=len(test),
-        missed=tuple(str(facts.constants[country]) for country in countries[~test].tolist()),
+        missed=tuple(str(done.facts.constants[country]) for country in countries[~test].tolist()),
         seconds=time.perf_counter() - began,
     )
 
 
-def _ranked_first(done: Completion, mark: str, regions: list[int]) -> Bools:
-    """Whether the region of each fact with this mark (valid, test) scores above all other regions."""
+def _ranked_first(done: Completion, mark: str, names: Set[str]) -> Bools:
+    """Whether the region of each fact with this mark (valid, test) scores above all other named regions."""
     step = done.graph.relations.index("locatedIn")
+    # `complete` numbers constants in an order of its own.
+    regions = [code for code, name in enumerate(done.facts.constants) if str(name) in names]
     pairs = done.graph.pairs(step, mark)
     scores = done.scorer.scores(done.features[step], pairs[:, 0])[:, regions]  # [Q, regions]
     is_own = np.array(regions) == pairs[:, 1:]  # [Q, regions]

@@ -75,11 +75,12 @@ def find_folders(name: str = "ilp") -> Path | None:
 def stated(folder: Path, scratch: Path, place: int = 0, folds: int = 1) -> Source:
     """A folder as it is, with its test.pl where it has one; or one fold of it.
 
-    The examples of a fold that are held out have the labels of `CLEAN`, where it knows the task.
+    What test.pl states beside examples is a world of its own: it replaces those relations of the
+    background. The examples of a fold that are held out have the labels of `CLEAN`, where it knows the task.
     """
     if folds == 1:
         test = folder / "test.pl"
-        held = _write(folder, scratch / "test", test.read_text()) if test.is_file() else None
+        held = _held_out(folder, scratch / "test", test.read_text()) if test.is_file() else None
         return Source(folder.name, folder, held)
     kept, out = split_examples((folder / "exs.pl").read_text(), place, folds)
     if folder.name in CLEAN:
@@ -96,23 +97,11 @@ def stated(folder: Path, scratch: Path, place: int = 0, folds: int = 1) -> Sourc
     return Source(folder.name, train, test, place=place)
 
 
-_MOLECULES = """\
-head_pred(active,1).
-body_pred(atm,5).
-body_pred(bond,4).
-body_pred(logp,2).
-body_pred(lumo,2).
-type(active,(molecule,)).
-type(atm,(molecule,atom,element,kind,charge)).
-type(bond,(molecule,atom,atom,bond)).
-type(logp,(molecule,hydrophobicity)).
-type(lumo,(molecule,energy)).
-"""
-
-
 def mutagenesis(folder: Path, scratch: Path, place: int) -> Source:
     """One of the ten folds of the 188 molecules, as their authors made them: s1.pl to s10.pl."""
-    background = "".join((folder / name).read_text() for name in ("atom_bond.pl", "logp.pl", "lumo.pl"))
+    files = ("atom_bond.pl", "logp.pl", "lumo.pl", "ring_struc.pl")
+    # The file of rings writes lists of lists as <...>, which is not Prolog.
+    background = "".join((folder / name).read_text() for name in files).translate({60: "[", 62: "]"})
     parts: dict[str, list[str]] = {"train": [], "test": []}
     for number in range(10):
         text = (folder / "188" / f"s{number + 1}.pl").read_text()
@@ -121,9 +110,9 @@ def mutagenesis(folder: Path, scratch: Path, place: int) -> Source:
         parts["test" if number == place else "train"] += lines
     for name, lines in parts.items():
         (scratch / name).mkdir(parents=True)
-        for file, text in (("bk.pl", background), ("bias.pl", _MOLECULES), ("exs.pl", "".join(lines))):
-            (scratch / name / file).write_text(text)
-    return Source("mutagenesis", scratch / "train", scratch / "test", place=place)
+        (scratch / name / "bk.pl").write_text(background)
+        (scratch / name / "exs.pl").write_text("".join(lines))
+    return Source("mutagenesis", scratch / "train", scratch / "test", "active/1", place=place)
 
 
 def split_examples(
@@ -147,6 +136,22 @@ def split_examples(
         for number, atom in enumerate(atoms):
             (out if number % folds == place else kept).append((sign == "pos", atom))
     return kept, out
+
+
+def _held_out(folder: Path, copy: Path, text: str) -> Path:
+    """A copy of a folder with the examples of a test file, whose other relations are the file's own."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    examples = [line for line in lines if re.match(r"\s*(pos|neg)\(", line)]
+    own = [line for line in lines if line not in set(examples)]
+    _write(folder, copy, "\n".join(examples) + "\n")
+    names = {line.split("(")[0].strip() for line in own}
+    kept = [
+        line
+        for line in (folder / "bk.pl").read_text().splitlines()
+        if line.split("(")[0].strip() not in names
+    ]
+    (copy / "bk.pl").write_text("\n".join([*kept, *own]) + "\n")
+    return copy
 
 
 def _write(folder: Path, copy: Path, examples: str) -> Path:

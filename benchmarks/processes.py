@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TypeVar
 
 import torch
 
 from andre.errors import AndreError
+from andre.files import write_whole
 from benchmarks import Tick, silent
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+
+#: The folder that keeps pieces of work that are done.
+_KEPT: ContextVar[Path | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def keep_pieces(folder: Path | None) -> Iterator[None]:
+    """Within this, `run_all` keeps every piece that is done in a folder, and takes from there what it has.
+
+    So a benchmark of hours that was stopped goes on where it was. A piece is known by the function and by
+    what was given to it: after a change of the code the folder is to be emptied.
+    """
+    before = _KEPT.set(folder)
+    try:
+        yield
+    finally:
+        _KEPT.reset(before)
 
 
 def run_all(
@@ -41,6 +64,10 @@ def run_all(
     >>> run_all(abs, [-1, 2, -3], workers=1)
     [1, 2, 3]
     """
+    folder = _KEPT.get()
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        work = partial(_done_once, work, folder)
     if workers <= 1 or len(given) <= 1:
         made = []
         with _one_thread():
@@ -58,6 +85,18 @@ def run_all(
         return [future.result() for future in futures]
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _done_once(work: Callable[[Given], Made], folder: Path, given: Given) -> Made:
+    """What a piece of work came to: from the folder, or done now and put there."""
+    name = f"{work.__module__}.{work.__qualname__}({given!r})"
+    path = folder / f"{hashlib.sha256(name.encode()).hexdigest()}.pickle"
+    if path.exists():
+        kept: Made = pickle.loads(path.read_bytes())
+        return kept
+    made = work(given)
+    write_whole(path, pickle.dumps(made))
+    return made
 
 
 def run_apart(work: Callable[..., Made], *given: object) -> Made:
