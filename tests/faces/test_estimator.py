@@ -159,7 +159,8 @@ def test_values_that_are_new_have_probabilities(people, model):
 def test_frames_of_polars(people, model):
     polars = pytest.importorskip("polars")
     table, labels = people
-    rows = polars.DataFrame({name: column.tolist() for name, column in table.items()})
+    gaps = table.astype(object).where(table.notna(), None)  # polars tells null from NaN
+    rows = polars.DataFrame({name: column.tolist() for name, column in gaps.items()})
     again = clone(model).fit(rows, polars.Series(labels.tolist()))
     assert str(again.program_) == str(model.program_)
     assert (again.predict(rows) == model.predict(table)).all()
