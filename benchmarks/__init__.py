@@ -64,7 +64,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "classical": Benchmark(
         "Ten classical tasks",
         "classical:bench_classical",
-        {"tasks": None, "seeds": 20, "workers": 16},
+        {"tasks": None, "seeds": 20, "device": "cpu", "workers": 16},
     ),
     "classical-paper": Benchmark(
         "Ten classical tasks, preset paper",
@@ -74,7 +74,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "noise": Benchmark(
         "Classical tasks under noise",
         "classical:bench_noise",
-        {"tasks": None, "seeds": 5, "first": 10, "workers": 2},
+        {"tasks": None, "seeds": 5, "first": 10, "device": "cpu", "workers": 2},
     ),
     "ilp": Benchmark(
         "Tasks of inductive logic programming",
@@ -144,22 +144,22 @@ BENCHMARKS: dict[str, Benchmark] = {
     "synthetic": Benchmark(
         "Synthetic programs R1-R6",
         "synthetic:bench_synthetic",
-        {"cells": None, "preset": "default", "seeds": 20, "workers": 16},
+        {"cells": None, "preset": "default", "seeds": 20, "device": "cpu", "workers": 16},
     ),
     "synthetic-paper": Benchmark(
         "Synthetic programs R1-R6, preset paper",
         "synthetic:bench_synthetic",
-        {"cells": None, "preset": "paper", "seeds": 20, "workers": 16},
+        {"cells": None, "preset": "paper", "seeds": 20, "device": "cpu", "workers": 16},
     ),
     "ablation": Benchmark(
         "Ablation: attention against product operators",
         "operators:bench_ablation",
-        {"cells": None, "preset": "default", "seeds": 20, "workers": 16},
+        {"cells": None, "preset": "default", "seeds": 20, "device": "cpu", "workers": 16},
     ),
     "ablation-paper": Benchmark(
         "Ablation: attention against product operators, preset paper",
         "operators:bench_ablation",
-        {"cells": None, "preset": "paper", "seeds": 5, "workers": 16},
+        {"cells": None, "preset": "paper", "seeds": 5, "device": "cpu", "workers": 16},
     ),
     "operators": Benchmark(
         "Operators against minimum and maximum",
@@ -174,7 +174,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "wide": Benchmark(
         "Wide rule spaces",
         "synthetic:bench_wide",
-        {"m": 50, "rows": 5000, "noise": 0.1, "seeds": 10, "workers": 10},
+        {"m": 50, "rows": 5000, "noise": 0.1, "seeds": 10, "device": "cpu", "workers": 10},
     ),
     "tables": Benchmark(
         "Tables as people have them",

@@ -22,7 +22,7 @@ _OPTIONS = {
     "first": ("--first", "the first of the seeds"),
     "folds": ("--folds", "in how many parts noisy examples are held out"),
     "seed": ("--seed", "draws samples and first weights"),
-    "device": ("--device", "where runs are trained: cpu or cuda"),
+    "device": ("--device", "where runs are trained: cpu, cuda or auto"),
     "workers": ("--jobs", "how many processes share the work"),
     "preset": ("--preset", "default, or paper for the paper's own settings (slow)"),
     "cells": ("--cells", "only these, e.g. R1,R2:500,R5:500:45: task, training rows, noise in per cent"),

@@ -202,13 +202,13 @@ def _length(program: Program, facts: FactBase, definition: Definition) -> float:
 
 
 def bench_classical(
-    tasks: str | None = None, seeds: int = 2, workers: int = 1, tick: Tick = silent
+    tasks: str | None = None, seeds: int = 2, device: str = "cpu", workers: int = 1, tick: Tick = silent
 ) -> Report:
     """Learn every task from every seed, with all short bodies pooled and without."""
     chosen = parse_names(tasks, tuple(CLASSICAL_TASKS), "task")
     began = time.perf_counter()
     trials = [
-        Trial(task, seed, short_bodies=short)
+        Trial(task, seed, short_bodies=short, options={"device": device})
         for task in chosen
         for seed in range(seeds)
         for short in (True, False)
@@ -232,7 +232,12 @@ def bench_classical(
         name="classical",
         title=BENCHMARKS["classical"].title,
         protocol=_CLASSICAL_PROTOCOL,
-        settings={"seeds": seed_range(seeds), "tasks": len(chosen), "workers": workers},
+        settings={
+            "seeds": seed_range(seeds),
+            "tasks": len(chosen),
+            "device": device,
+            "workers": workers,
+        },
         seconds=time.perf_counter() - began,
         tables=(
             Table("Accuracy in the paper, and seeds recovered", columns, _lines(chosen, outcomes)),
@@ -310,6 +315,7 @@ def bench_noise(
     tasks: str | None = None,
     seeds: int = 2,
     first: int = 0,
+    device: str = "cpu",
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
@@ -318,7 +324,12 @@ def bench_noise(
     began = time.perf_counter()
     # The slow ones first: uncertain facts have as many distinct rows as there are groundings.
     drawn = range(first, first + seeds)
-    trials = [Trial(task, seed, c) for c in reversed(CONDITIONS) for task in chosen for seed in drawn]
+    trials = [
+        Trial(task, seed, condition, options={"device": device})
+        for condition in reversed(CONDITIONS)
+        for task in chosen
+        for seed in drawn
+    ]
     outcomes = run_all(attempt, trials, workers, tick)
     cells: Cells = {task: {str(condition): [] for condition in CONDITIONS} for task in chosen}
     for outcome in outcomes:
@@ -332,7 +343,12 @@ def bench_noise(
         name="noise",
         title=BENCHMARKS["noise"].title,
         protocol=_NOISE_PROTOCOL,
-        settings={"seeds": seed_range(seeds, first), "tasks": len(chosen), "workers": workers},
+        settings={
+            "seeds": seed_range(seeds, first),
+            "tasks": len(chosen),
+            "device": device,
+            "workers": workers,
+        },
         seconds=time.perf_counter() - began,
         tables=(
             _table("Seeds recovered", cells, lambda cell: share(sum(o.recovered for o in cell), len(cell))),

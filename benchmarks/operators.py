@@ -126,6 +126,7 @@ def bench_ablation(
     cells: str | None = None,
     seeds: int = 2,
     preset: str = "default",
+    device: str = "cpu",
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
@@ -136,7 +137,7 @@ def bench_ablation(
     began = time.perf_counter()
     keys = [(pipeline, operator) for pipeline in pipelines for operator in _COMPARED[preset]]
     trials = [
-        trial_of(cell, seed, preset, operators=operator, **pipelines[pipeline])
+        trial_of(cell, seed, preset, operators=operator, device=device, **pipelines[pipeline])
         for pipeline, operator in keys
         for cell in chosen
         for seed in range(seeds)
@@ -153,6 +154,7 @@ def bench_ablation(
             "preset": preset,
             "seeds": seed_range(seeds),
             "cells": len(chosen),
+            "device": device,
             "workers": workers,
         },
         seconds=time.perf_counter() - began,

@@ -208,13 +208,14 @@ def bench_synthetic(
     cells: str | None = None,
     seeds: int = 2,
     preset: str = "default",
+    device: str = "cpu",
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
     """Learn every cell from every seed."""
     chosen = parse_cells(cells)
     began = time.perf_counter()
-    trials = [trial_of(cell, seed, preset) for cell in chosen for seed in range(seeds)]
+    trials = [trial_of(cell, seed, preset, device=device) for cell in chosen for seed in range(seeds)]
     outcomes = run_all(attempt, trials, workers, tick)
     summaries = [
         Summary(cell, tuple(outcomes[place * seeds : (place + 1) * seeds]))
@@ -225,7 +226,13 @@ def bench_synthetic(
         name=name,
         title=BENCHMARKS[name].title,
         protocol=_SYNTHETIC_PROTOCOL,
-        settings={"preset": preset, "seeds": seed_range(seeds), "cells": len(chosen), "workers": workers},
+        settings={
+            "preset": preset,
+            "seeds": seed_range(seeds),
+            "cells": len(chosen),
+            "device": device,
+            "workers": workers,
+        },
         seconds=time.perf_counter() - began,
         tables=(
             Table(
@@ -317,15 +324,15 @@ def bench_wide(
     rows: int = 5000,
     noise: float = 0.1,
     seeds: int = 5,
+    device: str = "cpu",
     workers: int = 1,
     tick: Tick = silent,
 ) -> Report:
     """Recover a random program of three rules, another for every seed."""
     began = time.perf_counter()
     tasks = [random_task(m, 3, seed) for seed in range(seeds)]
-    trials = [
-        Trial(task, rows, noise, Config.preset("default", seed=seed)) for seed, task in enumerate(tasks)
-    ]
+    configs = [Config.preset("default", seed=seed, device=device) for seed in range(seeds)]
+    trials = [Trial(task, rows, noise, config) for task, config in zip(tasks, configs, strict=True)]
     outcomes = run_all(attempt, trials, workers, tick)
     lines = tuple(
         (
@@ -347,7 +354,14 @@ def bench_wide(
         name="wide",
         title=BENCHMARKS["wide"].title,
         protocol=_WIDE_PROTOCOL,
-        settings={"m": m, "rows": rows, "noise": noise, "seeds": seed_range(seeds), "workers": workers},
+        settings={
+            "m": m,
+            "rows": rows,
+            "noise": noise,
+            "seeds": seed_range(seeds),
+            "device": device,
+            "workers": workers,
+        },
         seconds=time.perf_counter() - began,
         tables=(Table(f"Three rules among {m} predicates", columns, lines),),
         notes=(

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from andre.errors import ConfigError
 from andre.evaluation import CrispSample
 from andre.learning.callbacks import Callback, Finished, Look, State, tell
 from andre.learning.choose.selection import Pruner
@@ -133,7 +134,10 @@ class Trainer:
                 return self.descent.step(runs, batches, rate, steps)
             except torch.OutOfMemoryError:  # the runs have not moved yet
                 if not self._train.halve():
-                    raise
+                    raise ConfigError(
+                        f"a step of {len(runs.moving)} runs does not fit into the memory of {self.device}, "
+                        f"however few rows are seen at a time: use device=cpu, or fewer restarts"
+                    ) from None
 
     def _look(self, state: State, runs: Runs, terms: Terms, logits: Tensor) -> None:
         """Note how the runs fare, read their programs, and let converged runs go."""
@@ -186,22 +190,26 @@ class _Examples:
             # So does one that holds every distinct example, however often these occur.
             balanced = balanced * min(1.0, batch / float(self._draw.sum()))
         self._labels = balanced.float().to(device)
-        #: All examples: together where they have several rows each, else so many at a time.
+        #: All examples, so many rows at a time; together, as long as memory lasts, where they share rows.
         self.every: tuple[Batch, ...]
-        if sample.members is None:
-            self._share_out(_TOGETHER)
-        else:
-            pooling = Pooling.of(sample.members, sample.n_rows, device)
-            self.every = (Batch(self._inputs, (self._labels[0], self._labels[1]), pooling),)
+        self._share_out(_TOGETHER if sample.members is None else sample.n_rows)
 
     def _share_out(self, most: int) -> None:
-        pieces, labels = self._inputs.pieces(most), self._labels
-        self.every = tuple(Batch(part, (labels[0, rows], labels[1, rows])) for rows, part in pieces)
+        """See so many rows at a time; a row that examples of several parts share is seen with each."""
+        labels, members = self._labels, self._members
+        if members is None:
+            pieces = self._inputs.pieces(most)
+            self.every = tuple(Batch(part, (labels[0, rows], labels[1, rows])) for rows, part in pieces)
+        elif self._inputs.n_rows <= most:
+            pooling = Pooling.of(members, self._inputs.n_rows, labels.device)
+            self.every = (Batch(self._inputs, (labels[0], labels[1]), pooling),)
+        else:
+            self.every = tuple(self._batch(torch.arange(run.start, run.stop)) for run in members.runs(most))
 
     def halve(self) -> bool:
         """See half as many rows at a time, if that can be: whether there is less to hold in memory now."""
-        rows = self.every[0].inputs.n_rows
-        if self._members is not None or self.size is not None or rows <= _FEWEST:
+        rows, parts = max(batch.inputs.n_rows for batch in self.every), len(self.every)
+        if self.size is not None or rows <= _FEWEST or parts == self._n:
             return False
         self._share_out(rows // 2)
         return True
@@ -218,20 +226,24 @@ class _Examples:
 
     def batches(self, seed: tuple[int, ...]) -> tuple[Batch, ...]:
         """All examples, or some drawn by their weights; the same for the same seed."""
-        labels = self._labels
         if self.size is None:
             return self.every
         state = int(np.random.SeedSequence(seed).generate_state(1)[0])
         generator = torch.Generator().manual_seed(state)
         index = torch.multinomial(self._draw, self.size, replacement=True, generator=generator)
-        chosen = index.to(labels.device)
-        drawn = labels[0, chosen], labels[1, chosen]
+        return (self._batch(index),)
+
+    def _batch(self, index: Tensor) -> Batch:
+        """Some examples and the rows that they have."""
+        device = self._labels.device
+        chosen = index.to(device)
+        labels = self._labels[0, chosen], self._labels[1, chosen]
         if self._members is None:
-            return (Batch(self._inputs.rows(chosen), drawn),)
+            return Batch(self._inputs.rows(chosen), labels)
         members = self._members.take(index.numpy())
         rows, place = np.unique(members.rows, return_inverse=True)
-        pooling = Pooling.of(Membership(members.starts, place.ravel()), len(rows), labels.device)
-        return (Batch(self._inputs.rows(torch.as_tensor(rows, device=labels.device)), drawn, pooling),)
+        pooling = Pooling.of(Membership(members.starts, place.ravel()), len(rows), device)
+        return Batch(self._inputs.rows(torch.as_tensor(rows, device=device)), labels, pooling)
 
     def accuracy(self, logits: Tensor) -> np.ndarray:
         """The share of labels that the soft programs get right, [k]."""

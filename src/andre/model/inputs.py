@@ -170,7 +170,8 @@ class Inputs:
         ]
         extreme = torch.stack([_extremes(part, own.detach(), op) for part, own in parts])  # [parts, U, R]
         origin = op.origin(extreme, 0)[0]
-        return op.finish(_added([_sums(part, own, op, self.n_rows, origin) for part, own in parts]), self.m)
+        sums = [_sums(part, own, op, self.n_rows, origin) for part, own in parts]
+        return op.finish(_added(sums), self.m, origin)
 
 
 def _sums(

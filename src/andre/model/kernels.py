@@ -9,6 +9,10 @@ Coefficients are scaled by -beta / ln 2 beforehand, so that a term is a power of
 two, which is what the hardware computes. Where no valuation is unknown, B is a
 polynomial of the second degree in it, which takes two multiplications and no
 comparison: what is left is little more than the exponential.
+
+Sharp attention is shifted by the smallest B. The difference, times a beta of a
+thousand, needs more digits than single precision has, so there B is computed in
+double precision, and only the exponential is not.
 """
 
 from __future__ import annotations
@@ -64,7 +68,10 @@ def _forward(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
     ROWS: tl.constexpr,
     RULES: tl.constexpr,
 ):
-    """Sums of exp(-beta B) and of B exp(-beta B) over the columns; where LEAST, the smallest B alone."""
+    """Sums of exp(-beta B) and of B exp(-beta B) over the columns; where LEAST, the smallest B alone.
+
+    Where SHIFTED, B is less the origin, and coefficients and origin are in double precision.
+    """
     u = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     r = tl.program_id(1) * RULES + tl.arange(0, RULES)
     in_u, in_r = u < n_rows, r < n_rules
@@ -74,12 +81,12 @@ def _forward(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
     weighted = tl.zeros((ROWS, RULES), dtype=tl.float32)
     if LEAST:
         total += float("-inf")
-    shift = tl.zeros((ROWS, RULES), dtype=tl.float32)
-    if SHIFTED:
-        shift = tl.load(origin + place, mask=inside, other=0.0)
+    shift = tl.load(origin + place, mask=inside, other=0.0) if SHIFTED else 0.0
     column, table = values + u, coefs + r
     for _ in range(n_columns):
         b = tl.load(column, mask=in_u, other=0.0)
+        if SHIFTED:
+            b = b.to(tl.float64)
         k0 = tl.load(table, mask=in_r, other=0.0)
         k1 = tl.load(table + n_rules, mask=in_r, other=0.0)
         k2 = tl.load(table + 2 * n_rules, mask=in_r, other=0.0)
@@ -88,7 +95,9 @@ def _forward(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
         if LEAST:
             total = tl.maximum(total, z)  # the scale is negative
         else:
-            w = tl.exp2(z - shift) if SHIFTED else tl.exp2(z)
+            if SHIFTED:
+                z = (z - shift).to(tl.float32)
+            w = tl.exp2(z)
             total += w
             weighted += w * z
         column += stride
@@ -138,20 +147,21 @@ def _backward(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
     at = first.to(tl.int64) * n_rules + r
     for _ in range(first, last):
         b = tl.load(column, mask=in_c, other=0.0)
+        if SHIFTED:
+            b = b.to(tl.float64)
         of_weight = tl.load(weight_grad + at, mask=in_r, other=0.0)
         of_value = tl.load(value_grad + at, mask=in_r, other=0.0)
         f1, f2, f3, z = _scaled(b[:, None], k0, k1, k2, k3, KNOWN)
         even = of_value - beta * of_weight
         steep = of_value * _LN2  # -beta B is z ln 2
-        exponent = z
         if SHIFTED:
-            exponent = z - tl.load(origin + at, mask=in_r, other=0.0)[None, :]
-        d_b = tl.exp2(exponent) * (even[None, :] + z * steep[None, :])
+            z = (z - tl.load(origin + at, mask=in_r, other=0.0)[None, :]).to(tl.float32)
+        d_b = tl.exp2(z) * (even[None, :] + z * steep[None, :])
         d0 += d_b
-        d1 += d_b * f1
-        d2 += d_b * f2
+        d1 += d_b * f1.to(tl.float32)
+        d2 += d_b * f2.to(tl.float32)
         if not KNOWN:
-            d3 += d_b * f3
+            d3 += d_b * f3.to(tl.float32)
         column += 1
         at += n_rules
     out = parts + tl.program_id(0).to(tl.int64) * (n_columns * terms * n_rules) + place
@@ -174,10 +184,15 @@ def _prepared(coefs: Tensor, scale: float, *, known: bool) -> Tensor:
     return torch.stack((k0 + k2, k1 - k2 + k3, -k3), dim=1)
 
 
+def _doubled(coefs: Tensor, origin: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """Coefficients and the scaled origin in double precision."""
+    return coefs.double(), (origin.double() * scale).contiguous()
+
+
 def softmin_sums(
     values: Tensor, coefs: Tensor, beta: float, origin: Tensor | None, *, known: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Sums over the columns of exp(-beta (B - origin)) and of B times it, [U, R] each.
+    """Sums over the columns of exp(-beta (B - origin)) and of B - origin times it, [U, R] each.
 
     Parameters
     ----------
@@ -193,7 +208,7 @@ def softmin_sums(
     (columns, rows), rules, scale = values.shape, coefs.shape[2], _scale(beta)
     total = coefs.new_empty(rows, rules)
     weighted = torch.empty_like(total)
-    shift = total if origin is None else (origin * scale).contiguous()
+    coefs, shift = (coefs, total) if origin is None else _doubled(coefs, origin, scale)
     _forward[_grid(rows, rules)](
         values, _prepared(coefs, scale, known=known), shift, total, weighted, rows, columns, rules,
         values.stride(0), 1 / scale,
@@ -234,7 +249,7 @@ def softmin_gradient(
     share = max(_FEWEST, triton.cdiv(rows, max(1, _PROGRAMS // tiles)))
     shares = triton.cdiv(rows, share)
     parts = coefs.new_empty(shares, columns, 3 if known else 4, rules)
-    shift = parts if origin is None else (origin * scale).contiguous()
+    coefs, shift = (coefs, parts) if origin is None else _doubled(coefs, origin, scale)
     _backward[(shares, triton.cdiv(columns, _COLUMNS), triton.cdiv(rules, _RULES))](
         values, _prepared(coefs, scale, known=known), shift, grads[0].contiguous(), grads[1].contiguous(),
         parts, rows, columns, rules, values.stride(0), beta, share,

@@ -5,6 +5,10 @@ terms, adds the terms up, and finishes the sums,
 
     value = finish(sum_j terms(b_j)).
 
+Where attention is sharp, terms are those of b_j less the extreme value of the
+b_j, the *origin*, which `finish` adds again: exponentials do not underflow, and
+gradients lose nothing to the difference of two large numbers.
+
 The sums are all that ever touches every value, which is why Boolean and
 graded inputs can be counted instead of visited (see `andre.model.conjunction`).
 """
@@ -48,13 +52,13 @@ class Operator(Protocol):
         """The extreme value along `dim` by which the terms are shifted."""
 
     def terms(self, b: Tensor, origin: Tensor | None = None) -> tuple[Tensor, ...]:
-        """What each value adds to the sums."""
+        """What each value, less the origin, adds to the sums."""
 
     def slopes(self, b: Tensor, origin: Tensor | None = None) -> tuple[Tensor, ...]:
         """The derivatives of the terms."""
 
-    def finish(self, sums: tuple[Tensor, ...], count: float | Tensor) -> Tensor:
-        """The operator's value from the sums over `count` values."""
+    def finish(self, sums: tuple[Tensor, ...], count: float | Tensor, origin: Tensor | None = None) -> Tensor:
+        """The operator's value from the sums over `count` values, and the origin of their terms."""
 
 
 @dataclass(frozen=True)
@@ -73,22 +77,26 @@ class _Attention:
     def origin(self, b: Tensor, dim: int) -> Tensor:
         return (b.amax(dim, keepdim=True) if self._sign > 0 else b.amin(dim, keepdim=True)).detach()
 
-    def _weight(self, b: Tensor, origin: Tensor | None) -> Tensor:
+    def _weighed(self, b: Tensor, origin: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Values less the origin, and their weights."""
         # The largest possible exponent is 0: at the extreme value, or at 0 (min) and 1 (max).
-        shift = max(self._sign, 0.0) if origin is None else origin
-        return torch.exp((b - shift) * (self._sign * self.beta))
+        if origin is None:
+            return b, torch.exp((b - max(self._sign, 0.0)) * (self._sign * self.beta))
+        b = b - origin
+        return b, torch.exp(b * (self._sign * self.beta))
 
     def terms(self, b: Tensor, origin: Tensor | None = None) -> tuple[Tensor, ...]:
-        weight = self._weight(b, origin)
+        b, weight = self._weighed(b, origin)
         return weight, weight * b
 
     def slopes(self, b: Tensor, origin: Tensor | None = None) -> tuple[Tensor, ...]:
-        weight = self._weight(b, origin)
+        b, weight = self._weighed(b, origin)
         steep = weight * (self._sign * self.beta)
         return steep, torch.addcmul(weight, steep, b)
 
-    def finish(self, sums: tuple[Tensor, ...], count: float | Tensor) -> Tensor:
-        return sums[1] / sums[0]
+    def finish(self, sums: tuple[Tensor, ...], count: float | Tensor, origin: Tensor | None = None) -> Tensor:
+        value = sums[1] / sums[0]
+        return value if origin is None else value + origin
 
 
 @dataclass(frozen=True)
@@ -145,7 +153,7 @@ class ProductTNorm:
         slope = torch.where(x > _TINY, 1 / x.clamp_min(_TINY), 0)
         return (-slope if self._dual else slope,)
 
-    def finish(self, sums: tuple[Tensor, ...], count: float | Tensor) -> Tensor:
+    def finish(self, sums: tuple[Tensor, ...], count: float | Tensor, origin: Tensor | None = None) -> Tensor:
         """The product, or one minus it for the s-norm."""
         product = torch.exp(sums[0])
         return 1 - product if self._dual else product
@@ -174,7 +182,7 @@ class GeometricMean(ProductTNorm):
     tensor(0.5000)
     """
 
-    def finish(self, sums: tuple[Tensor, ...], count: float | Tensor) -> Tensor:
+    def finish(self, sums: tuple[Tensor, ...], count: float | Tensor, origin: Tensor | None = None) -> Tensor:
         """The product's root, so that more values do not make it smaller."""
         return super().finish((sums[0] / count,), count)
 
@@ -208,10 +216,13 @@ def aggregate(operator: Operator, b: Tensor, dim: int, mask: Tensor | None = Non
     """
     if mask is not None:
         b = b * mask  # padding is false, so it never is the extreme value of an or
-    terms = operator.terms(b, operator.origin(b, dim) if operator.needs_origin else None)
-    if mask is None:
-        return operator.finish(tuple(term.sum(dim) for term in terms), b.shape[dim])
-    return operator.finish(tuple((term * mask).sum(dim) for term in terms), mask.sum(dim))
+    origin = operator.origin(b, dim) if operator.needs_origin else None
+    terms = operator.terms(b, origin)
+    count: int | Tensor = b.shape[dim]
+    if mask is not None:
+        terms, count = tuple(term * mask for term in terms), mask.sum(dim)
+    added = None if origin is None else origin.squeeze(dim)
+    return operator.finish(tuple(term.sum(dim) for term in terms), count, added)
 
 
 def conjunctions(beta: float) -> dict[str, Operator]:

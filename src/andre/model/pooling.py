@@ -56,7 +56,7 @@ class Pooling:
             terms = op.terms(entries, highest.repeat_interleave(self.sizes[:, 0], 0))
             every = torch.arange(len(entries), device=entries.device)
             sums = [embedding_bag(every, term, self.starts, mode="sum") for term in terms]
-            return op.finish(tuple(sums), self.sizes)
+            return op.finish(tuple(sums), self.sizes, highest)
         pooled = _Pool.apply(torch.cat(op.terms(values), dim=1), self)  # type: ignore[no-untyped-call]
         return op.finish(tuple(pooled.split(values.shape[1], dim=1)), self.sizes)
 

@@ -88,6 +88,21 @@ class Membership:
                 )
         return found.reshape(*held.shape[:-1], len(self))
 
+    def runs(self, most: int) -> list[slice]:
+        """All examples in order, as runs that have so many rows together at the most, or a single example.
+
+        Examples
+        --------
+        >>> Membership(np.array([0, 2, 3, 8]), np.arange(8)).runs(3)
+        [slice(0, 2, None), slice(2, 3, None)]
+        """
+        found, first = [], 0
+        while first < len(self):
+            fits = int(np.searchsorted(self.starts, self.starts[first] + most, side="right")) - 1
+            found.append(slice(first, max(fits, first + 1)))
+            first = found[-1].stop
+        return found
+
     def within(self, held: Bools) -> tuple[Ints, Membership]:
         """The examples that have at least one of the rows `held`, [U], and which of these they have."""
         if np.count_nonzero(held) * _SPARSE < len(held):
