@@ -13,7 +13,6 @@ from andre.cli import options
 from andre.cli.app import command
 from andre.cli.options import read_in_world, selected, with_settings
 from andre.cli.printing import check_folder, note, print_json, say
-from andre.cli.processes import processes
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
@@ -78,6 +77,7 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
     time_limit: options.TimeLimit = None,
     memory_limit: options.MemoryLimit = _HALF,
     jobs: options.Jobs = 1,
+    cluster: options.Cluster = None,
     device: options.Device = "cpu",
     settings: options.Set = None,
     out: options.OutRun = None,
@@ -97,8 +97,9 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
     scored as suits the facts marked valid best; where none is marked, some are
     split off. A candidate comes with its chance of being a fact, the rules that
     say so, and a grounding of each. Of a large base every relation is learned
-    from each side by itself: by several processes with --jobs, and with --out a
-    run that was stopped goes on where it was.
+    from each side by itself: by several processes with --jobs or the workers of a
+    dask cluster with --cluster, and with --out a run that was stopped goes on
+    where it was.
     """
     from andre.completion import CompletionConfig
     from andre.runs import DirectionFolder, FactSource, Origin, load_origin, save
@@ -124,18 +125,12 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
         base = _checked(read, source, evaluate, quiet)
         asked = _asked(pattern, batch, base)
         # Facts that are split off can be ranked only as long as they are not learned from.
-        memory = _memory(memory_limit, jobs)
         chosen = with_settings(
-            settings,
-            _LISTS,
-            seed=seed,
-            time_limit=time_limit,
-            give_back=evaluate != "valid",
-            **({} if memory is None else {"memory": memory}),
+            settings, _LISTS, seed=seed, time_limit=time_limit, give_back=evaluate != "valid"
         )
         store = None if out is None else DirectionFolder(out)
-        further = _Rules(propose, more, jobs, device)
-        completion = _complete(base, CompletionConfig.read(chosen), further, quiet, store)
+        work = _Work(jobs, cluster, memory_limit, _Rules(propose, more, device))
+        completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store)
         found_in = FactSource.of(source, format, base.world, selection)
         origin = Origin(("andre", *sys.argv[1:]), facts=found_in)
     unsaved: OSError | None = None
@@ -213,14 +208,19 @@ def _as_atom(line: str, where: str) -> str:
     return f"{relation}({first}, {second})"
 
 
-def _memory(limit: str, jobs: int) -> float | None:
-    """Gigabytes for each process: a share of the limit, or of half of the machine's memory."""
-    from andre.limits import machine_gigabytes
+def _memory(work: _Work, executor: Executor | None) -> float | None:
+    """Gigabytes for each process: a share of the limit, or of half of the machine's memory.
 
-    if limit != _HALF:
-        return options.memory_bytes(limit) / 2**30 / jobs
-    machine = machine_gigabytes()
-    return None if machine is None else machine / 2 / jobs
+    Of a cluster every worker may take as much as the limit says, or half of what the smallest has.
+    """
+    from andre.limits import machine_gigabytes
+    from andre.workers import memory_of
+
+    jobs = work.jobs if work.cluster is None else 1
+    if work.memory_limit != _HALF:
+        return options.memory_bytes(work.memory_limit) / 2**30 / jobs
+    whole = machine_gigabytes() if work.cluster is None else memory_of(executor)
+    return None if whole is None else whole / 2 / jobs
 
 
 def _checked(base: FactBase, source: str, evaluate: str | None, quiet: bool) -> FactBase:
@@ -236,12 +236,20 @@ class _Rules(NamedTuple):
 
     propose: bool
     program: Path | None
-    jobs: int
     device: str
 
 
+class _Work(NamedTuple):
+    """Who does the work, within what memory, and with which further rules."""
+
+    jobs: int
+    cluster: str | None
+    memory_limit: str
+    rules: _Rules
+
+
 def _complete(
-    base: FactBase, config: CompletionConfig, rules: _Rules, quiet: bool, store: DirectionStore | None
+    base: FactBase, config: CompletionConfig, work: _Work, quiet: bool, store: DirectionStore | None
 ) -> Completion:
     from time import monotonic
 
@@ -250,13 +258,16 @@ def _complete(
     from andre.completion import complete, with_validation
     from andre.learning import Callback
     from andre.limits import Deadline, limited, time_left
+    from andre.workers import workers
 
     console = Console(stderr=True, quiet=quiet)
     with (
         limited(Deadline.after(config.time_limit)),
         console.status("learning") as status,  # shows in a terminal only
-        processes(rules.jobs) as executor,
+        workers(work.jobs, work.cluster) as executor,
     ):
+        if config.memory is None:
+            config = config.model_copy(update={"memory": _memory(work, executor)})
         told = monotonic()
 
         class Shown(Callback):
@@ -270,7 +281,7 @@ def _complete(
                     say(line)
 
         with limited(time_left().share(_FOR_PROPOSING)) as watch:
-            extra = _extra(base, config, rules, executor)
+            extra = _extra(base, config, work.rules, executor)
         made = complete(base, config, extra, [Shown()], executor=executor, store=store)
     if watch.cut:
         late = f"half of the time limit of {config.time_limit:g} s passed before all runs had proposed rules"
