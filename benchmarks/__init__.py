@@ -101,6 +101,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "graphs:bench_graphs",
         {"datasets": None, "seed": 0, "workers": 2},
     ),
+    "cluster": Benchmark(
+        "A cluster of dask workers",
+        "cluster:bench_cluster",
+        {"facts": 25_000, "seed": 0, "workers": 2},
+    ),
     "proposals": Benchmark(
         "What gradient descent adds to a ranking",
         "proposals:bench_proposals",

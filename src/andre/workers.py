@@ -15,10 +15,11 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 from uuid import uuid4
 
 import numpy as np
@@ -27,15 +28,12 @@ from numpy.typing import NDArray
 from andre.errors import AndreError, WorkersLostError
 from andre.limits import Deadline, check
 
-if TYPE_CHECKING:
-    from distributed import Client
-
 #: Tasks that an executor is given ahead of the results, where it does not say how many it does at a time.
 _AHEAD = 64
 #: Bytes that arrays begin at a multiple of.
 _ALIGNED = 64
 #: Seconds to wait for a scheduler, and for the first of its workers.
-_CONNECTING = 10.0
+_CONNECTING = 30.0
 #: What must be of one version everywhere, or values that are sent are not understood, or learned otherwise.
 _SAME = ("python", "andre", "dask", "distributed", "cloudpickle", "numpy", "scipy", "torch")
 
@@ -46,6 +44,9 @@ class MakesExecutor(Protocol):
     def get_executor(self, **options: Any) -> Executor:
         """The executor."""
 
+
+#: A dask `Client`: an extra, without types.
+Client: TypeAlias = Any
 
 #: Who may be given as `executor=`: any executor, or a dask client.
 Workers = Executor | MakesExecutor
@@ -185,8 +186,7 @@ def _sharing(executor: Executor, shared: object) -> Iterator[_Pool]:
         with TemporaryDirectory(prefix="andre-") as folder:
             yield _LocalPool(executor, parcel.written(Path(folder) / "shared"))
         return
-    import dask  # noqa: PLC0415  (an extra, and slow to load)
-
+    dask: Any = import_module("dask")
     # A task that makes the parcel, and no data that is only held: should all workers that have it die, the
     # scheduler has it made again. It warns of large arguments, since most of them go with every task.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
@@ -220,7 +220,8 @@ class _ClusterPool:
     @property
     def ahead(self) -> int:
         """Twice as many as are done at a time: workers may join or leave."""
-        return max(4, 2 * sum(self.client.nthreads().values()))
+        threads: int = sum(self.client.nthreads().values())
+        return max(4, 2 * threads)
 
     def submit(self, task: Task) -> Future[Any]:
         key: dict[str, Any] = {"key": f"{task.name}-{uuid4().hex}"}  # dask groups tasks by what is before it
@@ -264,7 +265,7 @@ class Parcel:
         data = np.zeros(end, dtype=np.uint8)
         for piece, (begin, stop) in zip(pieces, parts, strict=True):
             data[begin:stop] = piece
-        return cls(data, tuple(parts), hashlib.sha256(data).hexdigest())
+        return cls(data, tuple(parts), hashlib.sha256(data.data).hexdigest())
 
     @cached_property
     def value(self) -> Any:
@@ -272,7 +273,7 @@ class Parcel:
         data = self.data
         if data.ctypes.data % 16:  # a message may have put it anywhere
             data = data.copy()
-        view = memoryview(data).toreadonly()
+        view = data.data.toreadonly()
         head, *arrays = [view[begin:end] for begin, end in self.parts]
         return pickle.loads(head, buffers=arrays)
 
@@ -318,21 +319,20 @@ def _client_of(executor: Executor | None) -> Client | None:
     dask = sys.modules.get("distributed.cfexecutor")
     if dask is None or not isinstance(executor, dask.ClientExecutor):
         return None
-    client: Client = executor._client
-    return client
+    return executor._client
 
 
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
     """A client of the scheduler at an address that has workers, all of the same versions as here."""
     try:
-        from distributed import Client  # noqa: PLC0415  (an extra, and slow to load)
+        distributed: Any = import_module("distributed")  # an extra, and slow to load
     except ImportError:
         raise AndreError(
             "a cluster needs dask.distributed, which is not installed: pip install 'andre[cluster]'"
         ) from None
     try:
-        client = Client(address, timeout=_CONNECTING, set_as_default=False)
+        client = distributed.Client(address, timeout=_CONNECTING, set_as_default=False)
     except (OSError, ValueError) as error:  # among them TimeoutError
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise AndreError(

@@ -237,8 +237,8 @@ class _Learner:
                 if self.store is not None and not made.cut:
                     self.store.keep(made)
         except WorkersLostError as error:
-            kept = "" if self.store is None else "; what is done is kept, and the same call goes on"
-            raise WorkersLostError(f"{error}{kept}") from None
+            more = "" if self.store is None else "; what is done is kept, and the same call goes on"
+            raise WorkersLostError(f"{error}{more}") from None
         features: dict[int, Features] = {
             step: found[step].features(graph, config.sizes, held_pairs(found[step].bodies, rules[step]))
             for step in targets
