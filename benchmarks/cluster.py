@@ -166,7 +166,7 @@ def _table(found: Sequence[Shared]) -> Table:
 
 _PROTOCOL = (
     "A drawn graph: six relations with hubs, and six that follow from two of them each, a tenth of whose "
-    "facts is valid and a tenth test. Each of 24 directions is a task of a dask cluster on this machine, whose "
+    "facts is valid and a tenth test. Each of 24 directions is a task of a dask cluster on this machine. Its "
     "workers are processes of one thread that have the library loaded. *s* is wall time, which other work "
     "on the machine lengthens; the processor seconds of client and busiest worker, one after the other, "
     "are what it would be with a core for each worker, and the *speed-up* is read off these. What is learned "
