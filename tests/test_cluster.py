@@ -52,6 +52,19 @@ def test_another_worker_does_what_a_dead_one_had_begun(client, tmp_path):
     assert sorted(found) == sorted((str(number), number * number) for number in range(12))
 
 
+def test_facts_outlive_all_workers(client, tmp_path):
+    def tasks():
+        for number in range(12):
+            if number == 6:
+                for pid in client.run(os.getpid).values():
+                    os.kill(pid, signal.SIGKILL)
+            yield Task(str(number), told, (number % 10,))
+
+    found = list(run_tasks(client, Noting(tmp_path), tasks()))
+    assert sorted(int(name) for name, _ in found) == list(range(12))
+    assert len({process for _, (process, _) in found}) > 1
+
+
 def test_tasks_have_names_that_the_scheduler_shows(client):
     def names(dask_scheduler):
         return list(dask_scheduler.task_prefixes)

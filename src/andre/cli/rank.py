@@ -145,7 +145,9 @@ def rank(  # noqa: PLR0912, PLR0915  (one branch for each thing that may be aske
         selection, name = selected(tables, columns, key, join), others or source
         read = read_in_world(name, format, world, selection=selection)
         base = _checked(read, name, evaluate, quiet)
-        origin = Origin(("andre", *sys.argv[1:]), facts=FactSource.of(name, format, base.world, selection))
+        origin: Origin | None = Origin(
+            ("andre", *sys.argv[1:]), facts=FactSource.of(name, format, base.world, selection)
+        )
     else:
         base, origin = saved.facts, load_origin(source)
     asked = _asked(pattern, batch, base)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,8 @@ def _distinct_per_row(scores: NDArray[Any], chosen: Bools) -> Ints:
     return np.bincount(row[first], minlength=len(scores)).astype(np.int64)
 
 
-class Negatives(NamedTuple):
+@dataclass(frozen=True)
+class Negatives:
     """How many wrong candidates each fact is ranked among, where that is not all: drawn by a seed."""
 
     count: int = 50  #: for each side that is asked for
