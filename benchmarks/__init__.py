@@ -91,6 +91,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "census:bench_census",
         {"facts": 10**7},
     ),
+    "disk": Benchmark(
+        "Facts in memory and on disk",
+        "disk:bench_disk",
+        {"facts": 3 * 10**7, "seed": 0},
+    ),
     "ranking": Benchmark(
         "Knowledge bases: filtered ranks of missing facts",
         "ranking:bench_ranking",

@@ -88,7 +88,7 @@ def bench_cluster(facts: int = 25_000, seed: int = 0, workers: int = 2, tick: Ti
         name="cluster",
         title=BENCHMARKS["cluster"].title,
         protocol=_PROTOCOL,
-        settings={"facts": len(base), "directions": len(alone.features), "seed": seed, "workers": counts},
+        settings={"facts": len(base), "seed": seed, "workers": workers, "clusters": counts},
         seconds=time.perf_counter() - began,
         tables=(_table(found),),
         data={"workers": [asdict(one) for one in found]},

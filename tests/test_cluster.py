@@ -1,5 +1,6 @@
 """A dask cluster of processes: the same results as here, facts sent once, and nothing lost with a worker."""
 
+import json
 import os
 import signal
 import sys
@@ -9,12 +10,16 @@ import pytest
 from tests.cluster_tasks import Noting, dying, dying_once, told, waiting
 from tests.completion.bases import family, large
 from tests.learning.small_facts import TARGETS, quick, two_targets
+from typer.testing import CliRunner
 
+from andre.cli.app import app
 from andre.completion import complete
 from andre.errors import AndreError, WorkersLostError
+from andre.facts import write_facts
 from andre.learning import ProposalConfig, propose
-from andre.runs import DirectionFolder
+from andre.runs import DirectionFolder, load
 from andre.workers import Task, memory_of, run_tasks, workers
+from benchmarks.processes import run_all, use_cluster
 
 distributed = pytest.importorskip("distributed")
 
@@ -117,6 +122,23 @@ def test_a_cluster_is_reached_by_its_address(cluster):
     with workers(1) as executor:
         assert executor is None
     assert memory_of(None) is None
+
+
+def test_commands_work_on_a_cluster(cluster, tmp_path):
+    base = tmp_path / "family.jsonl"
+    write_facts(family(), base)
+    settings = ('sizes={"small": 0}', "smoothing=5", "penalties=10")
+    how = (*(word for one in settings for word in ("--set", one)), "--evaluate", "test", "--json")
+
+    def ranked(*more):
+        found = CliRunner().invoke(app, ["rank", str(base), *how, *map(str, more)], catch_exceptions=False)
+        return json.loads(found.stdout)["evaluation"]
+
+    alone = ranked()
+    assert ranked("--cluster", cluster.scheduler_address, "--out", tmp_path / "run") == alone
+    assert load(tmp_path / "run").evaluate("test").mrr == alone["mrr"]
+    with use_cluster(cluster.scheduler_address):
+        assert run_all(abs, [-1, 2, -3], workers=2) == [1, 2, 3]
 
 
 def test_what_keeps_killing_workers_is_an_error(client):

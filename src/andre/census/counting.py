@@ -256,6 +256,7 @@ def _join_in_duckdb(pairs: dict[str, Ints], memory: int) -> Counted:
     with tempfile.TemporaryDirectory(prefix="andre-") as folder, duckdb.connect(":memory:") as connection:
         connection.execute(f"SET memory_limit = '{memory // 2**20} MiB'")
         connection.execute("SET temp_directory = ?", [folder])
+        connection.execute("SET enable_progress_bar = false")  # it would go to standard output
         connection.register("given", pairs)
         connection.execute("CREATE TABLE pairs AS SELECT * FROM given")
         with interrupting(connection.interrupt):

@@ -183,6 +183,7 @@ def _database(memory: int) -> Iterator[DuckDBPyConnection]:
         database.execute(f"SET memory_limit = '{memory // 2**20} MiB'")
         database.execute("SET temp_directory = ?", [folder])
         database.execute("SET preserve_insertion_order = false")
+        database.execute("SET enable_progress_bar = false")  # it would go to standard output
         yield database
 
 

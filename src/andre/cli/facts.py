@@ -156,11 +156,11 @@ def census(
 
     began = time.perf_counter()
     given = {"target": target, "variables": variables}
-    told = {name: value for name, value in given.items() if value is not None}
+    told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if on_disk:
         if target is None or semantics != "rows" or heads is not None:
             raise AndreError("--on-disk counts in rows and needs a --target: add --semantics rows")
-        chosen = Language.preset(preset, **{**told, "target": target})
+        chosen = Language.preset(preset, **told)
         found = census_on_disk(source, chosen, memory_limit=memory_bytes(memory_limit))
         _print_census(found.require_both_classes(), source, chosen.target, began, as_json)
         return
