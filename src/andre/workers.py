@@ -8,6 +8,7 @@ of a cluster gets them once, however many tasks it is given.
 from __future__ import annotations
 
 import hashlib
+import logging
 import pickle
 import sys
 from collections.abc import Callable, Iterator
@@ -339,7 +340,7 @@ def _connected(address: str) -> Iterator[Client]:
             f"there is no dask scheduler at {address} ({reason}): start one by `dask scheduler`, and give "
             "the address that it prints, as tcp://host:8786"
         ) from None
-    with client:
+    with _quiet("distributed.client"), client:
         try:
             client.wait_for_workers(1, timeout=_CONNECTING)
         except TimeoutError:
@@ -349,6 +350,18 @@ def _connected(address: str) -> Iterator[Client]:
             ) from None
         _refuse_other_versions(client, address)
         yield client
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Let a logger say nothing: what goes wrong is an error here, and no log of tracebacks."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _refuse_other_versions(client: Client, address: str) -> None:
