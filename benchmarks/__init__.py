@@ -91,6 +91,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "census:bench_census",
         {"facts": 10**7},
     ),
+    "disk": Benchmark(
+        "Facts in memory and on disk",
+        "disk:bench_disk",
+        {"facts": 3 * 10**7, "seed": 0},
+    ),
     "ranking": Benchmark(
         "Knowledge bases: filtered ranks of missing facts",
         "ranking:bench_ranking",
@@ -100,6 +105,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "Graphs of real size",
         "graphs:bench_graphs",
         {"datasets": None, "seed": 0, "workers": 2},
+    ),
+    "cluster": Benchmark(
+        "A cluster of dask workers",
+        "cluster:bench_cluster",
+        {"facts": 25_000, "seed": 0, "workers": 2},
     ),
     "proposals": Benchmark(
         "What gradient descent adds to a ranking",

@@ -67,6 +67,11 @@ def _parser() -> argparse.ArgumentParser:
     out.add_argument(
         "--pieces", type=Path, help="keep every piece that is done here, and go on from there another time"
     )
+    out.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="let the workers of a dask scheduler share the work, as tcp://host:8786",
+    )
     for name, benchmark in BENCHMARKS.items():
         command = commands.add_parser(
             name,
@@ -100,28 +105,37 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _measure(
-    name: str, out: Path | None, pieces: Path | None, *, as_json: bool = False, **settings: Any
+    name: str,
+    out: Path | None,
+    pieces: Path | None,
+    cluster: str | None,
+    *,
+    as_json: bool = False,
+    **settings: Any,
 ) -> None:
-    from benchmarks.processes import keep_pieces
+    from benchmarks.processes import keep_pieces, use_cluster
 
     if settings.get("seeds", 1) < 1:
         raise AndreError("--seeds must be at least 1")
-    with _progress(name) as tick, keep_pieces(pieces):
+    with _progress(name) as tick, keep_pieces(pieces), use_cluster(cluster):
         report = BENCHMARKS[name].measure(tick, **settings)
     if pieces is not None:
         said = "Measured piece by piece, perhaps in several starts: the time in all is that of the last."
+        report = replace(report, notes=(*report.notes, said))
+    if cluster is not None:
+        said = "Shared out among the workers of a cluster: their processor time and memory are not in here."
         report = replace(report, notes=(*report.notes, said))
     if out is not None:
         report.write(out)
     _show(report, as_json=as_json)
 
 
-def _measure_all(out: Path | None, pieces: Path | None) -> int:
+def _measure_all(out: Path | None, pieces: Path | None, cluster: str | None) -> int:
     """Measure every benchmark as published; 1 where the page is not what these measurements alone make."""
     left_out = []
     for name in BENCHMARKS:
         try:
-            _measure(name, out, pieces)
+            _measure(name, out, pieces, cluster)
         except DataError as error:  # its datasets are neither here nor to be had
             sys.stderr.write(f"bench: {name} left out: {error}\n")
             left_out.append(name)

@@ -51,11 +51,8 @@ def attempt(base: str, seed: int, workers: int) -> Outcome:
     """Complete a base from its train facts and rank its test facts."""
     facts = pykeen_split(base) if base in PYKEEN_SPLITS else load_split(base)
     began, config = time.perf_counter(), CompletionConfig(seed=seed)
-    if workers > 1:
-        with worker_pool(workers) as executor:
-            done = complete(facts, config, executor=executor)
-    else:
-        done = complete(facts, config)
+    with worker_pool(workers) as executor:
+        done = complete(facts, config, executor=executor)
     learned = time.perf_counter()
     sides = done.sides("test")
     return Outcome(

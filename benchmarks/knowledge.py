@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
@@ -390,7 +389,7 @@ def time_all(dataset: str, workers: int, facts: FactBase | None = None, *, short
     facts = load(dataset) if facts is None else facts
     targets, _ = learnable(facts)
     began = time.perf_counter()
-    with nullcontext() if workers == 1 else worker_pool(workers) as executor:
+    with worker_pool(workers) as executor:
         theory = learn(facts, targets, mode="complete", executor=executor, short_bodies=short)
     seconds = time.perf_counter() - began
     slowest = max(theory, key=lambda definition: definition.seconds)

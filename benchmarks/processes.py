@@ -6,20 +6,21 @@ import hashlib
 import pickle
 import resource
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
 from andre.errors import AndreError
 from andre.files import write_whole
+from andre.workers import Task, run_tasks
+from andre.workers import workers as workers_of
 from benchmarks import Tick, silent
 
 Given = TypeVar("Given")
@@ -27,6 +28,8 @@ Made = TypeVar("Made")
 
 #: The folder that keeps pieces of work that are done.
 _KEPT: ContextVar[Path | None] = ContextVar("kept", default=None)
+#: The address of the dask scheduler whose workers share the work.
+_CLUSTER: ContextVar[str | None] = ContextVar("cluster", default=None)
 
 
 @contextmanager
@@ -41,6 +44,16 @@ def keep_pieces(folder: Path | None) -> Iterator[None]:
         yield
     finally:
         _KEPT.reset(before)
+
+
+@contextmanager
+def use_cluster(address: str | None) -> Iterator[None]:
+    """Within this, work is shared out among the workers of a dask cluster, not among processes from here."""
+    before = _CLUSTER.set(address)
+    try:
+        yield
+    finally:
+        _CLUSTER.reset(before)
 
 
 def run_all(
@@ -64,45 +77,58 @@ def run_all(
     >>> run_all(abs, [-1, 2, -3], workers=1)
     [1, 2, 3]
     """
-    folder = _KEPT.get()
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        work = partial(_done_once, work, folder)
-    if workers <= 1 or len(given) <= 1:
-        made = []
+    paths = [_kept_at(work, each) for each in given]
+    made = {
+        place: pickle.loads(path.read_bytes()) for place, path in enumerate(paths) if path and path.exists()
+    }
+    left = [place for place in range(len(given)) if place not in made]
+    with worker_pool(min(workers, len(left))) as executor:
+        for place, done in _apply(work, {place: given[place] for place in left}, executor):
+            made[place] = done
+            if path := paths[place]:
+                write_whole(path, pickle.dumps(done))
+            tick(len(made), len(given))
+    return [made[place] for place in range(len(given))]
+
+
+def _apply(
+    work: Callable[[Given], Made], given: Mapping[int, Given], executor: Executor | None
+) -> Iterator[tuple[int, Made]]:
+    """What comes of each piece, as it is done."""
+    if executor is None:
         with _one_thread():
-            for each in given:
-                made.append(work(each))
-                tick(len(made), len(given))
-        return made
-    pool = worker_pool(min(workers, len(given)))
-    try:
-        futures = [pool.submit(work, each) for each in given]
-        waiting = set(futures)
-        while waiting:
-            _, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            tick(len(given) - len(waiting), len(given))
-        return [future.result() for future in futures]
-    finally:
-        pool.shutdown(cancel_futures=True)
+            for place, each in given.items():
+                yield place, work(each)
+        return
+    name = getattr(work, "__name__", "piece")
+    tasks = (Task(f"{name} {place}", _done, (each,)) for place, each in given.items())
+    for task, done in run_tasks(executor, work, tasks):
+        yield int(task.removeprefix(f"{name} ")), done
 
 
-def _done_once(work: Callable[[Given], Made], folder: Path, given: Given) -> Made:
-    """What a piece of work came to: from the folder, or done now and put there."""
+def _done(work: Callable[[Given], Made], given: Given) -> Made:
+    return work(given)
+
+
+def _kept_at(work: Callable[[Given], Any], given: Given) -> Path | None:
+    """The file that keeps what a piece of work came to; None where pieces are not kept."""
+    if (folder := _KEPT.get()) is None:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
     name = f"{work.__module__}.{work.__qualname__}({given!r})"
-    path = folder / f"{hashlib.sha256(name.encode()).hexdigest()}.pickle"
-    if path.exists():
-        kept: Made = pickle.loads(path.read_bytes())
-        return kept
-    made = work(given)
-    write_whole(path, pickle.dumps(made))
-    return made
+    return folder / f"{hashlib.sha256(name.encode()).hexdigest()}.pickle"
 
 
 def run_apart(work: Callable[..., Made], *given: object) -> Made:
     """Do some work in a fresh process, so that its peak memory is its own."""
-    with worker_pool(1) as pool:
-        return pool.submit(work, *given).result()
+    # Spawned: a forked process would inherit torch's threads in an unusable state.
+    with ProcessPoolExecutor(1, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
+        return pool.submit(_apart, _CLUSTER.get(), work, *given).result()
+
+
+def _apart(cluster: str | None, work: Callable[..., Made], *given: object) -> Made:
+    with use_cluster(cluster):
+        return work(*given)
 
 
 def run_limited(work: Callable[[Given], Made], given: Given, seconds: float) -> Made | None:
@@ -132,12 +158,9 @@ def _send(sender: Connection, work: Callable[[Given], Made], given: Given) -> No
     sender.send(work(given))
 
 
-def worker_pool(workers: int) -> ProcessPoolExecutor:
-    """An executor with this many processes of one thread each.
-
-    They are spawned: a forked process would inherit torch's threads in an unusable state.
-    """
-    return ProcessPoolExecutor(workers, get_context("spawn"), torch.set_num_threads, (1,))
+def worker_pool(workers: int) -> AbstractContextManager[Executor | None]:
+    """An executor with this many processes of one thread each, or that of the cluster; None for one."""
+    return workers_of(max(1, workers), _CLUSTER.get())
 
 
 def peak_bytes() -> int:

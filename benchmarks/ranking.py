@@ -130,8 +130,6 @@ def pool_config(pool: Pool, seed: int) -> CompletionConfig:
 
 
 def _proposed(facts: FactBase, config: ProposalConfig, workers: int) -> list[Rule]:
-    if workers <= 1:
-        return propose(facts, config)
     with worker_pool(workers) as executor:
         return propose(facts, config, executor)
 

@@ -2,14 +2,17 @@
 
 A block of `python` is a doctest, one of `bash` is run line by line, and a block with a
 `title` is written to the file of that name. A block of another language right after one of
-`bash` shows lines that its last command prints.
+`bash` shows lines that its last command prints. A command with `&` at its end runs as long
+as the page does.
 """
 
 import contextlib
 import doctest
 import io
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -54,7 +57,24 @@ def run_python(block: Block, names: dict, page: Path) -> None:
     assert not found.failed, said.getvalue()
 
 
-def run_bash(block: Block, monkeypatch) -> str:
+@pytest.fixture
+def background(monkeypatch):
+    """Starts commands that run beside the page, and ends them with it."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    started = []
+
+    def start(command: str) -> None:
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        started.append(subprocess.Popen(shlex.split(command), start_new_session=True, **quiet))
+
+    yield start
+    for process in reversed(started):
+        assert process.poll() is None, f"{process.args} has ended by itself"
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(60)
+
+
+def run_bash(block: Block, monkeypatch, background) -> str:
     """Run `andre` in this process, where torch is loaded already, and all else in a shell.
 
     Gives what the last command printed.
@@ -67,6 +87,9 @@ def run_bash(block: Block, monkeypatch) -> str:
     else:
         lines = block.code.splitlines()
     for line in filter(None, map(str.strip, lines)):
+        if line.endswith(" &"):
+            background(line.removesuffix(" &"))
+            continue
         command, _, file = line.partition(" > ")
         words = shlex.split(command)
         assert words[0] == "andre", f"only andre is run, not {words[0]}"
@@ -92,7 +115,7 @@ def test_every_public_name_is_in_the_reference():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(path.relative_to(DOCS)) for path in PAGES])
-def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
+def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch, background):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     names: dict = {}
@@ -104,7 +127,7 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
         elif block.language == "python":
             run_python(block, names, page)
         elif block.language == "bash":
-            printed = run_bash(block, monkeypatch)
+            printed = run_bash(block, monkeypatch, background)
         else:
             assert block.language in SHOWN, f"{page.name}:{block.line}: no language in {sorted(RUN | SHOWN)}"
             if before is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, overload
 
@@ -23,6 +22,7 @@ from andre.learning import fit as fit_sample
 from andre.learning import learn as learn_targets
 from andre.runs import Checkpoint, RunFolder, keepers, load
 from andre.samples import Sample
+from andre.workers import Workers
 
 __all__ = ["fit", "learn", "load"]
 
@@ -140,7 +140,7 @@ def learn(
     *,
     callbacks: Sequence[Callback] = (),
     out: Path | str | RunFolder | None = None,
-    executor: Executor | None = None,
+    executor: Workers | None = None,
     **options: Any,
 ) -> Theory:
     """Learn the rules of one or more relations from facts.
@@ -162,7 +162,7 @@ def learn(
         A folder that is filled target by target. The same call goes on where it was
         stopped: targets learned from the same facts by the same plan are read from it.
     executor
-        Learns targets in parallel: any `concurrent.futures.Executor`.
+        Learns targets in parallel: any `concurrent.futures.Executor`, or a dask `Client`.
     options
         What `Plan.of` takes: `mode`, `semantics`, `variables`, `preset`, `seed`,
         `time_limit`, and every field of `Language` and `Config`.

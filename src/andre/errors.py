@@ -29,6 +29,10 @@ class OutOfTimeError(AndreError):
     """
 
 
+class WorkersLostError(AndreError):
+    """Processes that worked on tasks have died, or a cluster cannot be reached any more."""
+
+
 class ConfigError(AndreError):
     """A setting out of its range, or one that does not exist."""
 

@@ -171,3 +171,33 @@ def test_a_large_base_is_learned_in_processes_and_its_directions_are_gone_when_i
     assert "likes(x12, y12)" in done.stdout
     assert not (tmp_path / "run" / "directions").exists()
     assert run(tmp_path / "run", "likes(x12, ?)", "--limit", 1).stdout == done.stdout
+
+
+def test_rules_of_a_run_rank_other_facts(base, tmp_path):
+    run(base, "--out", tmp_path / "run", "--set", "constants=0")
+    rows = [f"{i}\tknows\t{i + 100}\n" for i in range(60)] + [
+        f"{i + 100}\tlikes\t{i}\n" for i in range(0, 60, 2)
+    ]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "train.txt").write_text("".join(rows))
+    (other / "valid.txt").write_text("101\tlikes\t1\n")
+    (other / "test.txt").write_text("".join(f"{i + 100}\tlikes\t{i}\n" for i in range(3, 60, 2)))
+    found = run(tmp_path / "run", other, "likes(103, ?)", "--evaluate", "test", "--limit", 1)
+    assert "1. likes(103, 3)" in found.stdout
+    assert "58 queries on test facts, filtered, both sides" in found.stdout
+    assert (
+        "58 queries on test facts, filtered, among 50 that are wrong, drawn by seed 0, both sides"
+        in found.stdout
+    )
+    assert found.stdout.count("realistic    MRR 1.0000") == 2
+    values = json.loads(run(tmp_path / "run", other, "--evaluate", "test", "--negatives", 7, "--json").stdout)
+    assert values["evaluation_among_drawn"]["queries"] == values["evaluation"]["queries"] == 58
+    assert "among" not in run(tmp_path / "run", other, "--evaluate", "test", "--negatives", 0).stdout
+
+
+def test_what_stands_after_facts_must_be_an_atom(base):
+    with pytest.raises(AndreError, match="is no saved run whose rules could rank other facts"):
+        run(base, base, "--evaluate", "valid")
+    with pytest.raises(AndreError, match="several atoms"):
+        run(base, "likes(x1, ?)", "likes(x2, ?)")

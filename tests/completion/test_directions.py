@@ -1,6 +1,6 @@
 """Directions of a large base: rows against pairs, counts and scores against brute force, tasks."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
@@ -12,13 +12,12 @@ from tests.completion.bases import FAST, family, ladders, large, small_bases
 from andre.completion import Body, Graph, PackedRules, complete, learn_direction
 from andre.completion.bodies import ANY, covered_pairs
 from andre.completion.config import CompletionPlan
-from andre.completion.directions import GraphFiles, count_bodies
+from andre.completion.directions import count_bodies, learn_directions
 from andre.completion.features import HeldFeatures, features_of
 from andre.completion.pool import as_rule
 from andre.completion.proposals import constant_bodies, estimate
 from andre.completion.rows import RowCover
 from andre.completion.scoring import Scorer
-from andre.evaluation import Ranks
 from andre.inference import covered_heads
 from andre.logic import parse_atom, parse_rule
 from andre.runs import DirectionFolder, load
@@ -158,17 +157,30 @@ def test_tasks_of_an_executor_come_to_the_same(alone):
         same(alone, complete(family(), large(), executor=executor))
 
 
-def test_a_graph_in_files_has_no_test_facts(alone):
+def test_workers_get_no_test_facts_and_open_a_graph_once(alone, monkeypatch):
+    graphs = []
+
+    def watched(graph, *task):
+        graphs.append(graph)
+        return learn_direction(graph, *task)
+
+    monkeypatch.setattr("andre.completion.directions.learn_direction", watched)
+
+    class Here(Executor):
+        """Does every task at once, opening what it is given as another process would."""
+
+        def submit(self, fn, /, *args):
+            future = Future()
+            future.set_result(fn(*args))
+            return future
+
     graph = alone.graph
-    with GraphFiles.of(graph) as files:
-        opened = files.open()
-        assert opened is files.open()
-        assert np.array_equal(opened.train, graph.train)
-        assert len(opened.test) == 0 < len(graph.test)
-        step = graph.relations.index("parent")
-        one, two = (learn_direction(facts, step, large()) for facts in (files, graph))
-    assert one.bodies == two.bodies
-    assert Ranks.concat(one.tried).mrr == Ranks.concat(two.tried).mrr > 0
+    done = list(learn_directions(graph, [0, 3], large(), {}, Here()))
+    assert sorted(made.step for made in done) == [0, 3]
+    assert graphs[0] is graphs[1] is not graph
+    assert np.array_equal(graphs[0].train, graph.train)
+    assert not graphs[0].train.flags.writeable
+    assert len(graphs[0].test) == 0 < len(graph.test)
 
 
 def test_a_stopped_run_goes_on(alone, tmp_path, monkeypatch):

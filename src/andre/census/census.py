@@ -11,7 +11,7 @@ import numpy as np
 
 from andre.arrays import Bools, Counts, Floats, Ints, distinct_rows, number_keys
 from andre.census.bags import BagCollector, Weigher, informative_columns
-from andre.census.counting import count_classes
+from andre.census.counting import GraphJoins, Joins, count_classes
 from andre.census.draw import draw_cells, draw_heads
 from andre.census.graph import UNKNOWN, Cells, FactGraph, build_graph, seen_constants, value_of
 from andre.census.inner import join_inner
@@ -300,7 +300,7 @@ def carry_out(facts: FactBase, graph: FactGraph, plan: CensusPlan) -> Census:
     """
     weigh = Weigher.of(facts, graph, corrupting=plan.corrupting)
     if plan.request.semantics == "rows":
-        return _count_rows(graph, plan, weigh)
+        return count_rows(graph, plan, weigh)
     into = BagCollector(graph, plan.request.memory_limit)
     drawn = None
     if plan.steps[0].strategy == "profiles":
@@ -316,7 +316,9 @@ def carry_out(facts: FactBase, graph: FactGraph, plan: CensusPlan) -> Census:
     return whole if drawn is None else replace(whole, sampled=len(drawn))
 
 
-def _classes(graph: FactGraph, plan: CensusPlan, *, heads: bool) -> Iterator[Classes]:
+def _classes(
+    graph: FactGraph, plan: CensusPlan, *, heads: bool, joins: Joins | None = None
+) -> Iterator[Classes]:
     """The counted classes of all strata, each by the strategy of its step."""
     memory, identity = plan.request.memory_limit, plan.request.distinct
     for step in plan.steps:
@@ -326,13 +328,19 @@ def _classes(graph: FactGraph, plan: CensusPlan, *, heads: bool) -> Iterator[Cla
         elif step.strategy == "list":
             yield list_classes(graph, step.strata[0], heads=heads, memory=memory)
         else:
-            options = {"big_integers": step.big_integers, "duckdb": step.duckdb}
-            yield count_classes(graph, step.strata[0], memory, **options)
+            own = joins or GraphJoins(graph, memory, step.duckdb)
+            yield count_classes(graph, step.strata[0], own, big_integers=step.big_integers)
 
 
-def _count_rows(graph: FactGraph, plan: CensusPlan, weigh: Weigher) -> Census:
-    """Merge the rows of all classes, and drop the positives of rows whose atoms are all false."""
-    found = list(_classes(graph, plan, heads=False))
+def count_rows(graph: FactGraph, plan: CensusPlan, weigh: Weigher, joins: Joins | None = None) -> Census:
+    """Merge the rows of all classes, and drop the positives of rows whose atoms are all false.
+
+    Parameters
+    ----------
+    joins
+        Who joins the pairs of the graph, where that is not in memory.
+    """
+    found = list(_classes(graph, plan, heads=False, joins=joins))
     rows = np.concatenate([classes.cells(graph, plan.self_support) for classes in found])
     truth = np.concatenate([classes.truth(graph) for classes in found])
     count: Counts = np.concatenate([classes.counts for classes in found])

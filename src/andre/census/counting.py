@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations, permutations
+from typing import Protocol
 
 import numpy as np
 
@@ -38,7 +40,7 @@ _BLOCK = 4_000_000
 _PAIRS = ((0, 1), (0, 2), (1, 2))
 #: Triples with facts between all their pairs, by labels and patterns. `pairs` has each pair once, from the
 #: lower to the higher rank: its ends a and b, their labels la and lb, and its pattern p.
-_TRIANGLES = """
+TRIANGLES = """
 SELECT ab.la, ab.lb, ac.lb AS lc, ab.p AS p_ab, ac.p AS p_ac, bc.p AS p_bc, count(*) AS n
 FROM pairs AS ab
 JOIN pairs AS ac ON ab.a = ac.a AND ab.b < ac.b
@@ -47,28 +49,61 @@ GROUP BY ALL
 """
 
 
-def count_classes(
-    graph: FactGraph, stratum: Stratum, memory: int, *, big_integers: bool = False, duckdb: bool = False
-) -> Classes:
+class Joins(Protocol):
+    """What is joined of a graph, grouped and counted; whoever joins it."""
+
+    def pairs(self) -> Counted:
+        """Ordered pairs that have facts: labels of both constants, their pattern, and how many."""
+
+    def wedges(self, dtype: type) -> Counted:
+        """Ordered wedges; see `wedges`."""
+
+    def triangles(self) -> Counted:
+        """Triples with facts between all their pairs; see `triangles`."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphJoins:
+    """The joins of a graph that is in memory."""
+
+    graph: FactGraph
+    memory: int = 4 << 30  #: how many bytes DuckDB may take
+    duckdb: bool = False  #: whether DuckDB joins triangles
+
+    def pairs(self) -> Counted:
+        """Group the pairs."""
+        graph = self.graph
+        return Counted.once(
+            [graph.labels[graph.firsts], graph.labels[graph.others], graph.patterns]
+        ).grouped()
+
+    def wedges(self, dtype: type) -> Counted:
+        """Multiply the neighbours of every constant."""
+        return wedges(self.graph, dtype)
+
+    def triangles(self) -> Counted:
+        """Close the paths."""
+        return triangles(self.graph, memory=self.memory, duckdb=self.duckdb)
+
+
+def count_classes(graph: FactGraph, stratum: Stratum, joins: Joins, *, big_integers: bool = False) -> Classes:
     """The classes of a stratum of at most three blocks, with exact counts.
 
     Parameters
     ----------
-    memory
-        How many bytes DuckDB may take.
+    joins
+        Who joins the pairs of the graph.
     big_integers
         Whether counts are Python's integers, as products may outgrow 64 bits.
-    duckdb
-        Whether DuckDB joins triangles.
     """
     blocks = stratum.n_blocks
     allowed = stratum.domains(graph)
     parts: list[Counted] = []
-    for present, table in _at_least(graph, stratum, np.object_ if big_integers else np.int64):
+    for present, table in _at_least(graph, stratum, joins, np.object_ if big_integers else np.int64):
         check()
         parts += _exactly(present, _allowed(table, allowed), blocks)
     if blocks == 3:
-        closed = triangles(graph, memory=memory, duckdb=duckdb)
+        closed = joins.triangles()
         closed = Counted(closed.columns, closed.counts.astype(parts[0].counts.dtype))
         parts += _exactly((0, 1, 2), _allowed(all_orders(graph, closed), allowed), blocks)
     table = Counted.concat(parts, blocks + len(stratum.pairs)).grouped()
@@ -93,14 +128,16 @@ def _exactly(present: tuple[int, ...], table: Counted, blocks: int) -> Iterator[
             yield Counted(table.columns[:blocks] + patterns, counts)
 
 
-def _at_least(graph: FactGraph, stratum: Stratum, dtype: type) -> Iterator[tuple[tuple[int, ...], Counted]]:
+def _at_least(
+    graph: FactGraph, stratum: Stratum, joins: Joins, dtype: type
+) -> Iterator[tuple[tuple[int, ...], Counted]]:
     """Groundings with facts at least between some pairs, by labels and patterns; triangles are left out."""
     number: Counts = graph.label_counts.astype(dtype)
     every = [np.flatnonzero(one) for one in stratum.domains(graph)]
     if stratum.n_blocks == 1:
         yield (), Counted([every[0]], number[every[0]])
         return
-    pair = Counted.once([graph.labels[graph.firsts], graph.labels[graph.others], graph.patterns]).grouped()
+    pair = joins.pairs()
     pair = Counted(pair.columns, pair.counts.astype(dtype))
     one, two = _cross(every[0], every[1])
     free = Counted([one, two, np.zeros_like(one)], number[one] * (number[two] - (one == two)))
@@ -111,7 +148,7 @@ def _at_least(graph: FactGraph, stratum: Stratum, dtype: type) -> Iterator[tuple
     yield (), _with_third(free, (0, 1), every[2], number)
     for place, ends in enumerate(_PAIRS):
         yield (place,), _with_third(pair, ends, every[3 - sum(ends)], number)
-    wedge = wedges(graph, dtype)
+    wedge = joins.wedges(dtype)
     for centre in range(3):
         yield _centred(graph, wedge, centre)
 
@@ -219,10 +256,11 @@ def _join_in_duckdb(pairs: dict[str, Ints], memory: int) -> Counted:
     with tempfile.TemporaryDirectory(prefix="andre-") as folder, duckdb.connect(":memory:") as connection:
         connection.execute(f"SET memory_limit = '{memory // 2**20} MiB'")
         connection.execute("SET temp_directory = ?", [folder])
+        connection.execute("SET enable_progress_bar = false")  # it would go to standard output
         connection.register("given", pairs)
         connection.execute("CREATE TABLE pairs AS SELECT * FROM given")
         with interrupting(connection.interrupt):
-            found = connection.execute(_TRIANGLES).fetchnumpy()
+            found = connection.execute(TRIANGLES).fetchnumpy()
     *columns, counts = (np.asarray(column, dtype=np.int64) for column in found.values())
     return Counted(columns, counts)
 

@@ -7,8 +7,9 @@
 | `join` | head atom by head atom, joins two grouped inner variables | `inner` |
 | `profiles` | in `exists`: bags from what the head's arguments see of their neighbours | `profiles` |
 | `reach` | in `exists`: bags of what examples reach by links, for rules of many variables | `reach` |
+| `disk` | in `rows`: as `count`, with all joins by DuckDB over Parquet, for facts beyond memory | `on_disk` |
 
-`count` and `list` serve one stratum, `join` and `profiles` all strata at once.
+`count`, `disk` and `list` serve one stratum, `join` and `profiles` all strata at once.
 The other modules carry out what the plan says; all strategies give the same census.
 """
 
@@ -29,7 +30,7 @@ Semantics: TypeAlias = Literal["rows", "exists"]
 Mode: TypeAlias = Literal["define", "complete"]
 #: How groundings are visited: by joins wherever they can be, one by one, or as is shorter.
 Method: TypeAlias = Literal["auto", "count", "list"]
-Strategy: TypeAlias = Literal["count", "list", "join", "profiles", "reach"]
+Strategy: TypeAlias = Literal["count", "list", "join", "profiles", "reach", "disk"]
 
 #: Up to this many groundings a list may be shorter than the joins.
 _LISTABLE = 10**8

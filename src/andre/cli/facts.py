@@ -137,20 +137,34 @@ def census(
     heads: options.Heads = None,
     seed: options.Seed = 0,
     memory_limit: options.MemoryLimit = "4GB",
+    on_disk: Annotated[
+        bool,
+        typer.Option(
+            "--on-disk",
+            help="Never read the facts into memory as a whole: FACTS is a folder with a Parquet file of one "
+            "or two columns for each relation, which DuckDB joins. In rows, with up to three variables.",
+        ),
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Count the examples of a target, and its distinct rows.
 
     The groundings are counted without being listed; the plan says how, and why so.
     """
-    from andre.census import sample_census, take_census
-    from andre.limits import peak_megabytes
+    from andre.census import census_on_disk, sample_census, take_census
     from andre.samples import Language
 
     began = time.perf_counter()
-    base = read_in_world(source, format, world, selection=selected(tables, columns, key, join))
     given = {"target": target, "variables": variables}
-    told = {name: value for name, value in given.items() if value is not None}
+    told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if on_disk:
+        if target is None or semantics != "rows" or heads is not None:
+            raise AndreError("--on-disk counts in rows and needs a --target: add --semantics rows")
+        chosen = Language.preset(preset, **told)
+        found = census_on_disk(source, chosen, memory_limit=memory_bytes(memory_limit))
+        _print_census(found.require_both_classes(), source, chosen.target, began, as_json)
+        return
+    base = read_in_world(source, format, world, selection=selected(tables, columns, key, join))
     chosen = Language.of(base, language, preset, **told)
     # Mode and semantics are checked there, with a sentence.
     common: dict[str, Any] = {"mode": mode, "memory_limit": memory_bytes(memory_limit)}
@@ -160,9 +174,16 @@ def census(
         found = sample_census(base, chosen, heads, seed=seed, **common)
     else:
         raise AndreError(f"head atoms are drawn in exists only: leave out --heads or --semantics {semantics}")
-    summary = _census_summary(found.require_both_classes())
+    _print_census(found.require_both_classes(), source, chosen.target, began, as_json)
+
+
+def _print_census(found: Census, source: str, target: str, began: float, as_json: bool) -> None:
+    """Say what was counted, by which plan, how long that took and how much memory."""
+    from andre.limits import peak_megabytes
+
+    summary = _census_summary(found)
     if as_json:
-        print_json({"source": source, "target": chosen.target, **summary, "plan": found.plan.to_dict()})
+        print_json({"source": source, "target": target, **summary, "plan": found.plan.to_dict()})
         return
     _print_pairs({name: _told(value) for name, value in summary.items()}, 12)
     for step in str(found.plan).splitlines():

@@ -12,7 +12,6 @@ from andre.cli import options
 from andre.cli.app import command
 from andre.cli.options import memory_bytes, read_in_world, selected, with_settings
 from andre.cli.printing import check_folder, say
-from andre.cli.processes import processes
 from andre.cli.show import print_run
 from andre.errors import AndreError
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     "andre learn connectedness                          a built-in task; see andre tasks",
     "andre learn graph.tsv --target locatedIn/2 --out run --time-limit 60",
     "andre learn graph.tsv --all --jobs 2 --out run     every relation",
+    "andre learn graph.tsv --all --cluster tcp://host:8786 --out run",
     "andre learn shop.sqlite --target customer_vip/1 --tables 'customer,order*'",
     "andre learn sport.popper --set negation=true       the bias names the target",
 )
@@ -62,6 +62,7 @@ def learn(
     unlabelled: options.Unlabelled = None,
     invent: options.Invent = None,
     jobs: options.Jobs = 1,
+    cluster: options.Cluster = None,
     device: options.Device = "cpu",
     settings: options.Set = None,
     out: options.OutRun = None,
@@ -129,7 +130,7 @@ def learn(
         found = FactSource.of(source, format, facts.world, selection)
         origin = Origin(("andre", *sys.argv[1:]), facts=found)
         folder = RunFolder(out, origin)
-    theory = _learn(facts, targets, plan, folder, jobs=jobs, quiet=quiet)
+    theory = _learn(facts, targets, plan, folder, (jobs, cluster), quiet=quiet)
     print_run(theory, to, as_json)
     if folder is not None and folder.failed is not None:
         raise folder.failed
@@ -187,14 +188,21 @@ def _on_marked(facts: FactBase, languages: list[Language]) -> Iterator[str]:
 
 
 def _learn(
-    facts: FactBase, targets: list[str], plan: Plan, out: RunFolder | None, *, jobs: int, quiet: bool
+    facts: FactBase,
+    targets: list[str],
+    plan: Plan,
+    out: RunFolder | None,
+    shared_out: tuple[int, str | None],
+    *,
+    quiet: bool,
 ) -> Theory:
     """Learn, with a live view on standard error where that is a terminal and a line per target elsewhere."""
     from andre.learning import learn as learn_targets
     from andre.report import LiveProgress, TargetLines
+    from andre.workers import workers
 
     names = targets or None
-    with processes(jobs) as executor:
+    with workers(*shared_out) as executor:
         if quiet:
             return learn_targets(facts, names, plan, out=out, executor=executor)
         lines = TargetLines(len(targets) or 1)

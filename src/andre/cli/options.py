@@ -129,6 +129,14 @@ MemoryLimit = Annotated[
 Jobs = Annotated[
     int, typer.Option("--jobs", min=1, help="Relations worked on at the same time, by as many processes.")
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Let the workers of a dask scheduler do it, as tcp://host:8786, instead of --jobs.",
+    ),
+]
 Engine = Annotated[str, typer.Option("--engine", help="auto, clingo (small) or duckdb (large).")]
 Preset = Annotated[
     str, typer.Option("--preset", help="default works best; paper follows the paper, to compare with.")

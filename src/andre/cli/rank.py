@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -13,20 +13,21 @@ from andre.cli import options
 from andre.cli.app import command
 from andre.cli.options import read_in_world, selected, with_settings
 from andre.cli.printing import check_folder, note, print_json, say
-from andre.cli.processes import processes
+from andre.cli.ranked import ranked_lines, ranked_values
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from concurrent.futures import Executor
 
-    from andre.completion import Completion, CompletionConfig, DirectionStore, RankedAnswer
-    from andre.evaluation import RankReport
+    from andre.completion import Completion, CompletionConfig, DirectionStore
+    from andre.evaluation import Negatives, RankReport
     from andre.facts import FactBase
-    from andre.logic import Atom, Literal, Rule
+    from andre.logic import Atom, Rule
 
 #: Settings of completion that are lists, even of one.
 _LISTS = ("aggregators", "smoothing", "penalties", "chained")
+#: Wrong candidates that inductive splits are compared by.
+_DRAWN = 50
 #: The share of the time limit in which runs propose rules.
 _FOR_PROPOSING = 0.5
 #: Of progress, where it goes to a log and not to a terminal.
@@ -39,9 +40,10 @@ _HALF = "half"  # of the memory of the machine, for all processes together
     "andre rank umls.nl --evaluate test --out umls.run",
     "andre rank umls.run 'isa(?, entity)' --limit 5",
     "andre rank umls.run --batch questions.tsv --json          many questions, one a line",
+    "andre rank umls.run other.nl --evaluate test              facts about other things",
     "andre rank nations --propose --jobs 2 --evaluate test     a public base, by rules of runs too",
 )
-def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
+def rank(  # noqa: PLR0912, PLR0915  (one branch for each thing that may be asked for)
     source: Annotated[
         str,
         typer.Argument(
@@ -50,8 +52,14 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
             show_default=False,
         ),
     ],
-    pattern: Annotated[
-        str | None, typer.Argument(help="An atom with one open place, as 'isa(x, ?)'.", show_default=False)
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FACTS] [ATOM]",
+            help="After a run, other facts that its rules shall rank; an atom with one open place, as "
+            "'isa(x, ?)'.",
+            show_default=False,
+        ),
     ] = None,
     *,
     batch: Annotated[
@@ -69,6 +77,14 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
     evaluate: Annotated[
         str | None, typer.Option(help="Rank the facts marked valid or test, and print MRR and Hits.")
     ] = None,
+    negatives: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="With --evaluate, also rank each fact among so many wrong ones, drawn by --seed: 50 for "
+            "other facts than those of the run, unless said otherwise, as inductive splits are compared by.",
+        ),
+    ] = None,
     propose: Annotated[
         bool, typer.Option("--propose", help="Let runs of gradient descent add rules to the short ones.")
     ] = False,
@@ -78,6 +94,7 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
     time_limit: options.TimeLimit = None,
     memory_limit: options.MemoryLimit = _HALF,
     jobs: options.Jobs = 1,
+    cluster: options.Cluster = None,
     device: options.Device = "cpu",
     settings: options.Set = None,
     out: options.OutRun = None,
@@ -97,12 +114,15 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
     scored as suits the facts marked valid best; where none is marked, some are
     split off. A candidate comes with its chance of being a fact, the rules that
     say so, and a grounding of each. Of a large base every relation is learned
-    from each side by itself: by several processes with --jobs, and with --out a
-    run that was stopped goes on where it was.
+    from each side by itself: by several processes with --jobs or the workers of a
+    dask cluster with --cluster, and with --out a run that was stopped goes on
+    where it was.
     """
     from andre.completion import CompletionConfig
+    from andre.evaluation import Negatives
     from andre.runs import DirectionFolder, FactSource, Origin, load_origin, save
 
+    pattern, others = _told_apart(given or [])
     if pattern is None and batch is None and evaluate is None and out is None:
         raise AndreError(
             "there is nothing to do: give an atom such as 'isa(x, ?)', --batch, --evaluate or --out"
@@ -110,34 +130,40 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
     if evaluate not in {None, "valid", "test"}:
         raise AndreError(f"--evaluate ranks facts marked valid or test, not {evaluate!r}")
     check_folder(out)
-    completion = _saved(source)
-    if completion is not None:
-        if propose or more or settings or world is not None or time_limit is not None:
-            raise AndreError(
-                f"{source} is learned already: --propose, --with, --set, --time-limit and --world need facts"
-            )
-        origin, asked = load_origin(source), _asked(pattern, batch, completion.facts)
+    saved = _saved(source)
+    if saved is not None and (propose or more or settings or world is not None or time_limit is not None):
+        raise AndreError(
+            f"{source} is learned already: --propose, --with, --set, --time-limit and --world need facts"
+        )
+    if saved is None and others is not None:
+        raise AndreError(
+            f"{others} is no atom such as 'isa(x, ?)', and {source} is no saved run whose rules could rank "
+            "other facts: learn one by --out first"
+        )
+    # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
+    if saved is None or others is not None:
+        selection, name = selected(tables, columns, key, join), others or source
+        read = read_in_world(name, format, world, selection=selection)
+        base = _checked(read, name, evaluate, quiet)
+        origin: Origin | None = Origin(
+            ("andre", *sys.argv[1:]), facts=FactSource.of(name, format, base.world, selection)
+        )
     else:
-        # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
-        selection = selected(tables, columns, key, join)
-        read = read_in_world(source, format, world, selection=selection)
-        base = _checked(read, source, evaluate, quiet)
-        asked = _asked(pattern, batch, base)
+        base, origin = saved.facts, load_origin(source)
+    asked = _asked(pattern, batch, base)
+    if saved is None:
         # Facts that are split off can be ranked only as long as they are not learned from.
-        memory = _memory(memory_limit, jobs)
         chosen = with_settings(
-            settings,
-            _LISTS,
-            seed=seed,
-            time_limit=time_limit,
-            give_back=evaluate != "valid",
-            **({} if memory is None else {"memory": memory}),
+            settings, _LISTS, seed=seed, time_limit=time_limit, give_back=evaluate != "valid"
         )
         store = None if out is None else DirectionFolder(out)
-        further = _Rules(propose, more, jobs, device)
-        completion = _complete(base, CompletionConfig.read(chosen), further, quiet, store)
-        found_in = FactSource.of(source, format, base.world, selection)
-        origin = Origin(("andre", *sys.argv[1:]), facts=found_in)
+        work = _Work(jobs, cluster, memory_limit, _Rules(propose, more, device))
+        completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store)
+    elif others is not None:
+        completion = saved.transferred(base)
+        note(completion.notes, quiet)
+    else:
+        completion = saved
     unsaved: OSError | None = None
     if out is not None:
         try:
@@ -146,14 +172,15 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
         except OSError as error:  # what is asked for is still answered
             unsaved = error
     found = [answer for query in asked for answer in completion.rank(query, limit, known=known, rules=rules)]
-    report = None
+    reports = {}
     if evaluate is not None:
-        report = completion.evaluate(evaluate)
+        drawn = negatives if negatives is not None else 0 if others is None else _DRAWN
+        reports = _reports(completion, evaluate, Negatives(drawn, seed))
         note(completion.notes_on(evaluate), quiet)
     if as_json:
-        print_json(_values(completion, found, report))
+        print_json(ranked_values(completion, found, list(reports.values())))
     else:
-        for line in _lines(found, completion, rules):
+        for line in ranked_lines(found, completion, rules):
             typer.echo(line)
         answered = {answer.atom.predicate for answer in found}
         note(
@@ -161,8 +188,8 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
             for query in asked
             if query.predicate not in answered
         )
-        if report is not None:
-            typer.echo(f"{report.queries} queries on {evaluate} facts, filtered, both sides")
+        for how, report in reports.items():
+            typer.echo(f"{report.queries} queries on {evaluate} facts, {how}, both sides")
             typer.echo(str(report))
     if unsaved is not None:
         raise unsaved
@@ -182,6 +209,31 @@ def _saved(source: str) -> Completion | None:
             f"{source} holds rules that andre learn or fit found, and no facts: rank FACTS --with {source}"
         )
     return run
+
+
+def _told_apart(given: list[str]) -> tuple[str | None, str | None]:
+    """The atom that is asked for, and other facts that a run shall rank: what has no brackets is no atom.
+
+    Examples
+    --------
+    >>> _told_apart(["other.tsv", "isa(x, ?)"])
+    ('isa(x, ?)', 'other.tsv')
+    """
+    facts = [text for text in given if "(" not in text or Path(text).exists()]
+    atoms = [text for text in given if text not in facts]
+    for some, what in ((atoms, "atoms: give one, or all of them by --batch"), (facts, "facts: give one")):
+        if len(some) > 1:
+            raise AndreError(f"{' and '.join(some)} are several {what}")
+    return atoms[0] if atoms else None, facts[0] if facts else None
+
+
+def _reports(completion: Completion, mark: str, negatives: Negatives) -> dict[str, RankReport]:
+    """The ranks of the facts of one mark among all candidates and, if asked for, among drawn ones."""
+    found = {"filtered": completion.evaluate(mark)}
+    if negatives.count:
+        how = f"filtered, among {negatives.count} that are wrong, drawn by seed {negatives.seed}"
+        found[how] = completion.evaluate(mark, negatives)
+    return found
 
 
 def _asked(pattern: str | None, batch: Path | None, facts: FactBase) -> list[Atom]:
@@ -213,14 +265,19 @@ def _as_atom(line: str, where: str) -> str:
     return f"{relation}({first}, {second})"
 
 
-def _memory(limit: str, jobs: int) -> float | None:
-    """Gigabytes for each process: a share of the limit, or of half of the machine's memory."""
-    from andre.limits import machine_gigabytes
+def _memory(work: _Work, executor: Executor | None) -> float | None:
+    """Gigabytes for each process: a share of the limit, or of half of the machine's memory.
 
-    if limit != _HALF:
-        return options.memory_bytes(limit) / 2**30 / jobs
-    machine = machine_gigabytes()
-    return None if machine is None else machine / 2 / jobs
+    Of a cluster every worker may take as much as the limit says, or half of what the smallest has.
+    """
+    from andre.limits import machine_gigabytes
+    from andre.workers import memory_of
+
+    jobs = work.jobs if work.cluster is None else 1
+    if work.memory_limit != _HALF:
+        return options.memory_bytes(work.memory_limit) / 2**30 / jobs
+    whole = machine_gigabytes() if work.cluster is None else memory_of(executor)
+    return None if whole is None else whole / 2 / jobs
 
 
 def _checked(base: FactBase, source: str, evaluate: str | None, quiet: bool) -> FactBase:
@@ -236,12 +293,20 @@ class _Rules(NamedTuple):
 
     propose: bool
     program: Path | None
-    jobs: int
     device: str
 
 
+class _Work(NamedTuple):
+    """Who does the work, within what memory, and with which further rules."""
+
+    jobs: int
+    cluster: str | None
+    memory_limit: str
+    rules: _Rules
+
+
 def _complete(
-    base: FactBase, config: CompletionConfig, rules: _Rules, quiet: bool, store: DirectionStore | None
+    base: FactBase, config: CompletionConfig, work: _Work, quiet: bool, store: DirectionStore | None
 ) -> Completion:
     from time import monotonic
 
@@ -250,13 +315,16 @@ def _complete(
     from andre.completion import complete, with_validation
     from andre.learning import Callback
     from andre.limits import Deadline, limited, time_left
+    from andre.workers import workers
 
     console = Console(stderr=True, quiet=quiet)
     with (
         limited(Deadline.after(config.time_limit)),
         console.status("learning") as status,  # shows in a terminal only
-        processes(rules.jobs) as executor,
+        workers(work.jobs, work.cluster) as executor,
     ):
+        if config.memory is None:
+            config = config.model_copy(update={"memory": _memory(work, executor)})
         told = monotonic()
 
         class Shown(Callback):
@@ -270,7 +338,7 @@ def _complete(
                     say(line)
 
         with limited(time_left().share(_FOR_PROPOSING)) as watch:
-            extra = _extra(base, config, rules, executor)
+            extra = _extra(base, config, work.rules, executor)
         made = complete(base, config, extra, [Shown()], executor=executor, store=store)
     if watch.cut:
         late = f"half of the time limit of {config.time_limit:g} s passed before all runs had proposed rules"
@@ -298,52 +366,3 @@ def _extra(base: FactBase, config: CompletionConfig, rules: _Rules, executor: Ex
         of_runs = propose(with_validation(base, config), settings, executor)
         found += beyond_short(of_runs) if config.short else of_runs
     return found
-
-
-def _values(completion: Completion, found: list[RankedAnswer], report: RankReport | None) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from andre.report import scoring_values
-
-    return {
-        "predictions": [_as_values(prediction) for prediction in found],
-        "evaluation": report and asdict(report),
-        **scoring_values(completion),
-    }
-
-
-def _as_values(prediction: RankedAnswer) -> dict[str, Any]:
-    return {
-        "atom": str(prediction.atom),
-        "rank": prediction.rank,
-        "score": prediction.score,
-        "chance": prediction.chance,
-        "rules": [
-            {"rule": str(rule), "n_b": rule.evidence[0].n_b, "n_r": rule.evidence[0].n_r}
-            for rule in prediction.rules
-        ],
-    }
-
-
-def _lines(found: list[RankedAnswer], completion: Completion, limit: int) -> Iterator[str]:
-    """Candidates, each with its rules and one grounding of every rule."""
-    from andre.logic import tell_count
-
-    # Test facts are not told from other candidates: they are what ranks are judged by.
-    stated = [completion.facts.select(mark) for mark in ("train", "valid")]
-    for prediction in found:
-        known = "  known" if any(prediction.atom in facts for facts in stated) else ""
-        yield f"{prediction.rank:>3}. {prediction.atom}  chance {prediction.chance:.3f}{known}"
-        if limit and not prediction.rules:
-            first, second = prediction.atom.args
-            why = "can say so: its variables stand for different constants" if first == second else "says so"
-            yield f"       no rule {why}"
-        for rule in prediction.rules:
-            counted = rule.evidence[0]
-            yield f"       {tell_count(counted.n_r)} of {tell_count(counted.n_b)}: {rule}"
-            for body in completion.groundings(rule, prediction.atom, limit=1):
-                yield f"         as {', '.join(_told(literal, completion) for literal in body)}"
-
-
-def _told(literal: Literal, completion: Completion) -> str:
-    return f"{literal} (assumed)" if completion.is_assumed(literal.atom) else str(literal)

@@ -20,9 +20,10 @@ from andre.completion.graph import Graph, believed
 from andre.completion.packing import LazyFeatures, PackedRules
 from andre.completion.pool import as_rule
 from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_facts
+from andre.completion.transfer import move_rules
 from andre.errors import DataError
-from andre.evaluation import RankReport, Ranks, smoothed_confidence
-from andre.facts import FactBase
+from andre.evaluation import Negatives, RankReport, Ranks, smoothed_confidence
+from andre.facts import FactBase, in_canonical_order
 from andre.files import Saveable
 from andre.inference import FactIndex, Search, infer
 from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable, counted
@@ -75,6 +76,7 @@ class Completion(Saveable):
     config: CompletionConfig
     seconds: float
     notes: tuple[str, ...] = ()  #: what is odd about the facts or was left out, a sentence each
+    elsewhere: bool = False  #: whether rules were learned on other facts, of which their counts are
 
     @classmethod
     def restored(
@@ -85,7 +87,9 @@ class Completion(Saveable):
         The features of a step are made when it is first asked about.
         """
         graph = replace(Graph.of(facts), assumed=assumed)
-        return cls(facts, graph, LazyFeatures(packed, graph, facts, rest["config"]), **rest)
+        elsewhere = rest.get("elsewhere", False)
+        features = LazyFeatures(packed, graph, facts, rest["config"], elsewhere=elsewhere)
+        return cls(facts, graph, features, **rest)
 
     def __repr__(self) -> str:
         way = f"{self.scorer.aggregator}{', chained' if self.chained else ''}"
@@ -93,11 +97,54 @@ class Completion(Saveable):
         rules = counted(sum(len(made.bodies) for made in self.features.values()), "rule")
         return f"Completion({rules} for {relations}, scored by {way})"
 
-    def evaluate(self, mark: str = "test") -> RankReport:
+    def transferred(self, facts: FactBase) -> Completion:
+        """The same rules on other facts, whose constants may all be others, as inductive splits have them.
+
+        Relations and constants are told by their names. Rules are evaluated on what of
+        these facts is marked neither valid nor test; their counts and weights, the
+        way of scoring and the calibration of chances stay as they were learned.
+        Rules that name constants or relations which these facts lack are left out,
+        and no facts are assumed; `notes` says so.
+
+        Examples
+        --------
+        >>> from andre.completion import CompletionConfig, complete
+        >>> from andre.logic import parse_atom
+        >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(10)]
+        >>> done = complete(FactBase.from_facts(map(parse_atom, rows)), CompletionConfig(constants=0))
+        >>> others = FactBase.from_facts(map(parse_atom, ["knows(bob, ann)", "likes(cy, dee)"]))
+        >>> print(done.transferred(others).rank(parse_atom("likes(ann, Y)"))[0].atom)
+        likes(ann, bob)
+        """
+        facts = in_canonical_order(facts)
+        graph = Graph.of(facts)
+        moved = move_rules(self.features, self.scorer, (self.graph, self.facts), (graph, facts))
+        notes = moved.notes
+        if self.chained:
+            notes += ("rules were learned with assumed facts: none are assumed here",)
+        return replace(
+            self,
+            facts=facts,
+            graph=graph,
+            features=LazyFeatures(moved.packed, graph, facts, self.config, elsewhere=True),
+            scorer=moved.scorer,
+            notes=notes,
+            elsewhere=True,
+        )
+
+    def evaluate(self, mark: str = "test", negatives: Negatives | None = None) -> RankReport:
         """Mean reciprocal rank and Hits of the facts of one mark, filtered, asked from both sides.
 
         Constants without a training fact are asked about like all others; see
         `notes_on`.
+
+        Parameters
+        ----------
+        mark
+            valid or test.
+        negatives
+            How many wrong candidates are drawn to rank each fact among, as inductive splits are
+            compared by; by default it is ranked among all.
         """
         if not len(self.graph.part(mark)):
             taught = " (those that were split off teach by now: keep them by give_back=false)"
@@ -105,7 +152,7 @@ class Completion(Saveable):
                 f"no fact is marked {mark}, so there is nothing to rank: mark some, or split them off"
                 + (taught if mark == "valid" and self.config.give_back else "")
             )
-        return RankReport.from_ranks(Ranks.concat(self.sides(mark)))
+        return RankReport.from_ranks(Ranks.concat(self.sides(mark, negatives)))
 
     def notes_on(self, mark: str) -> tuple[str, ...]:
         """What limits the ranks of the facts of one mark: constants that no rule can say anything about."""
@@ -128,18 +175,18 @@ class Completion(Saveable):
         row = [self.graph.relations.index(atom.predicate), *codes]
         return bool((self.graph.assumed == row).all(axis=1).any())
 
-    def ranks(self, mark: str = "test") -> dict[int, Ranks]:
+    def ranks(self, mark: str = "test", negatives: Negatives | None = None) -> dict[int, Ranks]:
         """Filtered ranks of the facts of one mark by step, in the order of `Graph.pairs`."""
         block = self.config.sizes.block
-        return rank_facts(self.graph, self.features, self.scorer, mark, block=block)
+        return rank_facts(self.graph, self.features, self.scorer, mark, block=block, negatives=negatives)
 
-    def sides(self, mark: str = "test") -> tuple[Ranks, Ranks]:
+    def sides(self, mark: str = "test", negatives: Negatives | None = None) -> tuple[Ranks, Ranks]:
         """The same ranks with the second argument asked for, and with the first.
 
         Both list the facts in one order, relation by relation, so that the two ranks
         of a fact can be taken together.
         """
-        ranks, count = self.ranks(mark), len(self.graph.relations)
+        ranks, count = self.ranks(mark, negatives), len(self.graph.relations)
         asked = [step for step in ranks if step < count]
         second, first = (Ranks.concat(ranks[step + side] for step in asked) for side in (0, count))
         return second, first

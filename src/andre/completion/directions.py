@@ -8,12 +8,7 @@ for any executor.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import numpy as np
@@ -32,11 +27,10 @@ from andre.completion.weights import learn_weights, start_weights
 from andre.evaluation import Ranks, smoothed_confidence
 from andre.limits import Deadline, check, limited, stage, time_left
 from andre.logic import Rule
+from andre.workers import Task, Workers, run_tasks
 
 #: The gradient at which the weights of a direction count as learned.
 _TOLERANCE = 1e-2
-#: Tasks that an executor is given ahead of the results.
-_IN_FLIGHT = 64
 #: Validation queries of a direction that chances are calibrated on, at the most.
 _CALIBRATED = 100
 
@@ -98,37 +92,6 @@ class DirectionStore(Protocol):
         """Called whenever a direction is done."""
 
 
-@dataclass(frozen=True)
-class GraphFiles:
-    """A graph in a folder, opened by other processes, which share the memory that its files are mapped to."""
-
-    folder: Path
-    relations: tuple[str, ...]
-    n: int
-
-    @classmethod
-    @contextmanager
-    def of(cls, graph: Graph) -> Iterator[GraphFiles]:
-        """Write a graph, without its test facts, into a folder that is gone afterwards."""
-        with TemporaryDirectory(prefix="andre-") as name:
-            for part in ("train", "valid", "denied", "assumed"):
-                np.save(Path(name) / f"{part}.npy", getattr(graph, part))
-            yield cls(Path(name), graph.relations, graph.n)
-
-    def open(self) -> Graph:
-        """The graph; a process that asks again gets the same one."""
-        return _opened(self)
-
-
-@lru_cache(maxsize=1)
-def _opened(files: GraphFiles) -> Graph:
-    parts = {
-        part: np.load(files.folder / f"{part}.npy", mmap_mode="r")
-        for part in ("train", "valid", "denied", "assumed")
-    }
-    return Graph(files.relations, files.n, test=np.zeros((0, 3), dtype=np.int64), **parts)
-
-
 def ways_of_scoring(config: CompletionConfig) -> list[Scorer]:
     """Every scorer that validation facts choose from, still without weights."""
     found = []
@@ -144,7 +107,7 @@ def ways_of_scoring(config: CompletionConfig) -> list[Scorer]:
 
 
 def learn_direction(
-    facts: Graph | GraphFiles,
+    graph: Graph,
     direction: int,
     config: CompletionConfig,
     given: Sequence[tuple[Body | Rule, Covered]] = (),
@@ -154,7 +117,7 @@ def learn_direction(
 
     Parameters
     ----------
-    facts
+    graph
         The training and validation facts.
     direction
         The step of the graph that is asked for.
@@ -165,7 +128,6 @@ def learn_direction(
     seconds
         After which the best so far is handed back.
     """
-    graph = facts.open() if isinstance(facts, GraphFiles) else facts
     # Thousands of small products: handing each out to several threads takes longer than doing it.
     with threadpool_limits(1), limited(Deadline.after(seconds)) as watch:
         found = _learned(graph, direction, CompletionPlan.of(graph, config), given)
@@ -282,7 +244,7 @@ def learn_directions(
     directions: Sequence[int],
     config: CompletionConfig,
     given: Mapping[int, Sequence[tuple[Body | Rule, Covered]]],
-    executor: Executor | None = None,
+    executor: Workers | None = None,
 ) -> Iterator[DirectionRules]:
     """Learn some directions, each as soon as there is a process for it, and hand them over as they are done.
 
@@ -297,22 +259,25 @@ def learn_directions(
         for step in directions:
             yield learn_direction(graph, step, config, given.get(step, ()), _seconds())
         return
-    with GraphFiles.of(graph) as files:
-        waiting: set[Future[DirectionRules]] = set()
-        left = list(reversed(directions))
-        try:
-            while left or waiting:
-                # Few at a time, so that each is told how much time there is when it begins.
-                while left and len(waiting) < _IN_FLIGHT:
-                    step = left.pop()
-                    task = (files, step, config, tuple(given.get(step, ())), _seconds())
-                    waiting.add(executor.submit(learn_direction, *task))
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        finally:
-            for future in waiting:
-                future.cancel()
+    # Each is told how much time there is when it is handed out.
+    tasks = (
+        Task(
+            f"rank {_told(graph, step)}",
+            learn_direction,
+            (step, config, tuple(given.get(step, ())), _seconds()),
+        )
+        for step in directions
+    )
+    # A copy has none of the tables that were made of the graph here, and no test facts.
+    shared = replace(graph, test=graph.test[:0])
+    for _, made in run_tasks(executor, shared, tasks):
+        yield made
+
+
+def _told(graph: Graph, step: int) -> str:
+    """A direction as a question."""
+    relation = graph.relations[step % len(graph.relations)]
+    return f"{relation}(x, ?)" if step < len(graph.relations) else f"{relation}(?, x)"
 
 
 def _seconds() -> float | None:

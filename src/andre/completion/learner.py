@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,11 +26,13 @@ from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.pool import BodyPool, GivenRules
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
 from andre.completion.weights import learn_weights, start_weights
+from andre.errors import WorkersLostError
 from andre.evaluation import Ranks
 from andre.facts import FactBase, in_canonical_order
 from andre.learning import Callback
 from andre.limits import Deadline, check, limited, stage, time_left
 from andre.logic import Rule
+from andre.workers import Workers
 
 #: The share of validation facts about what is unanswered from which on facts are assumed.
 _ASKED = 0.05
@@ -43,7 +44,7 @@ def complete(
     extra: Sequence[Rule] = (),
     callbacks: Sequence[Callback] = (),
     *,
-    executor: Executor | None = None,
+    executor: Workers | None = None,
     store: DirectionStore | None = None,
 ) -> Completion:
     """Learn rules that rank the missing facts of a knowledge base first.
@@ -68,7 +69,8 @@ def complete(
     callbacks
         Watchers; `andre.learning.Callback.on_stage` is called as work goes on.
     executor
-        Whose processes learn the directions of a large base, each as a task by itself.
+        Whose processes learn the directions of a large base, each as a task by itself: any
+        `concurrent.futures.Executor`, or a dask `Client`.
     store
         Keeps the directions of a large base as they are learned: a stopped run goes on.
     """
@@ -116,7 +118,7 @@ def relearn(
     extra: Sequence[Rule] = (),
     callbacks: Sequence[Callback] = (),
     *,
-    executor: Executor | None = None,
+    executor: Workers | None = None,
 ) -> Completion:
     """Learn again from train and valid facts alike, scored in the way that was chosen.
 
@@ -164,7 +166,7 @@ class _Learner:
     config: CompletionConfig
     extra: Sequence[Rule]
     callbacks: Sequence[Callback]
-    executor: Executor | None = None
+    executor: Workers | None = None
     store: DirectionStore | None = None
 
     def learn(self, facts: FactBase) -> _Learned:
@@ -228,11 +230,15 @@ class _Learner:
         rules = {step: list(given.about(step, ())) for step in order}
         left = [step for step in order if step not in found]
         self._tell("rules", max(1, len(found)), len(order))
-        for made in learn_directions(graph, left, config, rules, self.executor):
-            found[made.step] = made
-            self._tell("rules", len(found), len(order))
-            if self.store is not None and not made.cut:
-                self.store.keep(made)
+        try:
+            for made in learn_directions(graph, left, config, rules, self.executor):
+                found[made.step] = made
+                self._tell("rules", len(found), len(order))
+                if self.store is not None and not made.cut:
+                    self.store.keep(made)
+        except WorkersLostError as error:
+            more = "" if self.store is None else "; what is done is kept, and the same call goes on"
+            raise WorkersLostError(f"{error}{more}") from None
         features: dict[int, Features] = {
             step: found[step].features(graph, config.sizes, held_pairs(found[step].bodies, rules[step]))
             for step in targets

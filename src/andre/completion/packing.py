@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -48,17 +48,22 @@ class PackedRules:
     @classmethod
     def of(cls, features: Features) -> PackedRules:
         """Pack the rules of a direction."""
-        codes = np.full((len(features.bodies), 5), _NONE, dtype=np.int32)
+        per_start = features.per_start if isinstance(features, RowFeatures) else 0.0
+        return cls.pack(features.bodies, features.n_b, features.n_r, per_start)
+
+    @classmethod
+    def pack(cls, bodies: Sequence[Body | Rule], n_b: Floats, n_r: Floats, per_start: float) -> PackedRules:
+        """Pack some bodies with their counts."""
+        codes = np.full((len(bodies), 5), _NONE, dtype=np.int32)
         given: list[Rule] = []
-        for row, body in zip(codes, features.bodies, strict=True):
+        for row, body in zip(codes, bodies, strict=True):
             if isinstance(body, Rule):
                 row[:2] = len(_SHAPES), len(given)
                 given.append(body)
             else:
                 row[0] = _SHAPES.index(body.shape)
                 row[1 : len(body.steps) + 1] = body.steps
-        per_start = features.per_start if isinstance(features, RowFeatures) else 0.0
-        return cls(codes, tuple(given), features.n_b, features.n_r, per_start)
+        return cls(codes, tuple(given), n_b, n_r, per_start)
 
     @property
     def bodies(self) -> tuple[Body | Rule, ...]:
@@ -77,7 +82,8 @@ class PackedRules:
 class LazyFeatures(Mapping[int, Features]):
     """The features of every step, made when a step is first asked about: a query needs one step only.
 
-    Those of a small base are counted again, as pairs are held there; those of a large one have their counts.
+    Those of a small base are counted again, as pairs are held there, unless they were counted elsewhere;
+    those of a large one have their counts.
 
     Parameters
     ----------
@@ -87,14 +93,23 @@ class LazyFeatures(Mapping[int, Features]):
         What they are counted on, as steps and as relations.
     config
         The settings that they were learned by.
+    elsewhere
+        Whether the counts are of other facts, and stay.
     """
 
     def __init__(
-        self, packed: Mapping[int, PackedRules], graph: Graph, facts: FactBase, config: CompletionConfig
+        self,
+        packed: Mapping[int, PackedRules],
+        graph: Graph,
+        facts: FactBase,
+        config: CompletionConfig,
+        *,
+        elsewhere: bool = False,
     ) -> None:
         self._packed, self._graph, self._sizes = packed, graph, config.sizes
-        self._is_small = CompletionPlan.of(graph, config).is_small
-        self._rules = RuleCover(graph, believed(facts, graph), is_small=self._is_small)
+        is_small = CompletionPlan.of(graph, config).is_small
+        self._is_counted = is_small and not elsewhere
+        self._rules = RuleCover(graph, believed(facts, graph), is_small=is_small)
         self._found: dict[int, Features] = {}
 
     def __getitem__(self, step: int) -> Features:
@@ -109,7 +124,7 @@ class LazyFeatures(Mapping[int, Features]):
             for place, body in enumerate(bodies)
             if isinstance(body, Rule)
         }
-        if self._is_small:
+        if self._is_counted:
             covered = [
                 covered_pairs(body, self._graph) if isinstance(body, Body) else held[place]
                 for place, body in enumerate(bodies)

@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix, hstack
 from andre.arrays import Bools, Floats, Ints
 from andre.completion.features import Cells, Features
 from andre.completion.graph import Graph
-from andre.evaluation import Ranks, filtered_ranks, lexicographic_keys
+from andre.evaluation import Negatives, Ranks, all_but_drawn, filtered_ranks, lexicographic_keys
 from andre.facts import MARKS
 from andre.limits import check
 
@@ -186,9 +186,13 @@ class Scorer:
     penalty: float | None = None  #: L2 penalty of the weights, where they are learned
     weights: Mapping[int, Floats] = field(default_factory=dict)  #: [K + 3] by step
     table: int = 40_000_000  #: `SizeConfig.table`, up to which every candidate is scored
+    #: Steps where every candidate is scored, as it was when weights were learned; None goes by the size.
+    dense: tuple[int, ...] | None = None
 
     def is_dense(self, features: Features) -> bool:
         """Whether every candidate is scored, not only those that a rule fires for."""
+        if self.dense is not None:
+            return features.step in self.dense
         entries = features.n**2 * max(1, len(features.bodies))
         return AGGREGATIONS[self.aggregator].learned and entries <= self.table
 
@@ -233,6 +237,7 @@ def rank_facts(
     *,
     levels: bool = True,
     block: int = 20_000_000,
+    negatives: Negatives | None = None,
 ) -> dict[int, Ranks]:
     """Filtered ranks of the facts of one mark, by step, in the order of `Graph.pairs`.
 
@@ -244,17 +249,26 @@ def rank_facts(
         Whether distinct scores are counted, as for `filtered_ranks`.
     block
         Scores (queries x candidates) that are held at a time.
+    negatives
+        How many candidates are drawn to rank each fact among; by default it is ranked among all.
     """
     found = {}
     for step in range(graph.n_steps):
         if len(graph.pairs(step, mark)):
             (found[step],) = rank_step(
-                graph, step, features.get(step), [scorer], mark, levels=levels, block=block
+                graph,
+                step,
+                features.get(step),
+                [scorer],
+                mark,
+                levels=levels,
+                block=block,
+                negatives=negatives,
             )
     return found
 
 
-def rank_step(
+def rank_step(  # noqa: PLR0913  (whose facts, by which scorers, among which candidates)
     graph: Graph,
     step: int,
     features: Features | None,
@@ -263,16 +277,20 @@ def rank_step(
     *,
     levels: bool = True,
     block: int = 20_000_000,
+    negatives: Negatives | None = None,
 ) -> list[Ranks]:
     """Filtered ranks of the facts of one mark that a step follows, by each scorer; see `rank_facts`."""
     pairs = graph.pairs(step, mark)
     filters = graph.known(step, MARKS if mark == "test" else ("train", "valid"))
     order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant are scored together
     parts: list[list[Ranks]] = [[] for _ in scorers]
+    rng = None if negatives is None else np.random.default_rng([negatives.seed, step])
     for some in _blocks(order, pairs[:, 0], features, graph.n, block):
         check()
         asked, answer = pairs[some].T
         known = filters[asked].toarray()
+        if negatives is not None and rng is not None:
+            known = all_but_drawn(known, answer, negatives.count, rng)
         every: Iterable[Floats] = (
             (np.zeros((len(asked), graph.n)) for _ in scorers)
             if features is None

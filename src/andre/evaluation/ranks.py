@@ -126,6 +126,48 @@ def _distinct_per_row(scores: NDArray[Any], chosen: Bools) -> Ints:
     return np.bincount(row[first], minlength=len(scores)).astype(np.int64)
 
 
+@dataclass(frozen=True)
+class Negatives:
+    """How many wrong candidates each fact is ranked among, where that is not all: drawn by a seed."""
+
+    count: int = 50  #: for each side that is asked for
+    seed: int = 0
+
+
+def all_but_drawn(known: Bools, true: NDArray[Any], count: int, rng: np.random.Generator) -> Bools:
+    """Leave out all candidates but some that are drawn, without replacement, from those that may be wrong.
+
+    Parameters
+    ----------
+    known
+        [Q, C], candidates that are known to be true, as for `filtered_ranks`.
+    true
+        [Q], the position of the true candidate, which stays.
+    count
+        How many others stay; all, where there are no more.
+    rng
+        Draws for one query after another, so that blocks of queries come to the same.
+
+    Returns
+    -------
+    Bools
+        What to leave out, [Q, C], as for `filtered_ranks`.
+
+    Examples
+    --------
+    >>> known = np.array([[True, False, False, False, False]])
+    >>> (~all_but_drawn(known, np.array([1]), 2, np.random.default_rng(0))).sum()
+    np.int64(3)
+    """
+    left_out = np.ones(known.shape, dtype=np.bool_)
+    for row, (own, answer) in enumerate(zip(known, true, strict=True)):
+        wrong = np.flatnonzero(~own)
+        wrong = wrong[wrong != answer]
+        left_out[row, rng.choice(wrong, min(count, len(wrong)), replace=False)] = False
+        left_out[row, answer] = False
+    return left_out
+
+
 def lexicographic_keys(columns: NDArray[Any]) -> Ints:
     """Whole numbers ordered as the rows are when compared from the first column on.
 

@@ -7,9 +7,7 @@ source is a function beside these that gives bodies as codes, [bodies, m].
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -40,6 +38,7 @@ from andre.limits import check, late, limited, stage, time_left
 from andre.logic import Rule
 from andre.model import Count, Positive, Settings, Whole
 from andre.samples import Codes, Form, Language, RuleSpace, Sample
+from andre.workers import Task, Workers, run_tasks
 
 #: The chance to be shown of a candidate that tells nothing, as a share of the mean chance.
 _UNINFORMED = 0.3
@@ -200,7 +199,7 @@ class ProposalConfig(Settings):
 
 
 def propose(
-    facts: FactBase, config: ProposalConfig | None = None, executor: Executor | None = None
+    facts: FactBase, config: ProposalConfig | None = None, executor: Workers | None = None
 ) -> list[Rule]:
     """Rules that runs propose for every binary relation of a knowledge base, from its training facts alone.
 
@@ -216,8 +215,8 @@ def propose(
     config
         How many runs, and what they see.
     executor
-        Works on relations in parallel: any `concurrent.futures.Executor`. Where a deadline
-        of `andre.limits` passes, the rules of the relations that are done are returned.
+        Works on relations in parallel: any `concurrent.futures.Executor`, or a dask `Client`. Where
+        a deadline of `andre.limits` passes, the rules of the relations that are done are returned.
 
     Examples
     --------
@@ -231,28 +230,17 @@ def propose(
     known = facts.select("train")
     targets = [name for name in learnable(known)[0] if name.endswith("/2")]
     one = _OneRelation(known, config)
-    found: list[Rule] = []
+    tasks = [Task(f"propose {target}", _OneRelation.__call__, (target,)) for target in targets]
+    found: dict[str, list[Rule]] = {}
     with stage("proposing"):
-        for rules in map(one, targets) if executor is None else _in_time(executor, one, targets):
-            found += rules
+        for name, rules in (
+            ((task.name, one(*task.args)) for task in tasks)
+            if executor is None
+            else run_tasks(executor, one, iter(tasks), time_left())
+        ):
+            found[name] = rules
             check()
-    return found
-
-
-def _in_time(executor: Executor, one: _OneRelation, targets: Sequence[str]) -> Iterator[list[Rule]]:
-    """The rules of each relation in turn, waited for until the deadline."""
-    waiting = [executor.submit(one, target) for target in targets]
-    try:
-        for future in waiting:
-            left = time_left().left
-            try:
-                yield future.result(None if left == math.inf else left)
-            except TimeoutError:
-                check()
-                raise
-    finally:
-        for future in waiting:
-            future.cancel()
+    return [rule for task in tasks for rule in found.get(task.name, ())]
 
 
 def beyond_short(rules: Iterable[Rule]) -> list[Rule]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from andre.census import Census, sample_census, take_census
-from andre.errors import AndreError, ConfigError, DataError, MemoryLimitError, OutOfTimeError
+from andre.errors import ConfigError, DataError, MemoryLimitError, OutOfTimeError, WorkersLostError
 from andre.facts import Calibration, FactBase, Key, in_canonical_order
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
@@ -26,6 +25,7 @@ from andre.learning.results import Definition, TargetStore, Theory
 from andre.limits import Deadline, limited, sized_threads, stage, time_left
 from andre.logic import Program
 from andre.samples import Language, key_text, training_facts
+from andre.workers import Task, Workers, run_tasks
 
 #: The share of the time limit in which all head atoms are counted; after it some are drawn to stand for all.
 _FOR_ALL_HEADS = 0.5
@@ -42,7 +42,7 @@ def learn(
     *,
     callbacks: Sequence[Callback] = (),
     out: TargetStore | None = None,
-    executor: Executor | None = None,
+    executor: Workers | None = None,
     **options: Any,
 ) -> Theory:
     """Learn the rules of one or more relations from facts.
@@ -64,7 +64,7 @@ def learn(
         targets that it holds already, learned from the same facts by the same plan, are
         not learned again. Ctrl-C ends the call with the targets that are done.
     executor
-        Learns targets in parallel: any `concurrent.futures.Executor`.
+        Learns targets in parallel: any `concurrent.futures.Executor`, or a dask `Client`.
     options
         What `Plan.of` takes: `mode`, `semantics`, `variables`, `preset`,
         `seed`, `time_limit`, and every field of `Language` and `Config`.
@@ -177,7 +177,7 @@ class _Refused:
 
 
 def _definitions(
-    learner: _Learner, languages: Mapping[str, Language], out: TargetStore | None, executor: Executor | None
+    learner: _Learner, languages: Mapping[str, Language], out: TargetStore | None, executor: Workers | None
 ) -> Iterator[Definition | _Refused]:
     """Definitions as they are done; first come those that were kept before."""
     left = []
@@ -194,19 +194,13 @@ def _definitions(
     facts = learner.facts
     left.sort(key=lambda entry: -len(facts.relations[entry[1].key(facts)]))
     unwatched = replace(learner, callbacks=())
-    waiting = [executor.submit(unwatched, name, language) for name, language in left]
+    tasks = (Task(f"learn {name}", _Learner.__call__, (name, language)) for name, language in left)
     try:
-        for future in as_completed(waiting):
-            yield future.result()
-    except BrokenExecutor:
+        for _, made in run_tasks(executor, unwatched, tasks):
+            yield made
+    except WorkersLostError as error:
         kept = "" if out is None else f"; {out.folder} keeps what is done, and the same call goes on"
-        raise AndreError(
-            "a process that learned ended without a word, most likely for want of memory: learn fewer "
-            f"targets at a time, or lower the memory limit{kept}"
-        ) from None
-    finally:  # after Ctrl-C nothing more is begun
-        for future in waiting:
-            future.cancel()
+        raise WorkersLostError(f"{error}{kept}") from None
 
 
 @dataclass(frozen=True)

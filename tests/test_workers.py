@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from andre.cli.processes import processes
+from andre.workers import workers
 
 
 def test_what_is_not_done_is_given_up():
-    with processes(2) as executor:
+    with workers(2) as executor:
         begun = executor.submit(time.sleep, 300)
         while not begun.running():
             time.sleep(0.01)
@@ -23,8 +23,8 @@ def test_what_is_not_done_is_given_up():
 def test_no_process_outlives_its_parent():
     script = (
         "import os, time\n"
-        "from andre.cli.processes import processes\n"
-        "with processes(2) as executor:\n"
+        "from andre.workers import workers\n"
+        "with workers(2) as executor:\n"
         "    print(executor.submit(os.getpid).result(), flush=True)\n"
         "    executor.submit(time.sleep, 300)\n"
         "    os._exit(1)\n"

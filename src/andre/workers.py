@@ -1,0 +1,422 @@
+"""Who does the work: processes of this machine, a dask cluster, or any executor.
+
+Tasks of one piece of work read the same facts. `run_tasks` packs these once:
+processes of one machine map them from a file into shared memory, and each worker
+of a cluster gets them once, however many tasks it is given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, Protocol, TypeAlias
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from andre.errors import AndreError, WorkersLostError
+from andre.limits import Deadline, check
+
+#: Tasks that an executor is given ahead of the results, where it does not say how many it does at a time.
+_AHEAD = 64
+#: Bytes that arrays begin at a multiple of.
+_ALIGNED = 64
+#: Seconds to wait for a scheduler, and for the first of its workers.
+_CONNECTING = 30.0
+#: What must be of one version everywhere, or values that are sent are not understood, or learned otherwise.
+_SAME = ("python", "andre", "dask", "distributed", "cloudpickle", "numpy", "scipy", "torch")
+
+
+class MakesExecutor(Protocol):
+    """Whatever makes an executor of itself, as a dask `Client` does."""
+
+    def get_executor(self, **options: Any) -> Executor:
+        """The executor."""
+
+
+#: A dask `Client`: an extra, without types.
+Client: TypeAlias = Any
+
+#: Who may be given as `executor=`: any executor, or a dask client.
+Workers = Executor | MakesExecutor
+
+
+class Task(NamedTuple):
+    """One call: `function(shared, *args)`, where all tasks share the first argument."""
+
+    name: str  #: told with what it returns; a cluster's dashboard shows it
+    function: Callable[..., Any]  #: of a module, so that other processes find it
+    args: tuple[Any, ...] = ()
+
+
+@contextmanager
+def workers(jobs: int = 1, cluster: str | None = None) -> Iterator[Executor | None]:
+    """The executor of a cluster, or of so many processes; None for one. What is unfinished is given up.
+
+    Parameters
+    ----------
+    jobs
+        How many processes of this machine, where there is no cluster.
+    cluster
+        The address of a dask scheduler, as tcp://host:8786.
+    """
+    if cluster is not None:
+        with _connected(cluster) as client:
+            yield client.get_executor()
+    elif jobs == 1:
+        yield None
+    else:
+        with _processes(jobs) as executor:
+            yield executor
+
+
+def run_tasks(
+    given: Workers, shared: object, tasks: Iterator[Task], until: Deadline | None = None
+) -> Iterator[tuple[str, Any]]:
+    """Let an executor do tasks that read one value, and hand over name and result of each as it is done.
+
+    A task is taken from the iterator when there may be a worker for it soon. Where a
+    worker of a cluster dies, another does its tasks; every task is handed over once.
+
+    Parameters
+    ----------
+    given
+        Who does them.
+    shared
+        What all of them read: the first argument of every task.
+    until
+        When to give up waiting.
+
+    Raises
+    ------
+    OutOfTimeError
+        Where that moment has passed.
+    WorkersLostError
+        Where the processes of the executor have died, or the cluster cannot be reached any more.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     tasks = (Task(str(power), pow, (power,)) for power in (1, 2))
+    ...     sorted(run_tasks(executor, 3, tasks))
+    [('1', 3), ('2', 9)]
+    """
+    with _sharing(as_executor(given), shared) as pool:
+        waiting: dict[Future[Any], str] = {}
+        try:
+            while True:
+                for task in islice(tasks, max(0, pool.ahead - len(waiting))):
+                    waiting[pool.submit(task)] = task.name
+                if not waiting:
+                    return
+                left = None if until is None or until.moment == float("inf") else until.left
+                done, _ = wait(waiting, left, FIRST_COMPLETED)
+                if not done:
+                    check()
+                for future in done:
+                    yield waiting.pop(future), _result(future)
+        finally:  # after Ctrl-C nothing more is begun
+            for future in waiting:
+                future.cancel()
+
+
+def as_executor(given: Workers) -> Executor:
+    """An executor as it is, and that of a dask client."""
+    return given if isinstance(given, Executor) else given.get_executor()
+
+
+def memory_of(executor: Executor | None) -> float | None:
+    """The gigabytes of memory that a task has on the smallest worker of a cluster; None for all else."""
+    client = _client_of(executor)
+    if client is None:
+        return None
+    known = client.scheduler_info(n_workers=-1)["workers"].values()
+    sizes = [one["memory_limit"] / one["nthreads"] / 2**30 for one in known if one["memory_limit"]]
+    return min(sizes, default=None)
+
+
+def _result(future: Future[Any]) -> Any:
+    try:
+        return future.result()
+    except BrokenExecutor:
+        raise WorkersLostError(
+            "a process that learned ended without a word, most likely for want of memory: let fewer work at "
+            "a time, or lower the memory limit"
+        ) from None
+    except CancelledError:  # nobody here has cancelled what is waited for
+        raise WorkersLostError(
+            "the connection to the cluster was lost: is its scheduler still there?"
+        ) from None
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":  # of dask, which need not be installed
+            raise
+        raise WorkersLostError(
+            "several workers of the cluster died of the same task, most likely for want of memory "
+            f"({error}): give workers more memory, or lower the memory limit"
+        ) from None
+
+
+class _Pool(Protocol):
+    """An executor whose tasks share a value."""
+
+    @property
+    def ahead(self) -> int:
+        """How many tasks it may be given before any is done."""
+
+    def submit(self, task: Task) -> Future[Any]:
+        """Begin a task as soon as there is a worker for it."""
+
+
+@contextmanager
+def _sharing(executor: Executor, shared: object) -> Iterator[_Pool]:
+    parcel, client = Parcel.of(shared), _client_of(executor)
+    if client is None:
+        with TemporaryDirectory(prefix="andre-") as folder:
+            yield _LocalPool(executor, parcel.written(Path(folder) / "shared"))
+        return
+    dask: Any = import_module("dask")
+    # A task that makes the parcel, and no data that is only held: should all workers that have it die, the
+    # scheduler has it made again. It warns of large arguments, since most of them go with every task.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        held = client.submit(_unchanged, parcel, key=f"facts-{parcel.digest}")
+    try:
+        yield _ClusterPool(executor, client, held)
+    finally:
+        held.release()
+
+
+@dataclass(frozen=True)
+class _LocalPool:
+    """Tasks of processes that see the files of this machine."""
+
+    executor: Executor
+    file: ParcelFile
+    ahead: int = _AHEAD
+
+    def submit(self, task: Task) -> Future[Any]:
+        return self.executor.submit(_call, self.file, task.function, task.args)
+
+
+@dataclass(frozen=True)
+class _ClusterPool:
+    """Tasks of a dask cluster, whose workers hand a parcel on to each other."""
+
+    executor: Executor
+    client: Client
+    held: Any  #: the future of the parcel
+
+    @property
+    def ahead(self) -> int:
+        """Twice as many as are done at a time: workers may join or leave."""
+        threads: int = sum(self.client.nthreads().values())
+        return max(4, 2 * threads)
+
+    def submit(self, task: Task) -> Future[Any]:
+        key: dict[str, Any] = {"key": f"{task.name}-{uuid4().hex}"}  # dask groups tasks by what is before it
+        return self.executor.submit(_call, self.held, task.function, task.args, **key)
+
+
+def _call(parcel: Parcel | ParcelFile, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    return function(parcel.value, *args)
+
+
+def _unchanged(parcel: Parcel) -> Parcel:
+    return parcel
+
+
+@dataclass(frozen=True, eq=False)
+class Parcel:
+    """A value as bytes, to be sent: its arrays lie in them as they are, and are not copied when it is opened.
+
+    Examples
+    --------
+    >>> parcel = Parcel.of({"ends": np.arange(3)})
+    >>> pickle.loads(pickle.dumps(parcel)).value
+    {'ends': array([0, 1, 2])}
+    """
+
+    data: NDArray[np.uint8]
+    parts: tuple[tuple[int, int], ...]  #: begin and end of the pickled value and of each of its arrays
+    digest: str
+
+    @classmethod
+    def of(cls, value: object) -> Parcel:
+        """Pack a value."""
+        arrays: list[pickle.PickleBuffer] = []
+        head = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+        pieces = [memoryview(head), *(array.raw() for array in arrays)]
+        parts, end = [], 0
+        for piece in pieces:
+            begin = -(-end // _ALIGNED) * _ALIGNED
+            end = begin + piece.nbytes
+            parts.append((begin, end))
+        data = np.zeros(end, dtype=np.uint8)
+        for piece, (begin, stop) in zip(pieces, parts, strict=True):
+            data[begin:stop] = piece
+        return cls(data, tuple(parts), hashlib.sha256(data.data).hexdigest())
+
+    @cached_property
+    def value(self) -> Any:
+        """The value; its arrays cannot be written to."""
+        data = self.data
+        if data.ctypes.data % 16:  # a message may have put it anywhere
+            data = data.copy()
+        view = data.data.toreadonly()
+        head, *arrays = [view[begin:end] for begin, end in self.parts]
+        return pickle.loads(head, buffers=arrays)
+
+    def written(self, path: Path) -> ParcelFile:
+        """The same in a file."""
+        self.data.tofile(path)
+        return ParcelFile(path, self.parts, self.digest)
+
+    def __reduce__(self) -> tuple[type[Parcel], tuple[Any, ...]]:
+        return Parcel, (self.data, self.parts, self.digest)  # without the value, should it be open
+
+    def __sizeof__(self) -> int:
+        return self.data.nbytes
+
+
+@dataclass(frozen=True)
+class ParcelFile:
+    """A parcel in a file, which all processes of a machine map to the same memory."""
+
+    path: Path
+    parts: tuple[tuple[int, int], ...]
+    digest: str
+
+    @property
+    def value(self) -> Any:
+        """The value; a process that asks again gets the same one."""
+        return _mapped(self).value
+
+
+@lru_cache(maxsize=1)
+def _mapped(file: ParcelFile) -> Parcel:
+    try:
+        return Parcel(np.memmap(file.path, dtype=np.uint8, mode="r"), file.parts, file.digest)
+    except OSError as error:
+        raise AndreError(
+            f"a worker cannot read the facts in {file.path} ({error.strerror}): where workers are on other "
+            "machines, let TMPDIR be a folder that all of them see, or use a dask cluster"
+        ) from None
+
+
+def _client_of(executor: Executor | None) -> Client | None:
+    """The dask client behind an executor; None where it is of another kind."""
+    dask = sys.modules.get("distributed.cfexecutor")
+    if dask is None or not isinstance(executor, dask.ClientExecutor):
+        return None
+    return executor._client
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Client]:
+    """A client of the scheduler at an address that has workers, all of the same versions as here."""
+    try:
+        distributed: Any = import_module("distributed")  # an extra, and slow to load
+    except ImportError:
+        raise AndreError(
+            "a cluster needs dask.distributed, which is not installed: pip install 'andre[cluster]'"
+        ) from None
+    try:
+        client = distributed.Client(address, timeout=_CONNECTING, set_as_default=False)
+    except (OSError, ValueError) as error:  # among them TimeoutError
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise AndreError(
+            f"there is no dask scheduler at {address} ({reason}): start one by `dask scheduler`, and give "
+            "the address that it prints, as tcp://host:8786"
+        ) from None
+    with _quiet("distributed.client"), client:
+        try:
+            client.wait_for_workers(1, timeout=_CONNECTING)
+        except TimeoutError:
+            raise AndreError(
+                f"the scheduler at {address} has no workers: start some by "
+                f"`dask worker {address} --nthreads 1`"
+            ) from None
+        _refuse_other_versions(client, address)
+        yield client
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Let a logger say nothing: what goes wrong is an error here, and no log of tracebacks."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _refuse_other_versions(client: Client, address: str) -> None:
+    """Raise an error that names what is of another version elsewhere."""
+    found = client.get_versions(packages=list(_SAME))
+    here = _versions(found["client"])
+    everyone = {"the scheduler": found["scheduler"], **found["workers"]}
+    for who, told in everyone.items():
+        there = _versions(told)
+        other = [f"{name} {there[name]} (here {here[name]})" for name in _SAME if there[name] != here[name]]
+        if other:
+            where = f"{who} of {address}" if who == "the scheduler" else f"the worker {who}"
+            raise AndreError(f"{where} has {', '.join(other)}: install the same versions everywhere")
+
+
+def _versions(told: Any) -> dict[str, str]:
+    python = str(told["host"]["python"]).split(".final")[0]
+    return {name: python if name == "python" else told["packages"].get(name) or "none" for name in _SAME}
+
+
+@contextmanager
+def _processes(jobs: int) -> Iterator[Executor]:
+    """So many worker processes of one thread each, which end with this one."""
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+    from multiprocessing import active_children, get_context  # noqa: PLC0415
+
+    others = active_children()
+    # A forked process would inherit torch's threads in an unusable state.
+    executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_begin)
+    try:
+        yield executor
+    finally:
+        # The pool itself would wait for all that was begun: minutes, after Ctrl-C.
+        for process in active_children():
+            if process not in others:
+                process.terminate()
+        executor.shutdown(cancel_futures=True)
+
+
+def _begin() -> None:
+    """Prepare a worker: it has one thread, leaves Ctrl-C to its parent, and ends when that does."""
+    import os  # noqa: PLC0415
+    import signal  # noqa: PLC0415
+    from threading import Thread  # noqa: PLC0415
+
+    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is loaded
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    import os  # noqa: PLC0415
+    from multiprocessing import parent_process  # noqa: PLC0415
+
+    parent = parent_process()
+    assert parent is not None, "a process of a pool has a parent"
+    parent.join()
+    os._exit(1)
