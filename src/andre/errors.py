@@ -29,6 +29,10 @@ class OutOfTimeError(AndreError):
     """
 
 
+class StoppedError(Exception):
+    """Ctrl-C has ended a command that has nothing to hand back."""
+
+
 class ConfigError(AndreError):
     """A setting out of its range, or one that does not exist."""
 

@@ -12,7 +12,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes, read_in_world, selected
+from andre.cli.options import memory_for, read_in_world, selected
 from andre.cli.printing import note, print_json, print_table
 from andre.errors import AndreError
 
@@ -136,7 +136,7 @@ def census(
     world: options.World = None,
     heads: options.Heads = None,
     seed: options.Seed = 0,
-    memory_limit: options.MemoryLimit = "4GB",
+    memory_limit: options.MemoryLimit = None,
     as_json: options.Json = False,
 ) -> None:
     """Count the examples of a target, and its distinct rows.
@@ -144,7 +144,7 @@ def census(
     The groundings are counted without being listed; the plan says how, and why so.
     """
     from andre.census import sample_census, take_census
-    from andre.limits import peak_megabytes
+    from andre.memory import peak_megabytes
     from andre.samples import Language
 
     began = time.perf_counter()
@@ -153,7 +153,7 @@ def census(
     told = {name: value for name, value in given.items() if value is not None}
     chosen = Language.of(base, language, preset, **told)
     # Mode and semantics are checked there, with a sentence.
-    common: dict[str, Any] = {"mode": mode, "memory_limit": memory_bytes(memory_limit)}
+    common: dict[str, Any] = {"mode": mode, "memory_limit": memory_for(memory_limit, 0.5)}
     if heads is None:
         found = take_census(base, chosen, semantics=cast("Any", semantics), **common)
     elif semantics == "exists":

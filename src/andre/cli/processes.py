@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
+
+from andre.cli.options import memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
+_until_it_ends = ExitStack()  # of a worker: what holds for all its work
+
 
 @contextmanager
-def processes(jobs: int) -> Iterator[Executor | None]:
-    """A pool of so many worker processes, None for one; work that is unfinished at the end is abandoned."""
+def processes(jobs: int, memory_limit: str | None = None) -> Iterator[Executor | None]:
+    """A pool of so many worker processes, None for one; work that is unfinished at the end is abandoned.
+
+    What memory there may be is shared out among them.
+    """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
     if jobs == 1:
         yield None
         return
+    share = None if memory_limit is None else memory_bytes(memory_limit) // jobs
     others = active_children()
     # A forked process would inherit torch's threads in an unusable state.
-    executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_begin)
+    executor = ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=(share,)
+    )
     try:
         yield executor
     finally:
@@ -32,11 +42,16 @@ def processes(jobs: int) -> Iterator[Executor | None]:
         executor.shutdown(cancel_futures=True)
 
 
-def _begin() -> None:
-    """Prepare a worker: Ctrl-C is left to the parent, and the worker ends when the parent does."""
+def _begin(memory: int | None) -> None:
+    """Prepare a worker: Ctrl-C is left to the parent, limits hold, and it ends when the parent does."""
     import signal
     from threading import Thread
 
+    from andre.limits import enforced
+    from andre.memory import bounded_memory
+
+    _until_it_ends.enter_context(enforced())
+    _until_it_ends.enter_context(bounded_memory(memory))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 

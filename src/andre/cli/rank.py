@@ -24,14 +24,12 @@ if TYPE_CHECKING:
     from andre.evaluation import RankReport
     from andre.facts import FactBase
     from andre.logic import Atom, Literal, Rule
+    from andre.runs import Origin
 
 #: Settings of completion that are lists, even of one.
 _LISTS = ("aggregators", "smoothing", "penalties", "chained")
 #: The share of the time limit in which runs propose rules.
 _FOR_PROPOSING = 0.5
-#: Of progress, where it goes to a log and not to a terminal.
-_SECONDS_BETWEEN_LINES = 10
-_HALF = "half"  # of the memory of the machine, for all processes together
 
 
 @command(
@@ -40,8 +38,9 @@ _HALF = "half"  # of the memory of the machine, for all processes together
     "andre rank umls.run 'isa(?, entity)' --limit 5",
     "andre rank umls.run --batch questions.tsv --json          many questions, one a line",
     "andre rank nations --propose --jobs 2 --evaluate test     a public base, by rules of runs too",
+    learns=True,
 )
-def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
+def rank(
     source: Annotated[
         str,
         typer.Argument(
@@ -76,7 +75,7 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
         Path | None, typer.Option("--with", metavar="PROGRAM|RUN", help="More rules, from any source.")
     ] = None,
     time_limit: options.TimeLimit = None,
-    memory_limit: options.MemoryLimit = _HALF,
+    memory_limit: options.MemoryLimit = None,
     jobs: options.Jobs = 1,
     device: options.Device = "cpu",
     settings: options.Set = None,
@@ -101,7 +100,8 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
     run that was stopped goes on where it was.
     """
     from andre.completion import CompletionConfig
-    from andre.runs import DirectionFolder, FactSource, Origin, load_origin, save
+    from andre.limits import Deadline, limited, unhurried
+    from andre.runs import DirectionFolder, FactSource, Origin, load_origin
 
     if pattern is None and batch is None and evaluate is None and out is None:
         raise AndreError(
@@ -120,7 +120,9 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
     else:
         # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
         selection = selected(tables, columns, key, join)
-        read = read_in_world(source, format, world, selection=selection)
+        deadline = Deadline.after(time_limit)
+        with limited(deadline):
+            read = read_in_world(source, format, world, selection=selection)
         base = _checked(read, source, evaluate, quiet)
         asked = _asked(pattern, batch, base)
         # Facts that are split off can be ranked only as long as they are not learned from.
@@ -134,40 +136,77 @@ def rank(  # noqa: PLR0912  (one branch for each thing that may be asked for)
             **({} if memory is None else {"memory": memory}),
         )
         store = None if out is None else DirectionFolder(out)
-        further = _Rules(propose, more, jobs, device)
-        completion = _complete(base, CompletionConfig.read(chosen), further, quiet, store)
+        further = _Rules(propose, more, jobs, device, memory_limit)
+        with limited(deadline):
+            completion = _complete(base, CompletionConfig.read(chosen), further, quiet, store)
         found_in = FactSource.of(source, format, base.world, selection)
         origin = Origin(("andre", *sys.argv[1:]), facts=found_in)
-    unsaved: OSError | None = None
-    if out is not None:
-        try:
-            save(completion, out, origin)
-            DirectionFolder(out).close()
-        except OSError as error:  # what is asked for is still answered
-            unsaved = error
-    found = [answer for query in asked for answer in completion.rank(query, limit, known=known, rules=rules)]
-    report = None
-    if evaluate is not None:
-        report = completion.evaluate(evaluate)
-        note(completion.notes_on(evaluate), quiet)
-    if as_json:
-        print_json(_values(completion, found, report))
-    else:
-        for line in _lines(found, completion, rules):
-            typer.echo(line)
-        answered = {answer.atom.predicate for answer in found}
-        note(
-            f"there is no candidate for {query}: nothing was learned about it"
-            for query in asked
-            if query.predicate not in answered
-        )
-        if report is not None:
+    with unhurried():
+        unsaved = None if out is None else _save(completion, out, origin)
+        found = _ranked(completion, asked, limit, known=known, rules=rules)
+    report = None if evaluate is None else _evaluate(completion, evaluate, quiet)
+    with unhurried():
+        if as_json:
+            print_json(_values(completion, found, report))
+        else:
+            for line in _lines(found, completion, rules):
+                typer.echo(line)
+            _say_what_has_no_candidate(asked, found)
+        if report is not None and not as_json:
             typer.echo(f"{report.queries} queries on {evaluate} facts, filtered, both sides")
             typer.echo(str(report))
     if unsaved is not None:
         raise unsaved
     if out is not None and not (quiet or as_json):
         say(f"saved in {out}: andre rank {out} ATOM, andre show {out}, andre report {out}")
+
+
+def _save(completion: Completion, out: Path, origin: Origin | None) -> OSError | None:
+    """Save what was learned; where that fails, what is asked for is still answered."""
+    from andre.progress import doing
+    from andre.runs import DirectionFolder, save
+
+    try:
+        with doing(f"saving {out}"):
+            save(completion, out, origin)
+        DirectionFolder(out).close()
+    except OSError as error:
+        return error
+    return None
+
+
+def _ranked(
+    completion: Completion, asked: list[Atom], limit: int, *, known: bool, rules: int
+) -> list[RankedAnswer]:
+    """The best candidates of every question."""
+    from andre.progress import doing
+
+    found: list[RankedAnswer] = []
+    with doing("ranking candidates", len(asked)) as work:
+        for work.part, query in enumerate(asked):
+            found += completion.rank(query, limit, known=known, rules=rules)
+    return found
+
+
+def _evaluate(completion: Completion, mark: str, quiet: bool) -> RankReport | None:
+    """How the facts of a mark rank; None where Ctrl-C comes first."""
+    from andre.limits import stage
+
+    with stage(f"ranking {mark} facts"):
+        report = completion.evaluate(mark)
+        note(completion.notes_on(mark), quiet)
+        return report
+    note([f"stopped by Ctrl-C before the {mark} facts were ranked"])
+    return None
+
+
+def _say_what_has_no_candidate(asked: list[Atom], found: list[RankedAnswer]) -> None:
+    answered = {answer.atom.predicate for answer in found}
+    note(
+        f"there is no candidate for {query}: nothing was learned about it"
+        for query in asked
+        if query.predicate not in answered
+    )
 
 
 def _saved(source: str) -> Completion | None:
@@ -213,11 +252,11 @@ def _as_atom(line: str, where: str) -> str:
     return f"{relation}({first}, {second})"
 
 
-def _memory(limit: str, jobs: int) -> float | None:
+def _memory(limit: str | None, jobs: int) -> float | None:
     """Gigabytes for each process: a share of the limit, or of half of the machine's memory."""
-    from andre.limits import machine_gigabytes
+    from andre.memory import machine_gigabytes
 
-    if limit != _HALF:
+    if limit is not None:
         return options.memory_bytes(limit) / 2**30 / jobs
     machine = machine_gigabytes()
     return None if machine is None else machine / 2 / jobs
@@ -238,42 +277,33 @@ class _Rules(NamedTuple):
     program: Path | None
     jobs: int
     device: str
+    memory_limit: str | None
 
 
 def _complete(
     base: FactBase, config: CompletionConfig, rules: _Rules, quiet: bool, store: DirectionStore | None
 ) -> Completion:
-    from time import monotonic
-
-    from rich.console import Console
-
     from andre.completion import complete, with_validation
     from andre.learning import Callback
-    from andre.limits import Deadline, limited, time_left
+    from andre.limits import limited, time_left, told
+    from andre.progress import doing
 
-    console = Console(stderr=True, quiet=quiet)
     with (
-        limited(Deadline.after(config.time_limit)),
-        console.status("learning") as status,  # shows in a terminal only
-        processes(rules.jobs) as executor,
+        doing("learning"),
+        doing("reading rules") as work,
+        processes(rules.jobs, rules.memory_limit) as executor,
     ):
-        told = monotonic()
 
         class Shown(Callback):
             def on_stage(self, stage: str, part: int, total: int) -> None:
-                nonlocal told
-                line = f"learning: {stage}" + f", {part} of {total}" * (total > 1)
-                status.update(line)
-                # In a log, a line now and then says that work goes on.
-                if not console.is_terminal and not quiet and monotonic() - told > _SECONDS_BETWEEN_LINES:
-                    told = monotonic()
-                    say(line)
+                work.name, work.part, work.total = stage, part, total
 
         with limited(time_left().share(_FOR_PROPOSING)) as watch:
             extra = _extra(base, config, rules, executor)
         made = complete(base, config, extra, [Shown()], executor=executor, store=store)
     if watch.cut:
-        late = f"half of the time limit of {config.time_limit:g} s passed before all runs had proposed rules"
+        half = None if config.time_limit is None else _FOR_PROPOSING * config.time_limit
+        late = f"{told(watch.why, half)} before all runs had proposed rules"
         made = replace(made, notes=(*made.notes, late))
     note(made.notes, quiet)
     if not len(base.select("valid")) and len(with_validation(base, config).select("valid")):

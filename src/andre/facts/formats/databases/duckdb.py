@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from andre.errors import DataError
 from andre.facts.formats.databases.schema import Column, ForeignKey, Table, identifier, kind_of
+from andre.limits import interrupting
+from andre.memory import room
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,7 +29,7 @@ def duckdb_connection(
     import duckdb  # noqa: PLC0415  (a quarter of a second that most commands need not pay)
 
     try:
-        with duckdb.connect(database, **options) as connection:
+        with duckdb.connect(database, **options) as connection, interrupting(connection.interrupt):
             yield connection
     except duckdb.Error as error:
         raise DataError(complain(str(error).partition("\n")[0])) from None
@@ -38,7 +40,7 @@ def duckdb_file(
     source: Path, database: str = ":memory:", **options: Any
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database to read or write a file, which what fails is said of."""
-    config = {"memory_limit": "4GB"}  # a damaged file may claim to be larger than it is
+    config = {"memory_limit": f"{room(4 << 30) >> 20}MiB"}  # a damaged file may claim to be larger than it is
     with duckdb_connection(
         lambda reason: f"{source} cannot be read or written: {reason}", database, config=config, **options
     ) as connection:

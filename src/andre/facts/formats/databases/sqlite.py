@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from andre.errors import DataError
 from andre.facts.formats.databases.schema import Column, ForeignKey, Table, identifier, kind_of
+from andre.limits import check
 
 if TYPE_CHECKING:
     import sqlite3
@@ -100,6 +101,7 @@ class SQLiteDatabase:
         try:
             cursor = self.connection.execute(f"SELECT {chosen} FROM main.{identifier(table.name)}")
             while batch := cursor.fetchmany(_BATCH):
+                check()
                 yield batch
         except sqlite3.Error as error:
             raise DataError(f"{self.source}, table {table.title} cannot be read: {error}") from None
