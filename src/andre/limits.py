@@ -35,6 +35,8 @@ _WORTH_SHARING = 1_000_000
 _GRACE = 0.03
 #: Seconds between two looks at the clock on behalf of such work.
 _RINGING = 0.05
+#: CPU seconds for work that knows that its time is up.
+_LAST_WORDS = 0.5
 #: Seconds after Ctrl-C in which the best so far is made ready.
 _PATIENCE = 1.0
 
@@ -86,6 +88,7 @@ class Watch:
     why: str | None = None  #: "time", "interrupted" or "memory"; of several, the last
     is_hurried: bool = True  #: whether Ctrl-C ends it
     grace: float = 0.0  #: seconds, for work that looks at no clock
+    told: float | None = None  #: CPU seconds of the process when work was last told that time is up
 
     def note(self, *stages: str, why: str | None = None) -> None:
         """Note that these stages were cut short, and why."""
@@ -152,6 +155,8 @@ def time_left() -> Deadline:
 def check() -> None:
     """Raise OutOfTimeError where the deadline has passed: for every block of work that may take long."""
     if time_left().passed:
+        if (watch := _watch.get()) is not None:
+            watch.told = time.process_time()
         raise _out_of_time()
 
 
@@ -198,17 +203,18 @@ def late(name: str) -> bool:
 @contextmanager
 def stage(name: str) -> Iterator[None]:
     """Work that leaves a best so far: where time runs out inside, it ends there, and its name is noted."""
-    try:
-        with doing(name):
+    with doing(name):  # outside, as an alarm may ring in it, before there is anything to catch it for
+        try:
             yield
-    except OutOfTimeError:
-        if (watch := _watch.get()) is not None:
-            watch.note(name, why=stopped_by())
-    except (MemoryError, RuntimeError) as error:
-        if not (is_bounded() and lacks_memory(error)):
-            raise
-        if (watch := _watch.get()) is not None:
-            watch.note(name, why="memory")
+        except OutOfTimeError:
+            if (watch := _watch.get()) is not None:
+                watch.told = time.process_time()
+                watch.note(name, why=stopped_by())
+        except (MemoryError, RuntimeError) as error:
+            if not (is_bounded() and lacks_memory(error)):
+                raise
+            if (watch := _watch.get()) is not None:
+                watch.note(name, why="memory")
 
 
 @dataclass
@@ -329,7 +335,11 @@ def enforced() -> Iterator[None]:
 
 def _ring(signum: int, frame: FrameType | None) -> None:
     watch, deadline = _watch.get(), time_left()
-    if watch is not None and deadline.moment < math.inf and now() > deadline.moment + watch.grace:
+    if watch is None or deadline.moment == math.inf or now() <= deadline.moment + watch.grace:
+        return
+    # Whoever knows that time is up is about to hand back what there is, be it slowly on a busy machine.
+    if watch.told is None or time.process_time() - watch.told > max(watch.grace, _LAST_WORDS):
+        watch.told = time.process_time()
         raise _out_of_time()
 
 

@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from andre.cli.options import memory_bytes
+from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ def processes(jobs: int, memory_limit: str | None = None) -> Iterator[Executor |
 
     What memory there may be is shared out among them.
     """
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
     if jobs == 1:
@@ -29,11 +30,18 @@ def processes(jobs: int, memory_limit: str | None = None) -> Iterator[Executor |
     share = None if memory_limit is None else memory_bytes(memory_limit) // jobs
     others = active_children()
     # A forked process would inherit torch's threads in an unusable state.
-    executor = ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=(share,)
-    )
+    try:
+        executor = ProcessPoolExecutor(
+            jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=(share,)
+        )
+    except OSError as error:  # they share locks in memory that belongs to nobody, as in /dev/shm
+        raise AndreError(f"several processes cannot work together here ({error}): leave out --jobs") from None
     try:
         yield executor
+    except BrokenExecutor:
+        raise AndreError(
+            "a process that learned ended without a word, most likely for want of memory: take fewer --jobs"
+        ) from None
     finally:
         # The pool itself would wait for all that was begun: minutes, after Ctrl-C.
         for process in active_children():

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from andre.errors import DataError
 from andre.facts.formats.csv_files import csv_records
-from andre.facts.formats.databases.duckdb import duckdb_connection, plain_name
+from andre.facts.formats.databases.duckdb import check_parquet, duckdb_connection, plain_name
 from andre.facts.formats.databases.schema import identifier
 from andre.facts.formats.databases.tables import DatabaseTable, open_database_table
 from andre.facts.tables.cells import MISSING
@@ -211,6 +211,7 @@ class ParquetFile:
     def open(cls, path: Path, plain: Path) -> ParquetFile:
         """The file with the names and types of its columns."""
         with _connection(path) as database:
+            check_parquet(database, plain, path)
             described = database.execute(
                 "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [str(plain)]
             ).fetchall()

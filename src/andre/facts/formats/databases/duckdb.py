@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import duckdb
 
 _BATCH = 1 << 16
+#: Bytes that a file may unpack to in any case, and times its size to which it may.
+_SMALL, _PACKED = 1 << 27, 500
 
 
 @contextmanager
@@ -61,6 +63,42 @@ def plain_name(path: Path) -> Iterator[Path]:
             with path.open("rb") as source, plain.open("wb") as copy:
                 copyfileobj(source, copy)
         yield plain
+
+
+def check_parquet(connection: Any, plain: Path, path: Path) -> None:
+    """Refuse a Parquet file that unpacks to far more than its size, before memory is taken for that.
+
+    Parameters
+    ----------
+    connection
+        By which it is read.
+    plain, path
+        The file, and what the user calls it.
+
+    Raises
+    ------
+    DataError
+        Where it states numbers of values or lengths of text that no table has.
+    """
+    size = path.stat().st_size if path.is_file() else plain.stat().st_size
+    (values,) = connection.execute(
+        "SELECT coalesce(sum(num_values), 0) FROM parquet_metadata(?)", [str(plain)]
+    ).fetchone()
+    read = "read_parquet(?, hive_partitioning = false)"
+    described = connection.execute(f"DESCRIBE SELECT * FROM {read}", [str(plain)]).fetchall()
+    texts = [identifier(name) for name, kind, *_ in described if kind in ("VARCHAR", "BLOB")]
+    letters = 0
+    if 8 * values <= max(_SMALL, _PACKED * size):
+        for text in texts:
+            (found,) = connection.execute(
+                f"SELECT coalesce(sum(octet_length({text}::BLOB)), 0) FROM {read}", [str(plain)]
+            ).fetchone()
+            letters = max(letters, int(found))
+    if max(8 * values, letters) > max(_SMALL, _PACKED * size):
+        raise DataError(
+            f"{path} has {size:,} bytes that unpack to {int(values):,} values and {letters:,} bytes of text: "
+            "no table packs so well, so check where it comes from"
+        )
 
 
 def open_rows(connection: Any, table: str, values: Sequence[str] = ()) -> Any:
