@@ -35,6 +35,8 @@ _WORTH_SHARING = 1_000_000
 _GRACE = 0.03
 #: Seconds between two looks at the clock on behalf of such work.
 _RINGING = 0.05
+#: Times that for work outside of stages.
+_TO_THE_END = 2.5
 #: CPU seconds for work that knows that its time is up.
 _LAST_WORDS = 0.5
 #: Seconds after Ctrl-C in which the best so far is made ready.
@@ -203,7 +205,9 @@ def late(name: str) -> bool:
 @contextmanager
 def stage(name: str) -> Iterator[None]:
     """Work that leaves a best so far: where time runs out inside, it ends there, and its name is noted."""
+    global _stages  # noqa: PLW0603  (of the main thread, in which alarms ring)
     with doing(name):  # outside, as an alarm may ring in it, before there is anything to catch it for
+        _stages += 1
         try:
             yield
         except OutOfTimeError:
@@ -215,6 +219,8 @@ def stage(name: str) -> Iterator[None]:
                 raise
             if (watch := _watch.get()) is not None:
                 watch.note(name, why="memory")
+        finally:
+            _stages -= 1
 
 
 @dataclass
@@ -299,6 +305,7 @@ def interruptible() -> Iterator[Interrupt]:
 
 
 _is_enforced = False  # whether this process is in `enforced`
+_stages = 0  # that are under way, each with a best so far
 
 
 @contextmanager
@@ -335,7 +342,10 @@ def enforced() -> Iterator[None]:
 
 def _ring(signum: int, frame: FrameType | None) -> None:
     watch, deadline = _watch.get(), time_left()
-    if watch is None or deadline.moment == math.inf or now() <= deadline.moment + watch.grace:
+    if watch is None or deadline.moment == math.inf:
+        return
+    # Outside of stages all would be lost, so that these have longer.
+    if now() <= deadline.moment + (watch.grace if _stages else _TO_THE_END * watch.grace):
         return
     # Whoever knows that time is up is about to hand back what there is, be it slowly on a busy machine.
     if watch.told is None or time.process_time() - watch.told > max(watch.grace, _LAST_WORDS):

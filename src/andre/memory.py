@@ -108,6 +108,12 @@ def _memory_taken() -> tuple[int, int] | None:
     return resident, private
 
 
+def resident_bytes() -> int:
+    """The bytes of memory that this process holds; 0 where the system does not say."""
+    taken = _memory_taken()
+    return 0 if taken is None else taken[0]
+
+
 def machine_gigabytes() -> float | None:
     """The memory of this machine in GB; None where the system does not say.
 
