@@ -11,7 +11,7 @@ from andre.census import take_census
 from andre.errors import DataError
 from andre.facts import FactBase, Relation
 from andre.facts.datasets import load
-from andre.limits import peak_megabytes
+from andre.memory import peak_megabytes
 from andre.samples import Language
 from benchmarks import BENCHMARKS, Tick, silent
 from benchmarks.processes import run_apart

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from andre.census import Census, census_on_disk, take_census
-from andre.limits import peak_megabytes
+from andre.memory import peak_megabytes
 from andre.samples import Language
 from benchmarks import BENCHMARKS, Tick, silent
 from benchmarks.census import random_graph

@@ -13,7 +13,7 @@ from andre.completion import CompletionConfig, complete
 from andre.errors import DataError
 from andre.facts import TASKS, FactBase, Relation
 from andre.learning import Config, fit, learn
-from andre.limits import peak_megabytes
+from andre.memory import peak_megabytes
 from andre.samples import Sample
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
 from benchmarks.census import random_graph

@@ -3,10 +3,9 @@
 A block of `python` is a doctest, one of `bash` is run line by line, and a block with a
 `title` is written to the file of that name. A block of another language right after one of
 `bash` shows lines that its last command prints. A command with `&` at its end runs as long
-as the page does.
+as the page does. Indented commands need a server, so that only their options are looked at.
 """
 
-import contextlib
 import doctest
 import io
 import os
@@ -20,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.typed import run_line
 
 import andre
-from andre.cli.app import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if path.name != "benchmarks.md")
@@ -89,19 +88,8 @@ def run_bash(block: Block, monkeypatch, background) -> str:
     for line in filter(None, map(str.strip, lines)):
         if line.endswith(" &"):
             background(line.removesuffix(" &"))
-            continue
-        command, _, file = line.partition(" > ")
-        words = shlex.split(command)
-        assert words[0] == "andre", f"only andre is run, not {words[0]}"
-        monkeypatch.setattr(sys, "argv", words)
-        out, err = io.StringIO(), io.StringIO()
-        quiet = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
-        with quiet[0], quiet[1], pytest.raises(SystemExit) as end:
-            main()
-        assert not end.value.code, f"{line}: {err.getvalue()}"
-        printed = out.getvalue()
-        if file:
-            Path(file.strip()).write_text(printed)
+        else:
+            printed = run_line(line, monkeypatch)
     return printed
 
 
@@ -132,3 +120,19 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch, background):
             assert block.language in SHOWN, f"{page.name}:{block.line}: no language in {sorted(RUN | SHOWN)}"
             if before is not None:
                 assert set(block.code.splitlines()) <= set(before.splitlines()), before
+
+
+TYPED = [
+    (page.name, line.strip())
+    for page in PAGES
+    for line in _FENCE.sub("", page.read_text()).splitlines()
+    if line.startswith("    andre ")
+]
+
+
+@pytest.mark.parametrize(("page", "line"), TYPED, ids=[line for _, line in TYPED])
+def test_an_indented_command_asks_a_server_and_has_no_slip(page, line, tmp_path, monkeypatch):
+    pytest.importorskip("psycopg")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AssertionError, match=r"cannot be (reached|opened|read)|refused"):
+        run_line(line.replace("@localhost/", "@localhost:1/"), monkeypatch)

@@ -33,6 +33,10 @@ class WorkersLostError(AndreError):
     """Processes that worked on tasks have died, or a cluster cannot be reached any more."""
 
 
+class StoppedError(Exception):
+    """Ctrl-C has ended a command that has nothing to hand back."""
+
+
 class ConfigError(AndreError):
     """A setting out of its range, or one that does not exist."""
 

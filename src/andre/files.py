@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -47,6 +48,28 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def scratch_folder() -> Iterator[str]:
+    """A folder for what does not fit into memory; those that killed processes have left are deleted first."""
+    shared = Path(tempfile.gettempdir())
+    for left in shared.glob("andre-scratch-*"):
+        owner = left.name.split("-")[2]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"andre-scratch-{os.getpid()}-") as folder:
+        yield folder
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user, or a system without such signals
+        return True
+    return True
 
 
 class Saveable:

@@ -1,4 +1,4 @@
-"""What work may take: time, threads and memory, and how Ctrl-C ends it.
+"""What time and threads work may take, and how Ctrl-C ends it.
 
 One deadline holds for all that is done inside `with limited(...)`, however deep:
 it lies in a context variable, as a decimal context does, so that a loop over
@@ -7,14 +7,16 @@ use for it. A loop calls `check()` for every block, which raises `OutOfTimeError
 time is up. Whatever has a best so far puts the loop in `with stage(name)`, which
 catches that, notes which stage was cut, and lets work go on with what there is.
 What must be done to hand anything back is done in `with unhurried()`.
+
+Ctrl-C inside `with interruptible()` brings the deadline near. A process of
+our own, such as the command line, also stands in `with enforced()`, which cuts work that
+looks at no clock, and in `with bounded_memory(...)` of `andre.memory`.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,9 +26,21 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from andre.errors import OutOfTimeError
+from andre.memory import is_bounded, lacks_memory
+from andre.progress import doing, underway
 
 #: Numbers computed at a time from which several threads pay.
 _WORTH_SHARING = 1_000_000
+#: Of a limit, what work that looks at no clock may take beyond it before it is cut wherever it is.
+_GRACE = 0.03
+#: Seconds between two looks at the clock on behalf of such work.
+_RINGING = 0.05
+#: Times that for work outside of stages.
+_TO_THE_END = 2.5
+#: CPU seconds for work that knows that its time is up.
+_LAST_WORDS = 0.5
+#: Seconds after Ctrl-C in which the best so far is made ready.
+_PATIENCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -73,10 +87,15 @@ class Watch:
 
     deadline: Deadline
     cut: list[str] = field(default_factory=list)  #: names of stages, in order, each once
+    why: str | None = None  #: "time", "interrupted" or "memory"; of several, the last
+    is_hurried: bool = True  #: whether Ctrl-C ends it
+    grace: float = 0.0  #: seconds, for work that looks at no clock
+    told: float | None = None  #: CPU seconds of the process when work was last told that time is up
 
-    def note(self, *stages: str) -> None:
-        """Note that these stages were cut short."""
+    def note(self, *stages: str, why: str | None = None) -> None:
+        """Note that these stages were cut short, and why."""
         self.cut += [name for name in dict.fromkeys(stages) if name not in self.cut]
+        self.why = why or self.why
 
 
 _NEVER = Deadline(math.inf)
@@ -107,33 +126,47 @@ def limited(deadline: Deadline) -> Iterator[Watch]:
 @contextmanager
 def unhurried() -> Iterator[None]:
     """Let no deadline hold for what is done inside: what is needed to hand back anything at all."""
-    with _watching(_NEVER):
+    with _watching(_NEVER, is_hurried=False):
         yield
 
 
 @contextmanager
-def _watching(deadline: Deadline) -> Iterator[Watch]:
-    outer, watch = _watch.get(), Watch(deadline)
+def _watching(deadline: Deadline, is_hurried: bool = True) -> Iterator[Watch]:
+    outer = _watch.get()
+    grace = _GRACE * deadline.left if _is_enforced and deadline.moment < math.inf else 0.0
+    watch = Watch(deadline, is_hurried=is_hurried, grace=grace)
     token = _watch.set(watch)
     try:
         yield watch
     finally:
         _watch.reset(token)
         if outer is not None:
-            outer.note(*watch.cut)
+            outer.note(*watch.cut, why=watch.why)
 
 
 def time_left() -> Deadline:
-    """The deadline that holds here."""
-    watch = _watch.get()
-    return _NEVER if watch is None else watch.deadline
+    """The deadline that holds here; after Ctrl-C it is near."""
+    watch, interrupt = _watch.get(), _interrupt.get()
+    if watch is None:
+        return _NEVER
+    if watch.is_hurried and interrupt is not None and interrupt.asked:
+        return Deadline(min(watch.deadline.moment, interrupt.moment + _PATIENCE))
+    return watch.deadline
 
 
 def check() -> None:
     """Raise OutOfTimeError where the deadline has passed: for every block of work that may take long."""
-    watch = _watch.get()
-    if watch is not None and watch.deadline.passed:
-        raise OutOfTimeError("the time limit passed before there was anything to hand back: raise it")
+    if time_left().passed:
+        if (watch := _watch.get()) is not None:
+            watch.told = time.process_time()
+        raise _out_of_time()
+
+
+def _out_of_time() -> OutOfTimeError:
+    if was_interrupted():
+        return OutOfTimeError("stopped by Ctrl-C before there was anything to hand back")
+    where = f" in the midst of {work}," if (work := underway()) else ""
+    return OutOfTimeError(f"the time limit passed{where} before there was anything to hand back: raise it")
 
 
 @contextmanager
@@ -172,11 +205,22 @@ def late(name: str) -> bool:
 @contextmanager
 def stage(name: str) -> Iterator[None]:
     """Work that leaves a best so far: where time runs out inside, it ends there, and its name is noted."""
-    try:
-        yield
-    except OutOfTimeError:
-        if (watch := _watch.get()) is not None:
-            watch.note(name)
+    global _stages  # noqa: PLW0603  (of the main thread, in which alarms ring)
+    with doing(name):  # outside, as an alarm may ring in it, before there is anything to catch it for
+        _stages += 1
+        try:
+            yield
+        except OutOfTimeError:
+            if (watch := _watch.get()) is not None:
+                watch.told = time.process_time()
+                watch.note(name, why=stopped_by())
+        except (MemoryError, RuntimeError) as error:
+            if not (is_bounded() and lacks_memory(error)):
+                raise
+            if (watch := _watch.get()) is not None:
+                watch.note(name, why="memory")
+        finally:
+            _stages -= 1
 
 
 @dataclass
@@ -184,13 +228,53 @@ class Interrupt:
     """A request to stop, which work looks at where it can stop safely."""
 
     asked: bool = False
+    moment: float = math.inf  #: when it was asked for, on the monotonic clock
+
+
+_interrupt: ContextVar[Interrupt | None] = ContextVar("interrupt", default=None)
+
+
+def was_interrupted() -> bool:
+    """Whether Ctrl-C has asked the work around this to stop."""
+    interrupt = _interrupt.get()
+    return interrupt is not None and interrupt.asked
+
+
+def stopped_by() -> str:
+    """What has made the deadline pass: "interrupted" or "time"."""
+    return "interrupted" if was_interrupted() else "time"
+
+
+def told(why: str | None, limit: float | None) -> str:
+    """What has cut work short, as the beginning of a sentence.
+
+    Parameters
+    ----------
+    why
+        As `Watch.why` has it.
+    limit
+        Seconds that there were.
+
+    Examples
+    --------
+    >>> told("time", 10), told("interrupted", None)
+    ('the time limit of 10 s was reached', 'Ctrl-C came')
+    """
+    if why == "interrupted":
+        return "Ctrl-C came"
+    if why == "memory":
+        return "the memory limit was reached"
+    return (
+        "the limit of a stage was reached" if limit is None else f"the time limit of {limit:g} s was reached"
+    )
 
 
 @contextmanager
 def interruptible() -> Iterator[Interrupt]:
-    """Turn the first Ctrl-C into a request; a second one stops at once.
+    """Turn the first Ctrl-C into a deadline that is near; a second one stops at once.
 
-    Outside the main thread Python delivers no signals, and nothing changes.
+    Inside another one that one goes on. Outside the main thread Python delivers no signals, and
+    nothing changes.
 
     Examples
     --------
@@ -199,6 +283,9 @@ def interruptible() -> Iterator[Interrupt]:
     ...     interrupt.asked
     True
     """
+    if (outer := _interrupt.get()) is not None:
+        yield outer
+        return
     interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():
         yield interrupt
@@ -207,13 +294,63 @@ def interruptible() -> Iterator[Interrupt]:
     def ask(signum: int, frame: FrameType | None) -> None:
         if interrupt.asked:
             raise KeyboardInterrupt
-        interrupt.asked = True
+        interrupt.asked, interrupt.moment = True, now()
 
-    before = signal.signal(signal.SIGINT, ask)
+    before, token = signal.signal(signal.SIGINT, ask), _interrupt.set(interrupt)
     try:
         yield interrupt
     finally:
+        _interrupt.reset(token)
         signal.signal(signal.SIGINT, before)
+
+
+_is_enforced = False  # whether this process is in `enforced`
+_stages = 0  # that are under way, each with a best so far
+
+
+@contextmanager
+def enforced() -> Iterator[None]:
+    """Cut work that goes on after its deadline without looking at a clock.
+
+    Some time after the deadline OutOfTimeError is raised wherever the main thread is. This
+    takes the alarm signal, and so is for a process of our own.
+
+    Examples
+    --------
+    >>> import itertools
+    >>> with enforced(), limited(Deadline.after(0.01)) as watch, stage("counting"):
+    ...     for number in itertools.count():
+    ...         pass
+    >>> watch.cut
+    ['counting']
+    """
+    global _is_enforced  # noqa: PLW0603  (of the process, as its signals are)
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield  # on Windows, or where no signal arrives
+        return
+    before, was_enforced = signal.signal(signal.SIGALRM, _ring), _is_enforced
+    signal.siginterrupt(signal.SIGALRM, False)
+    signal.setitimer(signal.ITIMER_REAL, _RINGING, _RINGING)
+    _is_enforced = True
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        _is_enforced = was_enforced
+
+
+def _ring(signum: int, frame: FrameType | None) -> None:
+    watch, deadline = _watch.get(), time_left()
+    if watch is None or deadline.moment == math.inf:
+        return
+    # Outside of stages all would be lost, so that these have longer.
+    if now() <= deadline.moment + (watch.grace if _stages else _TO_THE_END * watch.grace):
+        return
+    # Whoever knows that time is up is about to hand back what there is, be it slowly on a busy machine.
+    if watch.told is None or time.process_time() - watch.told > max(watch.grace, _LAST_WORDS):
+        watch.told = time.process_time()
+        raise _out_of_time()
 
 
 @contextmanager
@@ -241,35 +378,3 @@ def sized_threads(work: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def machine_gigabytes() -> float | None:
-    """The memory of this machine in GB; None where the system does not say.
-
-    Examples
-    --------
-    >>> size = machine_gigabytes()
-    >>> size is None or size > 0.1
-    True
-    """
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    except (AttributeError, ValueError, OSError):  # Windows has no such function
-        return None
-
-
-def peak_megabytes() -> float | None:
-    """The most memory in megabytes that this process has taken so far; None where the system does not say.
-
-    Examples
-    --------
-    >>> peak = peak_megabytes()
-    >>> peak is None or peak > 1
-    True
-    """
-    try:
-        import resource  # noqa: PLC0415
-    except ImportError:  # Windows has no such module
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10

@@ -13,7 +13,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
@@ -27,16 +27,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import AndreError, WorkersLostError
-from andre.limits import Deadline, check
+from andre.limits import Deadline, check, enforced, was_interrupted
+from andre.memory import bounded_memory
 
 #: Tasks that an executor is given ahead of the results, where it does not say how many it does at a time.
 _AHEAD = 64
 #: Bytes that arrays begin at a multiple of.
 _ALIGNED = 64
+#: Seconds between two looks whether Ctrl-C has come while others work.
+_PATIENCE = 0.2
 #: Seconds to wait for a scheduler, and for the first of its workers.
 _CONNECTING = 30.0
 #: What must be of one version everywhere, or values that are sent are not understood, or learned otherwise.
 _SAME = ("python", "andre", "dask", "distributed", "cloudpickle", "numpy", "scipy", "torch")
+
+
+_until_it_ends = ExitStack()  # of a worker: what holds for all its work
 
 
 class MakesExecutor(Protocol):
@@ -62,7 +68,9 @@ class Task(NamedTuple):
 
 
 @contextmanager
-def workers(jobs: int = 1, cluster: str | None = None) -> Iterator[Executor | None]:
+def workers(
+    jobs: int = 1, cluster: str | None = None, memory: int | None = None
+) -> Iterator[Executor | None]:
     """The executor of a cluster, or of so many processes; None for one. What is unfinished is given up.
 
     Parameters
@@ -71,6 +79,8 @@ def workers(jobs: int = 1, cluster: str | None = None) -> Iterator[Executor | No
         How many processes of this machine, where there is no cluster.
     cluster
         The address of a dask scheduler, as tcp://host:8786.
+    memory
+        Bytes that the processes may take together, if that is bounded.
     """
     if cluster is not None:
         with _connected(cluster) as client:
@@ -78,7 +88,7 @@ def workers(jobs: int = 1, cluster: str | None = None) -> Iterator[Executor | No
     elif jobs == 1:
         yield None
     else:
-        with _processes(jobs) as executor:
+        with _processes(jobs, None if memory is None else memory // jobs) as executor:
             yield executor
 
 
@@ -122,9 +132,11 @@ def run_tasks(
                     waiting[pool.submit(task)] = task.name
                 if not waiting:
                     return
-                left = None if until is None or until.moment == float("inf") else until.left
-                done, _ = wait(waiting, left, FIRST_COMPLETED)
-                if not done:
+                left = float("inf") if until is None else until.left
+                done, _ = wait(waiting, min(left, _PATIENCE), FIRST_COMPLETED)
+                if was_interrupted():
+                    raise KeyboardInterrupt
+                if not done and left < _PATIENCE:
                     check()
                 for future in done:
                     yield waiting.pop(future), _result(future)
@@ -383,14 +395,19 @@ def _versions(told: Any) -> dict[str, str]:
 
 
 @contextmanager
-def _processes(jobs: int) -> Iterator[Executor]:
-    """So many worker processes of one thread each, which end with this one."""
+def _processes(jobs: int, memory: int | None) -> Iterator[Executor]:
+    """So many worker processes of one thread and so many bytes each, which end with this one."""
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
     from multiprocessing import active_children, get_context  # noqa: PLC0415
 
     others = active_children()
     # A forked process would inherit torch's threads in an unusable state.
-    executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_begin)
+    try:
+        executor = ProcessPoolExecutor(
+            jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=(memory,)
+        )
+    except OSError as error:  # they share locks in memory that belongs to nobody, as in /dev/shm
+        raise AndreError(f"several processes cannot work together here ({error}): leave out --jobs") from None
     try:
         yield executor
     finally:
@@ -401,13 +418,15 @@ def _processes(jobs: int) -> Iterator[Executor]:
         executor.shutdown(cancel_futures=True)
 
 
-def _begin() -> None:
-    """Prepare a worker: it has one thread, leaves Ctrl-C to its parent, and ends when that does."""
+def _begin(memory: int | None) -> None:
+    """Prepare a worker: it has one thread, keeps to limits, leaves Ctrl-C to its parent, and ends with it."""
     import os  # noqa: PLC0415
     import signal  # noqa: PLC0415
     from threading import Thread  # noqa: PLC0415
 
     os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is loaded
+    _until_it_ends.enter_context(enforced())
+    _until_it_ends.enter_context(bounded_memory(memory))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 

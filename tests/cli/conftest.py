@@ -19,6 +19,9 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def andre(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    # A busy machine shall not make commands say what takes them long.
+    monkeypatch.setattr("andre.cli.working._WORTH_TELLING", float("inf"))
+
     def run(*arguments: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["andre", *map(str, arguments)])
         with pytest.raises(SystemExit) as caught:

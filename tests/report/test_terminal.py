@@ -9,8 +9,8 @@ from rich.console import Console
 
 from andre.evaluation import CrispSample
 from andre.learning import Config, fit, rejected_rules
-from andre.limits import peak_megabytes
 from andre.logic import parse_program
+from andre.memory import peak_megabytes
 from andre.report import (
     LiveProgress,
     document,

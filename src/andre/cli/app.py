@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -16,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import andre
 from andre.cli.printing import say
-from andre.errors import AndreError, AndreWarning
+from andre.errors import AndreError, AndreWarning, StoppedError
 
 #: Name of a command -> the module of `andre.cli` that has it, and the first sentence of its help.
 _COMMANDS = {
@@ -127,10 +128,21 @@ app = typer.Typer(
 _LOADED: dict[str, typer.Typer] = {}
 
 
-def command(*examples: str, name: str | None = None) -> Callable[[FunctionT], FunctionT]:
-    """Make a function the command of its name, with examples at the end of its help."""
+def command(
+    *examples: str, name: str | None = None, learns: bool = False
+) -> Callable[[FunctionT], FunctionT]:
+    """Make a function the command of its name, with examples at the end of its help.
+
+    One that `learns` needs torch in any case.
+    """
 
     def add(function: FunctionT) -> FunctionT:
+        @wraps(function)
+        def run(**options: Any) -> None:
+            from andre.cli.working import run_command
+
+            run_command(function, learns, options)
+
         known = name or function.__name__
         made = typer.Typer(
             rich_markup_mode=None,
@@ -138,7 +150,7 @@ def command(*examples: str, name: str | None = None) -> Callable[[FunctionT], Fu
             add_completion=False,
             context_settings=_SETTINGS,
         )
-        made.command(known, cls=_Command, epilog=_examples(examples))(function)
+        made.command(known, cls=_Command, epilog=_examples(examples))(run)
         _LOADED[known] = made
         return function
 
@@ -172,6 +184,9 @@ def main() -> None:
     except (AndreError, OSError) as error:
         say(" ".join(_sentence(error).split()))
         sys.exit(2)
+    except StoppedError:
+        say("stopped by Ctrl-C before there was a result: nothing is lost but the time")
+        sys.exit(130)
 
 
 def _prepare_output() -> None:

@@ -12,7 +12,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes, read_in_world, selected
+from andre.cli.options import memory_for, read_in_world, selected
 from andre.cli.printing import note, print_json, print_table
 from andre.errors import AndreError
 
@@ -136,7 +136,7 @@ def census(
     world: options.World = None,
     heads: options.Heads = None,
     seed: options.Seed = 0,
-    memory_limit: options.MemoryLimit = "4GB",
+    memory_limit: options.MemoryLimit = None,
     on_disk: Annotated[
         bool,
         typer.Option(
@@ -161,13 +161,13 @@ def census(
         if target is None or semantics != "rows" or heads is not None:
             raise AndreError("--on-disk counts in rows and needs a --target: add --semantics rows")
         chosen = Language.preset(preset, **told)
-        found = census_on_disk(source, chosen, memory_limit=memory_bytes(memory_limit))
+        found = census_on_disk(source, chosen, memory_limit=memory_for(memory_limit, 0.5))
         _print_census(found.require_both_classes(), source, chosen.target, began, as_json)
         return
     base = read_in_world(source, format, world, selection=selected(tables, columns, key, join))
     chosen = Language.of(base, language, preset, **told)
     # Mode and semantics are checked there, with a sentence.
-    common: dict[str, Any] = {"mode": mode, "memory_limit": memory_bytes(memory_limit)}
+    common: dict[str, Any] = {"mode": mode, "memory_limit": memory_for(memory_limit, 0.5)}
     if heads is None:
         found = take_census(base, chosen, semantics=cast("Any", semantics), **common)
     elif semantics == "exists":
@@ -179,7 +179,7 @@ def census(
 
 def _print_census(found: Census, source: str, target: str, began: float, as_json: bool) -> None:
     """Say what was counted, by which plan, how long that took and how much memory."""
-    from andre.limits import peak_megabytes
+    from andre.memory import peak_megabytes
 
     summary = _census_summary(found)
     if as_json:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     "andre fit people.csv --label income --validation 0.2 --max-rules 8 --report people.html",
     "andre fit shop.sqlite --tables customer --label loyal",
     "zcat birds.csv.gz | andre fit - --label bird --crisp --time-limit 60 --quiet > birds.pl",
+    learns=True,
 )
 def fit(
     table: Annotated[
@@ -94,6 +95,7 @@ def fit(
     preset: options.Preset = "default",
     seed: options.Seed = 0,
     time_limit: options.TimeLimit = None,
+    memory_limit: options.MemoryLimit = None,
     device: options.Device = "cpu",
     settings: options.Set = None,
     out: options.OutRun = None,
@@ -119,6 +121,8 @@ def fit(
     """
     from andre.facts import table_parts
     from andre.learning import ClassifierConfig, learn_classifier
+    from andre.limits import Deadline, limited, unhurried
+    from andre.progress import doing
     from andre.runs import Origin, TableSource, digest, keepers, save
 
     check_folder(out)
@@ -146,26 +150,31 @@ def fit(
         where = str(Path(file).resolve()) + ("" if part is None else f"#{part}")
     held = validation and input_path(validation)
     source = TableSource(where, known, label, weight, config.ignore, held, seed, positive)
-    rows, held_out = source.rows()
+    deadline = Deadline.after(time_limit)
+    with limited(deadline):
+        rows, held_out = source.rows()
     if dry_run:
         _print_columns(rows, held_out, config, as_json=as_json)
         return
     if not quiet:
         _say_of_weights(rows.weights, weight)
-    with _watchers(quiet, tensorboard) as callbacks:
+    with _watchers(quiet, tensorboard) as callbacks, limited(deadline):
         model = learn_classifier(
             rows, config, validation=held_out, callbacks=callbacks, keeper=keepers(checkpoint)
         )
     origin = Origin(command=("andre", *sys.argv[1:]), table=source if known else None)
-    print_run(model, as_json=as_json)  # first, so that it is not lost where a file cannot be written
-    if out is not None:
-        save(model, out, origin)
-    if report is not None:
-        from andre.report import gather_classifier, write_report
+    with unhurried():
+        print_run(model, as_json=as_json)  # first, so that it is not lost where a file cannot be written
+        if out is not None:
+            with doing(f"saving {out}"):
+                save(model, out, origin)
+        if report is not None:
+            from andre.report import gather_classifier, write_report
 
-        write_report(gather_classifier(model, origin, rows, held_out), report)
-    if not quiet:
-        _say_how_it_went(model, out, report)
+            with doing(f"writing {report}"):
+                write_report(gather_classifier(model, origin, rows, held_out), report)
+        if not quiet:
+            _say_how_it_went(model, out, report)
 
 
 #: Settings that `--set` may name and that are none of the runs of gradient descent.
@@ -265,9 +274,12 @@ def _watchers(quiet: bool, tensorboard: Path | None = None) -> Iterator[list[Cal
     with ExitStack() as stack:
         watchers: list[Callback] = []
         if not quiet and sys.stderr.isatty():
+            from andre.cli.working import shown_through
             from andre.report import LiveProgress
 
-            watchers.append(stack.enter_context(LiveProgress()))
+            live = stack.enter_context(LiveProgress())
+            stack.enter_context(shown_through(live))
+            watchers.append(live)
         if tensorboard is not None:
             from andre.report import TensorBoard
 

@@ -10,13 +10,15 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes, read_in_world, selected, with_settings
+from andre.cli.options import memory_bytes, memory_for, read_in_world, selected, with_settings
 from andre.cli.printing import check_folder, say
 from andre.cli.show import print_run
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
 
     from andre.facts import FactBase, Task
     from andre.learning import Plan, Theory
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     "andre learn graph.tsv --all --cluster tcp://host:8786 --out run",
     "andre learn shop.sqlite --target customer_vip/1 --tables 'customer,order*'",
     "andre learn sport.popper --set negation=true       the bias names the target",
+    learns=True,
 )
 def learn(
     source: options.Facts,
@@ -55,7 +58,7 @@ def learn(
     preset: options.Preset = "default",
     seed: options.Seed = 0,
     time_limit: options.TimeLimit = None,
-    memory_limit: options.MemoryLimit = "4GB",
+    memory_limit: options.MemoryLimit = None,
     heads: options.Heads = None,
     noise: options.Noise = None,
     strict: options.Strict = False,
@@ -86,16 +89,19 @@ def learn(
     is saved target by target, and a second call goes on where it was stopped.
     """
     from andre.learning import Plan
+    from andre.limits import Deadline, limited, unhurried
     from andre.logic import PROGRAM_FORMATS, Program, read_program
     from andre.runs import FactSource, Origin, RunFolder
+    from andre.workers import workers
 
     check_folder(out)
     if to is not None and to not in PROGRAM_FORMATS:
         raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(PROGRAM_FORMATS)}")
     if all_ and target:
         raise AndreError("--target names relations and --all means every one: give one of them")
-    selection = selected(tables, columns, key, join)
-    facts, task = read_in_world(source, format, world, selection=selection), _task(source)
+    selection, deadline = selected(tables, columns, key, join), Deadline.after(time_limit)
+    with limited(deadline):
+        facts, task = read_in_world(source, format, world, selection=selection), _task(source)
     targets = _every(source, facts, quiet) if all_ else _targets(facts, target, task, language)
     chosen = with_settings(
         settings,
@@ -107,7 +113,7 @@ def learn(
         semantics=semantics,
         variables=task.variables if variables is None and task is not None else variables,
         heads=heads,
-        memory_limit=memory_bytes(memory_limit),
+        memory_limit=memory_for(memory_limit, 0.5 / jobs),
         known=Program() if known is None else read_program(known),
         seed=seed,
         device=device,
@@ -130,12 +136,15 @@ def learn(
         found = FactSource.of(source, format, facts.world, selection)
         origin = Origin(("andre", *sys.argv[1:]), facts=found)
         folder = RunFolder(out, origin)
-    theory = _learn(facts, targets, plan, folder, (jobs, cluster), quiet=quiet)
-    print_run(theory, to, as_json)
-    if folder is not None and folder.failed is not None:
-        raise folder.failed
-    if not quiet:
-        _say_how_it_went(theory, out, len(targets) or 1)
+    pool = workers(jobs, cluster, None if memory_limit is None else memory_bytes(memory_limit))
+    with limited(deadline if len(targets) < 2 else Deadline.after(None)):
+        theory = _learn(facts, targets, plan, folder, pool, quiet=quiet)
+    with unhurried():
+        print_run(theory, to, as_json)
+        if folder is not None and folder.failed is not None:
+            raise folder.failed
+        if not quiet:
+            _say_how_it_went(theory, out, len(targets) or 1)
 
 
 def _task(source: str) -> Task | None:
@@ -192,23 +201,23 @@ def _learn(
     targets: list[str],
     plan: Plan,
     out: RunFolder | None,
-    shared_out: tuple[int, str | None],
+    pool: AbstractContextManager[Executor | None],
     *,
     quiet: bool,
 ) -> Theory:
     """Learn, with a live view on standard error where that is a terminal and a line per target elsewhere."""
+    from andre.cli.working import shown_through
     from andre.learning import learn as learn_targets
     from andre.report import LiveProgress, TargetLines
-    from andre.workers import workers
 
     names = targets or None
-    with workers(*shared_out) as executor:
+    with pool as executor:
         if quiet:
             return learn_targets(facts, names, plan, out=out, executor=executor)
         lines = TargetLines(len(targets) or 1)
         if not sys.stderr.isatty() or executor is not None:
             return learn_targets(facts, names, plan, callbacks=[lines], out=out, executor=executor)
-        with LiveProgress() as progress:
+        with LiveProgress() as progress, shown_through(progress):
             lines.console = progress.console
             return learn_targets(facts, names, plan, callbacks=[progress, lines], out=out)
 

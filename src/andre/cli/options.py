@@ -115,15 +115,19 @@ Seed = Annotated[
 TimeLimit = Annotated[
     float | None,
     typer.Option(
-        "--time-limit", help="Seconds of learning, by `learn` for each target; then the best so far."
+        "--time-limit",
+        min=0,
+        help="Seconds, reading included, until the best so far is handed back; with several targets, "
+        "seconds for reading and for each of them.",
     ),
 ]
 MemoryLimit = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--memory-limit",
         metavar="SIZE",
-        help="Memory that may be taken: a number of gigabytes, or such as 500MB.",
+        help="Memory that the command may take, Python included, with --jobs shared out among the "
+        "processes: a number of gigabytes, or such as 500MB.",
     ),
 ]
 Jobs = Annotated[
@@ -276,6 +280,17 @@ def memory_bytes(size: str) -> int:
         return int(float(found[1]) * unit) if found and unit else _no_size(size)
     except (ValueError, OverflowError):
         return _no_size(size)
+
+
+def memory_for(size: str | None, share: float) -> int:
+    """Bytes for one large table, of all that a command may take; where that is not said, 4 GB.
+
+    Examples
+    --------
+    >>> memory_for(None, 0.5) // 2**20, memory_for("1GB", 0.5) // 2**20
+    (4096, 512)
+    """
+    return 4 << 30 if size is None else int(memory_bytes(size) * share)
 
 
 def _no_size(text: str) -> int:

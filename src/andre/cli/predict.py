@@ -10,7 +10,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import input_path, memory_bytes, read_in_world
+from andre.cli.options import input_path, memory_for, read_in_world
 from andre.cli.printing import check_file, note, print_json, print_table
 from andre.errors import AndreError
 
@@ -51,7 +51,7 @@ def predict(
     format: options.Format = None,
     world: options.World = None,
     engine: options.Engine = "auto",
-    memory_limit: options.MemoryLimit = "4GB",
+    memory_limit: options.MemoryLimit = None,
 ) -> None:
     """Apply what was learned to new rows or facts.
 
@@ -80,7 +80,7 @@ def predict(
             return
     if proba:
         raise AndreError(f"--proba needs a folder that `andre fit --out` wrote, and {program} is none")
-    how = {"engine": engine, "memory_limit": f"{memory_bytes(memory_limit) / 2**20:.0f}MiB"}
+    how = {"engine": engine, "memory_limit": f"{memory_for(memory_limit, 0.5) / 2**20:.0f}MiB"}
     facts = read_for(source, format, world, program, run)
     if run is None:
         model = infer(read_program(program), _evidence(facts), **how)

@@ -11,7 +11,7 @@ import typer
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
 
@@ -19,18 +19,29 @@ if TYPE_CHECKING:
 _SHOWN = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 
+#: Called before a line is written to standard error, where another line may stand.
+before_saying: list[Callable[[], object]] = []
+
+
 def say(message: object) -> None:
     """Say something on standard error."""
-    typer.echo(_printable(f"andre: {message}"), err=True)
+    _make_way()
+    typer.echo(printable(f"andre: {message}"), err=True)
 
 
 def note(messages: Iterable[object], quiet: bool = False) -> None:
     """Say what was noticed, on standard error, unless asked to be quiet."""
     for message in () if quiet else messages:
-        typer.echo(_printable(f"note: {message}"), err=True)
+        _make_way()
+        typer.echo(printable(f"note: {message}"), err=True)
 
 
-def _printable(text: str) -> str:
+def _make_way() -> None:
+    for call in before_saying:
+        call()
+
+
+def printable(text: str) -> str:
     """A text without what a terminal would obey, or no encoding has."""
     return text.encode("utf-8", "backslashreplace").decode().translate(_SHOWN)
 

@@ -19,10 +19,11 @@ from andre.errors import AndreError
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from andre.completion import Completion, CompletionConfig, DirectionStore
-    from andre.evaluation import Negatives, RankReport
+    from andre.completion import Completion, CompletionConfig, DirectionStore, RankedAnswer
+    from andre.evaluation import RankReport
     from andre.facts import FactBase
     from andre.logic import Atom, Rule
+    from andre.runs import Origin
 
 #: Settings of completion that are lists, even of one.
 _LISTS = ("aggregators", "smoothing", "penalties", "chained")
@@ -30,9 +31,6 @@ _LISTS = ("aggregators", "smoothing", "penalties", "chained")
 _DRAWN = 50
 #: The share of the time limit in which runs propose rules.
 _FOR_PROPOSING = 0.5
-#: Of progress, where it goes to a log and not to a terminal.
-_SECONDS_BETWEEN_LINES = 10
-_HALF = "half"  # of the memory of the machine, for all processes together
 
 
 @command(
@@ -42,8 +40,9 @@ _HALF = "half"  # of the memory of the machine, for all processes together
     "andre rank umls.run --batch questions.tsv --json          many questions, one a line",
     "andre rank umls.run other.nl --evaluate test              facts about other things",
     "andre rank nations --propose --jobs 2 --evaluate test     a public base, by rules of runs too",
+    learns=True,
 )
-def rank(  # noqa: PLR0912, PLR0915  (one branch for each thing that may be asked for)
+def rank(
     source: Annotated[
         str,
         typer.Argument(
@@ -92,7 +91,7 @@ def rank(  # noqa: PLR0912, PLR0915  (one branch for each thing that may be aske
         Path | None, typer.Option("--with", metavar="PROGRAM|RUN", help="More rules, from any source.")
     ] = None,
     time_limit: options.TimeLimit = None,
-    memory_limit: options.MemoryLimit = _HALF,
+    memory_limit: options.MemoryLimit = None,
     jobs: options.Jobs = 1,
     cluster: options.Cluster = None,
     device: options.Device = "cpu",
@@ -119,8 +118,8 @@ def rank(  # noqa: PLR0912, PLR0915  (one branch for each thing that may be aske
     where it was.
     """
     from andre.completion import CompletionConfig
-    from andre.evaluation import Negatives
-    from andre.runs import DirectionFolder, FactSource, Origin, load_origin, save
+    from andre.limits import Deadline, limited, unhurried
+    from andre.runs import DirectionFolder, FactSource, Origin, load_origin
 
     pattern, others = _told_apart(given or [])
     if pattern is None and batch is None and evaluate is None and out is None:
@@ -131,19 +130,14 @@ def rank(  # noqa: PLR0912, PLR0915  (one branch for each thing that may be aske
         raise AndreError(f"--evaluate ranks facts marked valid or test, not {evaluate!r}")
     check_folder(out)
     saved = _saved(source)
-    if saved is not None and (propose or more or settings or world is not None or time_limit is not None):
-        raise AndreError(
-            f"{source} is learned already: --propose, --with, --set, --time-limit and --world need facts"
-        )
-    if saved is None and others is not None:
-        raise AndreError(
-            f"{others} is no atom such as 'isa(x, ?)', and {source} is no saved run whose rules could rank "
-            "other facts: learn one by --out first"
-        )
+    needs_facts = bool(propose or more or settings or world is not None or time_limit is not None)
+    _refuse(source, saved, others, needs_facts=needs_facts)
+    deadline = Deadline.after(time_limit)
     # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
     if saved is None or others is not None:
         selection, name = selected(tables, columns, key, join), others or source
-        read = read_in_world(name, format, world, selection=selection)
+        with limited(deadline):
+            read = read_in_world(name, format, world, selection=selection)
         base = _checked(read, name, evaluate, quiet)
         origin: Origin | None = Origin(
             ("andre", *sys.argv[1:]), facts=FactSource.of(name, format, base.world, selection)
@@ -158,43 +152,68 @@ def rank(  # noqa: PLR0912, PLR0915  (one branch for each thing that may be aske
         )
         store = None if out is None else DirectionFolder(out)
         work = _Work(jobs, cluster, memory_limit, _Rules(propose, more, device))
-        completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store)
+        with limited(deadline):
+            completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store)
     elif others is not None:
         completion = saved.transferred(base)
         note(completion.notes, quiet)
     else:
         completion = saved
-    unsaved: OSError | None = None
-    if out is not None:
-        try:
-            save(completion, out, origin)
-            DirectionFolder(out).close()
-        except OSError as error:  # what is asked for is still answered
-            unsaved = error
-    found = [answer for query in asked for answer in completion.rank(query, limit, known=known, rules=rules)]
-    reports = {}
-    if evaluate is not None:
-        drawn = negatives if negatives is not None else 0 if others is None else _DRAWN
-        reports = _reports(completion, evaluate, Negatives(drawn, seed))
-        note(completion.notes_on(evaluate), quiet)
-    if as_json:
-        print_json(ranked_values(completion, found, list(reports.values())))
-    else:
-        for line in ranked_lines(found, completion, rules):
-            typer.echo(line)
-        answered = {answer.atom.predicate for answer in found}
-        note(
-            f"there is no candidate for {query}: nothing was learned about it"
-            for query in asked
-            if query.predicate not in answered
-        )
-        for how, report in reports.items():
-            typer.echo(f"{report.queries} queries on {evaluate} facts, {how}, both sides")
-            typer.echo(str(report))
+    with unhurried():
+        unsaved = None if out is None else _save(completion, out, origin)
+        found = _ranked(completion, asked, limit, known=known, rules=rules)
+    drawn = negatives if negatives is not None else 0 if others is None else _DRAWN
+    reports = _reports(completion, evaluate, drawn, seed, quiet)
+    with unhurried():
+        if as_json:
+            print_json(ranked_values(completion, found, list(reports.values())))
+        else:
+            _print_answers(completion, asked, found, rules)
+            for how, report in reports.items():
+                typer.echo(f"{report.queries} queries on {evaluate} facts, {how}, both sides\n{report}")
     if unsaved is not None:
         raise unsaved
     if out is not None and not (quiet or as_json):
         say(f"saved in {out}: andre rank {out} ATOM, andre show {out}, andre report {out}")
+
+
+def _save(completion: Completion, out: Path, origin: Origin | None) -> OSError | None:
+    """Save what was learned; where that fails, what is asked for is still answered."""
+    from andre.progress import doing
+    from andre.runs import DirectionFolder, save
+
+    try:
+        with doing(f"saving {out}"):
+            save(completion, out, origin)
+        DirectionFolder(out).close()
+    except OSError as error:
+        return error
+    return None
+
+
+def _ranked(
+    completion: Completion, asked: list[Atom], limit: int, *, known: bool, rules: int
+) -> list[RankedAnswer]:
+    """The best candidates of every question."""
+    from andre.progress import doing
+
+    found: list[RankedAnswer] = []
+    with doing("ranking candidates", len(asked)) as work:
+        for work.part, query in enumerate(asked):
+            found += completion.rank(query, limit, known=known, rules=rules)
+    return found
+
+
+def _print_answers(completion: Completion, asked: list[Atom], found: list[RankedAnswer], rules: int) -> None:
+    """Print candidates with their rules, and say which questions have none."""
+    for line in ranked_lines(found, completion, rules):
+        typer.echo(line)
+    answered = {answer.atom.predicate for answer in found}
+    note(
+        f"there is no candidate for {query}: nothing was learned about it"
+        for query in asked
+        if query.predicate not in answered
+    )
 
 
 def _saved(source: str) -> Completion | None:
@@ -209,6 +228,19 @@ def _saved(source: str) -> Completion | None:
             f"{source} holds rules that andre learn or fit found, and no facts: rank FACTS --with {source}"
         )
     return run
+
+
+def _refuse(source: str, saved: Completion | None, others: str | None, *, needs_facts: bool) -> None:
+    """Raise an error where a saved run is given what needs facts, or facts what needs a saved run."""
+    if saved is not None and needs_facts:
+        raise AndreError(
+            f"{source} is learned already: --propose, --with, --set, --time-limit and --world need facts"
+        )
+    if saved is None and others is not None:
+        raise AndreError(
+            f"{others} is no atom such as 'isa(x, ?)', and {source} is no saved run whose rules could rank "
+            "other facts: learn one by --out first"
+        )
 
 
 def _told_apart(given: list[str]) -> tuple[str | None, str | None]:
@@ -227,12 +259,24 @@ def _told_apart(given: list[str]) -> tuple[str | None, str | None]:
     return atoms[0] if atoms else None, facts[0] if facts else None
 
 
-def _reports(completion: Completion, mark: str, negatives: Negatives) -> dict[str, RankReport]:
-    """The ranks of the facts of one mark among all candidates and, if asked for, among drawn ones."""
-    found = {"filtered": completion.evaluate(mark)}
-    if negatives.count:
-        how = f"filtered, among {negatives.count} that are wrong, drawn by seed {negatives.seed}"
-        found[how] = completion.evaluate(mark, negatives)
+def _reports(
+    completion: Completion, mark: str | None, drawn: int, seed: int, quiet: bool
+) -> dict[str, RankReport]:
+    """The ranks of the facts of one mark among all candidates and, if asked for, among so many drawn ones."""
+    from andre.evaluation import Negatives
+    from andre.limits import stage
+
+    found: dict[str, RankReport] = {}
+    if mark is None:
+        return found
+    with stage(f"ranking {mark} facts"):
+        found["filtered"] = completion.evaluate(mark)
+        note(completion.notes_on(mark), quiet)
+        if drawn:
+            how = f"filtered, among {drawn} that are wrong, drawn by seed {seed}"
+            found[how] = completion.evaluate(mark, Negatives(drawn, seed))
+        return found
+    note([f"stopped by Ctrl-C before the {mark} facts were ranked"])
     return found
 
 
@@ -270,11 +314,11 @@ def _memory(work: _Work, executor: Executor | None) -> float | None:
 
     Of a cluster every worker may take as much as the limit says, or half of what the smallest has.
     """
-    from andre.limits import machine_gigabytes
+    from andre.memory import machine_gigabytes
     from andre.workers import memory_of
 
     jobs = work.jobs if work.cluster is None else 1
-    if work.memory_limit != _HALF:
+    if work.memory_limit is not None:
         return options.memory_bytes(work.memory_limit) / 2**30 / jobs
     whole = machine_gigabytes() if work.cluster is None else memory_of(executor)
     return None if whole is None else whole / 2 / jobs
@@ -301,47 +345,42 @@ class _Work(NamedTuple):
 
     jobs: int
     cluster: str | None
-    memory_limit: str
+    memory_limit: str | None
     rules: _Rules
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes that all processes may take together, if that is bounded."""
+        return None if self.memory_limit is None else options.memory_bytes(self.memory_limit)
 
 
 def _complete(
     base: FactBase, config: CompletionConfig, work: _Work, quiet: bool, store: DirectionStore | None
 ) -> Completion:
-    from time import monotonic
-
-    from rich.console import Console
-
     from andre.completion import complete, with_validation
     from andre.learning import Callback
-    from andre.limits import Deadline, limited, time_left
+    from andre.limits import limited, time_left, told
+    from andre.progress import doing
     from andre.workers import workers
 
-    console = Console(stderr=True, quiet=quiet)
     with (
-        limited(Deadline.after(config.time_limit)),
-        console.status("learning") as status,  # shows in a terminal only
-        workers(work.jobs, work.cluster) as executor,
+        doing("learning"),
+        doing("reading rules") as under_way,
+        workers(work.jobs, work.cluster, work.memory) as executor,
     ):
         if config.memory is None:
             config = config.model_copy(update={"memory": _memory(work, executor)})
-        told = monotonic()
 
         class Shown(Callback):
             def on_stage(self, stage: str, part: int, total: int) -> None:
-                nonlocal told
-                line = f"learning: {stage}" + f", {part} of {total}" * (total > 1)
-                status.update(line)
-                # In a log, a line now and then says that work goes on.
-                if not console.is_terminal and not quiet and monotonic() - told > _SECONDS_BETWEEN_LINES:
-                    told = monotonic()
-                    say(line)
+                under_way.name, under_way.part, under_way.total = stage, part, total
 
         with limited(time_left().share(_FOR_PROPOSING)) as watch:
             extra = _extra(base, config, work.rules, executor)
         made = complete(base, config, extra, [Shown()], executor=executor, store=store)
     if watch.cut:
-        late = f"half of the time limit of {config.time_limit:g} s passed before all runs had proposed rules"
+        half = None if config.time_limit is None else _FOR_PROPOSING * config.time_limit
+        late = f"{told(watch.why, half)} before all runs had proposed rules"
         made = replace(made, notes=(*made.notes, late))
     note(made.notes, quiet)
     if not len(base.select("valid")) and len(with_validation(base, config).select("valid")):

@@ -30,7 +30,7 @@ from andre.errors import WorkersLostError
 from andre.evaluation import Ranks
 from andre.facts import FactBase, in_canonical_order
 from andre.learning import Callback
-from andre.limits import Deadline, check, limited, stage, time_left
+from andre.limits import Deadline, check, limited, stage, stopped_by, time_left, told
 from andre.logic import Rule
 from andre.workers import Workers
 
@@ -181,9 +181,9 @@ class _Learner:
         return replace(best, notes=notes, seconds=time.perf_counter() - began)
 
     def late(self, missing: Sequence[str]) -> tuple[str, ...]:
-        """A note on what the time limit has cut, if anything."""
-        limit = self.config.time_limit
-        return (f"the time limit of {limit:g} s was reached: {', '.join(missing)}",) if missing else ()
+        """A note on what the time limit or Ctrl-C has cut, if anything."""
+        cause = told(stopped_by(), self.config.time_limit)
+        return (f"{cause}: {', '.join(missing)}",) if missing else ()
 
     def _tell(self, stage: str, part: int = 1, total: int = 1) -> None:
         for callback in self.callbacks:

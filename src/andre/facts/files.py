@@ -18,6 +18,7 @@ from andre.facts.formats.databases.selection import Selection
 from andre.facts.formats.format import Format
 from andre.facts.formats.text import opening
 from andre.facts.frames import from_frames, from_triples_factories, is_frame, is_triples_factory
+from andre.progress import doing
 
 _WORDS = {
     "probability": "probabilities",
@@ -66,7 +67,8 @@ def read_facts(
     ...     read_facts(path)
     FactBase(2 facts, 1 relations, 3 constants)
     """
-    facts = _read(source, format, selection or Selection())
+    with doing(f"reading {source}" if isinstance(source, str | Path) else "reading"):
+        facts = _read(source, format, selection or Selection())
     if not len(facts) and "rules" not in facts.features:
         if isinstance(source, str | Path):
             raise DataError(f"{Path(source)} has no facts: check the path, or name the format by --format")

@@ -10,7 +10,7 @@ probabilities are computed, the column v.
 
 from __future__ import annotations
 
-import tempfile
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,12 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import ConfigError
+from andre.files import scratch_folder
 from andre.inference.coded import CodedAtom, CodedComparison, CodedProgram, CodedRule, Rows, is_variable
 from andre.inference.engine import ROUNDING, Component, well_founded
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+#: Times the memory limit that may lie on disk.
+_SPILLED = 8
 _SIGNS = {"=": "=", "\\=": "<>", "<": "<", "=<": "<=", ">": ">", ">=": ">="}
 
 
@@ -146,7 +149,7 @@ class DuckDBEngine:
         """Compute the well-founded model, and give what it adds to the facts."""
         import duckdb  # noqa: PLC0415  (loaded when a program is run)
 
-        with tempfile.TemporaryDirectory(prefix="andre-") as folder:
+        with scratch_folder() as folder:
             connection = self._connect(self.temp_directory or folder)
             try:
                 return well_founded(program, _DuckDBSession(program, connection))
@@ -167,8 +170,15 @@ class DuckDBEngine:
             connection.close()
             raise ConfigError(f"{self.memory_limit!r} is no memory limit: write it like 4GB") from None
         connection.execute("SET temp_directory = ?", [str(folder)])
+        connection.execute("SET max_temp_directory_size = ?", [_on_disk(self.memory_limit)])
         connection.execute("SET preserve_insertion_order = false")
         return connection
+
+
+def _on_disk(memory_limit: str) -> str:
+    """What may lie on disk beside so much memory: some times as much."""
+    found = re.fullmatch(r"\s*([\d.]+)\s*([A-Za-z]+)\s*", memory_limit)
+    return "32GB" if found is None else f"{_SPILLED * float(found[1]):g}{found[2]}"
 
 
 class _DuckDBSession:

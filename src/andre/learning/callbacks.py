@@ -59,7 +59,7 @@ class State:
     falls: bool = True  #: whether the last finished round made the description shorter
     history: list[Look] = field(default_factory=list)
     seconds: float = 0.0  #: time spent, earlier sittings included
-    stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
+    stopped: str | None = None  #: why learning ended early: "time", "memory" or "interrupted"
 
     @property
     def round(self) -> int:

@@ -112,7 +112,7 @@ class _Fitting:
             rounds = [*state.finished, trainer.finish(state.runs)]
             candidate = self._choose(rounds)
             if state.stopped is None and self.watch.cut:
-                state.stopped = "time"
+                state.stopped = self.watch.why
             falls = state.chosen is None or candidate.rank < state.chosen.rank
             if falls or trainer.config.selection.criterion != "description":
                 best = candidate
@@ -176,7 +176,7 @@ class _Fitting:
             weights=weights,
             proposed=distinct_bodies(proposed),
             seconds=state.seconds,
-            stopped=state.stopped or ("time" if self.watch.cut else None),
+            stopped=state.stopped or self.watch.why,
             cut=tuple(self.watch.cut),
         )
 

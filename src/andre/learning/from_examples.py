@@ -33,7 +33,7 @@ from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.learning.weak import Weak
-from andre.limits import check, limited, stage, time_left, unhurried
+from andre.limits import check, limited, stage, stopped_by, time_left, unhurried
 from andre.logic import Program
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
@@ -374,4 +374,4 @@ def confusion_of(covered: Floats, totals: Floats) -> Confusion:
 
 def stopped_early(result: Result) -> str | None:
     """Why learning ended early, be it the runs or what followed."""
-    return result.stopped or ("time" if time_left().passed else None)
+    return result.stopped or (stopped_by() if time_left().passed else None)

@@ -86,7 +86,7 @@ class Result(Saveable):
     proposed: Codes = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int8))
     #: ^ every body that a run came to, [bodies, m]
     seconds: float = 0.0
-    stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
+    stopped: str | None = None  #: why learning ended early: "time", "memory" or "interrupted"
     cut: tuple[str, ...] = ()  #: stages that the time limit cut short
 
     @property

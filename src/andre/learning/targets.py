@@ -22,8 +22,21 @@ from andre.learning.inventing import learn_with_inventions, should_invent
 from andre.learning.plan import Plan, with_background
 from andre.learning.reaching import learn_from_reach, needs_reach
 from andre.learning.results import Definition, TargetStore, Theory
-from andre.limits import Deadline, limited, sized_threads, stage, time_left
+from andre.limits import (
+    Deadline,
+    interruptible,
+    limited,
+    sized_threads,
+    stage,
+    stopped_by,
+    time_left,
+    told,
+    unhurried,
+    was_interrupted,
+)
 from andre.logic import Program
+from andre.memory import is_bounded, lacks_memory
+from andre.progress import doing
 from andre.samples import Language, key_text, training_facts
 from andre.workers import Task, Workers, run_tasks
 
@@ -89,30 +102,45 @@ def learn(
     learner = _Learner(facts, plan, tuple(callbacks))
     if calibration is not None:
         learner = replace(learner, facts=calibration.apply(facts), stated=facts, calibration=calibration)
-    definitions: dict[str, Definition] = {}
-    skipped: dict[str, str] = {}
-    try:
-        for made in _definitions(learner, named, out, executor):
-            if isinstance(made, _Refused):
-                skipped[made.target] = made.reason
-                continue
-            definitions[made.target] = made
-            if out is not None:
-                out.keep(made)
-            for callback in callbacks:
-                callback.on_target(made.target, made.program, made.seconds)
-            if made.result.stopped == "interrupted":
-                break
-    except KeyboardInterrupt:
-        if not definitions:  # there is nothing to hand back
-            raise
+    definitions, skipped = _gather(learner, named, out, executor)
     _refuse_nothing(definitions, skipped)
     ordered = [definitions[name] for name in named if name in definitions]
     background = (rule for rule in (*given.rules, *plan.known) if key_text(rule.head.key) not in named)
     theory = Theory(tuple(ordered), plan, skipped, Program(tuple(dict.fromkeys(background))), given.prolog)
     if out is not None:
-        out.close(theory)
+        with unhurried(), doing(f"saving {out.folder}"):
+            out.close(theory)
     return theory
+
+
+def _gather(
+    learner: _Learner, languages: Mapping[str, Language], out: TargetStore | None, executor: Workers | None
+) -> tuple[dict[str, Definition], dict[str, str]]:
+    """The definitions of all targets, or of those that are done when Ctrl-C comes; why others have none."""
+    definitions: dict[str, Definition] = {}
+    skipped: dict[str, str] = {}
+    with interruptible():
+        try:
+            for made in _definitions(learner, languages, out, executor):
+                if isinstance(made, _Refused):
+                    if was_interrupted():
+                        break
+                    skipped[made.target] = made.reason
+                    continue
+                definitions[made.target] = made
+                with unhurried():
+                    if out is not None:
+                        out.keep(made)
+                    for callback in learner.callbacks:
+                        callback.on_target(made.target, made.program, made.seconds)
+                if made.result.stopped == "interrupted" or was_interrupted():
+                    break
+        except KeyboardInterrupt:
+            if not definitions:
+                raise
+        if not definitions and was_interrupted():
+            raise KeyboardInterrupt  # there is nothing to hand back
+    return definitions, skipped
 
 
 def _with_languages(
@@ -215,9 +243,19 @@ class _Learner:
 
     def __call__(self, name: str, language: Language) -> Definition | _Refused:
         try:
-            return self._learn(language)
+            with doing(f"learning {name}"):
+                return self._learn(language)
         except DataError as error:
             return _Refused(name, str(error))
+        except OutOfTimeError:
+            cause = told(stopped_by(), self.plan.config.time_limit)
+            return _Refused(name, f"{cause} before there was a program: allow more")
+        except (MemoryError, RuntimeError) as error:
+            if not (is_bounded() and lacks_memory(error)):
+                raise
+        return _Refused(
+            name, "the memory limit is too low for it: raise it, or give fewer facts or variables"
+        )
 
     def _learn(self, language: Language) -> Definition:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
@@ -230,12 +268,16 @@ class _Learner:
             if further and made is plain and self.plan.widen and not len(made.program):
                 made = self._widened(made, language)
             made = replace(made, seconds=time.monotonic() - began)
-        if not watch.cut:
+        if not watch.cut and not was_interrupted():
             return made
-        result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
-        reached = "was reached" if watch.deadline.passed else "left too little time for some stages"
-        whose = f"the time limit of {limit:g} s" if limit is not None else "the limit of a stage"
-        note = f"{whose} {reached}, so this is the best so far; cut short: {', '.join(watch.cut)}"
+        why = "interrupted" if was_interrupted() else watch.why
+        result = replace(made.result, stopped=made.result.stopped or why, cut=tuple(watch.cut))
+        if why == "interrupted":
+            return replace(made, result=result)
+        cause = told(why, limit)
+        if why == "time" and limit is not None and not watch.deadline.passed:
+            cause = f"the time limit of {limit:g} s left too little time for some stages"
+        note = f"{cause}, so this is the best so far; cut short: {', '.join(watch.cut)}"
         return replace(made, result=result, notes=(*made.notes, note))
 
     def _may_go_further(self, language: Language) -> bool:

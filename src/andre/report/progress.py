@@ -15,8 +15,8 @@ from rich.text import Text
 
 from andre.census import Census
 from andre.learning import Callback, State
-from andre.limits import peak_megabytes
 from andre.logic import Program, counted, tell_count
+from andre.memory import peak_megabytes
 from andre.model import LOSSES
 from andre.report.words import rule_text
 
@@ -47,6 +47,7 @@ class LiveProgress(Callback):
         self.console = console or Console(stderr=True)
         self._live = Live(console=self.console, auto_refresh=False, transient=True)
         self._steps, self._began, self._shown = 0, time.monotonic(), 0.0
+        self._picture: RenderableType = Text("")
 
     def __enter__(self) -> Self:
         self._steps, self._began = 0, time.monotonic()
@@ -63,7 +64,13 @@ class LiveProgress(Callback):
         now = time.monotonic()
         if self._live.is_started and now - self._shown >= _PAUSE:
             self._shown = now
-            self._live.update(self.render(state), refresh=True)
+            self._picture = self.render(state)
+            self._live.update(self._picture, refresh=True)
+
+    def show_stage(self, line: str) -> None:
+        """Draw what else is under way below the last picture."""
+        if self._live.is_started and time.monotonic() - self._shown >= _PAUSE:
+            self._live.update(Group(self._picture, Text(line, style="dim")), refresh=True)
 
     def render(self, state: State) -> RenderableType:
         """The picture: a bar, the losses and the memory, the speed, the best program."""

@@ -73,6 +73,9 @@ def why_stopped(result: Result | RuleClassifier) -> str | None:
     """Why learning ended early, and what was cut short, in one sentence; None where it did not."""
     if result.stopped == "interrupted":
         return "stopped by Ctrl-C: this is the best program so far"
+    if result.stopped == "memory":
+        cut = ", ".join(result.cut)
+        return f"the memory limit was reached: this is the best program so far; cut short: {cut}"
     if result.stopped == "time":
         limit = result.config.time_limit
         if limit is not None and result.cut and result.seconds < limit:

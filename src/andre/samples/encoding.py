@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from andre.arrays import Floats, number_between
 from andre.errors import DataError
 from andre.facts import ColumnSchema, RawTable, Schema, TypedColumn, TypedTable, column_atom, level_constant
+from andre.limits import check
 from andre.logic import Atom, Constant, counted, spell_date
+from andre.progress import advance
 from andre.samples.binned import BinnedColumn, BinnedTable
 from andre.samples.sample import sums_of
 from andre.samples.space import Codes, RuleSpace
 
 _UNITS = (86_400, 3_600, 60, 1)  # seconds of a day, an hour, a minute: cuts of dates fall on whole ones
 _MOST_ROWS = 250_000  # by which quantiles are known well enough
+_LOOKED_AT = 50  # columns between two looks at the clock
 _SHOWN = 3  # cuts or levels that the description of a column lists
 
 
@@ -184,7 +187,12 @@ class Encoding:
         schema, chosen = schema or Schema.learn(table), limits or EncodingLimits()
         weights = np.ones(table.n_rows) if weights is None else weights
         typed = schema.read(table)
-        columns = {column.name: ColumnEncoding.learn(column, weights, chosen) for column in typed.columns}
+        columns: dict[str, ColumnEncoding] = {}
+        for place, column in enumerate(typed.columns):
+            if place % _LOOKED_AT == _LOOKED_AT - 1:
+                advance(place, len(typed.columns))
+                check()
+            columns[column.name] = ColumnEncoding.learn(column, weights, chosen)
         idle = {name: _why_idle(encoding) for name, encoding in columns.items() if not encoding.atoms}
         left_out = {one.name: idle.get(one.name, one.left_out) for one in schema.columns}
         schema = Schema(tuple(replace(one, left_out=left_out[one.name]) for one in schema.columns))
@@ -375,7 +383,10 @@ def _quantile_gaps(rows: Floats, most: int) -> NDArray[np.intp]:
         return np.arange(max(0, len(rows) - 1))
     capped = rows
     for _ in range(20):  # the cap falls with what it cuts off, and soon no further
-        capped = np.minimum(rows, capped.sum() / (most + 1))
+        lower = np.minimum(rows, capped.sum() / (most + 1))
+        if (lower == capped).all():
+            break
+        capped = lower
     share = np.cumsum(capped)[:-1] / capped.sum()
     wanted = np.arange(1, most + 1) / (most + 1)
     above = np.clip(np.searchsorted(share, wanted), 1, len(share) - 1)

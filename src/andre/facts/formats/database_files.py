@@ -12,7 +12,13 @@ from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place, as_names
 from andre.facts.formats.columns import add_table, check_cells, is_triples, table_columns
 from andre.facts.formats.csv_files import file_name, files_in, relation_name
-from andre.facts.formats.databases.duckdb import duckdb_file, open_duckdb, open_rows, plain_name
+from andre.facts.formats.databases.duckdb import (
+    check_parquet,
+    duckdb_file,
+    open_duckdb,
+    open_rows,
+    plain_name,
+)
 from andre.facts.formats.databases.reading import read_database
 from andre.facts.formats.databases.schema import identifier
 from andre.facts.formats.databases.selection import Selection
@@ -41,6 +47,7 @@ def read_parquet(path: Path) -> FactBase:
     builder = Builder()
     for file in files_in(path, ".parquet") if path.is_dir() else [path]:
         with duckdb_file(file) as connection, plain_name(file) as plain:
+            check_parquet(connection, plain, file)
             rows = open_rows(connection, "read_parquet(?, hive_partitioning = false)", [str(plain)])
             _add_rows(builder, relation_name(file), rows, str(file))
     return builder.finish(as_names)

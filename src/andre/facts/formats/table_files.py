@@ -13,9 +13,10 @@ import csv
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -24,16 +25,21 @@ from numpy.typing import NDArray
 
 from andre.errors import DataError
 from andre.facts.formats.csv_files import csv_records
-from andre.facts.formats.databases.duckdb import duckdb_connection, plain_name
+from andre.facts.formats.databases.duckdb import check_parquet, duckdb_connection, plain_name
 from andre.facts.formats.databases.schema import identifier
 from andre.facts.formats.databases.tables import DatabaseTable, open_database_table
 from andre.facts.tables.cells import MISSING
+from andre.limits import check
+from andre.memory import room
 
 if TYPE_CHECKING:
     import duckdb
 
 _DELIMITERS = ",;\t|"
 _NUMBERS = re.compile("BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
+#: A number, or nothing, that needs no further look.
+_PLAINEST = "(-?(0|[1-9][0-9]*)([.][0-9]+)?)?"
+_ASKED = 200  # columns that one query asks for: it is planned in the square of their number
 _TEXTS = 8  # columns of text that are held at a time as Python's strings
 
 
@@ -83,42 +89,38 @@ class CsvFile:
             The values, [rows], and whether they are seconds since 1970, which a CSV file never has.
         """
         if len(self.names) > 1:
-            plain = None
-            with suppress(DataError):
-                plain = self._plain_columns()
-            if plain is not None:
-                numbers = [place for place, is_plain in enumerate(plain) if is_plain and place not in as_text]
-                with _connection(self.path) as database:
-                    yield from ((column, False) for column in self._bulk(database, numbers))
-                return
+            with _connection(self.path, self.plain.parent) as database:
+                plain = None
+                with suppress(DataError), self._sentence():
+                    cells = self._cells(database)
+                    plain = cells.plain()
+                if plain is not None:
+                    numbers = {place for place in plain if place not in as_text}
+                    yield from ((column, False) for column in cells.values(numbers))
+                    return
         cells = [cells for _, cells in self.rows()]
         for column in zip(*cells, strict=True) if cells else ((),) * len(self.names):
             array = np.empty(len(column), dtype=object)
             array[:] = column
             yield array, False
 
-    def _plain_columns(self) -> list[bool]:
-        """Which columns hold only plain numbers and missing cells, by one strict pass over the file."""
-        wanted = [f"bool_and({_is_plain(f'c{place}')})" for place in range(len(self.names))]
-        with _connection(self.path) as database:
-            asked = database.execute(f"SELECT {', '.join(wanted)} FROM {self._source}", [str(self.plain)])
-            return [bool(plain) for plain in asked.fetchall()[0]]
+    def _cells(self, database: duckdb.DuckDBPyConnection) -> _Cells:
+        """All cells for DuckDB; of a wide file they are read once, as its columns are asked for in groups."""
+        file = [str(self.plain)]
+        if len(self.names) <= _ASKED:
+            return _Cells(database, self._source, file, len(self.names))
+        database.execute(f"CREATE TEMP TABLE cells AS SELECT * FROM {self._source}", file)
+        return _Cells(database, "cells", [], len(self.names))
 
-    def _bulk(self, database: duckdb.DuckDBPyConnection, numbers: Collection[int]) -> Iterator[NDArray[Any]]:
-        """The columns by DuckDB, one after the other; of text no more than a few are held at a time."""
+    @contextmanager
+    def _sentence(self) -> Iterator[None]:
+        """Turn what DuckDB says of a file that is no table into an error of ours."""
+        import duckdb  # noqa: PLC0415
 
-        def fetch(cells: dict[int, str]) -> dict[int, NDArray[Any]]:
-            chosen = ", ".join(f"{cell} AS v{place}" for place, cell in cells.items())
-            found = database.execute(f"SELECT {chosen} FROM {self._source}", [str(self.plain)]).fetchnumpy()
-            return {place: _unmasked(found[f"v{place}"]) for place in cells}
-
-        held = fetch({place: _double(f"c{place}") for place in numbers}) if numbers else {}
-        texts = [place for place in range(len(self.names)) if place not in held]
-        for place in range(len(self.names)):
-            if place not in held:
-                group, texts = texts[:_TEXTS], texts[_TEXTS:]
-                held |= fetch({other: f"c{other}" for other in group})
-            yield held.pop(place)
+        try:
+            yield
+        except duckdb.Error as error:
+            raise DataError(str(error)) from None
 
     def rows(self) -> Iterator[tuple[str, Sequence[object]]]:
         """The cells of every row, and the line on which it begins."""
@@ -148,6 +150,55 @@ def _not_names(line: str) -> str:
 
 
 @dataclass(frozen=True)
+class _Cells:
+    """The cells of a CSV file as text, in columns c0, c1, ... that DuckDB can read."""
+
+    database: duckdb.DuckDBPyConnection
+    source: str  #: SQL for the rows
+    values_of_source: Sequence[str]
+    width: int
+
+    def plain(self) -> set[int]:
+        """The places of columns that hold only plain numbers and missing cells."""
+        places = range(self.width)
+        found = set(self._where(places, lambda cell: f"regexp_full_match({cell}, '{_PLAINEST}')"))
+        return found | set(self._where([place for place in places if place not in found], _is_plain))
+
+    def _where(self, places: Sequence[int], test: Callable[[str], str]) -> Iterator[int]:
+        """The places of columns all of whose cells pass a test, or are empty."""
+        for group in _groups(places, _ASKED):
+            check()
+            wanted = ", ".join(f"coalesce(bool_and({test(f'c{place}')}), true)" for place in group)
+            (passed,) = self._ask(wanted).fetchall()
+            yield from compress(group, passed)
+
+    def values(self, numbers: Collection[int]) -> Iterator[NDArray[Any]]:
+        """The columns, one after the other; of text no more than a few are held at a time."""
+        held: dict[int, NDArray[Any]] = {}
+        for group in _groups(sorted(numbers), _ASKED):
+            check()
+            held |= self._fetch({place: _double(f"c{place}") for place in group})
+        texts = [place for place in range(self.width) if place not in held]
+        for place in range(self.width):
+            if place not in held:
+                group, texts = texts[:_TEXTS], texts[_TEXTS:]
+                held |= self._fetch({other: f"c{other}" for other in group})
+            yield held.pop(place)
+
+    def _fetch(self, cells: dict[int, str]) -> dict[int, NDArray[Any]]:
+        found = self._ask(", ".join(f"{cell} AS v{place}" for place, cell in cells.items())).fetchnumpy()
+        return {place: _unmasked(found[f"v{place}"]) for place in cells}
+
+    def _ask(self, wanted: str) -> duckdb.DuckDBPyConnection:
+        return self.database.execute(f"SELECT {wanted} FROM {self.source}", self.values_of_source)
+
+
+def _groups(places: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    for first in range(0, len(places), size):
+        yield places[first : first + size]
+
+
+@dataclass(frozen=True)
 class ParquetFile:
     """A Parquet file."""
 
@@ -160,6 +211,7 @@ class ParquetFile:
     def open(cls, path: Path, plain: Path) -> ParquetFile:
         """The file with the names and types of its columns."""
         with _connection(path) as database:
+            check_parquet(database, plain, path)
             described = database.execute(
                 "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [str(plain)]
             ).fetchall()
@@ -312,8 +364,14 @@ def _unmasked(column: NDArray[Any]) -> NDArray[Any]:
     return plain
 
 
-def _connection(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    return duckdb_connection(lambda why: f"{path} cannot be read as Parquet ({why}): write it again")
+def _connection(path: Path, scratch: Path | None = None) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    """A connection that stays within memory, and keeps what it cannot hold in the scratch folder."""
+    config: dict[str, Any] = {"memory_limit": f"{room(4 << 30) >> 20}MiB"}
+    if scratch is not None:
+        config["temp_directory"] = str(scratch)
+    return duckdb_connection(
+        lambda why: f"{path} cannot be read as Parquet ({why}): write it again", config=config
+    )
 
 
 def _count(number: int, thing: str) -> str:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import IO
 
 from andre.errors import DataError
+from andre.limits import check
+from andre.progress import advance
 
 #: No line of facts is longer than this many bytes.
 MAX_LINE = 1 << 24
@@ -94,7 +96,10 @@ def blocks(path: Path, *, max_line: int = MAX_LINE, size: int = _BLOCK) -> Itera
     first_line = 1
     rest = b""
     with _bytes(path) as file:
+        size_of_all = path.stat().st_size
         while True:
+            check()
+            advance(min(size_of_all, _place(file)), size_of_all)
             piece = file.read(size)
             data = rest + piece
             cut = data.rfind(b"\n") + 1 if piece else len(data)
@@ -108,6 +113,12 @@ def blocks(path: Path, *, max_line: int = MAX_LINE, size: int = _BLOCK) -> Itera
                 raise _too_long(path, first_line, max_line)
             if not piece:
                 return
+
+
+def _place(file: IO[bytes]) -> int:
+    """How much of a file is read, as far as that can be told of it."""
+    packed = getattr(file, "fileobj", file)
+    return int(packed.tell()) if packed.seekable() else 0
 
 
 def _without_mark(path: Path, data: bytes) -> bytes:

@@ -15,6 +15,9 @@ from andre.facts.tables.labels import Labels, label_column
 from andre.facts.tables.raw import RawColumn, RawTable
 from andre.facts.tables.schema import ColumnSchema
 
+#: All rows together; beyond it, sums of weights lose single rows.
+_MOST_WEIGHT = 1e15
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
@@ -284,6 +287,11 @@ def _weights(table: RawTable, name: str) -> Floats:
         raise DataError(
             f"{where}: the weight of row {wrong[0] + 1} is {weights[wrong[0]]:g}: weights must be finite "
             "numbers of at least 0"
+        )
+    total = float(np.sum(weights / _MOST_WEIGHT))
+    if total > 1:
+        raise DataError(
+            f"{where}: the weights add up to more than {_MOST_WEIGHT:g}: give them as numbers of rows"
         )
     if not weights.any():
         raise DataError(f"{where}: every weight is 0, so there are no rows to learn from")

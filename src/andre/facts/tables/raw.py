@@ -7,6 +7,7 @@ import difflib
 import numbers
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from andre.errors import DataError
 from andre.facts.formats.table_files import TableFile, open_table
 from andre.facts.frames import is_frame
 from andre.facts.tables.cells import is_code, is_missing, level_of, plain_number
+from andre.limits import check
 from andre.logic import Atom
+from andre.progress import advance, doing
 
 _MOST_NAMES = 12  # of columns that an error lists; of more it says how many
 
@@ -189,7 +192,7 @@ class RawTable:
         if isinstance(source, RawTable):
             return source
         if isinstance(source, str | Path):
-            with open_table(source) as file:
+            with doing(f"reading {source}"), open_table(source) as file:
                 return cls._from_file(file, frozenset(as_text))
         if isinstance(source, Mapping):
             found, values = list(source), list(source.values())
@@ -218,8 +221,10 @@ class RawTable:
     def _from_file(cls, file: TableFile, as_text: frozenset[str]) -> RawTable:
         names = _check_names(str(file.path), file.names)
         stay = {place for place, name in enumerate(names) if name in as_text}
-        columns = []
+        columns: list[RawColumn] = []
         for name, (values, is_date) in zip(names, file.values(stay), strict=True):
+            check()
+            advance(len(columns), len(names))
             column = RawColumn.from_array(name, values, as_text=True)
             columns.append(replace(column, is_date=is_date) if is_date else column)
         for place, column in enumerate(columns):
@@ -237,11 +242,14 @@ class RawTable:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
+    @cached_property
+    def _by_name(self) -> dict[str, RawColumn]:
+        return {column.name: column for column in reversed(self.columns)}
+
     def column(self, name: str, what: str = "column") -> RawColumn:
         """The column of a name; refused where there is none, with the names that there are."""
-        for column in self.columns:
-            if column.name == name.strip():
-                return column
+        if (found := self._by_name.get(name.strip())) is not None:
+            return found
         if "(" in name:  # an atom, whose blanks mean nothing
             atom = Atom.from_column(name.strip())
             for column in self.columns:

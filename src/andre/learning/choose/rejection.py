@@ -75,6 +75,8 @@ class Weighing:
         """Why no program is better than none; `stopped` is why learning ended early."""
         if stopped == "time":
             return "the time limit passed before a rule was found: raise it"
+        if stopped == "memory":
+            return "the memory limit was reached before a rule was found: raise it"
         counts = self.pool.counts
         if not counts[:, 0].any():
             return "no body of the language covers a positive example: allow more variables or relations"

@@ -95,7 +95,7 @@ class RuleClassifier(Saveable):
     runs: tuple[Result, ...] = ()  #: of gradient descent, one for two classes, else one for each
     notes: tuple[str, ...] = ()  #: how the table was read
     seconds: float = 0.0
-    stopped: str | None = None  #: why learning ended early: "time" or "interrupted"
+    stopped: str | None = None  #: why learning ended early: "time", "memory" or "interrupted"
     cut: tuple[str, ...] = ()  #: stages that the time limit cut short
 
     @property

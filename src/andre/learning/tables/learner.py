@@ -31,12 +31,15 @@ from andre.learning.results import Result
 from andre.learning.tables.classifier import RuleClassifier, Rules, Split, judge_rules, with_evidence
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
-from andre.limits import Deadline, limited, stage, time_left, unhurried
+from andre.limits import Deadline, limited, stage, time_left, was_interrupted
 from andre.logic import Atom, Program, Rule
+from andre.progress import doing
 from andre.samples import Codes, Encoding, Form, RuleSpace, Sample
 
 #: The share of a time limit that runs of gradient descent may take where weights are learned after them.
 _PROPOSING_SHARE = 0.4
+#: Seconds in which the best so far is weighed after Ctrl-C.
+_AFTER_INTERRUPT = 1.0
 #: Truth values of atoms on rows that are held at once.
 _MOST_CELLS = 20_000_000
 
@@ -114,21 +117,21 @@ def learn_classifier(
     config = config or ClassifierConfig.of()
     began = time.monotonic()
     with limited(Deadline.after(config.time_limit)) as watch:
-        with unhurried():
+        with doing("looking at the columns"):
             # What is drawn and how ties end must not hang on the order of rows and columns.
             learner = _Learner.prepared(rows.in_canonical_order(), config, validation)
         crisp = config.rules == "crisp"
         with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)):
             runs = learner.run(callbacks, keeper)
-        interrupted = any(run.stopped == "interrupted" for run in runs)
+        interrupted = was_interrupted() or any(run.stopped == "interrupted" for run in runs)
         path = None
         if crisp:
             rules: Rules = learner.crisp_rules(runs)
         else:
-            with limited(Deadline.after(0 if interrupted else None)):
+            with limited(Deadline.after(_AFTER_INTERRUPT if interrupted else None)):
                 path = learner.path(runs)
             rules = path.rules
-    stopped = "interrupted" if interrupted else "time" if watch.cut else None
+    stopped = "interrupted" if interrupted else watch.why
     made = RuleClassifier(
         encoding=learner.encoding,
         label=rows.labels.name,

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from andre.errors import DataError
 from andre.facts.formats.databases.schema import Column, ForeignKey, Table, identifier, kind_of
+from andre.limits import interrupting
+from andre.memory import room
 
 if TYPE_CHECKING:
     import duckdb
 
 _BATCH = 1 << 16
+#: Bytes that a file may unpack to in any case, and times its size to which it may.
+_SMALL, _PACKED = 1 << 27, 500
 
 
 @contextmanager
@@ -27,7 +31,7 @@ def duckdb_connection(
     import duckdb  # noqa: PLC0415  (a quarter of a second that most commands need not pay)
 
     try:
-        with duckdb.connect(database, **options) as connection:
+        with duckdb.connect(database, **options) as connection, interrupting(connection.interrupt):
             yield connection
     except duckdb.Error as error:
         raise DataError(complain(str(error).partition("\n")[0])) from None
@@ -38,7 +42,7 @@ def duckdb_file(
     source: Path, database: str = ":memory:", **options: Any
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database to read or write a file, which what fails is said of."""
-    config = {"memory_limit": "4GB"}  # a damaged file may claim to be larger than it is
+    config = {"memory_limit": f"{room(4 << 30) >> 20}MiB"}  # a damaged file may claim to be larger than it is
     with duckdb_connection(
         lambda reason: f"{source} cannot be read or written: {reason}", database, config=config, **options
     ) as connection:
@@ -59,6 +63,42 @@ def plain_name(path: Path) -> Iterator[Path]:
             with path.open("rb") as source, plain.open("wb") as copy:
                 copyfileobj(source, copy)
         yield plain
+
+
+def check_parquet(connection: Any, plain: Path, path: Path) -> None:
+    """Refuse a Parquet file that unpacks to far more than its size, before memory is taken for that.
+
+    Parameters
+    ----------
+    connection
+        By which it is read.
+    plain, path
+        The file, and what the user calls it.
+
+    Raises
+    ------
+    DataError
+        Where it states numbers of values or lengths of text that no table has.
+    """
+    size = path.stat().st_size if path.is_file() else plain.stat().st_size
+    (values,) = connection.execute(
+        "SELECT coalesce(sum(num_values), 0) FROM parquet_metadata(?)", [str(plain)]
+    ).fetchone()
+    read = "read_parquet(?, hive_partitioning = false)"
+    described = connection.execute(f"DESCRIBE SELECT * FROM {read}", [str(plain)]).fetchall()
+    texts = [identifier(name) for name, kind, *_ in described if kind in ("VARCHAR", "BLOB")]
+    letters = 0
+    if 8 * values <= max(_SMALL, _PACKED * size):
+        for text in texts:
+            (found,) = connection.execute(
+                f"SELECT coalesce(sum(octet_length({text}::BLOB)), 0) FROM {read}", [str(plain)]
+            ).fetchone()
+            letters = max(letters, int(found))
+    if max(8 * values, letters) > max(_SMALL, _PACKED * size):
+        raise DataError(
+            f"{path} has {size:,} bytes that unpack to {int(values):,} values and {letters:,} bytes of text: "
+            "no table packs so well, so check where it comes from"
+        )
 
 
 def open_rows(connection: Any, table: str, values: Sequence[str] = ()) -> Any:

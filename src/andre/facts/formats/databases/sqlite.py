@@ -11,11 +11,14 @@ from urllib.parse import quote
 
 from andre.errors import DataError
 from andre.facts.formats.databases.schema import Column, ForeignKey, Table, identifier, kind_of
+from andre.limits import check
 
 if TYPE_CHECKING:
     import sqlite3
 
 _BATCH = 1 << 16
+#: Bytes of text that what is computed may hold in any case, and times the size of the file that it may.
+_SMALL, _SWELLING = 1 << 27, 50
 _LONGEST = 1 << 24  # bytes of a cell: a small file may state one of gigabytes
 
 
@@ -99,10 +102,40 @@ class SQLiteDatabase:
         chosen = ", ".join(map(identifier, columns))
         try:
             cursor = self.connection.execute(f"SELECT {chosen} FROM main.{identifier(table.name)}")
-            while batch := cursor.fetchmany(_BATCH):
-                yield batch
+            yield from self._bounded(table, cursor) if self._may_swell(table) else _batches(cursor)
         except sqlite3.Error as error:
             raise DataError(f"{self.source}, table {table.title} cannot be read: {error}") from None
+
+    def _may_swell(self, table: Table) -> bool:
+        """Whether rows may hold more than the file has: those of views, and of columns that are computed."""
+        computed = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden > 1"
+        return table.is_view or self.connection.execute(computed, [table.name]).fetchone()[0] > 0
+
+    def _bounded(self, table: Table, cursor: sqlite3.Cursor) -> Iterator[list[tuple[Any, ...]]]:
+        """Batches of rows, as long as their text is not far more than the file has."""
+        left = max(_SMALL, _SWELLING * Path(self.source).stat().st_size)
+        batch: list[tuple[Any, ...]] = []
+        held = 0
+        for row in cursor:
+            held += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+            if held > left:
+                raise DataError(
+                    f"{self.source}, table {table.title} is computed, and holds far more text than the file: "
+                    "choose columns by --columns"
+                )
+            batch.append(row)
+            if len(batch) == _BATCH:
+                check()
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+
+def _batches(cursor: sqlite3.Cursor) -> Iterator[list[tuple[Any, ...]]]:
+    while batch := cursor.fetchmany(_BATCH):
+        check()
+        yield batch
 
 
 @contextmanager
