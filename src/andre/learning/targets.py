@@ -20,6 +20,7 @@ from andre.learning.choose.revision import Revised, is_revisable
 from andre.learning.definitions import background_of, fits_tables, learn_definition
 from andre.learning.from_examples import learn_from_examples
 from andre.learning.inventing import learn_with_inventions, should_invent
+from andre.learning.misjudged import misjudged_by
 from andre.learning.plan import Plan, with_background
 from andre.learning.reaching import learn_from_reach, needs_reach
 from andre.learning.results import Definition, TargetStore, Theory
@@ -235,7 +236,8 @@ class _Learner:
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
                 made = self._widened(made, language)
-            made = replace(made, seconds=time.monotonic() - began)
+            wrong = misjudged_by(made, self.facts, language, self.plan)
+            made = replace(made, misjudged=wrong, seconds=time.monotonic() - began)
         if not watch.cut:
             return made
         result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))

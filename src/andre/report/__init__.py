@@ -25,6 +25,7 @@ from andre.report.summary import (
 from andre.report.tensorboard import TensorBoard
 from andre.report.theory import gather_theory
 from andre.report.weighted import predict_raw_rows
+from andre.report.words import such_as
 
 __all__ = [
     "LiveProgress",
@@ -53,6 +54,7 @@ __all__ = [
     "rules_by_target",
     "run_table",
     "scoring_values",
+    "such_as",
     "target_table",
     "why_no_rule",
     "write_report",
