@@ -27,6 +27,12 @@ class Limits:
     columns: int = 200
     faults: int = 2_000  #: of every kind
 
+    @classmethod
+    def for_lists_of(cls, data: ReportData) -> Limits:
+        """Such that halving them shortens something at once."""
+        longest = max((len(row.predictions) for one in data.targets for row in one.rules), default=0)
+        return cls(predictions=max(1, min(cls.predictions, longest)))
+
     def halved(self) -> Limits:
         """Half as long, and never empty.
 
@@ -101,7 +107,7 @@ def render(data: ReportData, room: int = 4_000_000) -> str:
     (True, True)
     """
     template = _environment().get_template("report.html")
-    limits = Limits()
+    limits = Limits.for_lists_of(data)
     while True:
         page = _page(template, trim(data, limits))
         if len(page) <= room or limits == limits.halved():
