@@ -210,6 +210,22 @@ class Counts:
         )
 
 
+@dataclass(frozen=True)
+class Advice:
+    """Another setting with which a few runs found rules where there were none."""
+
+    option: str  #: as it is typed, such as `--variables 4`
+    setting: str  #: the same in Python, such as `variables=4`
+    program: Program
+    confusion: Confusion  #: of the program on the training examples
+
+    def __str__(self) -> str:
+        first = str(self.program.rules[0])
+        others = len(self.program) - 1
+        more = f" and {counted(others, 'more rule')}" if others else ""
+        return f"with {self.option} a few runs find '{first}'{more}, {self.confusion.told}"
+
+
 @dataclass(frozen=True, eq=False)
 class Definition:
     """The rules of one target, with their evidence."""
@@ -228,6 +244,7 @@ class Definition:
     seconds: float = 0.0
     revised: tuple[Revised, ...] = ()  #: uncertain facts that the program takes for what is less likely
     weak: Weak | None = None  #: what to say where the program agrees with all of too few examples
+    advice: Advice | None = None  #: what would have helped, where there is no rule
     misjudged: Misjudged = field(default_factory=Misjudged)  #: some of the examples that it gets wrong
 
     @property

@@ -14,7 +14,7 @@ from rich.text import Text
 from andre.arrays import Bools, Floats
 from andre.completion import Completion
 from andre.errors import DataError
-from andre.learning import Definition, Result, RuleClassifier, Theory, Weak
+from andre.learning import Advice, Definition, Result, RuleClassifier, Theory, Weak
 from andre.logic import Atom, Program, Rule, counted, tell_count, to_prolog
 from andre.report.weighted import (
     classifier_listing,
@@ -103,6 +103,8 @@ def remarks(run: Run, target: str | None = None) -> list[str]:
     for definition in chosen:
         if definition.reason:
             lines.append(f"{definition.target}: no rule, because {definition.reason}")
+        if definition.advice:
+            lines.append(f"{definition.target}: {definition.advice}")
         if definition.weak:
             lines.append(f"{definition.target}: weak: {definition.weak}")
         if definition.result.stopped == "interrupted":
@@ -258,6 +260,7 @@ def _theory(theory: Theory) -> dict[str, Any]:
                 "target": definition.target,
                 "rules": list(map(rule_values, definition.program)),
                 "reason": definition.reason,
+                "advice": None if definition.advice is None else _advice(definition.advice),
                 "weak": None if definition.weak is None else _weak(definition.weak),
                 "notes": list(definition.notes),
                 "revised": [
@@ -276,6 +279,16 @@ def _theory(theory: Theory) -> dict[str, Any]:
             for definition in theory
         ],
         "skipped": dict(theory.skipped),
+    }
+
+
+def _advice(advice: Advice) -> dict[str, Any]:
+    """What would have helped, as values that JSON can hold."""
+    return {
+        "option": advice.option,
+        "setting": advice.setting,
+        "rules": list(map(rule_values, advice.program)),
+        **advice.confusion.shares(),
     }
 
 

@@ -67,6 +67,8 @@ def _target(theory: Theory, definition: Definition, derived: _Derived | None) ->
     base = target_report(definition.result)
     rules = tuple(RuleRow(rule) for rule in definition.program)
     notes = [] if definition.reason is None else [f"No rule, because {definition.reason}."]
+    if definition.advice is not None:
+        notes.append(as_sentence(str(definition.advice)))
     if definition.weak is not None:
         notes.append(f"Weak: {definition.weak}.")
     notes += map(as_sentence, definition.notes)
