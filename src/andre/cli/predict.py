@@ -120,16 +120,16 @@ def explain(
     from andre.inference import explain as why
     from andre.logic import parse_atom, read_program
 
-    asked = parse_atom(atom, source="the atom")
     run = _open(program)
     if run is not None and format is None and is_table(source):
         from andre.learning import Result, RuleClassifier
 
         if isinstance(run, Result | RuleClassifier):
             raise AndreError(
-                f"{source} is read as a table, whose rows are explained by andre predict {program} {source}: "
-                "give facts to explain an atom"
+                f"{source} is read as a table, whose rows are explained by andre predict {program} {source} "
+                "--proba: give facts to explain an atom"
             )
+    asked = parse_atom(atom, source="the atom")
     facts = read_for(source, format, world, program, run)
     asked, how = as_stated(asked, facts), {"limit": limit, "depth": depth}
     if run is None:

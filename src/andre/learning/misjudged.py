@@ -13,12 +13,12 @@ from andre.learning.definitions import background_of
 from andre.learning.from_examples import HeadLabels, derived_heads
 from andre.learning.plan import Plan
 from andre.learning.results import Definition
-from andre.limits import Deadline, limited, time_left
+from andre.limits import limited, time_left
 from andre.logic import Program
 from andre.samples import Language
 
-#: Seconds in which mistakes are listed, at the most; they are counted anyway.
-_SECONDS = 20.0
+#: The share of the time left in which mistakes are listed; they are counted anyway.
+_FOR_LISTING = 0.5
 
 
 def misjudged_by(made: Definition, facts: FactBase, language: Language, plan: Plan) -> Misjudged:
@@ -43,7 +43,7 @@ def misjudged_by(made: Definition, facts: FactBase, language: Language, plan: Pl
     if plan.semantics != "exists" or time_left().passed or made.flawless:
         return Misjudged()
     try:
-        with limited(Deadline.after(_SECONDS)):
+        with limited(time_left().share(_FOR_LISTING)):
             derived = _derived(made, facts, language, plan)
             labels, n = HeadLabels.of(facts, language), max(1, len(facts.constants))
             missed, wrong = labels.true[~is_among(labels.true, derived, n)], derived[labels.wrong(derived, n)]

@@ -7,7 +7,7 @@ from andre.report.page import ReportData
 from andre.report.predictions import count_rows, derive, explain_atom, lacking, predict_table
 from andre.report.progress import LiveProgress, TargetLines
 from andre.report.result import gather_result
-from andre.report.run import gather
+from andre.report.run import gather, in_words
 from andre.report.summary import (
     document,
     listing,
@@ -42,6 +42,7 @@ __all__ = [
     "gather_completion",
     "gather_result",
     "gather_theory",
+    "in_words",
     "lacking",
     "listing",
     "outcome",

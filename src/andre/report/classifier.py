@@ -67,7 +67,8 @@ def gather_classifier(
 
 
 def _target(model: RuleClassifier, rows: LabelledRows | None, held_out: LabelledRows | None) -> TargetReport:
-    notes = [as_sentence(note) for note in (*remarks(model), base_rate(model))]
+    read = set(model.notes)  # how columns were read stands beside them, spelled as they are
+    notes = [as_sentence(note) for note in (*remarks(model), base_rate(model)) if note not in read]
     if rows is None:
         notes.append(
             "The rows it was learned from were not at hand, so that predictions are missing: "
@@ -87,7 +88,9 @@ def _target(model: RuleClassifier, rows: LabelledRows | None, held_out: Labelled
         figures=tuple(
             Figures(one.split, one.rows, one.fit.accuracy, one.fit.auc, one.fit.loss) for one in model.scores
         ),
+        bars=None,  # of runs that only propose: the rules are chosen among much else
         columns=tuple(ColumnRow(*one.cells()) for one in model.encoding.summary()),
+        column_notes=tuple(model.notes),
         confusions=tuple(_confusion(model, one, 1) for one in splits) if len(model.classes) == 2 else (),
         classes=()
         if len(model.classes) == 2

@@ -205,6 +205,7 @@ class TargetReport:
     path: tuple[Chart, ...] = ()  #: how rule sets of every size fare
     figures: tuple[Figures, ...] = ()
     columns: tuple[ColumnRow, ...] = ()
+    column_notes: tuple[str, ...] = ()  #: what should be known of how columns were read
     census: CensusCounts | None = None
     runs: tuple[RunRow, ...] = ()
     runs_left_out: int = 0  #: programs of runs that are not listed

@@ -41,13 +41,23 @@ def gather(
         that says so; of others, their names say it.
     """
     made, facts = _gathered(run, origin, data)
-    return _in_words(made, facts, phrases)
+    return in_words(made, facts, phrases)
 
 
-def _in_words(
-    data: ReportData, facts: FactBase | None, phrases: Phrases | Mapping[str, str] | Path | str | None
+def in_words(
+    data: ReportData,
+    facts: FactBase | None = None,
+    phrases: Phrases | Mapping[str, str] | Path | str | None = None,
 ) -> ReportData:
-    """A report with a sentence for each rule."""
+    """A report with a sentence for each rule.
+
+    Parameters
+    ----------
+    facts
+        What the rules are about; they tell which relations are properties.
+    phrases
+        As for `gather`.
+    """
     if isinstance(phrases, Path | str):
         phrases = Phrases.read(phrases)
     elif not isinstance(phrases, Phrases):

@@ -88,12 +88,15 @@ def _target(theory: Theory, definition: Definition, derived: _Derived | None) ->
                 "of them is derived."
             )
     found = [_found_by(rule, definition.result) for rule in definition.program]
+    own = str(definition.program)  # which may be put together from what no run came to
+    runs = tuple(replace(row, is_result=row.program == own) for row in base.runs)
     return replace(
         base,
         summary=_summary(definition),
         faults=_faults(theory, definition),
         rules=tuple(replace(row, found_by=runs) for row, runs in zip(rules, found, strict=True)),
         census=_census(theory, definition),
+        runs=runs,
         confusions=tuple(confusions),
         rejected=tuple(Rejected(item.rule, item.reason) for item in definition.rejected),
         notes=tuple(notes),
@@ -217,7 +220,7 @@ class _Derived:
 
     def rules(self, definition: Definition) -> tuple[tuple[RuleRow, ...], int]:
         """A line for every rule, and how many derived atoms were passed over."""
-        judged = list(islice(self._judged(definition.key), _COUNTED))
+        judged = list(islice(self._judged(definition), _COUNTED))
         rows = rule_rows(definition.program.rules, self._explainer, judged[:_EXPLAINED])
         rest = judged[_EXPLAINED:]
         if rest:
@@ -243,8 +246,9 @@ class _Derived:
         """How test facts rank, where there are any of this target and rules may read its facts."""
         return rank_test_facts(definition, self._facts) if self._theory.plan.mode == "complete" else None
 
-    def _judged(self, key: Key) -> Iterator[Judged]:
+    def _judged(self, definition: Definition) -> Iterator[Judged]:
         """The facts of a target, then what is derived and no fact states."""
+        key = definition.key
         relation = self._facts.relations.get(key)
         seen: set[Atom] = set()
         if relation is not None:
@@ -252,9 +256,11 @@ class _Derived:
             for place, atom in enumerate(self._facts.atoms(*key)):
                 seen.add(atom)
                 yield Judged(atom, not denied[place], MARKS[marks[place]])
-        # Neither an open world nor a knowledge base that is to be completed says that anything is false.
+        # Neither an open world nor a knowledge base that is to be completed says that anything is false, and
+        # where false examples are stated, or none was counted, what has no label is not false either.
         is_open = self._facts.world == "open" or self._theory.plan.mode == "complete"
-        unknown = None if is_open else False
+        labelled = relation is not None and relation.negative is not None
+        unknown = None if is_open or labelled or not definition.confusion.false_positives else False
         for atom in self._model.derived.atoms(*key):
             if atom not in seen:
                 yield Judged(atom, unknown)

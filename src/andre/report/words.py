@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from rich.text import Text
 
 from andre.logic import Phrases, Program, Rule, counted, tell_count
 
+#: What names have and words lack.
+_NAME = re.compile(r"[_/():\d]")
 #: What terminals of any background and people of any colour sight can tell apart.
 COMMENT, _NEGATION = "dim", "bold"
 
@@ -27,8 +30,14 @@ def as_sentence(note: str) -> str:
     --------
     >>> as_sentence("recursion was left out")
     'Recursion was left out.'
+
+    A name is spelled as it is:
+
+    >>> as_sentence("father_or_mother/2 was invented")
+    'father_or_mother/2 was invented.'
     """
-    return f"{note[:1].upper()}{note[1:]}."
+    first = note.partition(" ")[0]
+    return f"{note if _NAME.search(first) else note[:1].upper() + note[1:]}."
 
 
 def rule_text(line: str) -> Text:

@@ -251,7 +251,7 @@
 
   /* A prediction in the list. */
   function entry([text, holds, chance, split], choose) {
-    const mark = holds === null ? ["", "open"] : holds ? ["good", "true ✓"] : ["bad", "false ✗"];
+    const mark = holds === null ? ["", "not known"] : holds ? ["good", "true ✓"] : ["bad", "false ✗"];
     const button = make("button", { type: "button", "aria-pressed": "false" }, make("code", {}, text));
     const small = [split, chance === null || chance === 1 ? "" : `p ${chance}`].filter(Boolean).join(" · ");
     if (small) button.append(make("small", {}, small));
