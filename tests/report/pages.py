@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from andre.facts import FactBase
 from andre.inference import Explainer
-from andre.logic import Atom, Evidence, parse_atom, parse_program, parse_rule
+from andre.logic import Atom, Evidence, Phrases, parse_atom, parse_program, parse_rule
 from andre.report import ReportData
 from andre.report.page import (
     Bars,
@@ -46,6 +47,42 @@ def family() -> ReportData:
         row = RuleRow(rule.with_evidence(Evidence("train", 3, 2)), 0.5, 4, made, 7)
         targets.append(TargetReport(str(rule.head), "1 rule", (row,)))
     return ReportData("Family", tuple(targets), Provenance("andre learn family.pl"))
+
+
+LONG = """
+works_for_the_hospital_of(dr_maria_magdalena_von_hohenstein, saint_bartholomews_hospital_london).
+responsible_for(saint_bartholomews_hospital_london, patient_number_1203948572098).
+knows(dr_maria_magdalena_von_hohenstein, patient_number_1203948572098).
+supervised_by(patient_number_1203948572098, dr_maria_magdalena_von_hohenstein).
+trusts(dr_maria_magdalena_von_hohenstein, dr_maria_magdalena_von_hohenstein).
+prescribes(dr_maria_magdalena_von_hohenstein, 'acetylsalicylic acid, 500 mg', patient_number_1203948572098,
+    thrice_daily).
+"""
+LONG_RULES = """
+delivers_medication_to(X1, X2) :- works_for_the_hospital_of(X1, X3), responsible_for(X3, X2), knows(X1, X2),
+    supervised_by(X2, X1), trusts(X1, X1), \\+ discharged_against_medical_advice(X2).
+may_give_on_this_day(X1, X2, X3) :- prescribes(X1, X2, X3, X4), responsible_for(X5, X3),
+    \\+ works_for_the_hospital_of(X1, X3), X1 \\= X3.
+"""
+LONG_ATOMS = (
+    "delivers_medication_to(dr_maria_magdalena_von_hohenstein, patient_number_1203948572098)",
+    "may_give_on_this_day(dr_maria_magdalena_von_hohenstein, 'acetylsalicylic acid, 500 mg', "
+    "patient_number_1203948572098)",
+)
+
+
+def long_names() -> ReportData:
+    """Names as long as real ones, several links between two terms, relations of three and four arguments."""
+    facts, rules = FactBase.from_facts(rule.head for rule in parse_program(LONG)), parse_program(LONG_RULES)
+    explainer, targets = Explainer(rules, facts), []
+    for rule, atom in zip(rules, map(parse_atom, LONG_ATOMS), strict=True):
+        why = explainer.explain(atom)
+        made = tuple(to_prediction(Judged(atom, holds=True, split="train"), firing) for firing in why.firings)
+        row = RuleRow(rule.with_evidence(Evidence("train", 1, 1)), predictions=made)
+        targets.append(
+            TargetReport(str(rule.head), "1 rule", (replace(row, sentence=Phrases().sentence(rule)),))
+        )
+    return ReportData("Long names", tuple(targets))
 
 
 def large(targets: int = 46, rules: int = 25, predictions: int = 60) -> ReportData:

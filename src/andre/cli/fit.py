@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from andre.arrays import Floats
     from andre.facts import LabelledRows
     from andre.learning import Callback, ClassifierConfig, RuleClassifier
+    from andre.runs import TableSource
 
 
 @command(
@@ -43,11 +44,12 @@ def fit(
     ],
     *,
     label: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="The column of classes, or a comparison: 'price > 100', 'since > 2021-03-01', 'kind = cat'."
+            show_default="h",
+            help="The column of classes, or a comparison: 'price > 100', 'since > 2021-03-01', 'kind = cat'.",
         ),
-    ] = "h",
+    ] = None,
     positive: Annotated[
         str | None,
         typer.Option(
@@ -149,10 +151,10 @@ def fit(
     if known:
         where = str(Path(file).resolve()) + ("" if part is None else f"#{part}")
     held = validation and input_path(validation)
-    source = TableSource(where, known, label, weight, config.ignore, held, seed, positive)
+    source = TableSource(where, known, label or "h", weight, config.ignore, held, seed, positive)
     deadline = Deadline.after(time_limit)
     with limited(deadline):
-        rows, held_out = source.rows()
+        rows, held_out = _rows(source, named=label is not None)
     if dry_run:
         _print_columns(rows, held_out, config, as_json=as_json)
         return
@@ -169,10 +171,10 @@ def fit(
             with doing(f"saving {out}"):
                 save(model, out, origin)
         if report is not None:
-            from andre.report import gather_classifier, write_report
+            from andre.report import gather_classifier, in_words, write_report
 
             with doing(f"writing {report}"):
-                write_report(gather_classifier(model, origin, rows, held_out), report)
+                write_report(in_words(gather_classifier(model, origin, rows, held_out)), report)
         if not quiet:
             _say_how_it_went(model, out, report)
 
@@ -198,6 +200,18 @@ def _by_class(text: str, option: str) -> str | dict[str, float]:
         return {name: float(value) for name, value in pairs}
     except ValueError:
         raise AndreError(f"{option} {text} has no number behind a sign: write it as in yes=5,no=1") from None
+
+
+def _rows(source: TableSource, *, named: bool) -> tuple[LabelledRows, LabelledRows | None]:
+    """The rows of a table and those held out; who named no label is asked for one."""
+    try:
+        return source.rows()
+    except AndreError as error:
+        lacking = "has no label column 'h': its columns are "
+        if named or lacking not in str(error):
+            raise
+        columns = str(error).partition(lacking)[2]
+        raise AndreError(f"name the column to predict by --label: there are {columns}") from None
 
 
 def _print_columns(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -222,11 +223,31 @@ def _learn(
             return learn_targets(facts, names, plan, callbacks=[progress, lines], out=out)
 
 
+def _with_option(typed: list[str], option: str) -> str:
+    """The command that was typed, with an option more, which takes the place of what it was given before.
+
+    Examples
+    --------
+    >>> _with_option(["learn", "my facts.pl", "--variables", "2", "-q"], "--variables 4")
+    "andre learn 'my facts.pl' -q --variables 4"
+    """
+    kept, added = list(typed), shlex.split(option)
+    for name in {name for name in added if name.startswith("--")} - {"--set"}:
+        while name in kept:
+            place = kept.index(name)
+            del kept[place : place + 2]
+        kept = [one for one in kept if not one.startswith(f"{name}=")]
+    return f"{shlex.join(('andre', *kept))} {option}"
+
+
 def _say_how_it_went(theory: Theory, out: Path | None, targets: int) -> None:
     from andre.report import remarks
 
     for line in remarks(theory):
         say(line)
+    helpful = dict.fromkeys(made.advice.option for made in theory if made.advice is not None)
+    for option in helpful:
+        say(f"try: {_with_option(sys.argv[1:], option)}")
     if left := targets - len(theory.definitions) - len(theory.skipped):
         how = "with --out RUN a second call goes on" if out is None else "the same call goes on"
         say(f"stopped by Ctrl-C before {left} of {targets} targets: {how}")

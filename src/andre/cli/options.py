@@ -103,6 +103,14 @@ OutFile = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Write here, not to standard output.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Phrases = Annotated[
+    Path | None,
+    typer.Option(
+        "--phrases",
+        metavar="TOML",
+        help='How relations are said in sentences: lines such as uncle = "{1} is an uncle of {2}".',
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, and errors.")]
 
 Device = Annotated[

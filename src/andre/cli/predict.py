@@ -17,7 +17,7 @@ from andre.errors import AndreError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from andre.evaluation import Confusion
+    from andre.evaluation import Confusion, Entailment
     from andre.facts import FactBase
     from andre.inference import Model
     from andre.learning import Result, RuleClassifier, Theory
@@ -120,16 +120,16 @@ def explain(
     from andre.inference import explain as why
     from andre.logic import parse_atom, read_program
 
-    asked = parse_atom(atom, source="the atom")
     run = _open(program)
     if run is not None and format is None and is_table(source):
         from andre.learning import Result, RuleClassifier
 
         if isinstance(run, Result | RuleClassifier):
             raise AndreError(
-                f"{source} is read as a table, whose rows are explained by andre predict {program} {source}: "
-                "give facts to explain an atom"
+                f"{source} is read as a table, whose rows are explained by andre predict {program} {source} "
+                "--proba: give facts to explain an atom"
             )
+    asked = parse_atom(atom, source="the atom")
     facts = read_for(source, format, world, program, run)
     asked, how = as_stated(asked, facts), {"limit": limit, "depth": depth}
     if run is None:
@@ -159,7 +159,8 @@ def evaluate(
 ) -> None:
     """Judge rules by the head atoms that they derive.
 
-    Accuracy, precision and recall are printed. Atoms marked #TEST are judged and
+    Accuracy, precision and recall are printed, and some of the atoms that are
+    missed or derived wrongly; --json lists more. Atoms marked #TEST are judged and
     the others read. Without marks, all atoms of the heads are judged, and the
     program must derive them from the rest. Facts are taken as they stand in the
     file, uncertain ones unrevised. A target of a run without a rule is judged, too.
@@ -184,6 +185,19 @@ def evaluate(
         judged["all"] = result.overall
     columns = ["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"]
     print_table(columns, [{"head": name, **_figures(counts)} for name, counts in judged.items()])
+    _say_what_is_wrong(result)
+
+
+def _say_what_is_wrong(result: Entailment) -> None:
+    """Some of the atoms that were judged wrongly, on standard error."""
+    from andre.report import such_as
+
+    for key, found in result.misjudged.items():
+        counts = result.heads[key]
+        if found.missed:
+            typer.echo(f"missed: {such_as(found.missed, counts.false_negatives)}", err=True)
+        if found.wrong:
+            typer.echo(f"derived, and not true: {such_as(found.wrong, counts.false_positives)}", err=True)
 
 
 def _open(path: Path) -> Run | None:

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from andre.runs import Run as Saved
 
 
-@command("andre show family.run", "andre show graph.run --target locatedIn/2 --to csv")
+@command(
+    "andre show family.run",
+    "andre show family.run --sentences                  for people who do not read Prolog",
+    "andre show graph.run --target locatedIn/2 --to csv",
+)
 def show(
     run: options.Run,
     *,
@@ -33,6 +37,10 @@ def show(
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write figures of the training here, as SVG.")
     ] = None,
+    sentences: Annotated[
+        bool, typer.Option("--sentences", help="Print the rules as sentences, one a line.")
+    ] = False,
+    phrases: options.Phrases = None,
     to: options.To = None,
     as_json: options.Json = False,
 ) -> None:
@@ -49,10 +57,7 @@ def show(
 
     loaded = load(run)
     rules_by_target(loaded, target)  # says which targets there are
-    if pool and not isinstance(loaded, Theory):
-        raise AndreError(f"{run} has no pool of rules: andre learn keeps one for every target")
-    if (runs or plots) and isinstance(loaded, Completion):
-        raise AndreError(f"{run} was made by andre rank, without training: leave out --runs and --plots")
+    _check_kind(run, loaded, pool=pool, trained=runs or plots is not None)
     if targets and isinstance(loaded, Theory | Completion):
         _print(target_table(loaded))
         return
@@ -61,6 +66,9 @@ def show(
 
         wanted = loaded if target is None else loaded.only(target)
         typer.echo("".join(to_prolog(definition.pool.rules, rounded=True) for definition in wanted), nl=False)
+        return
+    if sentences or phrases is not None:
+        _print_sentences(loaded, target, phrases)
         return
     trained: Saved = loaded
     if isinstance(loaded, RuleClassifier):
@@ -91,16 +99,17 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to write; RUN/report.html if not given.")
     ] = None,
+    phrases: options.Phrases = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     as_json: options.Json = False,
 ) -> None:
     """Write a page about a run: one HTML file that needs no network.
 
-    It shows the program with its evidence, what each rule derives and why, and
-    how it was made. Of rules that were learned by gradient descent it also
-    shows what the network holds, how training went, what the runs found, and
-    what was rejected and why; of a knowledge base that was completed, how its
-    rules are scored and how test facts rank.
+    It shows what the program misses and gets wrong, each rule as a sentence and
+    in Prolog with its evidence, what it derives and why, and how it was made.
+    Folded away are what the network holds, how training went, what the runs
+    found, and what was rejected and why; of a knowledge base that was completed
+    it shows how its rules are scored and how test facts rank.
     """
     from andre.report import as_values, gather, write_report
     from andre.runs import load, load_origin
@@ -108,7 +117,7 @@ def report(
     path = out or run / "report.html"
     if path.parent != run:
         check_file(path)
-    made = gather(load(run), load_origin(run), data)
+    made = gather(load(run), load_origin(run), data, phrases)
     if as_json:
         print_json(as_values(made))
         return
@@ -135,6 +144,26 @@ def print_run(run: Saved, to: str | None = None, as_json: bool = False, target: 
         _print(*overview(run, target))
     else:
         typer.echo(listing(run, target), nl=False)
+
+
+def _check_kind(path: Path, run: Saved, *, pool: bool, trained: bool) -> None:
+    """Refuse what this kind of run has not."""
+    from andre.completion import Completion
+    from andre.learning import Theory
+
+    if pool and not isinstance(run, Theory):
+        raise AndreError(f"{path} has no pool of rules: andre learn keeps one for every target")
+    if trained and isinstance(run, Completion):
+        raise AndreError(f"{path} was made by andre rank, without training: leave out --runs and --plots")
+
+
+def _print_sentences(run: Saved, target: str | None, phrases: Path | None) -> None:
+    from andre.logic import Phrases, to_english
+    from andre.report import rules_by_target
+
+    said = None if phrases is None else Phrases.read(phrases)
+    for rules in rules_by_target(run, target).values():
+        typer.echo(to_english(rules, said), nl=False)
 
 
 def _print(*things: object) -> None:

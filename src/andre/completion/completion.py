@@ -23,10 +23,13 @@ from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_
 from andre.completion.transfer import move_rules
 from andre.errors import DataError
 from andre.evaluation import Negatives, RankReport, Ranks, smoothed_confidence
-from andre.facts import FactBase, in_canonical_order
+from andre.facts import FactBase, in_canonical_order, read_query
 from andre.files import Saveable
 from andre.inference import FactIndex, Search, infer
-from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable, counted
+from andre.logic import Atom, Constant, Evidence, Literal, Program, Rule, Variable, counted, program_html
+
+#: Rules of a relation and side that a notebook shows.
+_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class RankedAnswer:
     chance: float  #: of being a fact, calibrated on validation facts
     rules: tuple[Rule, ...]
     rank: int  #: among all candidates that may be listed, from 1
+
+    def __str__(self) -> str:
+        by = f", by {self.rules[0]}" if self.rules else ", by no rule"
+        return f"{self.rank}. {self.atom}, chance {self.chance:.3f}{by}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +103,10 @@ class Completion(Saveable):
         relations = counted(len(self.graph.relations), "relation")
         rules = counted(sum(len(made.bodies) for made in self.features.values()), "rule")
         return f"Completion({rules} for {relations}, scored by {way})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the surest rules of each relation and side."""
+        return program_html(self.surest_rules(_SHOWN), f"The {_SHOWN} surest of each side: {self!r}")
 
     def transferred(self, facts: FactBase) -> Completion:
         """The same rules on other facts, whose constants may all be others, as inductive splits have them.
@@ -224,14 +235,15 @@ class Completion(Saveable):
         return self.reliability.chance(np.array([self._confidences[rule] for rule in rules]))
 
     def rank(
-        self, pattern: Atom, limit: int = 10, *, known: bool = False, rules: int = 3
+        self, pattern: Atom | str, limit: int = 10, *, known: bool = False, rules: int = 3
     ) -> list[RankedAnswer]:
         """The best answers for the variable of a pattern, with the rules that fire for them.
 
         Parameters
         ----------
         pattern
-            An atom of a binary relation with one variable, such as `isa(x, Y)`.
+            An atom of a binary relation with one variable, such as `isa(x, Y)`, or the text of one, such
+            as "isa(x, ?)".
         limit
             How many answers.
         known
@@ -240,6 +252,8 @@ class Completion(Saveable):
         rules
             How many rules for each answer.
         """
+        if isinstance(pattern, str):
+            pattern = read_query(pattern, self.facts)
         step, start = self._query(pattern)
         features = self.features.get(step)
         if features is None:

@@ -13,7 +13,7 @@ from andre.evaluation.description import (
     program_cost,
     program_length,
 )
-from andre.evaluation.entailment import Confusion, Entailment, Shares, entailment
+from andre.evaluation.entailment import Confusion, Entailment, Misjudged, Shares, entailment
 from andre.evaluation.joined_fixpoint import JoinedRules, JoinJudge, JoinLimits
 from andre.evaluation.judging import AtomKeys, Judge, ListedLabels, Verdicts
 from andre.evaluation.probabilities import area_under_curve, calibration_error, mean_area_under_curve
@@ -44,6 +44,7 @@ __all__ = [
     "JoinedRules",
     "Judge",
     "ListedLabels",
+    "Misjudged",
     "Mistakes",
     "Negatives",
     "Policy",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, astuple, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -13,7 +13,10 @@ from andre.arrays import Ints, is_among
 from andre.errors import DataError
 from andre.facts import FactBase, Key, Relation, argument_domains
 from andre.inference import Engine, Model, infer, tabled
-from andre.logic import Program
+from andre.logic import Atom, Constant, Program, tell_count
+
+#: Atoms of each kind of mistake that are listed.
+_LISTED = 100
 
 
 class Shares:
@@ -44,6 +47,21 @@ class Shares:
         """The share of derived ones among the true; None where nothing is true."""
         return _share(self.true_positives, self.true_positives + self.false_negatives)
 
+    @property
+    def told(self) -> str:
+        """Precision and recall in words, with what they are shares of."""
+        true = self.true_positives + self.false_negatives
+        derived = f"{tell_count(self.true_positives, ',')} of {tell_count(true, ',')} derived"
+        wrong = f"{tell_count(self.false_positives, ',')} wrong" if self.false_positives else "none wrong"
+        precision, recall = (
+            "-" if share is None else f"{share:.4f}" for share in (self.precision, self.recall)
+        )
+        return f"precision {precision}, recall {recall} ({derived}, {wrong})"
+
+    def shares(self) -> dict[str, float | None]:
+        """Accuracy, precision and recall by their names."""
+        return {"accuracy": self.accuracy, "precision": self.precision, "recall": self.recall}
+
 
 @dataclass(frozen=True)
 class Confusion(Shares):
@@ -54,6 +72,8 @@ class Confusion(Shares):
     >>> counts = Confusion(true_positives=6, false_positives=2, false_negatives=0, true_negatives=2)
     >>> counts.accuracy, counts.precision, counts.recall
     (0.8, 0.75, 1.0)
+    >>> counts.told
+    'precision 0.7500, recall 1.0000 (6 of 6 derived, 2 wrong)'
     """
 
     true_positives: int = 0
@@ -70,11 +90,35 @@ def _share(part: float, whole: float) -> float | None:
 
 
 @dataclass(frozen=True)
+class Misjudged:
+    """Atoms that a program is wrong about: all of them where they are few, else the first.
+
+    Examples
+    --------
+    >>> print(Misjudged.of("h", ["a", "b"], np.array([[0], [1]]), np.zeros((0, 1), dtype=int)).missed[1])
+    h(b)
+    """
+
+    missed: tuple[Atom, ...] = ()  #: true, and not derived
+    wrong: tuple[Atom, ...] = ()  #: derived, and not true
+
+    @classmethod
+    def of(cls, name: str, constants: Sequence[Any], missed: Ints, wrong: Ints) -> Misjudged:
+        """The atoms of a relation by the codes of their constants, [atoms, arity] each."""
+        return cls(*(_atoms(name, constants, codes[:_LISTED]) for codes in (missed, wrong)))
+
+
+def _atoms(name: str, constants: Sequence[Any], codes: Ints) -> tuple[Atom, ...]:
+    return tuple(Atom(name, tuple(Constant(constants[code]) for code in row)) for row in codes.tolist())
+
+
+@dataclass(frozen=True)
 class Entailment:
     """How a program fares on head atoms, in all and for each head."""
 
     heads: Mapping[Key, Confusion]
     protocol: str  #: which atoms were judged, in words
+    misjudged: Mapping[Key, Misjudged] = field(default_factory=dict)  #: some for each head
 
     @property
     def overall(self) -> Confusion:
@@ -86,13 +130,21 @@ class Entailment:
         return {
             "protocol": self.protocol,
             **_figures(self.overall),
-            "heads": {f"{name}/{arity}": _figures(counts) for (name, arity), counts in self.heads.items()},
+            "heads": {
+                f"{key[0]}/{key[1]}": {
+                    **_figures(counts),
+                    **{kind: list(map(str, atoms)) for kind, atoms in vars(self._misjudged(key)).items()},
+                }
+                for key, counts in self.heads.items()
+            },
         }
+
+    def _misjudged(self, key: Key) -> Misjudged:
+        return self.misjudged.get(key, Misjudged())
 
 
 def _figures(counts: Confusion) -> dict[str, Any]:
-    names = ("accuracy", "precision", "recall")
-    return {**{name: getattr(counts, name) for name in names}, **asdict(counts)}
+    return {**counts.shares(), **asdict(counts)}
 
 
 def entailment(
@@ -165,31 +217,55 @@ def entailment(
             f"there is nothing to judge: the program defines {names}, of which no fact{which} is given"
         )
     model = infer(program, evidence, engine=engine)
-    counts = {key: _judge(model, relation) for key, relation in judged.items()}
+    verdicts = {key: _judge(model, relation) for key, relation in judged.items()}
     closed = [key for key in judged if found[key].negative is None and facts.world == "closed"]
     if closed:
         # What background rules derive tells of types, too.
         known = replace(model.stated, relations={**model.stated.relations, **found})
         for key in closed:
-            counts[key] += _unstated(model, found[key], argument_domains(known, key))
+            verdicts[key] += _unstated(model, found[key], argument_domains(known, key))
     which = f"atoms marked {mark}" if mark else "all atoms given"
     if closed:
         rest = "every other atom over the constants of their types is false"
     else:
         rest = "with denied ones" if facts.world == "closed" else "with denied ones: the world is open"
-    return Entailment(counts, f"{which}, {rest}")
+    return Entailment(
+        {key: verdict.counts for key, verdict in verdicts.items()},
+        f"{which}, {rest}",
+        {
+            key: Misjudged.of(key[0], model.facts.constants, verdict.missed, verdict.wrong)
+            for key, verdict in verdicts.items()
+        },
+    )
 
 
-def _judge(model: Model, judged: Relation) -> Confusion:
+@dataclass(frozen=True, eq=False)
+class _Verdict:
+    """What is right and wrong about the atoms of a head, with the codes of those that are wrong."""
+
+    counts: Confusion
+    missed: Ints  #: [atoms, arity]
+    wrong: Ints  #: [atoms, arity]
+
+    def __add__(self, other: _Verdict) -> _Verdict:
+        return _Verdict(
+            self.counts + other.counts,
+            np.concatenate((self.missed, other.missed)),
+            np.concatenate((self.wrong, other.wrong)),
+        )
+
+
+def _judge(model: Model, judged: Relation) -> _Verdict:
     """Stated and denied atoms against what is derived."""
     derived = model.probabilities(judged.key, judged.codes) > 0.5
     chance = np.where(judged.column("negative"), 0.0, judged.column("probability"))
     true, false = chance > 0.5, chance < 0.5
     cases = (derived & true, derived & false, ~derived & true, ~derived & false)
-    return Confusion(*(int(case.sum()) for case in cases))
+    _, wrong, missed, _ = (judged.codes[case].astype(np.int64) for case in cases)
+    return _Verdict(Confusion(*(int(case.sum()) for case in cases)), missed, wrong)
 
 
-def _unstated(model: Model, known: Relation, domains: Iterable[Ints]) -> Confusion:
+def _unstated(model: Model, known: Relation, domains: Iterable[Ints]) -> _Verdict:
     """The atoms of a relation that are not stated, all false: how many are derived, and how many are not."""
     derived = model.derived.relations.get(known.key)
     new = known.codes[:0]
@@ -198,4 +274,5 @@ def _unstated(model: Model, known: Relation, domains: Iterable[Ints]) -> Confusi
         new = likely[~is_among(likely, known.codes, len(model.facts.constants))]
     places = [np.union1d(domain, new[:, place]) for place, domain in enumerate(domains)]
     others = prod(map(len, places)) - len(known)
-    return Confusion(false_positives=len(new), true_negatives=others - len(new))
+    counts = Confusion(false_positives=len(new), true_negatives=others - len(new))
+    return _Verdict(counts, known.codes[:0].astype(np.int64), new.astype(np.int64))

@@ -48,7 +48,7 @@ from andre.learning.plots import (
     save_figure,
 )
 from andre.learning.proposing import ProposalConfig, beyond_short, informative_columns, propose
-from andre.learning.results import Counts, Definition, Result, RunSummary, Score, TargetStore, Theory
+from andre.learning.results import Advice, Counts, Definition, Result, RunSummary, Score, TargetStore, Theory
 from andre.learning.short_bodies import Screening, best_short_bodies
 from andre.learning.tables import (
     ClassifierConfig,
@@ -63,6 +63,7 @@ from andre.learning.targets import learn
 from andre.learning.weak import Weak
 
 __all__ = [
+    "Advice",
     "Beliefs",
     "Callback",
     "Candidate",

@@ -210,8 +210,8 @@ def wrongly_derived(program: Program, facts: FactBase, language: Language, most:
     facts
         What is known. Where none of the target's facts is denied, all are false that are not stated.
     """
-    labels, n = _HeadLabels.of(facts, language), max(1, len(facts.constants))
-    derived = _derived(program, facts, language)
+    labels, n = HeadLabels.of(facts, language), max(1, len(facts.constants))
+    derived = derived_heads(program, facts, language)
     found = np.unique(np.concatenate([labels.true[:0], *derived]), axis=0)
     wrong = found[labels.wrong(found, n)]
     return wrong[:: max(1, len(wrong) // most)][:most]
@@ -219,13 +219,13 @@ def wrongly_derived(program: Program, facts: FactBase, language: Language, most:
 
 def recounted(made: Definition, facts: FactBase, language: Language) -> Definition:
     """A definition that does not read itself, with the exact counts of its rules over all head atoms."""
-    labels, n = _HeadLabels.of(facts, language), max(1, len(facts.constants))
+    labels, n = HeadLabels.of(facts, language), max(1, len(facts.constants))
 
     def counts(heads: Ints) -> Floats:
         right = np.count_nonzero(is_among(heads, labels.true, n))
         return np.array([right, np.count_nonzero(labels.wrong(heads, n))], dtype=np.float64)
 
-    derived = _derived(made.program, facts, language)
+    derived = derived_heads(made.program, facts, language)
     rules = tuple(map(with_counts, made.program, map(counts, derived)))
     every = np.unique(np.concatenate([labels.true[:0], *derived]), axis=0)
     totals = np.array([len(labels.true), labels.n_false], dtype=np.float64)
@@ -233,7 +233,7 @@ def recounted(made: Definition, facts: FactBase, language: Language) -> Definiti
 
 
 @dataclass(frozen=True, eq=False)
-class _HeadLabels:
+class HeadLabels:
     """The head atoms that are true, and those that are denied; None: all are false that are not true."""
 
     true: Ints  #: [N, arity]
@@ -241,7 +241,8 @@ class _HeadLabels:
     n_false: int
 
     @classmethod
-    def of(cls, facts: FactBase, language: Language) -> _HeadLabels:
+    def of(cls, facts: FactBase, language: Language) -> HeadLabels:
+        """Those of the target of a language, by the facts that teach."""
         relation = facts.select("train").relations[language.key(facts)]
         codes, likely = relation.codes.astype(np.int64), relation.column("probability") > 0.5
         true = codes[~relation.column("negative") & likely]
@@ -259,7 +260,7 @@ class _HeadLabels:
         return is_among(heads, self.denied, n)
 
 
-def _derived(program: Program, facts: FactBase, language: Language) -> list[Ints]:
+def derived_heads(program: Program, facts: FactBase, language: Language) -> list[Ints]:
     """The head atoms within the head's domains that each rule derives in one step, [N, arity] each."""
     bodies, domains = BodyEvaluator(facts, likely=True), head_domains(facts, language)
     found = []

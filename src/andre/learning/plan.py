@@ -61,6 +61,8 @@ class Plan:
     invent: int | None = None
     #: Whether rules of more variables, and with constants, are tried where those of a few explain nothing.
     widen: bool = False
+    #: Whether other settings are tried for a few seconds where no rule is found, to tell which would help.
+    advise: bool = True
 
     def __post_init__(self) -> None:
         for name, (kind, wanted) in _KINDS.items():
@@ -152,7 +154,7 @@ class Plan:
 
 #: What each field must be, and how a refusal says it.
 _KINDS: dict[str, tuple[type, str]] = {
-    **dict.fromkeys(("identity", "short_bodies", "calibrate", "widen"), (bool, "true or false")),
+    **dict.fromkeys(("identity", "short_bodies", "calibrate", "widen", "advise"), (bool, "true or false")),
     **dict.fromkeys(("heads", "fallback_heads", "table_cells", "invent"), (int, "a whole number")),
     "memory_limit": (int, "a whole number of bytes"),
     "known": (Program, "a program"),

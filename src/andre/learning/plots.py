@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from itertools import cycle
 from pathlib import Path
@@ -291,7 +292,21 @@ def _axes(size: tuple[float, float] = (5.6, 3.4)) -> Axes:
         raise AndreError(
             "figures need matplotlib, which is not installed: pip install 'andre[plots]'"
         ) from None
-    return Figure(figsize=size, layout="constrained").add_subplot()
+    return Figure(figsize=size, layout="constrained").add_subplot(axes_class=_shown_axes())
+
+
+@cache
+def _shown_axes() -> type[Axes]:
+    """Axes that notebooks show as their figure, which pyplot does not know."""
+    from matplotlib.axes import Axes  # noqa: PLC0415
+
+    class ShownAxes(Axes):
+        def _repr_png_(self) -> bytes:
+            buffer = BytesIO()
+            self.get_figure(root=True).savefig(buffer, format="png")
+            return buffer.getvalue()
+
+    return ShownAxes
 
 
 def _dress(ax: Axes) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from andre.arrays import Bools, Floats
 from andre.census import Census
 from andre.errors import DataError
-from andre.evaluation import Confusion, CrispSample, Entailment, covers, entailment, literal_truth
+from andre.evaluation import Confusion, CrispSample, Entailment, Misjudged, covers, entailment, literal_truth
 from andre.facts import Background, FactBase, Key
 from andre.files import Saveable
 from andre.inference import Engine, Explanation, Model, explain, infer
@@ -210,6 +210,22 @@ class Counts:
         )
 
 
+@dataclass(frozen=True)
+class Advice:
+    """Another setting with which a few runs found rules where there were none."""
+
+    option: str  #: as it is typed, such as `--variables 4`
+    setting: str  #: the same in Python, such as `variables=4`
+    program: Program
+    confusion: Confusion  #: of the program on the training examples
+
+    def __str__(self) -> str:
+        first = str(self.program.rules[0])
+        others = len(self.program) - 1
+        more = f" and {counted(others, 'more rule')}" if others else ""
+        return f"with {self.option} a few runs find '{first}'{more}, {self.confusion.told}"
+
+
 @dataclass(frozen=True, eq=False)
 class Definition:
     """The rules of one target, with their evidence."""
@@ -228,6 +244,8 @@ class Definition:
     seconds: float = 0.0
     revised: tuple[Revised, ...] = ()  #: uncertain facts that the program takes for what is less likely
     weak: Weak | None = None  #: what to say where the program agrees with all of too few examples
+    advice: Advice | None = None  #: what would have helped, where there is no rule
+    misjudged: Misjudged = field(default_factory=Misjudged)  #: some of the examples that it gets wrong
 
     @property
     def key(self) -> Key:
@@ -241,9 +259,7 @@ class Definition:
         return not (self.confusion.false_positives or self.confusion.false_negatives)
 
     def __repr__(self) -> str:
-        rules, accuracy = counted(len(self.program), "rule"), self.confusion.accuracy
-        share = "" if accuracy is None else f", accuracy {accuracy:.4f}"
-        return f"Definition({rules} for {self.target}{share})"
+        return f"Definition({counted(len(self.program), 'rule')} for {self.target}{_least([self])})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,9 +336,22 @@ class Theory(Saveable):
 
     def __repr__(self) -> str:
         rules, targets = counted(len(self.program), "rule"), counted(len(self.definitions), "target")
-        known = [made.confusion.accuracy for made in self.definitions if made.confusion.accuracy is not None]
-        least = f", accuracy {min(known):.4f}{' or more' if len(known) > 1 else ''}" if known else ""
-        return f"Theory({rules} for {targets}{least})"
+        return f"Theory({rules} for {targets}{_least(self.definitions)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        told = (f"{made.target}: {made.confusion.told}" for made in self.definitions)
+        return program_html(self.program, "; ".join(told))
+
+
+def _least(definitions: Sequence[Definition]) -> str:
+    """The least precision and recall of some definitions, in words."""
+    told = ""
+    for name in ("precision", "recall"):
+        known = [share for made in definitions if (share := getattr(made.confusion, name)) is not None]
+        more = " or more" if len(known) > 1 else ""
+        told += f", {name} {min(known):.4f}{more}" if known else ""
+    return told
 
 
 class TargetStore(Protocol):

@@ -14,11 +14,13 @@ from andre.census import Census, sample_census, take_census
 from andre.errors import ConfigError, DataError, MemoryLimitError, OutOfTimeError, WorkersLostError
 from andre.facts import Calibration, FactBase, Key, in_canonical_order
 from andre.inference import materialise
+from andre.learning.advice import advice_on
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
 from andre.learning.definitions import background_of, fits_tables, learn_definition
 from andre.learning.from_examples import learn_from_examples
 from andre.learning.inventing import learn_with_inventions, should_invent
+from andre.learning.misjudged import misjudged_by
 from andre.learning.plan import Plan, with_background
 from andre.learning.reaching import learn_from_reach, needs_reach
 from andre.learning.results import Definition, TargetStore, Theory
@@ -44,8 +46,9 @@ from andre.workers import Task, Workers, run_tasks
 _FOR_ALL_HEADS = 0.5
 #: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
 _WIDER, _WIDENING = 6, 60.0
-#: Settings of runs beside invented predicates: what is worth inventing makes short rules.
-_BESIDE_INVENTIONS = {"restarts": 1, "rounds": 1, "steps": 75}
+#: Settings of runs beside invented predicates, as what is worth inventing makes short rules, and of those
+#: that tell whether other settings would help.
+_FEW_RUNS = {"restarts": 1, "rounds": 1, "steps": 75}
 
 
 def learn(
@@ -231,6 +234,11 @@ def _definitions(
         raise WorkersLostError(f"{error}{kept}") from None
 
 
+def _by_few_runs(plan: Plan) -> Plan:
+    training = plan.config.training.model_copy(update=_FEW_RUNS)
+    return replace(plan, config=plan.config.model_copy(update={"training": training}))
+
+
 @dataclass(frozen=True)
 class _Learner:
     """Learns one target at a time; a value, so that other processes can be given it."""
@@ -267,7 +275,11 @@ class _Learner:
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
                 made = self._widened(made, language)
-            made = replace(made, seconds=time.monotonic() - began)
+            wrong = misjudged_by(made, self.facts, language, self.plan)
+            made = replace(made, misjudged=wrong, seconds=time.monotonic() - began)
+        if self.plan.advise and not len(made.program) and made.result.stopped is None:
+            with limited(watch.deadline):
+                made = replace(made, advice=advice_on(made, self.facts, language, self.plan, self._briefly))
         if not watch.cut and not was_interrupted():
             return made
         why = "interrupted" if was_interrupted() else watch.why
@@ -303,10 +315,11 @@ class _Learner:
 
     def _beside(self, facts: FactBase, language: Language) -> Definition:
         """The rules of one target from facts with invented predicates, by few runs."""
-        config = self.plan.config
-        training = config.training.model_copy(update=_BESIDE_INVENTIONS)
-        plan = replace(self.plan, config=config.model_copy(update={"training": training}))
-        return replace(self, facts=facts, plan=plan)._stages(language)
+        return replace(self, facts=facts, plan=_by_few_runs(self.plan))._stages(language)
+
+    def _briefly(self, language: Language, plan: Plan) -> Definition:
+        """The rules of one target by other settings and few runs, which nobody watches."""
+        return replace(self, plan=_by_few_runs(plan), callbacks=())._stages(language)
 
     def _stages(self, language: Language) -> Definition:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for."""

@@ -4,7 +4,7 @@
 - `spelling`: how Prolog spells names and numbers
 - `terms`: lists and compound terms as constants
 - `grammar`, `parse`: values from Prolog, ProbLog and AnyBURL text
-- `writers`: programs as text and files of all formats
+- `writers`: programs as text and files of all formats, and as sentences
 - `rows`: rules about columns of a table as relational rules about its rows
 - `variants`, `compare`: equality up to renaming; subsumption, differences, merging
 """
@@ -30,6 +30,7 @@ from andre.logic.spelling import (
 )
 from andre.logic.terms import NAMED_OPERATORS, is_term
 from andre.logic.writers import PROGRAM_FORMATS, format_program, read_program, write_program
+from andre.logic.writers.english import Phrases, readable, to_english
 from andre.logic.writers.json import from_json, to_json
 from andre.logic.writers.prolog import to_prolog
 from andre.logic.writers.table import html_table, program_html
@@ -46,6 +47,7 @@ __all__ = [
     "Difference",
     "Evidence",
     "Literal",
+    "Phrases",
     "Program",
     "Rule",
     "Term",
@@ -72,11 +74,13 @@ __all__ = [
     "read_date",
     "read_number",
     "read_program",
+    "readable",
     "speaks_of_columns",
     "spell_date",
     "spell_number",
     "subsumes",
     "tell_count",
+    "to_english",
     "to_json",
     "to_prolog",
     "unquote",

@@ -302,7 +302,8 @@ def read_raw(text: str, start: Literal["program", "single", "line"]) -> Any:
         if error.token.type != "$END":
             raise ReadError(_complaint(str(error.token)), error.line or 1) from None
         line = text.rstrip().count("\n") + 1
-        raise ReadError("the text ends inside a clause: end it with a dot", line) from None
+        what = "close its bracket" if text.count("(") > text.count(")") else "end it with a dot"
+        raise ReadError(f"the text ends inside a clause: {what}", line) from None
     except UnexpectedCharacters as error:
         found = text[error.pos_in_stream or 0 :][:40]
         raise ReadError(_complaint(found), error.line or 1) from None

@@ -7,7 +7,7 @@ from andre.report.page import ReportData
 from andre.report.predictions import count_rows, derive, explain_atom, lacking, predict_table
 from andre.report.progress import LiveProgress, TargetLines
 from andre.report.result import gather_result
-from andre.report.run import gather
+from andre.report.run import gather, in_words
 from andre.report.summary import (
     document,
     listing,
@@ -25,6 +25,7 @@ from andre.report.summary import (
 from andre.report.tensorboard import TensorBoard
 from andre.report.theory import gather_theory
 from andre.report.weighted import predict_raw_rows
+from andre.report.words import such_as
 
 __all__ = [
     "LiveProgress",
@@ -41,6 +42,7 @@ __all__ = [
     "gather_completion",
     "gather_result",
     "gather_theory",
+    "in_words",
     "lacking",
     "listing",
     "outcome",
@@ -53,6 +55,7 @@ __all__ = [
     "rules_by_target",
     "run_table",
     "scoring_values",
+    "such_as",
     "target_table",
     "why_no_rule",
     "write_report",

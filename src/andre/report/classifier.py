@@ -14,8 +14,10 @@ from andre.learning import PathStep, RuleClassifier, RulePath
 from andre.logic import Rule
 from andre.report.page import (
     Chart,
+    ClassCounts,
     ColumnRow,
     ConfusionCounts,
+    Faults,
     Figures,
     Prediction,
     ReportData,
@@ -29,7 +31,7 @@ from andre.report.words import as_sentence
 from andre.runs import Origin
 
 #: Predictions of a rule that are gathered; a page may list fewer.
-_PREDICTIONS = 200
+_PREDICTIONS = 5_000
 
 
 def gather_classifier(
@@ -65,7 +67,8 @@ def gather_classifier(
 
 
 def _target(model: RuleClassifier, rows: LabelledRows | None, held_out: LabelledRows | None) -> TargetReport:
-    notes = [as_sentence(note) for note in (*remarks(model), base_rate(model))]
+    read = set(model.notes)  # how columns were read stands beside them, spelled as they are
+    notes = [as_sentence(note) for note in (*remarks(model), base_rate(model)) if note not in read]
     if rows is None:
         notes.append(
             "The rows it was learned from were not at hand, so that predictions are missing: "
@@ -79,13 +82,23 @@ def _target(model: RuleClassifier, rows: LabelledRows | None, held_out: Labelled
         about,
         head=model.label,
         summary=outcome(model),
+        faults=_faults(model, splits),
         rules=tuple(_rule_row(model, place, splits) for place in range(len(model.program))),
         path=() if model.path is None else path_charts(model.path),
         figures=tuple(
             Figures(one.split, one.rows, one.fit.accuracy, one.fit.auc, one.fit.loss) for one in model.scores
         ),
+        bars=None,  # of runs that only propose: the rules are chosen among much else
         columns=tuple(ColumnRow(*one.cells()) for one in model.encoding.summary()),
-        confusions=tuple(_confusion(model, one) for one in splits) if len(model.classes) == 2 else (),
+        column_notes=tuple(model.notes),
+        confusions=tuple(_confusion(model, one, 1) for one in splits) if len(model.classes) == 2 else (),
+        classes=()
+        if len(model.classes) == 2
+        else tuple(
+            ClassCounts(name, _confusion(model, one, place))
+            for one in splits
+            for place, name in enumerate(model.classes)
+        ),
         census=None,
         notes=tuple(notes),
     )
@@ -135,12 +148,29 @@ class _Rows:
         return cls(split, rows, bins.covers(model.rules.codes), place[rows.labels.codes], chances)
 
 
-def _confusion(model: RuleClassifier, seen: _Rows) -> ConfusionCounts:
-    said = model.rules.decide(seen.chances) == 1
-    right = (seen.codes == 1) @ (seen.rows.weights * said), (seen.codes == 0) @ (seen.rows.weights * ~said)
-    totals = [float((seen.codes == place) @ seen.rows.weights) for place in (1, 0)]
-    positives, negatives = map(float, right)
-    return ConfusionCounts(seen.split, positives, totals[1] - negatives, totals[0] - positives, negatives)
+def _confusion(model: RuleClassifier, seen: _Rows, place: int) -> ConfusionCounts:
+    """How well one class is told from all others."""
+    said, true, weights = model.rules.decide(seen.chances) == place, seen.codes == place, seen.rows.weights
+    cases = (said & true, said & ~true, ~said & true, ~said & ~true)
+    return ConfusionCounts(seen.split, *(float(weights[case].sum()) for case in cases))
+
+
+def _faults(model: RuleClassifier, splits: Sequence[_Rows]) -> tuple[Faults, ...]:
+    """The rows of each split that are taken for another class, the surest of them first."""
+    made = []
+    for seen in splits:
+        said = model.rules.decide(seen.chances)
+        rows = np.flatnonzero(said != seen.codes)
+        rows = rows[np.argsort(-seen.chances[rows, said[rows]], kind="stable")]
+        told = tuple(
+            f"row {seen.rows.labels.rows[row] + 1:,}: {model.classes[seen.codes[row]]}, taken for "
+            f"{model.classes[said[row]]} (p {seen.chances[row, said[row]]:.2f})"
+            for row in rows[:_PREDICTIONS].tolist()
+        )
+        if told:
+            hint = "Rows that are taken for another class than theirs, the surest mistakes first."
+            made.append(Faults(f"Wrong on {seen.split} rows", hint, told, len(rows)))
+    return tuple(made)
 
 
 def _rule_row(model: RuleClassifier, place: int, splits: Sequence[_Rows]) -> RuleRow:

@@ -6,7 +6,7 @@ from andre.completion import Choice, Completion
 from andre.evaluation import RankReport, Ranks
 from andre.facts import MARKS, FactBase
 from andre.inference import covered_heads
-from andre.logic import Atom, Constant, Program, Rule, Variable
+from andre.logic import Atom, Constant, Program, Rule, Variable, counted
 from andre.report.page import Prediction, Ranking, ReportData, RuleRow, Scoring, TargetReport
 from andre.report.result import provenance
 from andre.report.summary import rules_by_target, scoring, title
@@ -15,6 +15,8 @@ from andre.runs import Origin
 
 #: Rules of a relation that are listed, and predictions of all rules together that are explained.
 _RULES, _EXPLAINED = 40, 2000
+#: Predictions of a rule that are listed; those that are not explained without their grounding.
+_LISTED = 5_000
 
 
 def gather_completion(completion: Completion, origin: Origin | None = None) -> ReportData:
@@ -70,7 +72,9 @@ def _target(
         tuple(codes): MARKS[mark]
         for codes, mark in zip(relation.codes.tolist(), relation.column("mark").tolist(), strict=True)
     }
-    rows, shown = [], Program(rules.rules[:_RULES])
+    # Rules that no fact bears out lower what others say, and tell nobody anything.
+    told = Program(tuple(rule for rule in rules if any(item.n_r for item in rule.evidence)))
+    rows, shown = [], Program(told.rules[:_RULES])
     for rule, chance in zip(shown, completion.chances(shown).tolist(), strict=True):
         # What no training fact states; test and validation facts come first.
         found = [tuple(codes) for codes in covered_heads(rule, train).tolist()]
@@ -78,25 +82,32 @@ def _target(
             (codes for codes in found if stated.get(codes) != "train"), key=lambda at: at not in stated
         )
         made = tuple(
-            _prediction(completion, rule, codes, stated.get(codes, ""), chance) for codes in new[:most]
+            _prediction(completion, rule, codes, stated.get(codes, ""), chance, explained=place < most)
+            for place, codes in enumerate(new[:_LISTED])
         )
         rows.append(RuleRow(rule, predictions=made, left_out=len(new) - len(made)))
-    left = len(rules) - len(shown)
+    left, idle = len(told) - len(shown), len(rules) - len(told)
+    notes = [f"{counted(left, 'more rule')} {'is' if left == 1 else 'are'} not listed."] if left else []
+    if idle:
+        are = "is" if idle == 1 else "are"
+        notes.append(f"{counted(idle, 'rule')} that no training fact bears out {are} not listed.")
     return TargetReport(
-        head=str(head),
+        head=str(Atom(head.predicate, tuple(map(Variable, "XY")))),
         summary=f"{size(rules)}, {relation.count('train'):,} training facts",
         rules=tuple(rows),
         ranking=_ranking(ranks, relation.count("test")),
-        notes=(f"{left:,} more rules are not listed.",) if left else (),
+        notes=tuple(notes),
     )
 
 
 def _prediction(
-    completion: Completion, rule: Rule, codes: tuple[int, ...], split: str, chance: float
+    completion: Completion, rule: Rule, codes: tuple[int, ...], split: str, chance: float, *, explained: bool
 ) -> Prediction:
-    """An atom that a rule derives, with what its variables stand for in one grounding."""
+    """An atom that a rule derives, if asked for with what its variables stand for in one grounding."""
     constants = completion.facts.constants
     atom = Atom(rule.head.predicate, tuple(Constant(constants[code]) for code in codes))
+    if not explained:
+        return Prediction(str(atom), True if split else None, chance, split)
     bound: dict[Variable, object] = {}
     body = [literal.atom for literal in rule.body if not literal.is_builtin]
     grounded = next(iter(completion.groundings(rule, atom, limit=1)), ())

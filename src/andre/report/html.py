@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from andre.files import write_whole
-from andre.logic import Atom, Variable, tell_count
+from andre.logic import Atom, Rule, Variable, readable, tell_count
 from andre.report.draw import bars_svg, census_svg, chart_svg
 from andre.report.page import Bars, Prediction, ReportData, RuleRow, TargetReport
 
@@ -20,11 +20,18 @@ if TYPE_CHECKING:
 class Limits:
     """How long the lists of a target may be."""
 
-    predictions: int = 60  #: of every rule
+    predictions: int = 20_000  #: of every rule
     atoms: int = 30  #: in the bars
     runs: int = 20
     rejected: int = 40
     columns: int = 200
+    faults: int = 2_000  #: of every kind
+
+    @classmethod
+    def for_lists_of(cls, data: ReportData) -> Limits:
+        """Such that halving them shortens something at once."""
+        longest = max((len(row.predictions) for one in data.targets for row in one.rules), default=0)
+        return cls(predictions=max(1, min(cls.predictions, longest)))
 
     def halved(self) -> Limits:
         """Half as long, and never empty.
@@ -32,7 +39,7 @@ class Limits:
         Examples
         --------
         >>> Limits(predictions=60, atoms=30, runs=20, rejected=1).halved()
-        Limits(predictions=30, atoms=15, runs=10, rejected=1, columns=100)
+        Limits(predictions=30, atoms=15, runs=10, rejected=1, columns=100, faults=1000)
         """
         return Limits(*(max(1, limit // 2) for limit in vars(self).values()))
 
@@ -54,6 +61,7 @@ def trim(data: ReportData, limits: Limits) -> ReportData:
 def _target(target: TargetReport, limits: Limits) -> TargetReport:
     return replace(
         target,
+        faults=tuple(replace(one, examples=one.examples[: limits.faults]) for one in target.faults),
         rules=tuple(_rule(row, limits.predictions) for row in target.rules),
         bars=None if target.bars is None else _bars(target.bars, limits.atoms),
         runs=target.runs[: limits.runs],
@@ -99,7 +107,7 @@ def render(data: ReportData, room: int = 4_000_000) -> str:
     (True, True)
     """
     template = _environment().get_template("report.html")
-    limits = Limits()
+    limits = Limits.for_lists_of(data)
     while True:
         page = _page(template, trim(data, limits))
         if len(page) <= room or limits == limits.halved():
@@ -148,12 +156,18 @@ def _environment() -> Environment:
         count=_count,
         share=lambda value: "–" if value is None else f"{value:.4f}",
         percent=lambda value: "–" if value is None else f"{100 * value:.1f}%",
+        readable=_read,
         rule=lambda text: Markup(str(Markup.escape(text)).replace("\\+", '<b class="not">\\+</b>')),
         chart=lambda chart: Markup(chart_svg(chart)),
         census=lambda census: Markup(census_svg(census)),
         bars=lambda bars, subrule: Markup(bars_svg(bars, subrule)),
     )
     return made
+
+
+def _read(rule: Rule) -> str:
+    """A rule as the page writes it."""
+    return str(readable(rule))
 
 
 def _count(value: float) -> str:
@@ -163,7 +177,7 @@ def _count(value: float) -> str:
 
 def _embedded(row: RuleRow) -> dict[str, Any]:
     """What a click on a rule shows, for the script of the page."""
-    rule = row.rule
+    rule = readable(row.rule)
     places = {variable: place for place, variable in enumerate(rule.variables)}
     return {
         "head": _atom(rule.head, places),

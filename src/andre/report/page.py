@@ -34,9 +34,10 @@ class RuleRow:
     rule: Rule
     alone: float | None = None  #: share of all positives that no other rule covers
     found_by: int | None = None  #: runs whose own program has the rule
-    predictions: tuple[Prediction, ...] = ()
+    predictions: tuple[Prediction, ...] = field(default=(), repr=False)
     left_out: int = 0  #: predictions that are not listed
     weight: float | None = None  #: what it adds to the log-odds of its head
+    sentence: str = ""  #: the rule in words
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,24 @@ class ConfusionCounts(Shares):
     false_positives: float
     false_negatives: float
     true_negatives: float
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """How well one class of a table is told from all others."""
+
+    name: str
+    counts: ConfusionCounts
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Examples that the program gets wrong in one way; of many, the first."""
+
+    title: str
+    hint: str  #: what the title means, in a sentence
+    examples: tuple[str, ...]
+    total: float
 
 
 @dataclass(frozen=True)
@@ -180,15 +199,18 @@ class TargetReport:
     head: str
     summary: str = ""  #: one sentence
     rules: tuple[RuleRow, ...] = ()
+    faults: tuple[Faults, ...] = ()  #: what the program misses, and what it says wrongly
     bars: Bars | None = None
     charts: tuple[Chart, ...] = ()
     path: tuple[Chart, ...] = ()  #: how rule sets of every size fare
     figures: tuple[Figures, ...] = ()
     columns: tuple[ColumnRow, ...] = ()
+    column_notes: tuple[str, ...] = ()  #: what should be known of how columns were read
     census: CensusCounts | None = None
     runs: tuple[RunRow, ...] = ()
     runs_left_out: int = 0  #: programs of runs that are not listed
     confusions: tuple[ConfusionCounts, ...] = ()
+    classes: tuple[ClassCounts, ...] = ()  #: of a table with more than two
     ranking: Ranking | None = None
     rejected: tuple[Rejected, ...] = ()
     rejected_left_out: int = 0

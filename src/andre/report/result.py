@@ -19,6 +19,7 @@ from andre.report.page import (
     CensusCounts,
     Chart,
     ConfusionCounts,
+    Faults,
     Prediction,
     Provenance,
     Rejected,
@@ -33,7 +34,7 @@ from andre.runs import Origin
 from andre.samples import Sample
 
 #: Most atoms and predictions of a rule that are gathered; a page may list fewer.
-_ATOMS, _PREDICTIONS = 30, 200
+_ATOMS, _PREDICTIONS = 30, 5_000
 #: Points at which the schedule is drawn.
 _POINTS = 21
 
@@ -94,6 +95,7 @@ def target_report(result: Result, rows: TruthRows | None = None) -> TargetReport
     return TargetReport(
         head=str(result.space.head),
         summary=outcome(result),
+        faults=() if rows is None else _faults(result, rows),
         rules=_rules(result, crisp, rows),
         bars=_bars(result),
         charts=_charts(result),
@@ -120,6 +122,20 @@ def _rules(result: Result, crisp: CrispSample | None, table: TruthRows | None) -
         chosen, left = _predictions(rule, result, table, np.flatnonzero(fires[place]))
         rows.append(RuleRow(rule, alone[place], found[place], chosen, left))
     return tuple(rows)
+
+
+def _faults(result: Result, table: TruthRows) -> tuple[Faults, ...]:
+    """The rows that no rule covers though their label is true, and those covered though it is false."""
+    said, true, head = result.predict(table.valuations), table.labels > 0, result.space.head
+    kinds = (
+        ("Missed", f"Rows where {head} holds, and no rule says so.", ~said & true),
+        ("Wrong", f"Rows where a rule says {head}, and it does not hold.", said & ~true),
+    )
+    made = []
+    for title, hint, rows in kinds:
+        shown = tuple(f"row {row + 1:,}" for row in np.flatnonzero(rows)[:_PREDICTIONS].tolist())
+        made += [Faults(title, hint, shown, int(rows.sum()))] if shown else []
+    return tuple(made)
 
 
 def _alone(result: Result, crisp: CrispSample | None) -> list[float | None]:

@@ -14,7 +14,7 @@ from rich.text import Text
 from andre.arrays import Bools, Floats
 from andre.completion import Completion
 from andre.errors import DataError
-from andre.learning import Result, RuleClassifier, Theory, Weak
+from andre.learning import Advice, Definition, Result, RuleClassifier, Theory, Weak
 from andre.logic import Atom, Program, Rule, counted, tell_count, to_prolog
 from andre.report.weighted import (
     classifier_listing,
@@ -23,7 +23,7 @@ from andre.report.weighted import (
     classifier_table,
     classifier_values,
 )
-from andre.report.words import COMMENT, plain_table, rule_text, rule_values, size
+from andre.report.words import COMMENT, plain_table, rule_text, rule_values, size, such_as
 from andre.runs import Run, program_of, prolog
 
 
@@ -102,15 +102,35 @@ def remarks(run: Run, target: str | None = None) -> list[str]:
         return list(run.notes)
     chosen = _only(run, target)
     lines = list(_by_target((definition.target, note) for definition in chosen for note in definition.notes))
+    lines += [line for definition in chosen for line in faults(definition, run.plan.mode)]
     for definition in chosen:
         if definition.reason:
             lines.append(f"{definition.target}: no rule, because {definition.reason}")
+        if definition.advice:
+            lines.append(f"{definition.target}: {definition.advice}")
         if definition.weak:
             lines.append(f"{definition.target}: weak: {definition.weak}")
         if definition.result.stopped == "interrupted":
             lines.append(f"{definition.target}: stopped by Ctrl-C, so this is the best so far")
     if target is None:
         lines += [f"{name} was left out: {reason}" for name, reason in run.skipped.items()]
+    return lines
+
+
+def faults(definition: Definition, mode: str) -> list[str]:
+    """What a definition misses and derives wrongly, in a sentence each; none where it makes no mistake."""
+    seen, found, name = definition.confusion, definition.misjudged, definition.target
+    if definition.flawless or definition.reason:
+        return []
+    lines = [f"{name}: {seen.told}"]
+    # A knowledge base that is to be completed does not say that anything is false.
+    beyond = "derived and not stated" if mode == "complete" else "derived though false"
+    for what, atoms, total in (
+        ("missed", found.missed, seen.false_negatives),
+        (beyond, found.wrong, seen.false_positives),
+    ):
+        if atoms:
+            lines.append(f"{name}: {what}: {such_as(atoms, total)}")
     return lines
 
 
@@ -196,8 +216,7 @@ def overview(run: Run, target: str | None = None) -> list[RenderableType]:
         return [Text("\n").join(map(rule_text, listing(run).rstrip("\n").split("\n")))]
     if isinstance(run, Theory):
         chosen = _only(run, target)
-        table = rule_table(chosen.program)
-        return [table, "", target_table(chosen)] if len(chosen.definitions) > 1 else [table]
+        return [rule_table(chosen.program), "", target_table(chosen)]
     lines: list[RenderableType] = [Text(scoring(run), style=COMMENT)]
     for name, rules in rules_by_target(run, target).items():
         lines += ["", Text(f"{name}: {counted(len(rules), 'rule')}"), rule_table(rules)]
@@ -244,6 +263,7 @@ def _theory(theory: Theory) -> dict[str, Any]:
                 "target": definition.target,
                 "rules": list(map(rule_values, definition.program)),
                 "reason": definition.reason,
+                "advice": None if definition.advice is None else _advice(definition.advice),
                 "weak": None if definition.weak is None else _weak(definition.weak),
                 "notes": list(definition.notes),
                 "revised": [
@@ -252,6 +272,9 @@ def _theory(theory: Theory) -> dict[str, Any]:
                 ],
                 "census": asdict(definition.counts),
                 "confusion": asdict(definition.confusion),
+                **definition.confusion.shares(),
+                "missed": list(map(str, definition.misjudged.missed)),
+                "wrong": list(map(str, definition.misjudged.wrong)),
                 "description": {"length": definition.length, "empty": definition.empty_length},
                 "seconds": definition.seconds,
                 "stopped": definition.result.stopped,
@@ -259,6 +282,16 @@ def _theory(theory: Theory) -> dict[str, Any]:
             for definition in theory
         ],
         "skipped": dict(theory.skipped),
+    }
+
+
+def _advice(advice: Advice) -> dict[str, Any]:
+    """What would have helped, as values that JSON can hold."""
+    return {
+        "option": advice.option,
+        "setting": advice.setting,
+        "rules": list(map(rule_values, advice.program)),
+        **advice.confusion.shares(),
     }
 
 
@@ -366,13 +399,16 @@ def target_table(run: Theory | Completion) -> Table:
             facts = run.facts.relations[head.key].count("train")
             table.add_row(str(number), Text(name), str(len(rules)), str(facts))
         return table
-    table = plain_table("", "target", "rules", "positives", "explained", "precision", "seconds")
+    table = plain_table(
+        "", "target", "rules", "positives", "missed", "wrong", "precision", "recall", "seconds"
+    )
     for number, definition in enumerate(run, start=1):
         seen = definition.confusion
-        shares = ["" if share is None else f"{share:.4f}" for share in (seen.recall, seen.precision)]
-        positives = seen.true_positives + seen.false_negatives
-        cells = (len(definition.program), positives, *shares, f"{definition.seconds:.1f}")
-        table.add_row(str(number), Text(definition.target), *map(str, cells))
+        shares = ["-" if share is None else f"{share:.4f}" for share in (seen.precision, seen.recall)]
+        counts = (seen.true_positives + seen.false_negatives, seen.false_negatives, seen.false_positives)
+        told = [tell_count(count, ",") for count in counts]
+        cells = (str(len(definition.program)), *told, *shares, f"{definition.seconds:.1f}")
+        table.add_row(str(number), Text(definition.target), *cells)
     return table
 
 

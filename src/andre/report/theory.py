@@ -8,12 +8,13 @@ from itertools import islice
 
 from andre.evaluation import rank_by_rules
 from andre.facts import MARKS, FactBase, Key
-from andre.inference import Explainer, Firing, Model, infer
+from andre.inference import Explainer, Firing, Model, covered_heads, infer
 from andre.learning import Definition, Result, Theory
-from andre.logic import Atom, Rule
+from andre.logic import Atom, Constant, Rule
 from andre.report.page import (
     CensusCounts,
     ConfusionCounts,
+    Faults,
     Prediction,
     Ranking,
     Rejected,
@@ -28,6 +29,8 @@ from andre.runs import Origin
 
 #: Atoms of a target that are explained: its facts, then what else is derived.
 _EXPLAINED = 2000
+#: Atoms of a rule that are listed; those that are not explained without their grounding.
+_LISTED = 20_000
 #: Atoms up to which those left out are counted.
 _COUNTED = 1_000_000
 
@@ -64,6 +67,8 @@ def _target(theory: Theory, definition: Definition, derived: _Derived | None) ->
     base = target_report(definition.result)
     rules = tuple(RuleRow(rule) for rule in definition.program)
     notes = [] if definition.reason is None else [f"No rule, because {definition.reason}."]
+    if definition.advice is not None:
+        notes.append(as_sentence(str(definition.advice)))
     if definition.weak is not None:
         notes.append(f"Weak: {definition.weak}.")
     notes += map(as_sentence, definition.notes)
@@ -78,17 +83,36 @@ def _target(theory: Theory, definition: Definition, derived: _Derived | None) ->
         confusions += derived.held_out(definition.key)
         base = replace(base, ranking=derived.ranking(definition))
         if left:
-            notes.append(f"{left:,} of the atoms that are derived were not explained.")
+            notes.append(
+                f"{_EXPLAINED:,} atoms are explained here, and {left:,} are not: andre explain says why one "
+                "of them is derived."
+            )
     found = [_found_by(rule, definition.result) for rule in definition.program]
+    own = str(definition.program)  # which may be put together from what no run came to
+    runs = tuple(replace(row, is_result=row.program == own) for row in base.runs)
     return replace(
         base,
         summary=_summary(definition),
+        faults=_faults(theory, definition),
         rules=tuple(replace(row, found_by=runs) for row, runs in zip(rules, found, strict=True)),
         census=_census(theory, definition),
+        runs=runs,
         confusions=tuple(confusions),
         rejected=tuple(Rejected(item.rule, item.reason) for item in definition.rejected),
         notes=tuple(notes),
     )
+
+
+def _faults(theory: Theory, definition: Definition) -> tuple[Faults, ...]:
+    """What the training examples show the program to miss, and to derive though it is not true."""
+    seen, found = definition.confusion, definition.misjudged
+    missed = Faults("Missed", "True, and derived by no rule.", (), seen.false_negatives)
+    wrong = Faults("Wrong", "Derived, and false.", (), seen.false_positives)
+    if theory.plan.mode == "complete":
+        hint = "Derived, and not stated: they may be missing from the facts, or be false."
+        wrong = replace(wrong, title="New", hint=hint)
+    both = ((missed, found.missed), (wrong, found.wrong))
+    return tuple(replace(kind, examples=tuple(map(str, atoms))) for kind, atoms in both if kind.total)
 
 
 @dataclass(frozen=True)
@@ -127,7 +151,7 @@ def to_prediction(judged: Judged, firing: Firing) -> Prediction:
 
 
 def rule_rows(
-    rules: Sequence[Rule], explainer: Explainer, atoms: Iterable[Judged], most: int = 200
+    rules: Sequence[Rule], explainer: Explainer, atoms: Iterable[Judged], most: int = _LISTED
 ) -> tuple[RuleRow, ...]:
     """A report's line for every rule, with those of the atoms that it derives, false ones first.
 
@@ -196,9 +220,22 @@ class _Derived:
 
     def rules(self, definition: Definition) -> tuple[tuple[RuleRow, ...], int]:
         """A line for every rule, and how many derived atoms were passed over."""
-        judged = list(islice(self._judged(definition.key), _COUNTED))
+        judged = list(islice(self._judged(definition), _COUNTED))
         rows = rule_rows(definition.program.rules, self._explainer, judged[:_EXPLAINED])
-        return rows, max(0, len(judged) - _EXPLAINED)
+        rest = judged[_EXPLAINED:]
+        if rest:
+            rows = tuple(self._with_unexplained(row, rest) for row in rows)
+        return rows, len(rest)
+
+    def _with_unexplained(self, row: RuleRow, rest: Sequence[Judged]) -> RuleRow:
+        """The line of a rule with what else it derives, in one step from all that holds; false ones first."""
+        codes = covered_heads(row.rule, self._model.facts).tolist()
+        constants, name = self._model.facts.constants, row.rule.head.predicate
+        covered = {Atom(name, tuple(Constant(constants[code]) for code in one)) for one in codes}
+        more = [Prediction(str(one.atom), one.holds, split=one.split) for one in rest if one.atom in covered]
+        found = sorted((*row.predictions, *more), key=lambda one: (one.holds is not False, not one.terms))
+        left = row.left_out + max(0, len(found) - _LISTED)
+        return replace(row, predictions=tuple(found[:_LISTED]), left_out=left)
 
     def held_out(self, key: Key) -> list[ConfusionCounts]:
         """The confusion on test facts, where there are any of this target."""
@@ -209,8 +246,9 @@ class _Derived:
         """How test facts rank, where there are any of this target and rules may read its facts."""
         return rank_test_facts(definition, self._facts) if self._theory.plan.mode == "complete" else None
 
-    def _judged(self, key: Key) -> Iterator[Judged]:
+    def _judged(self, definition: Definition) -> Iterator[Judged]:
         """The facts of a target, then what is derived and no fact states."""
+        key = definition.key
         relation = self._facts.relations.get(key)
         seen: set[Atom] = set()
         if relation is not None:
@@ -218,9 +256,11 @@ class _Derived:
             for place, atom in enumerate(self._facts.atoms(*key)):
                 seen.add(atom)
                 yield Judged(atom, not denied[place], MARKS[marks[place]])
-        # Neither an open world nor a knowledge base that is to be completed says that anything is false.
+        # Neither an open world nor a knowledge base that is to be completed says that anything is false, and
+        # where false examples are stated, or none was counted, what has no label is not false either.
         is_open = self._facts.world == "open" or self._theory.plan.mode == "complete"
-        unknown = None if is_open else False
+        labelled = relation is not None and relation.negative is not None
+        unknown = None if is_open or labelled or not definition.confusion.false_positives else False
         for atom in self._model.derived.atoms(*key):
             if atom not in seen:
                 yield Judged(atom, unknown)
@@ -243,9 +283,7 @@ def _census(theory: Theory, definition: Definition) -> CensusCounts:
 
 
 def _summary(definition: Definition) -> str:
-    accuracy = definition.confusion.accuracy
-    right = "" if accuracy is None else f", accuracy {accuracy:.4f} (train)"
-    return f"{size(definition.program)}{right}, {definition.seconds:.2f} s"
+    return f"{size(definition.program)}, {definition.confusion.told}"
 
 
 def _found_by(rule: Rule, result: Result) -> int:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from andre.logic import Program, Rule, counted
+from andre.logic import Phrases, Program, Rule, counted, tell_count
 
+#: What names have and words lack.
+_NAME = re.compile(r"[_/():\d]")
 #: What terminals of any background and people of any colour sight can tell apart.
 COMMENT, _NEGATION = "dim", "bold"
 
@@ -26,8 +30,14 @@ def as_sentence(note: str) -> str:
     --------
     >>> as_sentence("recursion was left out")
     'Recursion was left out.'
+
+    A name is spelled as it is:
+
+    >>> as_sentence("father_or_mother/2 was invented")
+    'father_or_mother/2 was invented.'
     """
-    return f"{note[:1].upper()}{note[1:]}."
+    first = note.partition(" ")[0]
+    return f"{note if _NAME.search(first) else note[:1].upper() + note[1:]}."
 
 
 def rule_text(line: str) -> Text:
@@ -45,10 +55,25 @@ def rule_text(line: str) -> Text:
     return text
 
 
+def such_as(things: Sequence[object], total: float, most: int = 3) -> str:
+    """The first of some things, and how many more there are of all.
+
+    Examples
+    --------
+    >>> such_as(["h(a)", "h(b)", "h(c)", "h(d)"], total=1200)
+    'h(a), h(b), h(c) and 1,197 more'
+    """
+    shown = things[:most]
+    left = total - len(shown)
+    more = f" and {tell_count(left, ',')} more" if left >= 1 else ""
+    return f"{', '.join(map(str, shown))}{more}"
+
+
 def rule_values(rule: Rule) -> dict[str, Any]:
     """A rule as values that JSON can hold."""
     return {
         "rule": str(rule),
+        "sentence": Phrases().sentence(rule),
         "body": [{"atom": str(lit.atom), "negated": lit.negated} for lit in rule.body],
         "evidence": {
             item.split: {"n_b": item.n_b, "n_r": item.n_r, "confidence": item.confidence}

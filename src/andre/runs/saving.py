@@ -154,6 +154,9 @@ def prolog(run: Run) -> str:
         for score in (run.scores if isinstance(run, Result) else ())
     ]
     if isinstance(run, Theory):
+        for made in run:
+            if len(made.program) and not made.flawless:
+                remarks.append(f"% {made.target}: {made.confusion.told}\n")
         remarks += [f"% {made.target} is weak: {made.weak}\n" for made in run if made.weak is not None]
     if (
         isinstance(run, Completion)

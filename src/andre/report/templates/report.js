@@ -18,8 +18,6 @@
     return element;
   }
 
-  const short = (text, most) => (text.length <= most ? text : text.slice(0, most - 1) + "…");
-
   /* Arrow keys, Home and End go from button to button. */
   function walk(event, buttons) {
     const step = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[event.key];
@@ -52,111 +50,214 @@
     return list;
   }
 
-  /* A grounding as a graph: terms are nodes, literals are edges, the head is the thick one. */
-  function graph(rule, terms, values) {
-    const names = [];
-    const roles = [];
+  /* How wide a text of the drawing is; bold ones are a little wider. */
+  const pen = document.createElement("canvas").getContext("2d");
+  const LETTERS = "13px system-ui, sans-serif", LINE = 17, PAD = 10;
+  const wide = (text) => ((pen.font = LETTERS), pen.measureText(text).width * 1.08 + 2);
+
+  /* A text in lines that are narrow enough, broken after signs that part words, or anywhere. */
+  function lines(text, most) {
+    const found = [""];
+    for (const word of text.match(/[^_\s\-/.,]*[_\s\-/.,]?/g).filter(Boolean)) {
+      if (found.at(-1) && wide(found.at(-1) + word) > most) found.push("");
+      for (const letter of word) {
+        if (found.at(-1) && wide(found.at(-1) + letter) > most) found.push("");
+        found[found.length - 1] += letter;
+      }
+    }
+    return found;
+  }
+
+  /* What a grounding consists of: terms with what is said of each alone, links between two, and others. */
+  function parts(rule, terms, values) {
+    const names = [], roles = [], tags = [], links = [], boxes = [], told = [];
     const node = (arg) => {
       const name = typeof arg === "number" ? terms[arg] : arg;
       let place = names.indexOf(name);
-      if (place < 0) place = names.push(name) - 1;
-      roles[place] = roles[place] || new Set();
+      if (place < 0) { place = names.push(name) - 1; roles.push(new Set()); tags.push([]); }
       if (typeof arg === "number" && rule.variables[arg] !== name) roles[place].add(rule.variables[arg]);
       return place;
     };
-    const edges = [[...rule.head, false, "head", undefined], ...rule.body.flatMap(([predicate, args, negated, compares], place) =>
-      compares ? [] : [[predicate, args, negated, "", values[place]]])] /* that two nodes differ can be seen */
-      .map(([predicate, args, negated, kind, value]) => ({
-        text: (negated ? "not " : "") + predicate + (value === undefined || value === null || value === 1 || value === 0 ? "" : ` ${value}`),
-        ends: args.map(node), kind: kind || (negated ? "no" : ""),
-      }));
-    /* The head's terms stand below, left and right; the others on an arc above them. */
-    const width = 360, height = names.length > 2 ? 250 : 150, cx = width / 2, base = height - 55;
-    const others = Math.max(1, names.length - 2);
-    const at = names.map((_, place) => {
-      if (names.length === 1) return [cx, base - 20];
-      if (place < 2) return [place ? width - 70 : 70, base];
-      const angle = (Math.PI * (place - 1)) / (others + 1);
-      return [cx - Math.cos(angle) * 120, base + 20 - Math.sin(angle) * 175];
+    const literals = [[...rule.head, false, false, undefined, "head"], ...rule.body.map((literal, place) => [...literal, values[place], ""])];
+    for (const [predicate, args, negated, compares, value, head] of literals) {
+      if (compares) continue; /* that two terms differ can be seen */
+      const sure = value === undefined || value === null || value === 1 || value === 0;
+      const text = (negated ? "not " : "") + predicate + (sure ? "" : ` ${value}`), kind = head || (negated ? "no" : "");
+      const ends = args.map(node);
+      told.push(`${text}(${ends.map((end) => names[end]).join(", ")})`);
+      if (ends.length > 2) boxes.push({ text, kind, ends });
+      else if (ends.length === 2 && ends[0] !== ends[1]) links.push({ text, kind, ends });
+      else if (ends.length) tags[ends[0]].push([ends.length === 2 ? `${text} itself` : text, kind]);
+    }
+    const items = names.map((name, place) => ({ name: ([...roles[place]].join(" = ") + (roles[place].size ? ": " : "")) + name, tags: tags[place], whole: name }));
+    boxes.forEach((box, place) => {
+      items.push({ box, name: box.text, tags: box.ends.map((end, at) => [`${at + 1}: ${[...roles[end]][0] || names[end]}`, ""]), whole: box.text });
+      box.ends.forEach((end, at) => links.push({ text: "", kind: box.kind, ends: [end, names.length + place], at }));
     });
-    const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "graph" });
-    const told = edges.map((edge) => `${edge.text}(${edge.ends.map((end) => names[end]).join(", ")})`).join(", ");
+    return { items, links, told: told.join(", ") };
+  }
+
+  /* The order from top to bottom in which what is linked stands close; the first that does, of few all orders. */
+  function order(n, links) {
+    const places = [...Array(n).keys()];
+    if (n > 7) return places;
+    let best = places, least = Infinity;
+    const go = (done, left) => {
+      if (!left.length) {
+        /* The head is what the others lead to, so that they come closer. */
+        const far = ({ ends: [a, b], kind }) => (kind === "head" ? 0.5 : 1) * (Math.abs(done.indexOf(a) - done.indexOf(b)) - 0.5) ** 1.5;
+        const cost = links.reduce((sum, link) => sum + far(link), 0);
+        if (cost < least - 1e-9) [best, least] = [done, cost];
+      }
+      for (const one of left) go([...done, one], left.filter((other) => other !== one));
+    };
+    go([], places);
+    return best;
+  }
+
+  /* A grounding: terms below each other, what links neighbours between them, what links others on their right.
+     Every text has lines of its own, so that none can cover another, however long names are. */
+  function graph(rule, terms, values, room) {
+    const { items, links, told } = parts(rule, terms, values);
+    const stack = order(items.length, links), rank = stack.map((_, place) => stack.indexOf(place));
+    for (const link of links) {
+      link.down = rank[link.ends[0]] < rank[link.ends[1]];
+      [link.top, link.end] = link.ends.map((end) => rank[end]).sort((a, b) => a - b);
+    }
+    /* Of the links between two neighbours one is drawn straight; all others have a lane on the right. */
+    const straight = stack.map((_, place) => links.find((link) => link.text && link.top === place && link.end === place + 1));
+    const bent = links.filter((link) => !straight.includes(link)).sort((a, b) => a.end - a.top - (b.end - b.top));
+    const lanes = [];
+    for (const link of bent) {
+      let lane = lanes.findIndex((taken) => taken.every((other) => link.end < other.top || other.end < link.top));
+      if (lane < 0) lane = lanes.push([]) - 1;
+      lanes[lane].push(link);
+      link.lane = lane;
+    }
+    const step = lanes.length > 6 ? 9 : 14, most = Math.max(120, room - lanes.length * step - 40);
+    const blocks = stack.map((item) => {
+      const { name, tags, box, whole } = items[item];
+      const rows = [...lines(name, most - 2 * PAD).map((text) => [text, box ? box.kind : "", ""]), ...tags.flatMap(([text, kind]) => lines(text, most - 2 * PAD).map((line) => [line, kind, "tag"]))];
+      return { rows, box, whole, width: Math.max(36, ...rows.map(([text]) => wide(text))) + 2 * PAD, height: rows.length * LINE + 10, lead: rows.length - tags.length };
+    });
+    let y = 4, inner = Math.max(...blocks.map((block) => block.width));
+    blocks.forEach((block, place) => {
+      block.y = y;
+      y += block.height;
+      block.labels = links.filter((link) => link.text && link.top === place).map((link) => {
+        link.label = lines(link.text, most - (link === straight[place] ? 34 : 0));
+        inner = Math.max(inner, (link === straight[place] ? 34 : 0) + Math.max(...link.label.map(wide)));
+        return link;
+      });
+      if (place < blocks.length - 1) y += 14 + block.labels.reduce((sum, link) => sum + link.label.length, 0) * LINE;
+    });
+    const first = 2 + inner + 20, width = Math.ceil(first + lanes.length * step + 4), height = Math.ceil(y + 4);
+    const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", class: "graph" });
     picture.setAttribute("aria-label", `Grounding: ${told}`);
     picture.append(draw("title", {}, told));
-    const labels = [], below = names.map(() => 0), between = {};
-    for (const edge of edges) {
-      const [from, to] = edge.ends;
-      if (edge.ends.length === 2 && from !== to) {
-        /* Edges between the same two nodes bend apart. */
-        const key = [Math.min(from, to), Math.max(from, to)].join();
-        const turn = (between[key] = (between[key] ?? -1) + 1);
-        const bend = (turn % 2 ? -1 : 1) * Math.ceil(turn / 2) * 46 * (from < to ? 1 : -1);
-        arrow(picture, labels, at[from], at[to], bend, edge);
-      } else if (edge.ends.length) {
-        for (const end of new Set(edge.ends)) {
-          const [x, y] = at[end];
-          labels.push([edge.ends.length > 2 ? `${edge.text}/${edge.ends.length}` : edge.text, x, y + 30 + 13 * below[end]++, edge.kind]);
+    /* Where lanes leave a block they have places of their own on its right side. */
+    const used = blocks.map((block, place) => ({ n: bent.filter((link) => link.top === place || link.end === place).length, next: 0 }));
+    const port = (place, link) => {
+      const block = blocks[place];
+      if (block.box && link.at !== undefined && stack[place] === link.ends[1]) return block.y + 5 + (block.lead + link.at + 0.5) * LINE;
+      return block.y + (block.height * ++used[place].next) / (used[place].n + 1);
+    };
+    for (const link of bent) {
+      const x = first + link.lane * step, [one, two] = [link.top, link.end].map((place) => [2 + blocks[place].width, port(place, link)]);
+      picture.append(draw("path", { class: `edge ${link.kind}`, d: `M${one} H${x} V${two[1]} H${two[0]}` }));
+      if (link.text) tip(picture, link.down ? two : one, 180, link.kind);
+      link.x = x;
+    }
+    blocks.forEach((block, place) => {
+      const link = straight[place], bottom = block.y + block.height, next = blocks[place + 1];
+      if (link) {
+        picture.append(draw("path", { class: `edge ${link.kind}`, d: `M26,${bottom} V${next.y}` }));
+        tip(picture, [26, link.down ? next.y : bottom], link.down ? 90 : -90, link.kind);
+      }
+      picture.append(draw("rect", { class: `node ${block.box ? `box ${block.box.kind}` : ""}`, x: 2, y: block.y, width: block.width, height: block.height, rx: block.box ? 3 : 13 }));
+      block.rows.forEach(([text, kind, what], row) => {
+        const line = draw("text", { class: `${what} ${kind}`, x: 2 + PAD, y: block.y + 5 + row * LINE + 13 }, text);
+        line.append(draw("title", {}, block.whole));
+        picture.append(line);
+      });
+      let at = bottom + 7 + 13;
+      for (const one of block.labels) {
+        for (const text of one.label) {
+          const where = one === link ? { x: 36 } : { x: one.x - 8, "text-anchor": "end" };
+          picture.append(draw("text", { ...where, y: at, class: `label ${one.kind}` }, text));
+          at += LINE;
         }
       }
-    }
-    names.forEach((name, place) => {
-      const [x, y] = at[place];
-      const role = [...roles[place]].join(" = ");
-      const shown = (role ? `${role}: ` : "") + short(name, 18), half = Math.max(18, 3.2 * shown.length + 8);
-      const left = Math.max(half + 1, Math.min(width - half - 1, x));
-      picture.append(draw("rect", { class: "node", x: left - half, y: y - 13, width: 2 * half, height: 26, rx: 13 }));
-      const text = draw("text", { x: left, y: y + 4, class: "mid" }, shown);
-      text.append(draw("title", {}, name));
-      picture.append(text);
     });
-    for (const [text, x, y, kind] of labels) picture.append(draw("text", { x, y, class: `label mid ${kind}` }, short(text, 34)));
     return picture;
   }
 
-  function arrow(picture, labels, [x1, y1], [x2, y2], bend, edge) {
-    const length = Math.hypot(x2 - x1, y2 - y1), ux = (x2 - x1) / length, uy = (y2 - y1) / length;
-    const mx = (x1 + x2) / 2 - uy * bend, my = (y1 + y2) / 2 + ux * bend;
-    picture.append(draw("path", { class: `edge ${edge.kind}`, d: `M${x1},${y1} Q${mx},${my} ${x2},${y2}` }));
-    /* The tip sits two thirds of the way, where no node covers it. */
-    const s = 0.66, tx = (1 - s) ** 2 * x1 + 2 * s * (1 - s) * mx + s * s * x2, ty = (1 - s) ** 2 * y1 + 2 * s * (1 - s) * my + s * s * y2;
-    const dx = 2 * (1 - s) * (mx - x1) + 2 * s * (x2 - mx), dy = 2 * (1 - s) * (my - y1) + 2 * s * (y2 - my);
-    const turn = (Math.atan2(dy, dx) * 180) / Math.PI;
-    picture.append(draw("path", { class: `tip ${edge.kind}`, d: "M-7,-5 L7,0 L-7,5 Z", transform: `translate(${tx},${ty}) rotate(${turn})` }));
-    const l = 0.4, at = (from, middle, to) => (1 - l) ** 2 * from + 2 * l * (1 - l) * middle + l * l * to;
-    labels.push([edge.text, at(x1, mx, x2), at(y1, my, y2) - 4, edge.kind]);
+  /* The tip of an arrow that ends here. */
+  function tip(picture, [x, y], turn, kind) {
+    picture.append(draw("path", { class: `tip ${kind}`, d: "M-9,-5 L0,0 L-9,5 Z", transform: `translate(${x},${y}) rotate(${turn})` }));
   }
+
+  const PAGE = 50; /* predictions that are listed at a time */
+  const figure = (number) => number.toLocaleString("en");
 
   function show(panel, rule, number) {
     const title = make("h3", {}, `Rule ${number + 1} derives`);
+    panel.hidden = false;
     if (!rule.rows.length) {
-      panel.replaceChildren(title, make("p", { class: "hint" }, rule.left ? `${rule.left} examples, none of them listed.` : "No predictions are listed: the data was not at hand."));
-      panel.hidden = false;
+      panel.replaceChildren(title, make("p", { class: "hint" }, rule.left ? `${figure(rule.left)} examples, none of them listed.` : "No predictions are listed: it derives nothing new, or the data was not at hand."));
       return;
     }
+    if (rule.rows.some((row) => row[1] === 0) && rule.rows.some((row) => row[1])) title.append(make("span", { class: "quiet" }, ", what it is wrong about first"));
     const list = make("ul", { class: "rows", "aria-label": `Predictions of rule ${number + 1}` });
     const picture = make("div", { class: "grounding", "aria-live": "polite" });
-    const buttons = rule.rows.map(([text, holds, chance, split, terms, values]) => {
-      const mark = holds === null ? ["", "open"] : holds ? ["good", "true ✓"] : ["bad", "false ✗"];
-      const button = make("button", { type: "button", "aria-pressed": "false" }, make("code", {}, text));
-      const small = [split, chance === null ? "" : `p ${chance}`].filter(Boolean).join(" · ");
-      if (small) button.append(make("small", {}, small));
-      button.append(make("span", { class: `mark ${mark[0]}` }, mark[1]));
-      button.addEventListener("click", () => {
-        press(buttons, button);
-        const bound = terms.length ? terms : rule.variables;
-        /* Rules about the columns of a table have no terms to draw. */
-        const ofRow = !rule.variables.length && rule.body.every(([, args, , compares]) => compares || !args.length);
-        picture.replaceChildren(ofRow ? chips(rule, values) : graph(rule, bound, values));
-      });
-      list.append(make("li", {}, button));
+    const more = rule.left ? [make("p", { class: "hint" }, `${figure(rule.left)} more are not in this page: andre predict lists all.`)] : [];
+    const find = make("div", { class: "find" });
+    panel.replaceChildren(title, make("div", { class: "split" }, make("div", {}, find, list, ...more), picture));
+    let buttons = [], chosen = null, page = 0, asked = "";
+    const explain = () => {
+      const [text, , , , terms, values] = chosen;
+      /* Rules about the columns of a table have no terms to draw. */
+      const ofRow = !rule.variables.length && rule.body.every(([, args, , compares]) => compares || !args.length);
+      const told = ofRow ? chips(rule, values) : graph(rule, terms.length ? terms : rule.variables, values, picture.clientWidth || 320);
+      const unexplained = rule.variables.length && !terms.length;
+      picture.replaceChildren(told, ...(unexplained ? [make("p", { class: "hint" }, `Why this rule derives it is not in this page: andre explain RUN FACTS "${text}" says it.`)] : []));
+    };
+    panel.redraw = explain;
+    const fill = () => {
+      const rows = asked ? rule.rows.filter(([text]) => text.toLowerCase().includes(asked)) : rule.rows;
+      page = Math.max(0, Math.min(page, Math.ceil(rows.length / PAGE) - 1));
+      const shown = rows.slice(page * PAGE, (page + 1) * PAGE);
+      buttons = shown.map((row) => entry(row, (button) => { press(buttons, button); chosen = row; explain(); }));
+      list.replaceChildren(...buttons.map((button) => make("li", {}, button)));
+      pages.textContent = rows.length ? `${figure(page * PAGE + 1)}–${figure(page * PAGE + shown.length)} of ${figure(rows.length)}` : "none";
+      back.disabled = !page;
+      on.disabled = (page + 1) * PAGE >= rows.length;
+      if (buttons.length) buttons[0].click();
+    };
+    const search = make("input", { type: "search", placeholder: "find a name", "aria-label": `Find among the predictions of rule ${number + 1}` });
+    const turn = (text, by, name) => {
+      const button = make("button", { type: "button", "aria-label": name }, text);
+      button.addEventListener("click", () => { page += by; fill(); });
       return button;
-    });
+    };
+    const pages = make("span", { class: "quiet", role: "status" }), back = turn("‹", -1, "Page before"), on = turn("›", 1, "Next page");
+    search.addEventListener("input", () => { asked = search.value.trim().toLowerCase(); page = 0; fill(); });
+    if (rule.rows.length > 8) find.append(search);
+    if (rule.rows.length > PAGE) find.append(back, on);
+    find.append(pages);
     list.addEventListener("keydown", (event) => walk(event, buttons));
-    if (rule.rows.some((row) => row[1] === 0) && rule.rows.some((row) => row[1])) title.append(make("span", { class: "quiet" }, ", what it is wrong about first"));
-    const more = rule.left ? [make("p", { class: "hint" }, `${rule.left.toLocaleString("en")} more are not listed.`)] : [];
-    panel.replaceChildren(title, make("div", { class: "split" }, make("div", {}, list, ...more), picture));
-    panel.hidden = false;
-    buttons[0].click();
+    fill();
+  }
+
+  /* A prediction in the list. */
+  function entry([text, holds, chance, split], choose) {
+    const mark = holds === null ? ["", "not known"] : holds ? ["good", "true ✓"] : ["bad", "false ✗"];
+    const button = make("button", { type: "button", "aria-pressed": "false" }, make("code", {}, text));
+    const small = [split, chance === null || chance === 1 ? "" : `p ${chance}`].filter(Boolean).join(" · ");
+    if (small) button.append(make("small", {}, small));
+    button.append(make("span", { class: `mark ${mark[0]}` }, mark[1]));
+    button.addEventListener("click", () => choose(button));
+    return button;
   }
 
   for (const section of document.querySelectorAll(".program[data-target]")) {
@@ -165,15 +266,21 @@
     const buttons = [...section.querySelectorAll("button.rule")];
     for (const button of buttons) {
       const row = button.closest("tr");
-      row.addEventListener("click", () => {
+      row.addEventListener("click", (event) => {
         press(buttons, button);
         for (const other of buttons) other.closest("tr").classList.toggle("chosen", other === button);
         show(panel, rules[Number(button.dataset.rule)], Number(button.dataset.rule));
+        if (event.isTrusted) panel.scrollIntoView({ block: "nearest" });
       });
     }
     section.addEventListener("keydown", (event) => walk(event, buttons));
     if (buttons.length && section.dataset.target === "0") buttons[0].closest("tr").click();
   }
+
+  /* Drawings are as wide as there is room. */
+  addEventListener("resize", () => {
+    for (const panel of document.querySelectorAll(".predictions")) if (panel.redraw && !panel.hidden) panel.redraw();
+  });
 
   /* A link to a target opens it, also when it was followed before and the target closed since. */
   const open = (hash) => {
