@@ -39,10 +39,10 @@ def european(number: float) -> str:
 SPELLINGS = {
     "plain": (repr, ""),
     "thousands": (lambda number: f"{number:,.2f}", ""),
-    "european": (european, "with decimal commas"),
+    "european": (european, "written as 1.234,5"),
     "percent": (lambda number: f"{number:.2f}%", "in percent"),
     "dollars": (lambda number: f"${number:,.2f}".replace("$-", "-$"), "in $"),
-    "euros": (lambda number: f"{european(number)} €", "with decimal commas and in €"),
+    "euros": (lambda number: f"{european(number)} €", "written as 1.234,5 and in €"),
 }
 
 
@@ -56,6 +56,22 @@ def test_numbers_are_read_however_they_are_written(spelling, numbers):
     np.testing.assert_allclose(values, [wanted[text] for text in texts], rtol=1e-12, atol=1e-9)
     assert str(style) == remark
     np.testing.assert_array_equal(values, [style.read(text) for text in texts])
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=20))
+def test_points_between_thousands_are_no_decimals(numbers):
+    numbers = list(dict.fromkeys([*numbers, 646, 1532]))
+    texts = [f"€{number:,}".replace(",", ".") for number in numbers]
+    values, style = read_numbers(texts, one_each(texts))
+    assert values.tolist() == numbers
+    assert str(style) == "written as 1.234,5 and in €"
+
+
+@pytest.mark.parametrize("other", ["€1.5", "€0.646", "€1234", "€3.6210"])
+def test_points_before_any_number_of_digits_are_decimals(other):
+    values, style = read_numbers(["€1.532", "€646", other], np.ones(3, dtype=int))
+    assert values.tolist() == [1.532, 646, float(other[1:])]
+    assert str(style) == "in €"
 
 
 @given(st.text(max_size=12))
