@@ -12,6 +12,7 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
+from andre.facts import LabelledRows
 from andre.learning import Judged, PathStep, RuleClassifier, RulePath
 from andre.logic import tell_count
 from andre.report.words import COMMENT, plain_table, rule_text, rule_values, size
@@ -115,6 +116,45 @@ def is_chosen(step: PathStep, path: RulePath) -> bool:
 
 def _figures(one: Judged) -> dict[str, Any]:
     return {"rows": one.rows, **asdict(one.fit)}
+
+
+def confusion_table(
+    model: RuleClassifier, rows: LabelledRows
+) -> tuple[list[str], list[dict[str, object]]]:
+    """How rows of each class are taken, as columns and lines: counts, precision and recall."""
+    table = model.confusion(rows)  # [true, decided]
+    taken, own = table.sum(axis=0), table.sum(axis=1)
+    said = [f"taken for {name}" for name in model.classes]
+    lines: list[dict[str, object]] = []
+    for place, name in enumerate(model.classes):
+        right = table[place, place]
+        lines.append(
+            {
+                "class": name,
+                "rows": tell_count(own[place]),
+                **{title: tell_count(count) for title, count in zip(said, table[place], strict=True)},
+                "precision": f"{right / taken[place]:.4f}" if taken[place] else "-",
+                "recall": f"{right / own[place]:.4f}" if own[place] else "-",
+            }
+        )
+    return ["class", "rows", *said, "precision", "recall"], lines
+
+
+def rules_on(model: RuleClassifier, split: str) -> list[dict[str, object]]:
+    """Every rule with its weight, its count and confidence on a split, and its confidence in training."""
+    lines: list[dict[str, object]] = []
+    for one in model.weighted_rules:
+        seen, before = one.rule.on(split), one.rule.on("train")
+        lines.append(
+            {
+                "rule": str(one.rule),
+                "weight": "-" if one.weight is None else f"{one.weight:+.2f}",
+                "N_b": "-" if seen is None else tell_count(seen.n_b),
+                "N_r/N_b": f"{seen.confidence:.4f}" if seen is not None and seen.n_b else "-",
+                "in training": "-" if before is None else f"{before.confidence:.4f}",
+            }
+        )
+    return lines
 
 
 def predict_raw_rows(model: RuleClassifier, path: Path | str, proba: bool = False) -> tuple[str, list[str]]:
