@@ -179,7 +179,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "tables": Benchmark(
         "Tables as people have them",
         "tables:bench_tables",
-        {"tables": None, "learners": None, "seed": 0, "workers": 2},
+        {"tables": None, "learners": None, "seed": 0, "workers": 2, "earlier": None, "done": False},
     ),
     "tables-growth": Benchmark(
         "Tables: growth with rows and columns",

@@ -87,10 +87,21 @@ def run_all(
         pool.shutdown(cancel_futures=True)
 
 
+def is_kept(work: Callable[[Given], object], given: Given) -> bool:
+    """Whether a piece of work is done and kept, within `keep_pieces`."""
+    folder = _KEPT.get()
+    return folder is not None and _piece(work, folder, given).exists()
+
+
+def _piece(work: Callable[[Given], object], folder: Path, given: Given) -> Path:
+    """The file of one piece of work."""
+    name = f"{work.__module__}.{work.__qualname__}({given!r})"
+    return folder / f"{hashlib.sha256(name.encode()).hexdigest()}.pickle"
+
+
 def _done_once(work: Callable[[Given], Made], folder: Path, given: Given) -> Made:
     """What a piece of work came to: from the folder, or done now and put there."""
-    name = f"{work.__module__}.{work.__qualname__}({given!r})"
-    path = folder / f"{hashlib.sha256(name.encode()).hexdigest()}.pickle"
+    path = _piece(work, folder, given)
     if path.exists():
         kept: Made = pickle.loads(path.read_bytes())
         return kept

@@ -315,7 +315,9 @@ def test_a_saved_classifier_is_judged_by_another_table(andre, shoes, tmp_path):
     assert lines[0].endswith(" on 4 rows")
     table = [line.split("\t") for line in lines[1:5]]
     columns = {name: column for name, *column in zip(*table, strict=True)}
-    assert columns["rows"] == [str(sum(name == own for own in ("small", "medium", "large", "small"))) for name in columns["class"]]
+    assert columns["rows"] == [
+        str(sum(name == own for own in ("small", "medium", "large", "small"))) for name in columns["class"]
+    ]
     assert columns["recall"] == ["0.5000" if name == "small" else "1.0000" for name in columns["class"]]
     told = json.loads(andre("eval", tmp_path / "run", new, "--json").out)
     assert told["accuracy"] == 0.75

@@ -170,10 +170,11 @@ def evaluate(
 
     For a table: accuracy, area under the curve and log-loss, the classes that
     rows were taken for, and every rule's count there and confidence in training.
-    For facts: accuracy, precision and recall over the head atoms that rules derive. Atoms marked #TEST are judged and
-    the others read. Without marks, all atoms of the heads are judged, and the
-    program must derive them from the rest. Facts are taken as they stand in the
-    file, uncertain ones unrevised. A target of a run without a rule is judged, too.
+    For facts: accuracy, precision and recall over the head atoms that rules
+    derive. Atoms marked #TEST are judged and the others read. Without marks,
+    all atoms of the heads are judged, and the program must derive them from the
+    rest. Facts are taken as they stand in the file, uncertain ones unrevised. A
+    target of a run without a rule is judged, too.
     """
     from andre.evaluation import entailment
     from andre.logic import read_program
@@ -262,7 +263,9 @@ def _judge_rows(run: Result | RuleClassifier, program: Path, table: str, *, as_j
         from dataclasses import asdict
 
         counts = {"classes": list(run.classes), "confusion": run.confusion(rows).tolist(), "rules": rules}
-        print_json({"program": str(program), "source": table, "rows": score.rows, **asdict(score.fit), **counts})
+        print_json(
+            {"program": str(program), "source": table, "rows": score.rows, **asdict(score.fit), **counts}
+        )
         return
     typer.echo(f"{score} on {tell_count(score.rows)} rows")
     print_table(columns, classes)

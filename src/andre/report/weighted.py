@@ -118,9 +118,7 @@ def _figures(one: Judged) -> dict[str, Any]:
     return {"rows": one.rows, **asdict(one.fit)}
 
 
-def confusion_table(
-    model: RuleClassifier, rows: LabelledRows
-) -> tuple[list[str], list[dict[str, object]]]:
+def confusion_table(model: RuleClassifier, rows: LabelledRows) -> tuple[list[str], list[dict[str, object]]]:
     """How rows of each class are taken, as columns and lines: counts, precision and recall."""
     table = model.confusion(rows)  # [true, decided]
     taken, own = table.sum(axis=0), table.sum(axis=1)

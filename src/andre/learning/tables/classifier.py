@@ -189,7 +189,9 @@ class RuleClassifier(Saveable):
         """The weight of rows of each class that are taken for each class, [true, decided]."""
         split = self._split(rows, "new")
         found = np.zeros((len(self.classes), len(self.classes)))
-        np.add.at(found, (split.codes, self.rules.decide(self.rules.predict_proba(split.bins))), split.weights)
+        np.add.at(
+            found, (split.codes, self.rules.decide(self.rules.predict_proba(split.bins))), split.weights
+        )
         return found
 
     def to_frame(self) -> DataFrame:
