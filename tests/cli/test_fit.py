@@ -342,7 +342,7 @@ def test_one_class_of_three_and_dates_as_labels(andre, shoes):
     status, _, err = andre("fit", shoes, "--label", "brand", "--positive", "SMALL", "--dry-run")
     assert status == 0
     assert "brand = small: false" in err
-    assert "rules are about true" in err
+    assert "the base rate is that of true" in err
     status, _, err = andre("fit", shoes, "--label", "when > 2021-03-14", "--dry-run")
     assert status == 0
     assert "when > 2021-03-14: false" in err

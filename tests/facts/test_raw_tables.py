@@ -74,6 +74,39 @@ def test_points_before_any_number_of_digits_are_decimals(other):
     assert str(style) == "in €"
 
 
+def test_none_is_a_name_among_names_and_says_nothing_among_numbers(tmp_path):
+    rows = [
+        ("none", "1", "$5", "2020-01-01"),
+        ("mild", "None", "none", "None"),
+        ("severe", "3", "$7", "2020-02-01"),
+    ]
+    lines = [",".join(cells) for cells in (("pain", "score", "price", "since"), *rows)]
+    cells = dict(zip(lines[0].split(","), map(list, zip(*rows, strict=True)), strict=True))
+    for source in (write(tmp_path, "\n".join(lines)), cells):
+        table = RawTable.read(source)
+        schema = Schema.learn(table)
+        assert [column.kind for column in schema.columns] == ["category", "number", "number", "date"]
+        pain, score, price, since = schema.read(table).columns
+        assert sorted(pain.levels) == ["mild", "none", "severe"]
+        assert all(
+            np.isnan(column.values).tolist() == [False, True, False] for column in (score, price, since)
+        )
+        assert Labels.read(table, "pain").classes == ("mild", "none", "severe")
+
+
+@pytest.mark.parametrize(("true", "false"), [("ja", "nein"), ("oui", "non"), ("sí", "no"), ("sim", "não")])
+def test_yes_and_no_in_other_languages(true, false):
+    table = RawTable.read({"x": [true, false, true.upper(), false]})
+    assert Schema.learn(table).read(table).columns[0].values.tolist() == [1, 0, 1, 0]
+    assert str(Labels.read(table, "x").head()) == "x"
+
+
+def test_a_column_that_is_one_value_is_refused():
+    for value in (50, "red"):
+        with pytest.raises(DataError, match="give one a row"):
+            RawTable.read({"x": value})
+
+
 @given(st.text(max_size=12))
 def test_any_text_is_a_number_or_not_and_raises_nothing(text):
     column = RawColumn.from_cells("x", [text])

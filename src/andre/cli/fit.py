@@ -207,7 +207,11 @@ def _print_columns(
         return
     typer.echo(encoding)
     told = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
-    about = f"; rules are about {labels.classes[labels.positive]}" if len(shares) == 2 else ""
+    about = ""
+    if len(shares) == 2:
+        own = labels.classes[labels.positive]
+        both = ", and weighted rules may speak for either class"
+        about = f"; the base rate is that of {own}{'' if config.rules == 'crisp' else both}"
     say(f"{len(rows):,} rows, {len(encoding.atoms):,} atoms; {labels.name}: {told}{about}")
     for line in rows.notes:
         say(line)

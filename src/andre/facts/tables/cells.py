@@ -13,9 +13,15 @@ from andre.arrays import Floats, Ints
 from andre.logic import spell_date
 
 #: Cells that say nothing, in lower case.
-MISSING = frozenset({"", "?", "-", "--", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"})
+MISSING = frozenset({"", "?", "-", "--", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null"})
+#: Cells that say nothing among numbers and dates, and are a name among names: no pain, no allergy.
+NO_NUMBER = frozenset({"none"})
 #: The words for true and for false, in lower case, pair by pair.
-BOOLEANS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("1", "0"), ("on", "off"))
+BOOLEANS = (
+    *(("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("1", "0"), ("on", "off")),
+    *(("ja", "nein"), ("wahr", "falsch"), ("oui", "non"), ("vrai", "faux"), ("si", "no"), ("sí", "no")),
+    *(("sì", "no"), ("sim", "não"), ("ja", "nee"), ("ja", "nej"), ("tak", "nie")),
+)
 TRUE_WORDS = frozenset(true for true, _ in BOOLEANS)
 _TRUTH = {word: value for pair in BOOLEANS for word, value in zip(pair, (1.0, 0.0), strict=True)}
 
@@ -49,6 +55,17 @@ def is_missing(text: str) -> bool:
     (True, True, False)
     """
     return text.strip().lower() in MISSING
+
+
+def is_no_number(text: str) -> bool:
+    """Whether a cell among numbers or dates says that there is none; elsewhere it is a name.
+
+    Examples
+    --------
+    >>> is_no_number("None"), is_missing("None")
+    (True, False)
+    """
+    return text.strip().lower() in NO_NUMBER
 
 
 def is_code(text: str) -> bool:
