@@ -286,6 +286,6 @@ def _say_how_it_went(result: RuleClassifier, out: Path | None, report: Path | No
         say(line)
     say(outcome(result))
     if out is not None:
-        say(f"saved in {out}: andre show {out}, andre report {out}, andre predict {out} TABLE")
+        say(f"saved in {out}: andre show {out}, andre report {out}, andre predict or eval {out} TABLE")
     if report is not None:
         say(f"report written to {report}")
