@@ -91,7 +91,7 @@ def scores_of(folds: Sequence[Fold], errors: Mapping[Pair, float | None] | None 
             continue
         shares = np.array(list(chain.from_iterable(fold.probabilities for fold in own)))
         truth = np.array(list(chain.from_iterable(fold.truth for fold in own)), dtype=np.intp)
-        sizes = [fmean(x) if (x := _known(own, key)) else None for key in ("rules", "literals")]
+        rules, literals = (fmean(x) if (x := _known(own, key)) else None for key in ("rules", "literals"))
         found.append(
             Score(
                 table,
@@ -100,8 +100,9 @@ def scores_of(folds: Sequence[Fold], errors: Mapping[Pair, float | None] | None 
                 fmean(fold.accuracy for fold in own),
                 fmean(fold.auc for fold in own),
                 calibration_error(shares, truth) if len(truth) else (errors or {}).get((table, learner)),
-                *sizes,
-                folds=len(own),
+                rules,
+                literals,
+                len(own),
             )
         )
     return found

@@ -62,7 +62,7 @@ def rescore(
         origin = load_origin(program)
         table, split = None if origin is None else origin.table, mark or NEW_ROWS
         if isinstance(result, RuleClassifier) and to is None and out is None:
-            judged = result.judged(result.labelled(source, table and table.weight), split)
+            judged = result.judged(result.labelled(source, None if table is None else table.weight), split)
             sys.stdout.write(classifier_listing(judged))
         else:
             _write(count_rows(result, source, split, table), to, out)
