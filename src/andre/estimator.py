@@ -202,7 +202,10 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = weights[seen]
         if self.weights == "relative":
             weights = scaled_to_rows(weights)
-        head = str(getattr(y, "name", None) or "h") if self.head is None else self.head
+        head = self.head
+        if head is None:
+            name = str(getattr(y, "name", None) or "h")
+            head = "h" if name in table.names else name
         classes = Labels(head, names, codes.ravel()[seen], seen)
         rows = LabelledRows(table if len(seen) == table.n_rows else table.take(seen), classes, weights)
         with LiveProgress() if self.verbose else nullcontext(Callback()) as watcher:
