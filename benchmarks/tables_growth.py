@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from andre.errors import DataError
 from andre.estimator import AndreClassifier
 from benchmarks import BENCHMARKS, Tick, silent
-from benchmarks.processes import peak_bytes, run_apart
+from benchmarks.processes import is_kept, peak_bytes, run_all, run_apart
 from benchmarks.report import Report, Table, mark
 from benchmarks.tables_data import load
 
@@ -117,20 +117,46 @@ def _taken(frame: Any, labels: NDArray[Any], model: AndreClassifier) -> Growth:
     )
 
 
-def bench_growth(rows: int, seed: int, tick: Tick = silent) -> Report:
-    """Time and peak memory of the classifier by rows and by columns, each size in a process of its own."""
+def grow_apart(size: Size) -> Growth:
+    """What a fit to a drawn table takes in a process of its own."""
+    return run_apart(grow, size)
+
+
+def fit_adult_apart(rules: Literal["weighted", "crisp"]) -> Growth:
+    """What a fit to Adult takes in a process of its own."""
+    return run_apart(fit_adult, rules)
+
+
+def bench_growth(rows: int, seed: int, tick: Tick = silent, *, done: bool = False) -> Report:
+    """Time and peak memory of the classifier by rows and by columns, each size in a process of its own.
+
+    Parameters
+    ----------
+    rows
+        Of the longest table.
+    seed
+        Of drawn tables and of learning.
+    tick
+        Called whenever a size is done.
+    done
+        Measure nothing, and report what was kept of an earlier start.
+    """
     began = time.perf_counter()
-    lengths = [Size(count, _WIDTH, seed) for count in _ROWS if count <= rows]
-    widths = [Size(_LENGTH, count, seed) for count in _COLUMNS]
-    taken: dict[Size, Growth] = {}
-    for done, size in enumerate(sizes := list(dict.fromkeys((*lengths, *widths)))):
-        taken[size] = run_apart(grow, size)
-        tick(done + 1, len(sizes) + 2)
+    asked = {Size(count, _WIDTH, seed): count * _WIDTH for count in _ROWS if count <= rows}
+    asked |= {Size(_LENGTH, count, seed): _LENGTH * count for count in _COLUMNS}
+    sizes = sorted(asked, key=asked.__getitem__, reverse=True)  # what takes longest first
+    sizes = [size for size in sizes if not done or is_kept(grow_apart, size)]
+    taken = dict(zip(sizes, run_all(grow_apart, sizes, 1, tick), strict=True))
+    lengths, widths = (
+        sorted((size for size in sizes if getattr(size, one) == usual), key=asked.__getitem__)
+        for one, usual in (("columns", _WIDTH), ("rows", _LENGTH))
+    )
     adult: list[tuple[str, Growth]] = []
     notes: list[str] = []
+    ways: list[Literal["weighted", "crisp"]] = ["weighted", "crisp"]
+    ways = [way for way in ways if not done or is_kept(fit_adult_apart, way)]
     try:
-        for name in ("weighted", "crisp"):
-            adult.append((name, run_apart(fit_adult, name)))
+        adult += zip(ways, run_all(fit_adult_apart, ways, 1), strict=True)
     except DataError as error:
         notes.append(f"Adult is left out: {error}.")
     largest = [one for one in taken.values() if one.rows == _ROWS[-1]]

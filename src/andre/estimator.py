@@ -66,8 +66,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What columns are that are not to be guessed, by name: `number`, `category`, `boolean`,
         `date`, `truth` (a truth value from 0 to 1) or `text` (left out).
     head
-        What rules define; with more than two classes, or two that are not true and false, the class is
-        its argument.
+        What rules define, by default the name of `y` where that has one, as a Series does, else `h`; with
+        more than two classes, or two that are not true and false, the class is its argument.
     preset
         Of the runs of gradient descent: `default` works best; `paper` follows the paper to the letter.
     settings
@@ -134,7 +134,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         objective: Literal["accuracy", "balanced"] | Mapping[Any, float] = "accuracy",
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         columns: Mapping[str, str] | None = None,
-        head: str = "h",
+        head: str | None = None,
         preset: str = "default",
         settings: Mapping[str, Any] | None = None,
         weights: Literal["relative", "counts"] = "relative",
@@ -202,7 +202,11 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = weights[seen]
         if self.weights == "relative":
             weights = scaled_to_rows(weights)
-        classes = Labels(self.head, names, codes.ravel()[seen], seen)
+        head = self.head
+        if head is None:
+            name = str(getattr(y, "name", None) or "h")
+            head = "h" if name in table.names else name
+        classes = Labels(head, names, codes.ravel()[seen], seen)
         rows = LabelledRows(table if len(seen) == table.n_rows else table.take(seen), classes, weights)
         with LiveProgress() if self.verbose else nullcontext(Callback()) as watcher:
             self.model_ = learn_classifier(rows, config, callbacks=[watcher])

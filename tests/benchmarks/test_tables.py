@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.tables import Trial, attempt, bench_tables, report_of
+from andre.errors import DataError
+from benchmarks.processes import keep_pieces
+from benchmarks.tables import Kept, Trial, attempt, bench_tables, report_of
 from benchmarks.tables_data import NAMED, SMALL, load
 from benchmarks.tables_goals import Fold, goals, is_three_in_a_row, scores_of
 from benchmarks.tables_growth import Size, drawn_table
@@ -67,6 +69,49 @@ def test_what_did_not_finish_is_in_no_goal():
     report = report_of(own, {"seed": 0}, 1.0)
     adult = next(table for table in report.tables if table.title == "adult")
     assert ("RIPPER", "–", "–", "–", "–", "–", "> 300") in adult.rows
+
+
+def test_few_folds_are_compared_on_these_alone():
+    own = [fold for fold in folds({}) if fold.learner != "EBM" or (fold.table, fold.fold) == ("iris", 1)]
+    own = [replace(fold, auc=0.95) if fold.fold == 1 and fold.learner == "EBM" else fold for fold in own]
+    said = {goal: (met, figures) for goal, met, figures in goals(scores_of(own), own).rows}
+    assert said["AUC within .02 of EBM's, at most 15 rules"] == (
+        "no",
+        "0/1 tables; iris .900 against .950 (iris on 1 fold)",
+    )
+    same = [replace(fold, auc=0.95) if fold.fold == 1 else fold for fold in own]
+    said = {goal: met for goal, met, _ in goals(scores_of(same), same).rows}
+    assert said["AUC within .02 of EBM's, at most 15 rules"] == "yes"
+    iris = next(table for table in report_of(own, {"seed": 0}, 1.0).tables if table.title == "iris")
+    assert "EBM (1 fold)" in [row[0] for row in iris.rows]
+
+
+def test_peers_are_taken_from_an_earlier_report(tmp_path):
+    settings = {"folds": 5, "seed": 0}
+    own = folds({("iris", "RIPPER"): {"accuracy": 0.99}, ("iris", "ours-15"): {"accuracy": 0.7}})
+    path = tmp_path / "tables.json"
+    path.write_text(report_of(own, settings, 1.0).json())
+    now = [replace(fold, accuracy=0.85) for fold in own if (fold.table, fold.learner) == ("iris", "ours-15")]
+    kept = Kept.read(path, now, settings)
+    report = report_of(now, settings, 1.0, kept)
+    (iris,) = (table for table in report.tables if table.title == "iris")
+    before = {row[0]: row for row in report_of(own, settings, 1.0).tables[7].rows}
+    after = {row[0]: row for row in iris.rows}
+    assert after["ours-15"][1] == ".850"
+    assert "ours-60" not in after  # what is ours is not taken from other code
+    assert {name: row for name, row in after.items() if name != "ours-15"} == {
+        name: row for name, row in before.items() if not name.startswith("ours")
+    }
+    assert "RIPPER" in report.notes[0]
+    with pytest.raises(DataError, match="other folds"):
+        Kept.read(path, now, {"folds": 5, "seed": 1})
+
+
+def test_only_what_is_done_is_reported(tmp_path):
+    with keep_pieces(tmp_path):
+        bench_tables("iris", "majority", seed=0, workers=1)
+        report = bench_tables("iris,wine", "majority,tree-4", seed=0, workers=1, done=True)
+    assert {(each["table"], each["learner"]) for each in report.data["outcomes"]} == {("iris", "majority")}
 
 
 def test_goals_without_measurements_are_open():

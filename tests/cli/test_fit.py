@@ -298,7 +298,34 @@ def test_columns_and_rows_that_new_tables_may_lack(andre, shoes, tmp_path):
     status, out, _ = andre("predict", tmp_path / "run", empty, "--proba")
     assert (status, out.count("\n")) == (0, 1)
     assert out.startswith("prediction,P(")
-    assert andre("rescore", tmp_path / "run", shoes).status == 0
+    status, out, _ = andre("rescore", tmp_path / "run", shoes)
+    assert status == 0
+    assert "% new: accuracy 1.0000" in out  # written as they are shown, and not called those of training
+    rules = [line for line in andre("show", tmp_path / "run").out.splitlines() if line.startswith("brand(")]
+    assert rules
+    assert set(rules) <= set(out.splitlines())
+
+
+def test_a_saved_classifier_is_judged_by_another_table(andre, shoes, tmp_path):
+    assert andre("fit", shoes, "--label", "brand", "--out", tmp_path / "run", *FAST).status == 0
+    new = tmp_path / "new.csv"
+    new.write_text("size,brand\n31,small\n40,medium\n49,large\n48,small\n")
+    status, out, _ = andre("eval", tmp_path / "run", new)
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[0].startswith("accuracy 0.7500, AUC ")
+    assert lines[0].endswith(" on 4 rows")
+    table = [line.split("\t") for line in lines[1:5]]
+    columns = {name: column for name, *column in zip(*table, strict=True)}
+    assert columns["rows"] == [
+        str(sum(name == own for own in ("small", "medium", "large", "small"))) for name in columns["class"]
+    ]
+    assert columns["recall"] == ["0.5000" if name == "small" else "1.0000" for name in columns["class"]]
+    told = json.loads(andre("eval", tmp_path / "run", new, "--json").out)
+    assert told["accuracy"] == 0.75
+    assert sorted(map(sum, told["confusion"])) == [1, 1, 2]
+    new.write_text("size\n31\n")
+    assert andre("eval", tmp_path / "run", new).status == 2
 
 
 def test_columns_that_no_rule_reads_may_be_missing_from_truth_values(andre, tmp_path):
@@ -317,7 +344,7 @@ def test_one_class_of_three_and_dates_as_labels(andre, shoes):
     status, _, err = andre("fit", shoes, "--label", "brand", "--positive", "SMALL", "--dry-run")
     assert status == 0
     assert "brand = small: false" in err
-    assert "rules are about true" in err
+    assert "the base rate is that of true" in err
     status, _, err = andre("fit", shoes, "--label", "when > 2021-03-14", "--dry-run")
     assert status == 0
     assert "when > 2021-03-14: false" in err

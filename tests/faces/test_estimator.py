@@ -156,6 +156,14 @@ def test_values_that_are_new_have_probabilities(people, model):
     assert np.allclose(model.predict_proba(strange).sum(axis=1), 1)
 
 
+def test_rules_are_about_the_column_that_the_classes_come_from():
+    frame = pd.DataFrame({"age": [*range(20, 60)] * 2})
+    for name, found in (("buys", "buys"), (None, "h"), ("age", "h")):
+        labels = pd.Series(frame["age"] > 39, name=name)
+        learned = AndreClassifier(settings=BRIEF, random_state=0).fit(frame, labels)
+        assert {rule.head.predicate for rule in learned.program_} == {found}
+
+
 def test_frames_of_polars(people, model):
     polars = pytest.importorskip("polars")
     table, labels = people

@@ -39,10 +39,10 @@ def european(number: float) -> str:
 SPELLINGS = {
     "plain": (repr, ""),
     "thousands": (lambda number: f"{number:,.2f}", ""),
-    "european": (european, "with decimal commas"),
+    "european": (european, "written as 1.234,5"),
     "percent": (lambda number: f"{number:.2f}%", "in percent"),
     "dollars": (lambda number: f"${number:,.2f}".replace("$-", "-$"), "in $"),
-    "euros": (lambda number: f"{european(number)} €", "with decimal commas and in €"),
+    "euros": (lambda number: f"{european(number)} €", "written as 1.234,5 and in €"),
 }
 
 
@@ -56,6 +56,55 @@ def test_numbers_are_read_however_they_are_written(spelling, numbers):
     np.testing.assert_allclose(values, [wanted[text] for text in texts], rtol=1e-12, atol=1e-9)
     assert str(style) == remark
     np.testing.assert_array_equal(values, [style.read(text) for text in texts])
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=20))
+def test_points_between_thousands_are_no_decimals(numbers):
+    numbers = list(dict.fromkeys([*numbers, 646, 1532]))
+    texts = [f"€{number:,}".replace(",", ".") for number in numbers]
+    values, style = read_numbers(texts, one_each(texts))
+    assert values.tolist() == numbers
+    assert str(style) == "written as 1.234,5 and in €"
+
+
+@pytest.mark.parametrize("other", ["€1.5", "€0.646", "€1234", "€3.6210"])
+def test_points_before_any_number_of_digits_are_decimals(other):
+    values, style = read_numbers(["€1.532", "€646", other], np.ones(3, dtype=int))
+    assert values.tolist() == [1.532, 646, float(other[1:])]
+    assert str(style) == "in €"
+
+
+def test_none_is_a_name_among_names_and_says_nothing_among_numbers(tmp_path):
+    rows = [
+        ("none", "1", "$5", "2020-01-01"),
+        ("mild", "None", "none", "None"),
+        ("severe", "3", "$7", "2020-02-01"),
+    ]
+    lines = [",".join(cells) for cells in (("pain", "score", "price", "since"), *rows)]
+    cells = dict(zip(lines[0].split(","), map(list, zip(*rows, strict=True)), strict=True))
+    for source in (write(tmp_path, "\n".join(lines)), cells):
+        table = RawTable.read(source)
+        schema = Schema.learn(table)
+        assert [column.kind for column in schema.columns] == ["category", "number", "number", "date"]
+        pain, score, price, since = schema.read(table).columns
+        assert sorted(pain.levels) == ["mild", "none", "severe"]
+        assert all(
+            np.isnan(column.values).tolist() == [False, True, False] for column in (score, price, since)
+        )
+        assert Labels.read(table, "pain").classes == ("mild", "none", "severe")
+
+
+@pytest.mark.parametrize(("true", "false"), [("ja", "nein"), ("oui", "non"), ("sí", "no"), ("sim", "não")])
+def test_yes_and_no_in_other_languages(true, false):
+    table = RawTable.read({"x": [true, false, true.upper(), false]})
+    assert Schema.learn(table).read(table).columns[0].values.tolist() == [1, 0, 1, 0]
+    assert str(Labels.read(table, "x").head()) == "x"
+
+
+def test_a_column_that_is_one_value_is_refused():
+    for value in (50, "red"):
+        with pytest.raises(DataError, match="give one a row"):
+            RawTable.read({"x": value})
 
 
 @given(st.text(max_size=12))

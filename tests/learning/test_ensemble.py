@@ -23,8 +23,8 @@ from andre.learning.ensemble.likelihood import RuleLoss, base_weights
 from andre.learning.ensemble.model import costs_of, lowest_shares
 from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows
-from andre.learning.ensemble.search import BodySearch, Pull, SearchConfig
-from andre.learning.ensemble.validation import _parts, descend
+from andre.learning.ensemble.search import BodySearch, Pull, SearchConfig, codes_of
+from andre.learning.ensemble.validation import Validation, _parts, descend
 from andre.limits import Deadline, limited
 from andre.samples import BinnedColumn, BinnedTable, RuleSpace
 
@@ -196,6 +196,31 @@ def test_a_given_program_is_taken_where_it_is_as_good():
     wrong[0, -1] = 1
     path = learn_weighted_rules(table, quick, Proposals(programs=(wrong,)))
     assert path.chosen is not path.crisp
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_given_program_that_owes_its_place_to_chance_is_not_taken(seed):
+    """The best body on all rows for labels that no column bears on: half of the rows do not find it again."""
+    table, noise = striped(80, 0.0, seed), np.random.default_rng(seed).random(80) < 0.5
+    table = LabelledTable.of(table.space, table.bins, noise)
+    found = BodySearch(table.bins, SearchConfig(3, 12, 0.0)).best(Pull(*table.labels.pull(np.zeros((80, 1)))))
+    codes = codes_of([found[0].body], table.space.m)
+    path = learn_weighted_rules(table, WeighingConfig(max_rules=2, **QUICK), Proposals(programs=(codes,)))
+    assert path.crisp is not None
+    assert path.chosen is not path.crisp
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rules_are_as_short_as_rows_held_out_want_them(seed):
+    rows = Rows((table := striped(120, 0.5, seed)).bins, table.labels)
+    found = {}
+    for longest in (1, 2):
+        config = WeighingConfig(max_rules=3, max_literals=longest, **QUICK)
+        run = Validation.run(rows, config, np.random.default_rng(0))
+        found[longest] = run.search.max_literals, run.loss(run.scores(run.best_size, run.penalty))
+    assert found[1][0] == 1
+    assert found[2][1] <= found[1][1]  # of two lengths that with the lower loss
+    assert (found[2] == found[1]) == (found[2][0] == 1)
 
 
 @settings(max_examples=50)

@@ -230,7 +230,11 @@ def _print_columns(
         return
     typer.echo(encoding)
     told = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
-    about = f"; rules are about {labels.classes[labels.positive]}" if len(shares) == 2 else ""
+    about = ""
+    if len(shares) == 2:
+        own = labels.classes[labels.positive]
+        both = ", and weighted rules may speak for either class"
+        about = f"; the base rate is that of {own}{'' if config.rules == 'crisp' else both}"
     say(f"{len(rows):,} rows, {len(encoding.atoms):,} atoms; {labels.name}: {told}{about}")
     for line in rows.notes:
         say(line)
@@ -308,6 +312,6 @@ def _say_how_it_went(result: RuleClassifier, out: Path | None, report: Path | No
         say(line)
     say(outcome(result))
     if out is not None:
-        say(f"saved in {out}: andre show {out}, andre report {out}, andre predict {out} TABLE")
+        say(f"saved in {out}: andre show {out}, andre report {out}, andre predict or eval {out} TABLE")
     if report is not None:
         say(f"report written to {report}")

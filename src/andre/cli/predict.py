@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Endings that tables of examples have too; all others of a format of facts mean facts.
 _TABLES = frozenset({".csv", ".tsv", ".parquet"})
+#: What the rows that a classifier is judged by are called.
+NEW_ROWS = "new"
 #: Relations that a note names; the others are counted.
 _NAMED = 5
 
@@ -144,10 +146,17 @@ def explain(
         typer.echo(str(explanation))
 
 
-@command("andre eval uncles.run family.nl", name="eval")
+@command("andre eval uncles.run family.nl", "andre eval churn.run test.csv", name="eval")
 def evaluate(
     program: options.Program,
-    source: options.Facts,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE|FACTS",
+            help="Rows with labels for a run of `andre fit`, else facts.",
+            show_default=False,
+        ),
+    ],
     *,
     mark: Annotated[
         str | None, typer.Option(help="Judge the facts marked valid or test; test where there are any.")
@@ -157,17 +166,23 @@ def evaluate(
     world: options.World = None,
     engine: options.Engine = "auto",
 ) -> None:
-    """Judge rules by the head atoms that they derive.
+    """Judge what was learned by rows with labels, or by facts.
 
-    Accuracy, precision and recall are printed, and some of the atoms that are
-    missed or derived wrongly; --json lists more. Atoms marked #TEST are judged and
-    the others read. Without marks, all atoms of the heads are judged, and the
-    program must derive them from the rest. Facts are taken as they stand in the
-    file, uncertain ones unrevised. A target of a run without a rule is judged, too.
+    For a table: accuracy, area under the curve and log-loss, the classes that
+    rows were taken for, and every rule's count there and confidence in training.
+    For facts: accuracy, precision and recall over the head atoms that rules
+    derive, and some of the atoms that are missed or derived wrongly; --json lists
+    more. Atoms marked #TEST are judged and the others read. Without marks, all
+    atoms of the heads are judged, and the program must derive them from the
+    rest. Facts are taken as they stand in the file, uncertain ones unrevised. A
+    target of a run without a rule is judged, too.
     """
     from andre.evaluation import entailment
     from andre.logic import read_program
 
+    if format is None and (fitted := run_of_rows(program, source)) is not None:
+        _judge_rows(fitted, program, source, as_json=as_json)
+        return
     rules, theory = read_program(program), theory_in(program)
     if not len(rules) and theory is None:
         raise AndreError(f"{program} has no rule, so there is nothing to judge: learn or write some first")
@@ -228,6 +243,48 @@ def is_table(source: str) -> bool:
 
     of_facts = {suffix for item in FORMATS.values() for suffix in item.suffixes} - _TABLES
     return not Path(source).is_dir() and Path(source).suffix.lower() not in of_facts
+
+
+def run_of_rows(program: Path, source: str) -> Result | RuleClassifier | None:
+    """The run of `andre fit` in a folder, if a source is a table for it."""
+    if not (program.is_dir() and is_table(source)):
+        return None
+    from andre.learning import Result, RuleClassifier
+    from andre.runs import is_run, load
+
+    run = load(program) if is_run(program) else None
+    return run if isinstance(run, Result | RuleClassifier) else None
+
+
+def _judge_rows(run: Result | RuleClassifier, program: Path, table: str, *, as_json: bool) -> None:
+    """Print how a classifier fares on the rows of a table that has its label."""
+    from andre.learning import RuleClassifier
+    from andre.logic import tell_count
+    from andre.report import confusion_table, rules_on
+    from andre.runs import load_origin
+
+    if not isinstance(run, RuleClassifier):
+        raise AndreError(f"{program} is no classifier: count its rules by andre rescore {program} {table}")
+    origin = load_origin(program)
+    weight = None if origin is None or origin.table is None else origin.table.weight
+    rows = run.labelled(input_path(table), weight)
+    note(rows.notes)
+    judged = run.judged(rows, NEW_ROWS)
+    (score,) = (one for one in judged.scores if one.split == NEW_ROWS)
+    columns, classes = confusion_table(run, rows)
+    rules = rules_on(judged, NEW_ROWS)
+    if as_json:
+        from dataclasses import asdict
+
+        counts = {"classes": list(run.classes), "confusion": run.confusion(rows).tolist(), "rules": rules}
+        print_json(
+            {"program": str(program), "source": table, "rows": score.rows, **asdict(score.fit), **counts}
+        )
+        return
+    typer.echo(f"{score} on {tell_count(score.rows)} rows")
+    print_table(columns, classes)
+    if rules:
+        print_table(list(rules[0]), rules)
 
 
 def _predict_rows(run: Result | RuleClassifier, table: str, *, proba: bool, out: Path | None) -> None:

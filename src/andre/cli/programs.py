@@ -10,12 +10,11 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.predict import is_table, read_for, theory_in
+from andre.cli.predict import NEW_ROWS, read_for, run_of_rows, theory_in
 from andre.cli.printing import print_json
 from andre.errors import AndreError
 
 if TYPE_CHECKING:
-    from andre.learning import Result, RuleClassifier
     from andre.logic import Difference, Rule
     from andre.logic import Program as Rules
 
@@ -31,8 +30,12 @@ def rescore(
     ],
     *,
     mark: Annotated[
-        str, typer.Option(help="Which facts the rules are counted on: train, valid or test as well as train.")
-    ] = "train",
+        str | None,
+        typer.Option(
+            help="Which facts the rules are counted on: train, the default, valid or test as well as train. "
+            "Of a table, what counts are called."
+        ),
+    ] = None,
     to: options.To = None,
     out: options.OutFile = None,
     format: options.Format = None,
@@ -42,25 +45,32 @@ def rescore(
     """Count N_b and N_r of old rules on new facts.
 
     N_b counts the head atoms for which a rule's body holds, N_r those of them
-    that are facts; on a table, which needs its label, rows are counted.
+    that are facts; on a table, which needs its label, rows are counted, as new
+    beside those of training.
     """
     from andre.evaluation import rescore as count
     from andre.facts import MARKS
     from andre.logic import read_program
 
-    if mark not in MARKS:
+    if mark is not None and mark not in MARKS:
         raise AndreError(f"there is no mark {mark!r}: choose from {', '.join(MARKS)}")
-    if format is None and (result := _of_rows(program, source)) is not None:
-        from andre.report import count_rows
+    if format is None and (result := run_of_rows(program, source)) is not None:
+        from andre.learning import RuleClassifier
+        from andre.report import classifier_listing, count_rows
         from andre.runs import load_origin
 
         origin = load_origin(program)
-        _write(count_rows(result, source, mark, None if origin is None else origin.table), to, out)
+        table, split = None if origin is None else origin.table, mark or NEW_ROWS
+        if isinstance(result, RuleClassifier) and to is None and out is None:
+            judged = result.judged(result.labelled(source, None if table is None else table.weight), split)
+            sys.stdout.write(classifier_listing(judged))
+        else:
+            _write(count_rows(result, source, split, table), to, out)
         return
     theory = theory_in(program)
     facts = read_for(source, format, world, program, theory)
     known = facts if theory is None else theory.with_background(facts)
-    _write(count(read_program(program), known, mark, engine=engine), to, out)
+    _write(count(read_program(program), known, mark or "train", engine=engine), to, out)
 
 
 @command("andre diff last_week.run today.run")
@@ -99,17 +109,6 @@ def merge(
     from andre.logic import merge_programs, read_program
 
     _write(merge_programs(map(read_program, programs), subsumed=keep_subsumed), to, out)
-
-
-def _of_rows(program: Path, source: str) -> Result | RuleClassifier | None:
-    """The run of `andre fit` in a folder, if it is to be counted on a table."""
-    if not (program.is_dir() and is_table(source)):
-        return None
-    from andre.learning import Result, RuleClassifier
-    from andre.runs import is_run, load
-
-    run = load(program) if is_run(program) else None
-    return run if isinstance(run, Result | RuleClassifier) else None
 
 
 def _write(program: Rules, to: str | None, out: Path | None) -> None:

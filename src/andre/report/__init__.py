@@ -24,7 +24,7 @@ from andre.report.summary import (
 )
 from andre.report.tensorboard import TensorBoard
 from andre.report.theory import gather_theory
-from andre.report.weighted import predict_raw_rows
+from andre.report.weighted import classifier_listing, confusion_table, predict_raw_rows, rules_on
 from andre.report.words import such_as
 
 __all__ = [
@@ -33,6 +33,8 @@ __all__ = [
     "TargetLines",
     "TensorBoard",
     "as_values",
+    "classifier_listing",
+    "confusion_table",
     "count_rows",
     "derive",
     "document",
@@ -53,6 +55,7 @@ __all__ = [
     "row_table",
     "rule_table",
     "rules_by_target",
+    "rules_on",
     "run_table",
     "scoring_values",
     "such_as",

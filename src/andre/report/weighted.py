@@ -12,7 +12,8 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
-from andre.learning import Judged, PathStep, RuleClassifier, RulePath
+from andre.facts import LabelledRows
+from andre.learning import Judged, PathStep, RuleClassifier, RulePath, WeightedRules
 from andre.logic import tell_count
 from andre.report.words import COMMENT, plain_table, rule_text, rule_values, size
 
@@ -41,10 +42,21 @@ def base_rate(model: RuleClassifier) -> str:
     return f"where no rule fires: {', '.join(f'{head} {rate:.4f}' for head, rate in shown)}"
 
 
+def bounds(model: RuleClassifier) -> list[str]:
+    """How sure the model is at the most, however many rules fire, in words; nothing for crisp rules."""
+    if not isinstance(model.rules, WeightedRules) or not len(model.rules.codes):
+        return []
+    low = list((_floors(model) or {}).values())
+    if len(model.heads) == 2:
+        return [f"whatever rules add up to: {model.heads[1]} from {low[1]:.4f} to {1 - low[0]:.4f}"]
+    least = ", ".join(f"{head} {floor:.4f}" for head, floor in zip(model.heads, low, strict=True))
+    return [f"whatever rules add up to, at least: {least}"]
+
+
 def classifier_listing(model: RuleClassifier) -> str:
     """The rules as people write them, with scores, weights and evidence as comments of Prolog."""
     lines = [f"% {one.split}: {one} on {tell_count(one.rows)} rows" for one in model.scores]
-    lines.append(f"% {base_rate(model)}")
+    lines += [f"% {line}" for line in (base_rate(model), *bounds(model))]
     for one in model.weighted_rules:
         lines += [] if one.weight is None else [f"% weight {one.weight:+.2f}"]
         lines += [*(f"% {item}" for item in one.rule.evidence), str(one.rule)]
@@ -56,7 +68,7 @@ def classifier_table(model: RuleClassifier) -> list[RenderableType]:
     lines: list[RenderableType] = [
         Text(f"{one.split}: {one} on {tell_count(one.rows)} rows", COMMENT) for one in model.scores
     ]
-    lines.append(Text(base_rate(model), COMMENT))
+    lines += [Text(line, COMMENT) for line in (base_rate(model), *bounds(model))]
     splits = [one.split for one in model.scores]
     table = plain_table("weight", "rule", *(f"{split}\nN_b  N_r/N_b" for split in splits))
     for one in model.weighted_rules:
@@ -73,6 +85,7 @@ def classifier_values(model: RuleClassifier) -> dict[str, Any]:
         "label": model.label,
         "classes": list(model.classes),
         "base_rates": model.base_rates,
+        "least_probabilities": _floors(model),
         "program": str(model.program),
         "rules": [
             {"weight": one.weight, "class": one.speaks_for, **rule_values(one.rule)}
@@ -87,6 +100,14 @@ def classifier_values(model: RuleClassifier) -> dict[str, Any]:
         "cut": list(model.cut),
         "config": model.config.model_dump(mode="json"),
     }
+
+
+def _floors(model: RuleClassifier) -> dict[str, float] | None:
+    """The probability that each class has at the least; None for crisp rules."""
+    if not isinstance(model.rules, WeightedRules):
+        return None
+    low = np.broadcast_to(model.rules.floors, len(model.classes))  # one where nothing bounds them
+    return dict(zip(model.classes, low.tolist(), strict=True))
 
 
 def _path_values(path: RulePath | None) -> list[dict[str, Any]]:
@@ -115,6 +136,43 @@ def is_chosen(step: PathStep, path: RulePath) -> bool:
 
 def _figures(one: Judged) -> dict[str, Any]:
     return {"rows": one.rows, **asdict(one.fit)}
+
+
+def confusion_table(model: RuleClassifier, rows: LabelledRows) -> tuple[list[str], list[dict[str, object]]]:
+    """How rows of each class are taken, as columns and lines: counts, precision and recall."""
+    table = model.confusion(rows)  # [true, decided]
+    taken, own = table.sum(axis=0), table.sum(axis=1)
+    said = [f"taken for {name}" for name in model.classes]
+    lines: list[dict[str, object]] = []
+    for place, name in enumerate(model.classes):
+        right = table[place, place]
+        lines.append(
+            {
+                "class": name,
+                "rows": tell_count(own[place]),
+                **{title: tell_count(count) for title, count in zip(said, table[place], strict=True)},
+                "precision": f"{right / taken[place]:.4f}" if taken[place] else "-",
+                "recall": f"{right / own[place]:.4f}" if own[place] else "-",
+            }
+        )
+    return ["class", "rows", *said, "precision", "recall"], lines
+
+
+def rules_on(model: RuleClassifier, split: str) -> list[dict[str, object]]:
+    """Every rule with its weight, its count and confidence on a split, and its confidence in training."""
+    lines: list[dict[str, object]] = []
+    for one in model.weighted_rules:
+        seen, before = one.rule.on(split), one.rule.on("train")
+        lines.append(
+            {
+                "rule": str(one.rule),
+                "weight": "-" if one.weight is None else f"{one.weight:+.2f}",
+                "N_b": "-" if seen is None else tell_count(seen.n_b),
+                "N_r/N_b": f"{seen.confidence:.4f}" if seen is not None and seen.n_b else "-",
+                "in training": "-" if before is None else f"{before.confidence:.4f}",
+            }
+        )
+    return lines
 
 
 def predict_raw_rows(model: RuleClassifier, path: Path | str, proba: bool = False) -> tuple[str, list[str]]:

@@ -28,7 +28,7 @@ from andre.facts.formats.csv_files import csv_records
 from andre.facts.formats.databases.duckdb import check_parquet, duckdb_connection, plain_name
 from andre.facts.formats.databases.schema import identifier
 from andre.facts.formats.databases.tables import DatabaseTable, open_database_table
-from andre.facts.tables.cells import MISSING
+from andre.facts.tables.cells import MISSING, NO_NUMBER
 from andre.limits import check
 from andre.memory import room
 
@@ -347,7 +347,7 @@ def _double(column: str) -> str:
 def _is_plain(column: str) -> str:
     """SQL for whether a cell of text is missing or a plain number, and no code such as 007."""
     cell = f"trim(coalesce({column}, ''))"
-    words = ", ".join(f"'{word}'" for word in sorted(MISSING))
+    words = ", ".join(f"'{word}'" for word in sorted(MISSING | NO_NUMBER))
     return (
         f"(lower({cell}) IN ({words}) OR (TRY_CAST({column} AS DOUBLE) IS NOT NULL "
         f"AND NOT contains({cell}, '_') AND NOT regexp_matches({cell}, '^-?0[0-9]+$')))"

@@ -13,9 +13,15 @@ from andre.arrays import Floats, Ints
 from andre.logic import spell_date
 
 #: Cells that say nothing, in lower case.
-MISSING = frozenset({"", "?", "-", "--", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"})
+MISSING = frozenset({"", "?", "-", "--", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null"})
+#: Cells that say nothing among numbers and dates, and are a name among names: no pain, no allergy.
+NO_NUMBER = frozenset({"none"})
 #: The words for true and for false, in lower case, pair by pair.
-BOOLEANS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("1", "0"), ("on", "off"))
+BOOLEANS = (
+    *(("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("1", "0"), ("on", "off")),
+    *(("ja", "nein"), ("wahr", "falsch"), ("oui", "non"), ("vrai", "faux"), ("si", "no"), ("sí", "no")),
+    *(("sì", "no"), ("sim", "não"), ("ja", "nee"), ("ja", "nej"), ("tak", "nie")),
+)
 TRUE_WORDS = frozenset(true for true, _ in BOOLEANS)
 _TRUTH = {word: value for pair in BOOLEANS for word, value in zip(pair, (1.0, 0.0), strict=True)}
 
@@ -49,6 +55,17 @@ def is_missing(text: str) -> bool:
     (True, True, False)
     """
     return text.strip().lower() in MISSING
+
+
+def is_no_number(text: str) -> bool:
+    """Whether a cell among numbers or dates says that there is none; elsewhere it is a name.
+
+    Examples
+    --------
+    >>> is_no_number("None"), is_missing("None")
+    (True, False)
+    """
+    return text.strip().lower() in NO_NUMBER
 
 
 def is_code(text: str) -> bool:
@@ -94,7 +111,7 @@ class NumberStyle:
         return found.value(self.decimal)
 
     def __str__(self) -> str:
-        parts = ["with decimal commas"] if self.decimal == "," else []
+        parts = ["written as 1.234,5"] if self.decimal == "," else []
         parts += [f"in {_UNIT_NAMES.get(self.unit, self.unit)}"] if self.unit else []
         parts += ["with negative ones in parentheses"] if self.brackets else []
         return " and ".join(parts)
@@ -152,14 +169,15 @@ class _Number:
 def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyle]:
     """The numbers of distinct cells in the style that reads most rows, NaN where one is none.
 
-    A point stands before decimals unless commas there make more cells readable. Parentheses make a number
+    A point stands before decimals unless commas there make more cells readable, or all points stand
+    between thousands: before three digits each, as in €1.532, beside €646. Parentheses make a number
     negative where others stand without them, or hold a currency: (1) and (2) alone are names.
 
     Examples
     --------
     >>> values, style = read_numbers(["1,5", "1.000", "n.b."], np.array([1, 1, 1]))
     >>> values.tolist(), str(style)
-    ([1.5, 1000.0, nan], 'with decimal commas')
+    ([1.5, 1000.0, nan], 'written as 1.234,5')
     """
     plain = NumberStyle()
     values = _read_all(plain.read, texts)
@@ -175,16 +193,35 @@ def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyl
     if weights.get("%", 0) > weights.get("", 0) + sum(money.values()):
         unit = "%"
     best, style = values, plain
-    brackets = _are_negative([number for number in found if number is not None])
-    for tried in (
-        NumberStyle(".", unit, brackets),
-        NumberStyle(",", unit, brackets),
-        NumberStyle(".", "h"),
-    ):
+    numbers = [number for number in found if number is not None]
+    brackets, decimals = _are_negative(numbers), ".,"
+    if _point_thousands([number.digits for number in numbers]):
+        decimals = ",."  # the first of two that read as many rows is taken
+    for tried in (*(NumberStyle(decimal, unit, brackets) for decimal in decimals), NumberStyle(".", "h")):
         values = _read_all(tried.read, texts)
         if counts[~np.isnan(values)].sum() > counts[~np.isnan(best)].sum():
             best, style = values, tried
     return best, style
+
+
+_POINTED = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+\Z")
+
+
+def _point_thousands(digits: Sequence[str]) -> bool:
+    """Whether points stand between thousands: none is before another number of digits than three.
+
+    Decimals would end in a 0 that is not written now and then, and whole numbers of up to three digits
+    beside them would be as rare.
+    """
+    pointed = [one for one in digits if "." in one]
+    whole = [one for one in digits if one.isdigit()]
+    return (
+        bool(pointed)
+        and len(pointed) + len(whole) == len(digits)
+        and all(_POINTED.match(one) for one in pointed)
+        and all(len(one) <= 3 for one in whole)
+        and (bool(whole) or any(one.count(".") > 1 for one in pointed))
+    )
 
 
 def _are_negative(found: Sequence[_Number]) -> bool:

@@ -19,7 +19,7 @@ from andre.arrays import Floats, Ints
 from andre.errors import DataError
 from andre.facts.formats.table_files import TableFile, open_table
 from andre.facts.frames import is_frame
-from andre.facts.tables.cells import is_code, is_missing, level_of, plain_number
+from andre.facts.tables.cells import is_code, is_missing, is_no_number, level_of, plain_number
 from andre.limits import check
 from andre.logic import Atom
 from andre.progress import advance, doing
@@ -92,11 +92,10 @@ class RawColumn:
     def _as_numbers(self) -> RawColumn:
         """The same column as numbers, where all its cells are plain ones and no codes such as 007."""
         levels = self.levels or ()
-        if not levels or any(is_code(level) for level in levels):
+        said = [level for level in levels if not is_no_number(level)]
+        if not said or any(is_code(level) or plain_number(level) is None for level in said):
             return self
-        found = [plain_number(level) for level in levels]
-        if any(number is None for number in found):
-            return self
+        found = [np.nan if (number := plain_number(level)) is None else number for level in levels]
         return RawColumn(self.name, self.spread(np.array(found, dtype=np.float64)))
 
     @property
@@ -211,6 +210,11 @@ class RawTable:
                 )
             values = list(array.T)
         titles = _check_names("the table", list(map(str, found)))
+        for name, column in zip(titles, values, strict=True):
+            if isinstance(column, str) or not (hasattr(column, "__iter__") or hasattr(column, "__array__")):
+                raise DataError(
+                    f"the column {name!r} is the single value {column!r}: give one a row, as in [{column!r}]"
+                )
         columns = tuple(
             RawColumn.from_array(name, column, as_text=name in as_text)
             for name, column in zip(titles, values, strict=True)

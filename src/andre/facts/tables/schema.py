@@ -20,6 +20,7 @@ from andre.facts.tables.cells import (
     canonical_level,
     date_remark,
     is_code,
+    is_no_number,
     level_of,
     read_booleans,
     read_dates,
@@ -324,8 +325,14 @@ class _Seen:
         return are_booleans(self.levels)
 
     def share(self, values: Floats) -> float:
-        """The share of known rows whose value can be read, given what the distinct values become."""
-        return float(self.counts[~np.isnan(values)].sum() / self.known)
+        """The share of known rows whose value can be read, given what the distinct values become.
+
+        Rows that say there is none count neither as read nor as unread.
+        """
+        none = 0
+        if self.column.levels is not None:
+            none = int(self.counts[[is_no_number(level) for level in self.levels]].sum())
+        return float(self.counts[~np.isnan(values)].sum() / max(1, self.known - none))
 
     def unread(self, unknown: Bools, kind: Kind) -> tuple[str, ...]:
         """A remark on rows whose cells say something and are unknown all the same, [rows]."""

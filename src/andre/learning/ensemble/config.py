@@ -23,7 +23,7 @@ class WeighingConfig:
     """
 
     max_rules: int = 15
-    max_literals: int = 3  #: of one rule
+    max_literals: int = 3  #: of one rule; fewer where validation finds them enough
     literal_price: float = 1.0  #: nats by which a literal must raise the likelihood
     penalty: float | None = None  #: on squares of weights while rules are searched for; None: validated
     beam: int = 12  #: bodies of each length that the search keeps
@@ -48,9 +48,9 @@ class WeighingConfig:
         """The penalties on squares of weights that are tried while rules are searched for."""
         return _PENALTIES if self.penalty is None else (self.penalty,)
 
-    def search(self, penalty: float) -> SearchConfig:
-        """What bodies are looked for."""
-        return SearchConfig(self.max_literals, self.beam, self.literal_price, penalty)
+    def search(self, penalty: float, literals: int | None = None) -> SearchConfig:
+        """What bodies are looked for: of so many literals at the most, by default of as many as may be."""
+        return SearchConfig(literals or self.max_literals, self.beam, self.literal_price, penalty)
 
     def most_rows(self, n_columns: int) -> int:
         """On how many rows of so many columns rules are searched for at the most."""

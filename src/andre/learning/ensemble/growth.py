@@ -76,6 +76,13 @@ class Growth:
                 state, refined = self._refined(state), size
             yield self._rule_set(state)
 
+    def looked_for_again(self, rules: RuleSet) -> RuleSet:
+        """The rule set after each rule was taken out in turn and looked for again, given the others."""
+        start = np.append(base_weights(self._labels), np.zeros(len(rules.bodies)))
+        covers = np.array([self._search.cover(body) for body in rules.bodies])
+        state = self._fitted(rules.bodies, RuleLoss(covers, rules.owners, self._labels), start)
+        return self._rule_set(self._refined(state, last_is_new=False))
+
     def _rule_set(self, state: _State) -> RuleSet:
         return RuleSet(state.bodies, state.loss.owners, state.weights, state.objective, self._config.penalty)
 
@@ -137,15 +144,15 @@ class Growth:
         price = self._config.price * np.array([len(one.body) for one in found])
         return np.asarray(rest**2 / (2 * np.maximum(spread, penalty)) - price)
 
-    def _refined(self, state: _State) -> _State:
+    def _refined(self, state: _State, *, last_is_new: bool = True) -> _State:
         """Each rule in turn is taken out and looked for again, given the others.
 
-        The last of them has just been looked for, and is only once more where another was exchanged.
+        One that is new has just been looked for, and is only once more where another was exchanged.
         """
         table, before, at = self._curvature(state), state.objective, self._labels.n_outputs
         for left in range(len(state.bodies), 0, -1):  # the first rule is taken out, and one put in at the end
             check()
-            if left == 1 and state.objective == before:
+            if last_is_new and left == 1 and state.objective == before:
                 return state.turned(at)[0]
             old, rest, weights = self._without_first(state, table)
             found = self._found(state, rest, weights, (old.body,))

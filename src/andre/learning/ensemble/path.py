@@ -26,6 +26,8 @@ from andre.samples import BinnedTable, Codes, RuleSpace
 
 #: Of the loss that rules explain, a share that is too little to have more of them.
 _LITTLE = 0.01
+#: The share of the rules of a given program that must be found again without some of the rows.
+_STABLE = 0.8
 #: Probabilities below this count as this in a loss.
 _TINY = 1e-15
 
@@ -59,7 +61,9 @@ class PathStep:
     train: Fit
     validation: Fit | None = None  #: on rows that rules of this size were learned without
     excess: float = 0.0  #: by how much the validated loss is above the least one
-    error: float = 0.0  #: the standard error of this excess, or what is too little to matter if that is more
+    #: The standard error of this excess, or what is too little to matter if that is more; of the rules of a
+    #: given program the latter.
+    error: float = 0.0
 
     @property
     def n_rules(self) -> int:
@@ -140,9 +144,11 @@ def learn_weighted_rules(
 
     The smallest set is taken whose validated loss is within one standard error
     of the least, the error being that of the difference of both, or within one
-    percent of what rules explain at all. Where the loss of the rules of a given
-    program is, these are taken instead; they were chosen on all rows, and their
-    weights alone are validated.
+    percent of what rules explain at all. Rules have fewer literals than they may
+    have where that lowers the validated loss. The rules of a given program, which were
+    chosen on all rows, are taken instead where each is found again without the rows
+    of any fold, and their loss, by weights learned without these rows, is not above the least by
+    more than that percent.
 
     Examples
     --------
@@ -177,9 +183,9 @@ class _Learning:
         sample = rows.drawn(most, rng)
         with limited(time_left().share(0.6)):
             validation = Validation.run(rows, config, rng)  # proposals come from all rows: it does without
-        search = config.search(validation.penalty if validation.folds else config.penalties[0])
+        search = validation.search
         most = validation.largest if validation.folds else config.max_rules
-        sets = Growing(sample, search, most, self._pool).upto(most)
+        sets = Growing(sample, search, most, self._pool(search.max_literals)).upto(most)
         given = self._given(sample)
         penalty = own = search.penalty
         if validation.folds:
@@ -193,6 +199,7 @@ class _Learning:
             if given is not None:
                 given = sample.fitted(given, own)
                 crisp = self._step(given, sample)
+            sure = True
             if validation.folds:
                 scores = [validation.scores(size, penalty) for size in range(len(sets))]
                 least = min((validation.labels.losses(each) for each in scores), key=validation.mean)
@@ -201,19 +208,21 @@ class _Learning:
                     for step, each in zip(steps, scores, strict=True)
                 ]
                 if crisp is not None and given is not None:
-                    crisp = _validated(crisp, validation.scores_of(given, given.penalty), validation, least)
-            chosen = self._choose(steps, crisp, validated=bool(validation.folds))
+                    said = validation.scores_of(given, given.penalty)
+                    crisp = _validated(crisp, said, validation, least, given=True)
+                    sure = crisp.within_error and validation.stability(given, sample, config) >= _STABLE
+            chosen = self._choose(steps, crisp if sure else None, validated=bool(validation.folds))
             if sample is not rows:  # rules were searched for on some rows; their weights are of all
                 whole = given if chosen is crisp and given is not None else sets[steps.index(chosen)]
                 again = self._step(rows.fitted(whole, whole.penalty), rows)
                 chosen = replace(chosen, rules=again.rules, train=again.train)
             return RulePath(tuple(steps), chosen, penalty, crisp)
 
-    @property
-    def _pool(self) -> tuple[Body, ...]:
+    def _pool(self, longest: int) -> tuple[Body, ...]:
+        """The bodies that were proposed, of so many literals at the most."""
         given = (self.proposals.pool, *self.proposals.programs)
         bodies = [body for codes in given if codes is not None for body in bodies_of(codes)]
-        return tuple(body for body in dict.fromkeys(bodies) if 0 < len(body) <= self.config.max_literals)
+        return tuple(body for body in dict.fromkeys(bodies) if 0 < len(body) <= longest)
 
     def _given(self, rows: Rows) -> RuleSet | None:
         """The rules of the given programs, without weights yet."""
@@ -249,10 +258,10 @@ class _Learning:
         return PathStep(made, Fit.of(made, scores, labels))
 
     def _choose(self, steps: Sequence[PathStep], crisp: PathStep | None, *, validated: bool) -> PathStep:
-        """The given program where it is near the best, else the smallest set that is."""
+        """The given program where that is to be taken, else the smallest set that is near the best."""
         labels = self.table.labels
         least = labels.totals.max() / labels.total if self.config.objective == "accuracy" else 0.0
-        if crisp is not None and crisp.within_error and crisp.train.accuracy >= least:
+        if crisp is not None and crisp.train.accuracy >= least:
             return crisp
         fair = [step for step in steps if step.train.accuracy >= least - 1e-12]
         if not validated:
@@ -261,8 +270,13 @@ class _Learning:
         return near[0] if near else min(fair, key=lambda step: step.excess)
 
 
-def _validated(step: PathStep, scores: Floats, validation: Validation, least: Floats) -> PathStep:
-    """The step with its fit to held-out rows, and how far their losses are above the least ones, [rows]."""
+def _validated(
+    step: PathStep, scores: Floats, validation: Validation, least: Floats, *, given: bool = False
+) -> PathStep:
+    """The step with its fit to held-out rows, and how far their losses are above the least ones, [rows].
+
+    Rules that are given were chosen on these rows, too, and get no allowance for chance.
+    """
     labels = validation.labels
     above = labels.losses(scores) - least
     mean = validation.mean(above)
@@ -271,5 +285,5 @@ def _validated(step: PathStep, scores: Floats, validation: Validation, least: Fl
     shares = labels.totals[labels.totals > 0] / labels.total
     unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
     little = _LITTLE * max(0.0, unexplained - validation.mean(least))
-    error = max(error, little)
+    error = little if given else max(error, little)
     return replace(step, validation=Fit.of(step.rules, scores, labels), excess=mean, error=error)

@@ -24,6 +24,11 @@ class RuleSet:
     penalty: float  #: on the squares of weights, with which they were learned
 
     @property
+    def pairs(self) -> set[tuple[Body, int]]:
+        """Every body with the output that it adds to."""
+        return set(zip(self.bodies, self.owners.tolist(), strict=True))
+
+    @property
     def n_literals(self) -> int:
         """The literals of all bodies."""
         return sum(map(len, self.bodies))

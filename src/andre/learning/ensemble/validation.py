@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from andre.arrays import Floats
 from andre.learning.ensemble.config import WeighingConfig
-from andre.learning.ensemble.growth import Growing
+from andre.learning.ensemble.growth import Growing, Growth
 from andre.learning.ensemble.likelihood import Labels
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
+from andre.learning.ensemble.search import SearchConfig
 from andre.limits import check, stage
 
 #: Penalties on the squares of weights that validation chooses among.
 _PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-#: Rule sets up to this size decide with which penalty rules are searched for.
+#: Rule sets up to this size decide by which search rules are found.
 _PILOT = 10
 #: Rule sets grow until the loss on rows held out has not fallen for so many sizes, and for half of the best
 #: size, which takes them past the next refinement of all rules.
@@ -35,18 +37,18 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Rows to learn from, rows held out, and the rule sets that grow on the former with each penalty."""
+    """Rows to learn from, rows held out, and the rule sets that grow on the former by each search."""
 
     train: Rows
     held_out: Rows
-    config: WeighingConfig
-    started: dict[float, Growing] = field(default_factory=dict)
+    most: int  #: rules of a set
+    started: dict[SearchConfig, Growing] = field(default_factory=dict)
 
-    def fold(self, penalty: float, size: int) -> Fold:
+    def fold(self, search: SearchConfig, size: int) -> Fold:
         """Rule sets of up to so many rules."""
-        if penalty not in self.started:
-            self.started[penalty] = Growing(self.train, self.config.search(penalty), self.config.max_rules)
-        return Fold(self.started[penalty].upto(size), self.train, self.held_out)
+        if search not in self.started:
+            self.started[search] = Growing(self.train, search, self.most)
+        return Fold(self.started[search].upto(size), self.train, self.held_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +56,15 @@ class Validation:
     """Held-out rows of all folds, and what rule sets of each size say of them."""
 
     folds: tuple[Fold, ...]
+    search: SearchConfig  #: by which rules were found
 
     @classmethod
     def run(cls, rows: Rows, config: WeighingConfig, rng: np.random.Generator) -> Validation:
         """Grow rule sets without one part of the rows after another, as long as there is time.
 
-        Small sets are grown with one penalty after another, as long as their loss on rows held out falls;
-        the one with the least loss goes on.
+        Small sets are grown with one penalty after another, then of shorter and shorter bodies, as long
+        as their loss on rows held out falls; what has the least loss goes on. On few rows, rules of one
+        literal often tell more of others than longer ones, which fit chance.
         """
         parts: list[_Part] = []
         most = config.most_rows(len(rows.bins.columns))
@@ -68,27 +72,36 @@ class Validation:
             for held_out in _parts(rows.labels, config, rng):
                 check()
                 own, other = (rows.part(shares).drawn(most, rng) for shares in (1 - held_out, held_out))
-                parts.append(_Part(own, other, config))
+                parts.append(_Part(own, other, config.max_rules))
+        longest = config.max_literals
         if not parts:
-            return cls(())
+            return cls((), config.search(config.penalties[0]))
         pilot = min(_PILOT, config.max_rules)
 
-        def least_loss(penalty: float) -> float:
-            grown = cls._grown(parts, penalty, pilot)
-            return grown.loss(grown.scores(grown.best_size, penalty))
+        @cache
+        def least_loss(search: SearchConfig) -> float:
+            grown = cls._grown(parts, search, pilot)
+            return grown.loss(grown.scores(grown.best_size, search.penalty))
 
-        best = descend(config.penalties, least_loss)
-        return cls._grown(parts, best, config.max_rules)
+        def penalty_for(literals: int, start: float) -> float:
+            return descend(config.penalties, lambda each: least_loss(config.search(each, literals)), start)
+
+        penalty = penalty_for(longest, config.penalties[0])
+        lengths = range(1, longest + 1)
+        literals = descend(lengths, lambda each: least_loss(config.search(penalty, each)), start=longest)
+        if literals < longest:
+            penalty = penalty_for(literals, penalty)
+        return cls._grown(parts, config.search(penalty, literals), config.max_rules)
 
     @classmethod
-    def _grown(cls, parts: Sequence[_Part], penalty: float, most: int) -> Validation:
+    def _grown(cls, parts: Sequence[_Part], search: SearchConfig, most: int) -> Validation:
         """Rule sets of up to so many rules, fewer where the loss on rows held out does not fall any more."""
         least, best = np.inf, 0
         for size in range(most + 1):
-            grown = cls(tuple(part.fold(penalty, size) for part in parts))
+            grown = cls(tuple(part.fold(search, size) for part in parts), search)
             if grown.largest < size:
                 break
-            loss = grown.loss(grown.scores(size, penalty))
+            loss = grown.loss(grown.scores(size, search.penalty))
             if loss < least:
                 least, best = loss, size
             elif size - best >= max(_PATIENCE, best / 2):
@@ -103,7 +116,7 @@ class Validation:
     @property
     def penalty(self) -> float:
         """The penalty on the squares of weights with which rules were searched for."""
-        return self.folds[0].sets[0].penalty
+        return self.search.penalty
 
     @cached_property
     def labels(self) -> Labels:
@@ -127,6 +140,17 @@ class Validation:
             known = rules.penalty == penalty and not again
             found.append(fold.held_out.scores(rules if known else fold.train.fitted(rules, penalty)))
         return np.concatenate(found)
+
+    def stability(self, rules: RuleSet, rows: Rows, config: WeighingConfig) -> float:
+        """The share of rules, chosen on all rows, that are found again without the held-out rows of a fold.
+
+        Each is looked for again given the others. One counts as found, too, if it is what looking for
+        rules again on all rows comes to: weights that add up may want another rule than a program does.
+        """
+        search = config.search(self.penalty, max(config.max_literals, *map(len, rules.bodies)))
+        known = rules.pairs | Growth(rows, search).looked_for_again(rules).pairs
+        found = [len(Growth(fold.train, search).looked_for_again(rules).pairs & known) for fold in self.folds]
+        return sum(found) / (len(rules.bodies) * len(found))
 
     def mean(self, losses: Floats) -> float:
         """The weighted mean over the held-out rows."""
@@ -154,8 +178,10 @@ class Validation:
 
 _FIELDS = ("weights", "counts")
 
+Value = TypeVar("Value", int, float)
 
-def descend(values: Sequence[float], loss: Callable[[float], float], start: float | None = None) -> float:
+
+def descend(values: Sequence[Value], loss: Callable[[Value], float], start: Value | None = None) -> Value:
     """The value with the least loss, where losses fall towards it from both sides.
 
     Parameters

@@ -185,6 +185,15 @@ class RuleClassifier(Saveable):
         kept = tuple(one for one in self.scores if one.split != name)
         return replace(self, program=program, scores=(*kept, judge_rules(self.rules, split)))
 
+    def confusion(self, rows: LabelledRows) -> Floats:
+        """The weight of rows of each class that are taken for each class, [true, decided]."""
+        split = self._split(rows, "new")
+        found = np.zeros((len(self.classes), len(self.classes)))
+        np.add.at(
+            found, (split.codes, self.rules.decide(self.rules.predict_proba(split.bins))), split.weights
+        )
+        return found
+
     def to_frame(self) -> DataFrame:
         """One row per rule and split: weight, class, rule, N_b, N_r, confidence, split; needs pandas."""
         frame = self.program.to_frame()
