@@ -15,7 +15,7 @@ from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
 from andre.facts import FactBase
 from andre.learning.callbacks import Callback
-from andre.learning.definitions import Recursion, learn_definition, recursive_program
+from andre.learning.definitions import learn_definition
 from andre.learning.from_examples import (
     Agreed,
     agreeing_program,
@@ -25,6 +25,7 @@ from andre.learning.from_examples import (
     wrongly_derived,
 )
 from andre.learning.plan import Plan
+from andre.learning.recursion import Recursion, recursive_program
 from andre.learning.results import Definition
 from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.logic import ORDERS, Constant, Literal, Program, Rule, Variable

@@ -14,7 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from andre.arrays import Bools, Floats
 from andre.census import Census
 from andre.errors import DataError
-from andre.evaluation import Confusion, CrispSample, Entailment, covers, entailment, literal_truth
+from andre.evaluation import (
+    Confusion,
+    CrispSample,
+    Entailment,
+    covers,
+    entailment,
+    literal_truth,
+    program_length,
+)
 from andre.facts import Background, FactBase, Key
 from andre.files import Saveable
 from andre.inference import Engine, Explanation, Model, explain, infer
@@ -166,6 +174,21 @@ class Result(Saveable):
         if table.shape[1] != self.space.m:
             raise DataError(f"the program reads {self.space.m} columns, and these rows have {table.shape[1]}")
         return covers(literal_truth(table), self.codes)
+
+
+def found_by_search(crisp: CrispSample, codes: Codes, config: Config) -> Result:
+    """The result of a search for a program, [rules, m], without runs of gradient descent."""
+    program, scores = judge(crisp.space.program(codes), [("train", crisp)])
+    return Result(
+        space=crisp.space,
+        config=config,
+        program=program,
+        length=program_length(crisp, codes),
+        empty_length=program_length(crisp, codes[:0]),
+        scores=scores,
+        weights=np.zeros((0, crisp.space.m, 3), dtype=np.float32),
+        proposed=codes[:0],
+    )
 
 
 def judge(program: Program, samples: Sequence[tuple[str, CrispSample]]) -> tuple[Program, tuple[Score, ...]]:

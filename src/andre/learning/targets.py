@@ -17,13 +17,15 @@ from andre.facts import Calibration, FactBase, Key, in_canonical_order
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
-from andre.learning.definitions import background_of, fits_tables, learn_definition
+from andre.learning.definitions import learn_definition
 from andre.learning.from_examples import learn_from_examples
 from andre.learning.inventing import learn_with_inventions, should_invent
+from andre.learning.judged_by import background_of, fits_tables
 from andre.learning.plan import Plan, with_background
 from andre.learning.reaching import learn_from_reach, needs_reach
 from andre.learning.results import Definition, TargetStore, Theory
-from andre.limits import Deadline, limited, sized_threads, stage, time_left
+from andre.learning.together import settle_together
+from andre.limits import Deadline, limited, stage, time_left
 from andre.logic import Program
 from andre.samples import Language, key_text, training_facts
 
@@ -107,6 +109,7 @@ def learn(
         if not definitions:  # there is nothing to hand back
             raise
     _refuse_nothing(definitions, skipped)
+    definitions |= learner.settled(definitions, named, out)
     ordered = [definitions[name] for name in named if name in definitions]
     background = (rule for rule in (*given.rules, *plan.known) if key_text(rule.head.key) not in named)
     theory = Theory(tuple(ordered), plan, skipped, Program(tuple(dict.fromkeys(background))), given.prolog)
@@ -225,6 +228,23 @@ class _Learner:
         except DataError as error:
             return _Refused(name, str(error))
 
+    def settled(
+        self, made: Mapping[str, Definition], languages: Mapping[str, Language], out: TargetStore | None
+    ) -> dict[str, Definition]:
+        """The definitions that are others where targets read one another."""
+        if (self.plan.mode, self.plan.semantics) != ("define", "exists") or self.calibration is not None:
+            return {}
+        found = settle_together(made, self.facts, languages, self.again)
+        changed = {name: one for name, one in found.items() if one is not made[name]}
+        for one in changed.values() if out is not None else ():
+            out.keep(one)
+        return changed
+
+    def again(self, name: str, language: Language) -> Definition | None:
+        """The rules of a target in another language than before; None where it cannot be learned in it."""
+        made = replace(self, callbacks=())(name, language)
+        return made if isinstance(made, Definition) else None
+
     def _learn(self, language: Language) -> Definition:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
@@ -300,11 +320,10 @@ class _Learner:
             )
         for callback in self.callbacks:
             callback.on_census(census)
-        with sized_threads(len(facts.constants) ** 3):
-            if at_fixpoint:
-                made = learn_definition(facts, language, census, plan, self.callbacks, stated=self.stated)
-            else:
-                made = learn_from_examples(census, language, plan, self.callbacks)
+        if at_fixpoint:
+            made = learn_definition(facts, language, census, plan, self.callbacks, stated=self.stated)
+        else:
+            made = learn_from_examples(census, language, plan, self.callbacks)
         if self.calibration is not None:
             notes.append(str(self.calibration))
         if made.revised:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Self
 
 import numpy as np
-import torch
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -17,7 +17,6 @@ from andre.census import Census
 from andre.learning import Callback, State
 from andre.limits import peak_megabytes
 from andre.logic import Program, counted, tell_count
-from andre.model import LOSSES
 from andre.report.words import rule_text
 
 #: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
@@ -87,6 +86,8 @@ class LiveProgress(Callback):
 
 def _terms(state: State) -> str:
     """The losses at the last look, each the mean over the runs that moved, and the memory in use."""
+    from andre.model import LOSSES  # noqa: PLC0415  (slow to load; where there is a look, it is loaded)
+
     said = []
     if state.history:
         for loss, line in zip(LOSSES, state.history[-1].losses, strict=True):
@@ -100,7 +101,8 @@ def _terms(state: State) -> str:
 def _memory() -> str:
     """The most memory that learning has taken: of the CUDA device where it uses one, and of the process."""
     said = []
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+    torch = sys.modules.get("torch")  # where it is not loaded, no device is in use
+    if torch is not None and torch.cuda.is_initialized():
         said.append(f"{torch.cuda.max_memory_allocated() / 2**20:,.0f} MB on the device")
     if (peak := peak_megabytes()) is not None:
         said.append(f"{peak:,.0f} MB")
