@@ -16,7 +16,7 @@ from andre.evaluation import CrispSample, Judge, Labels, ListedLabels, RuleBase,
 from andre.facts import FactBase, Key
 from andre.inference import TruthTables
 from andre.learning.callbacks import Callback
-from andre.learning.choose.agreement import choose_definition
+from andre.learning.choose.agreement import are_positives_apart, choose_definition
 from andre.learning.choose.consistent import shortest_consistent
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
@@ -154,7 +154,8 @@ class _Defining:
             return None, bodies
         with limited(time_left().share(_FOR_SEARCH)), stage("counting short bodies"):
             bodies = self.form.short_bodies()
-            if not recursive.all():
+            # Where all else may be true, long rules that are right about few examples mislead.
+            if not (recursive.all() or are_positives_apart(self.facts, self.plan, self.key)):
                 bodies = np.concatenate([self._grown(~recursive), bodies])
         choice: _Choice | None = None
         with limited(time_left().share(_FOR_SEARCH)), stage("choosing a definition without runs"):
