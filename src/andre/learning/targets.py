@@ -236,8 +236,9 @@ class _Learner:
             return {}
         found = settle_together(made, self.facts, languages, self.again)
         changed = {name: one for name, one in found.items() if one is not made[name]}
-        for one in changed.values() if out is not None else ():
-            out.keep(one)
+        if out is not None:
+            for one in changed.values():
+                out.keep(one)
         return changed
 
     def again(self, name: str, language: Language) -> Definition | None:

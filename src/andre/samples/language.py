@@ -408,9 +408,8 @@ class Language:
                 if not found and not any(name in {key[0], key_text(key)} for key in derived):
                     raise ConfigError(f"there is no relation {name} for bodies: check its name and arity")
                 keys.update(found)
-        keys -= {
-            key for key in keys if {_plain(key[0]), _plain(key_text(key))} & set(map(_plain, self.exclude))
-        }
+        without = set(map(_plain, self.exclude))
+        keys -= {key for key in keys if {_plain(key[0]), _plain(key_text(key))} & without}
         return [k for k in facts.relations if k in keys and k[1] and (self.recursion or k != target)]
 
     def _atoms(self, facts: FactBase, head: Atom, variables: tuple[Variable, ...]) -> Iterator[Atom]:
