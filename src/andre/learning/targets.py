@@ -22,7 +22,7 @@ from andre.learning.from_examples import learn_from_examples
 from andre.learning.inventing import learn_with_inventions, should_invent
 from andre.learning.judged_by import background_of, fits_tables
 from andre.learning.plan import Plan, with_background
-from andre.learning.reaching import learn_from_reach, needs_reach
+from andre.learning.reaching import learn_from_reach, needs_reach, settled_by_sums
 from andre.learning.results import Definition, TargetStore, Theory
 from andre.learning.together import settle_together
 from andre.limits import Deadline, limited, stage, time_left
@@ -252,7 +252,9 @@ class _Learner:
         with limited(Deadline.after(limit)) as watch:
             made = plain = self._stages(language)
             further = self._may_go_further(language)
-            if further and should_invent(plain, self.facts, self.plan):
+            if further and self.plan.widen and not len(made.program):
+                made = settled_by_sums(self.facts, self._wider(language), self.plan, self.callbacks) or made
+            if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
                 made = self._widened(made, language)
@@ -272,9 +274,13 @@ class _Learner:
             return False
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
+    def _wider(self, language: Language) -> Language:
+        """The language with more variables."""
+        return replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
+
     def _widened(self, made: Definition, language: Language) -> Definition:
         """The definition, or a better one by rules of more variables, with constants."""
-        wider = replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
+        wider = self._wider(language)
         found: Definition | None = None
         with limited(Deadline.after(_WIDENING)), stage("trying more variables"):
             found = learn_from_reach(self.facts, wider, self.plan, self.callbacks)

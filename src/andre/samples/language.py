@@ -104,6 +104,7 @@ _KINDS: dict[str, tuple[type, str]] = {
             "held_out",
             "unary_negatives",
             "cuts",
+            "arithmetic",
         ),
         (bool, "true or false"),
     ),
@@ -143,6 +144,9 @@ class Language:
     #: Whether numbers are compared with cuts that are found in the data, where rules are grown from what
     #: examples reach.
     cuts: bool = True
+    #: Whether sums of numbers, plus(A, B, C) where A + B = C, are tried where rules are grown from what
+    #: examples reach and all others make mistakes.
+    arithmetic: bool = True
     #: For each relation, which arguments must be bound before it is used (in) and which may not be (out).
     directions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     one_of_type: tuple[str, ...] = ()  #: types of which only the head has a variable
