@@ -221,7 +221,7 @@ class _Defining:
             np.array([covered, [0, 0]]), labels.totals, [program.n_literals, 0], [len(program), 0], m=space.m
         ).tolist()
         weak = None
-        if choice.agrees and length >= empty_length:
+        if choice.agrees and len(program) and length >= empty_length:
             rivals = [Program((*self.known, *rival)) for rival in choice.rivals]
             heads = unlabelled_heads(self.facts, self.language, closed=choice.closed)
             excess = length - empty_length

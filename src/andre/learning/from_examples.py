@@ -138,7 +138,7 @@ def learn_from_examples(
         pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(result.codes)),
         reason=None if len(result.program) else weighing.why_nothing(stopped_early(result)),
-        weak=weak,
+        weak=weak if len(result.program) else None,
     )
 
 
@@ -160,8 +160,8 @@ def _agreeing(
         covered = np.array([totals[0], 0.0])
         program, scores = judge(crisp.space.program(codes), [("train", crisp)])
         length = program_length(crisp, codes)
-    mistaken = len(result.program) and not is_trusted(length, result.length, result.empty_length)
-    if mistaken and selection.noise != 0:
+    others = result.length if len(result.program) else result.empty_length
+    if selection.noise != 0 and not is_trusted(length, others, result.empty_length):
         return result, None
     found = replace(result, program=program, length=length, scores=scores)
     if length < result.empty_length:

@@ -259,12 +259,17 @@ class _Learner:
             if further and made is plain and self.plan.widen and not len(made.program):
                 made = self._widened(made, language)
             made = replace(made, seconds=time.monotonic() - began)
-        if not watch.cut:
+        if not watch.cut or (made.flawless and len(made.program) and not watch.deadline.passed):
             return made
         result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
-        reached = "was reached" if watch.deadline.passed else "left too little time for some stages"
-        whose = f"the time limit of {limit:g} s" if limit is not None else "the limit of a stage"
-        note = f"{whose} {reached}, so this is the best so far; cut short: {', '.join(watch.cut)}"
+        stages = ", ".join(watch.cut)
+        if limit is not None and watch.deadline.passed:
+            note = (
+                f"the time limit of {limit:g} s was reached, so this is the best so far; cut short: {stages}"
+            )
+        else:  # each stage has a share of the time, so that others have some
+            more = "" if limit is None else f" of the {limit:g} s: a higher limit may find more"
+            note = f"cut short when their share of the time was over{more}: {stages}"
         return replace(made, result=result, notes=(*made.notes, note))
 
     def _may_go_further(self, language: Language) -> bool:

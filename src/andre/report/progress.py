@@ -129,19 +129,19 @@ class TargetLines(Callback):
 
     def __init__(self, targets: int = 1) -> None:
         self.console = Console(stderr=True, highlight=False)
-        self._targets, self._done = targets, 0
+        self._targets, self._done, self._counted = targets, 0, ""
 
     def on_census(self, census: Census) -> None:
-        """How large the task is."""
+        """How large the task is, where that is not what was said last."""
         drawn = "" if census.sampled is None else f", seen by {census.sampled:,} of them"
         positive, negative = (tell_count(weight, ",") for weight in (census.positive, census.negative))
-        self.console.print(
-            Text(
-                f"andre: {census.space.head}: {census.groundings:,} groundings, {census.distinct:,} distinct "
-                f"rows, {positive} positive and {negative} negative examples{drawn}"
-            ),
-            soft_wrap=True,
+        said = (
+            f"andre: {census.space.head}: {census.groundings:,} groundings, {census.distinct:,} distinct "
+            f"rows, {positive} positive and {negative} negative examples{drawn}"
         )
+        if said != self._counted:
+            self.console.print(Text(said), soft_wrap=True)
+        self._counted = said
 
     def on_target(self, target: str, program: Program, seconds: float) -> None:
         """What became of it."""

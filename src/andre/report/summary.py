@@ -14,7 +14,7 @@ from rich.text import Text
 from andre.arrays import Bools, Floats
 from andre.completion import Completion
 from andre.errors import DataError
-from andre.learning import Result, RuleClassifier, Theory, Weak
+from andre.learning import Definition, Result, RuleClassifier, Theory, Weak
 from andre.logic import Atom, Program, Rule, counted, tell_count, to_prolog
 from andre.report.weighted import (
     classifier_listing,
@@ -102,13 +102,30 @@ def remarks(run: Run, target: str | None = None) -> list[str]:
     for definition in chosen:
         if definition.reason:
             lines.append(f"{definition.target}: no rule, because {definition.reason}")
-        if definition.weak:
+        elif line := _left_over(definition):
+            lines.append(f"{definition.target}: {line}")
+        if definition.weak and len(definition.program):
             lines.append(f"{definition.target}: weak: {definition.weak}")
         if definition.result.stopped == "interrupted":
             lines.append(f"{definition.target}: stopped by Ctrl-C, so this is the best so far")
     if target is None:
         lines += [f"{name} was left out: {reason}" for name, reason in run.skipped.items()]
     return lines
+
+
+def _left_over(definition: Definition) -> str | None:
+    """What the program as a whole gets wrong of the examples that it was learned from; None: nothing."""
+    counts = definition.confusion
+    positives = counts.true_positives + counts.false_negatives
+    negatives = counts.false_positives + counts.true_negatives
+    if definition.flawless or not positives:
+        return None
+    line = (
+        f"{counts.true_positives:,} of {positives:,} positive examples are derived, and "
+        f"{counts.false_positives:,} of {negatives:,} negative ones"
+    )
+    clean = definition.result.config.selection.noise != 0 and not counts.false_positives
+    return f"{line}; if no label is wrong, --noise 0 asks for all" if clean else line
 
 
 def _by_target(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
