@@ -10,14 +10,12 @@ from statistics import fmean
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import torch
 
+from andre.arrays import Bools
 from andre.errors import LogicError
-from andre.evaluation import description_length
-from andre.evaluation.fixpoint import RuleBase
+from andre.evaluation import RuleBase, description_length
 from andre.facts import CLASSICAL_TASKS, TASKS, Calibration, FactBase, Key, noisy, probabilistic
-from andre.inference import infer
-from andre.inference.truth_tables import TruthTables
+from andre.inference import TruthTables, infer
 from andre.learning import Beliefs, Definition, Reviser, background_of, labels_of, learn
 from andre.logic import Program
 from andre.samples import Language
@@ -133,7 +131,7 @@ def judge(program: Program, facts: FactBase, target: Key) -> float:
     relation = facts.relations[target]
     truth = np.zeros(tuple(model.shape), dtype=np.bool_)
     truth[tuple(relation.codes.T)] = True
-    return float((model.numpy() == truth).mean()) if total else 0.0
+    return float((model == truth).mean()) if total else 0.0
 
 
 def flaws(program: Program, facts: FactBase, target: Key) -> Iterator[str]:
@@ -160,11 +158,11 @@ def flaws(program: Program, facts: FactBase, target: Key) -> Iterator[str]:
         if any(args.count(variable) < 2 for variable in rule.auxiliary_variables):
             yield f"rule {number} has a variable that occurs once"
         others = Program(tuple(other for place, other in enumerate(program, start=1) if place != number))
-        if torch.equal(_model(others, facts, target)[0], model):
+        if np.array_equal(_model(others, facts, target)[0], model):
             yield f"rule {number} is redundant"
 
 
-def _model(program: Program, facts: FactBase, target: Key) -> tuple[torch.Tensor, bool]:
+def _model(program: Program, facts: FactBase, target: Key) -> tuple[Bools, bool]:
     """What a program derives from the background, [N, ...], and whether nothing stays undecided."""
     background = background_of(facts, target)
     if any(rule.head.key != target for rule in program):
@@ -174,16 +172,16 @@ def _model(program: Program, facts: FactBase, target: Key) -> tuple[torch.Tensor
     return models[0], bool(total[0])
 
 
-def _engine_model(program: Program, background: FactBase, target: Key) -> tuple[torch.Tensor, bool]:
+def _engine_model(program: Program, background: FactBase, target: Key) -> tuple[Bools, bool]:
     """The same of a program that defines more than the target, by an engine."""
     model = np.zeros((len(background.constants),) * target[1], dtype=np.bool_)
     try:
         derived = infer(program, background).derived.relations.get(target)
     except LogicError:
-        return torch.from_numpy(model), False
+        return model, False
     if derived is not None:
         model[tuple(derived.codes.T)] = True
-    return torch.from_numpy(model), True
+    return model, True
 
 
 def _length(program: Program, facts: FactBase, definition: Definition) -> float:

@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import torch
 
+from andre.arrays import Bools
 from andre.census import Census, head_domains, take_census
-from andre.evaluation import CrispSample
-from andre.evaluation.fixpoint import RuleBase
+from andre.evaluation import CrispSample, RuleBase
 from andre.facts import TASKS, FactBase
-from andre.inference.truth_tables import TruthTables
+from andre.inference import TruthTables
 from andre.learning import (
     Callback,
     Config,
@@ -134,10 +133,10 @@ class Examples:
         self.crisp = CrispSample.of(self.census.to_sample())
         relation = facts.relations[self.key]
         shape = (len(facts.constants),) * self.key[1]
-        self._truth = torch.zeros(shape, dtype=torch.bool)
-        self._truth[tuple(torch.as_tensor(relation.codes.T.astype(np.int64)))] = True
+        self._truth = np.zeros(shape, dtype=np.bool_)
+        self._truth[tuple(relation.codes.T)] = True
         domains = head_domains(facts, language, "rows")
-        self._heads = torch.zeros(shape, dtype=torch.bool)
+        self._heads = np.zeros(shape, dtype=np.bool_)
         self._heads[np.ix_(*domains)] = True
         self._rules = RuleBase(TruthTables.of(background_of(facts, self.key)), self.key)
 
@@ -148,7 +147,7 @@ class Examples:
 
     def decided(self, program: Program) -> float:
         """The share of head atoms that a program decides rightly in one step."""
-        return float((self._derived(program) == self._truth)[self._heads].float().mean())
+        return float((self._derived(program) == self._truth)[self._heads].mean())
 
     def measure(self, program: Program) -> Shares:
         """How much a program gets right."""
@@ -156,7 +155,7 @@ class Examples:
         counts = self.crisp.body_counts(codes)
         sound = counts[:, 0] >= _SOUND * np.maximum(counts.sum(axis=1), 1)
         kept = Program(tuple(rule for rule, good in zip(program, sound, strict=True) if good))
-        positives = self._derived(kept)[self._truth].float().mean()
+        positives = self._derived(kept)[self._truth].mean()
         return Shares(
             rows=self.crisp.accuracy(codes),
             positives=float(positives),
@@ -164,9 +163,9 @@ class Examples:
             fixpoint=judge(program, self.facts, self.key),
         )
 
-    def _derived(self, program: Program) -> torch.Tensor:
+    def _derived(self, program: Program) -> Bools:
         """What a program derives in one step, reading the facts of the target."""
-        return self._rules.steps(tuple(map(self._rules.add, program)), self._truth).any(dim=0)
+        return np.asarray(self._rules.steps(tuple(map(self._rules.add, program)), self._truth).any(axis=0))
 
 
 class _Keeper(Callback):

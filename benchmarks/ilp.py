@@ -13,6 +13,7 @@ from andre.errors import AndreError, DataError
 from andre.evaluation import Confusion
 from andre.facts import FEW_TASKS, read_facts
 from andre.learning import learn
+from andre.limits import clocked_by, cpu_seconds
 from benchmarks import BENCHMARKS, Tick, parse_names, silent
 from benchmarks.classical import Outcome as Recovery
 from benchmarks.classical import Trial, attempt
@@ -21,8 +22,8 @@ from benchmarks.popper import POPPER, POPPER_NOTE
 from benchmarks.processes import run_all, run_limited
 from benchmarks.report import Report, Table, mark, seed_range, share
 
-#: Seconds that a task may take, and after which its process is ended though it goes on.
-LIMIT, _GRACE = 60, 30
+#: Seconds of one core that a task may take, and seconds of the clock after which its process is ended.
+LIMIT, _ENDED = 60, 900
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,15 @@ def learn_folder(source: Source) -> Outcome:
     Only examples that are stated are judged, positive and negative: what a folder without negative
     examples leaves open is not counted.
     """
-    began = time.perf_counter()
+    began = cpu_seconds()
     try:
-        facts = read_facts(source.train)
-        theory = learn(facts, source.target, seed=0, time_limit=LIMIT)
+        with clocked_by(cpu_seconds):  # others may compute on the same machine
+            facts = read_facts(source.train)
+            theory = learn(facts, source.target, seed=0, time_limit=LIMIT)
     except AndreError as error:
         trouble = " ".join(str(error).replace(f"{source.train}/", "").split())
-        return Outcome(source.task, source.place, seconds=time.perf_counter() - began, trouble=trouble)
-    seconds = time.perf_counter() - began
+        return Outcome(source.task, source.place, seconds=cpu_seconds() - began, trouble=trouble)
+    seconds = cpu_seconds() - began
     reasons = [made.reason for made in theory if made.reason is not None]
     found = Outcome(
         source.task,
@@ -112,10 +114,10 @@ def attempt_fold(fold: Fold) -> Outcome:
             made = mutagenesis(root, Path(scratch), fold.place)
         else:
             made = stated(root / fold.task, Path(scratch), fold.place, fold.folds)
-        found = run_limited(learn_folder, made, LIMIT + _GRACE)
+        found = run_limited(learn_folder, made, _ENDED)
     if found is None:
-        trouble = f"still at it after {LIMIT + _GRACE} s, and was ended"
-        return Outcome(fold.task, fold.place, seconds=float(LIMIT + _GRACE), trouble=trouble)
+        trouble = f"still at it after {_ENDED} s, and was ended"
+        return Outcome(fold.task, fold.place, seconds=float(_ENDED), trouble=trouble)
     return found
 
 
@@ -236,7 +238,7 @@ _PROTOCOL = (
     "mean of the shares of positives and of negatives that are right. *Solved* means all training "
     "examples; of noisy and drawn tasks, the goal: zendo2-10 and dropk-20 95% held out, amine 76%, pte "
     "64% balanced, mutagenesis and molecules 88%, trains and families 100%, krk 99%. *s* is the time of "
-    "reading and learning."
+    "reading and learning, in seconds of one core, by which the limit is counted too."
 )
 
 

@@ -32,8 +32,9 @@ All else is imported from its room, such as `andre.census`, in the order in whic
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from andre.lazy import lazily
 
 __version__ = "0.1.0"
 
@@ -52,10 +53,9 @@ _ROOMS = {
     "andre.nn": ("RuleLayer",),
     "andre.samples": ("Language", "Sample"),
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 # Without the classifier: a star import must work where scikit-learn is not installed.
-__all__ = [name for name in _ROOM_OF if name != "AndreClassifier"]
+__all__ = [name for names in _ROOMS.values() for name in names if name != "AndreClassifier"]
 
 
 if TYPE_CHECKING:  # the same names again, for type checkers and editors
@@ -85,12 +85,7 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from andre.samples import Language as Language
     from andre.samples import Sample as Sample
 else:
-
-    def __getattr__(name: str) -> Any:
-        if name not in _ROOM_OF:
-            raise AttributeError(f"module 'andre' has no attribute {name!r}")
-        room = importlib.import_module(_ROOM_OF[name])
-        return room if _ROOM_OF[name] == f"andre.{name}" else getattr(room, name)
+    __getattr__ = lazily(__name__, _ROOMS)
 
     def __dir__() -> list[str]:
-        return sorted({"__version__", *_ROOM_OF})
+        return sorted({"__version__", *__all__, "AndreClassifier"})

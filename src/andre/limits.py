@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from types import FrameType
 
@@ -100,11 +100,36 @@ class Watch:
 
 _NEVER = Deadline(math.inf)
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_clock: ContextVar[Callable[[], float]] = ContextVar("clock", default=time.monotonic)
 
 
 def now() -> float:
     """The clock that deadlines are read from, in seconds."""
-    return time.monotonic()
+    return _clock.get()()
+
+
+@contextmanager
+def clocked_by(clock: Callable[[], float]) -> Iterator[None]:
+    """Read the deadlines that are set inside from another clock, such as `cpu_seconds`.
+
+    Examples
+    --------
+    >>> with clocked_by(iter([0.0, 1.0, 5.0]).__next__):
+    ...     deadline = Deadline.after(3)
+    ...     deadline.passed, deadline.passed
+    (False, True)
+    """
+    token = _clock.set(clock)
+    try:
+        yield
+    finally:
+        _clock.reset(token)
+
+
+def cpu_seconds() -> float:
+    """What this process and those that it has waited for have computed so far, whoever else computes."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 @contextmanager
@@ -183,15 +208,24 @@ def interrupting(stop: Callable[[], object]) -> Iterator[None]:
     if deadline.left == math.inf:
         yield
         return
-    timer = threading.Timer(deadline.left, stop)
-    timer.start()
+    over, context = threading.Event(), copy_context()
+
+    def wait() -> None:
+        while (left := deadline.left) > 0:
+            if over.wait(left):  # a clock of its own may be slower than the time that is waited
+                return
+        stop()
+
+    thread = threading.Thread(target=context.run, args=(wait,), daemon=True)
+    thread.start()
     try:
         yield
     except Exception:
         check()
         raise
     finally:
-        timer.cancel()
+        over.set()
+        thread.join()
 
 
 def late(name: str) -> bool:

@@ -7,15 +7,15 @@ from itertools import product
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from andre.arrays import Bools
 from andre.errors import LogicError
-from andre.evaluation.fixpoint import Labels, RuleBase
+from andre.evaluation import Labels, RuleBase
 from andre.facts import TASKS, FactBase, World
-from andre.inference import infer
-from andre.inference.truth_tables import TruthTables
+from andre.inference import Table, TruthTables, contraction, infer
+from andre.inference.contraction import multiplied
 from andre.logic import Atom, Constant, Literal, Program, Rule, Variable, parse_atom, parse_rule
 
 VALUES = [Constant("a"), Constant("b c"), Constant(1), Constant(2.5), Constant(-3)]
@@ -86,8 +86,8 @@ def _key(program: Program) -> tuple[str, int]:
     return head.predicate, head.arity
 
 
-def written(model: torch.Tensor, facts: FactBase) -> set[Atom]:
-    places = model.nonzero().tolist()
+def written(model: Bools, facts: FactBase) -> set[Atom]:
+    places = np.argwhere(model).tolist()
     return {Atom("h", tuple(Constant(facts.constants[code]) for code in place)) for place in places}
 
 
@@ -120,7 +120,7 @@ def test_one_step_is_what_a_rule_derives_from_a_model(case: tuple[FactBase, Atom
     base = RuleBase(TruthTables.of(facts), ("h", head.arity))
     numbers = tuple(dict.fromkeys(base.add(rule) for rule in found))
     rng = np.random.default_rng(len(facts))
-    model = torch.as_tensor(rng.random(base.shape) < 0.4)
+    model = rng.random(base.shape) < 0.4
     steps = base.steps(numbers, model)
     # The model stands under another name, so that nothing is derived from what is derived.
     stated = [replace(atom, predicate="h_before") for atom in written(model, facts)]
@@ -141,7 +141,7 @@ def test_a_large_block_is_cut() -> None:
         base.models([tuple(map(base.add, truth.rules[:size])) for size in range(len(truth) + 1)])
         for base in (RuleBase(tables, ("connectedness", 2)), RuleBase(tables, ("connectedness", 2), block=1))
     )
-    assert torch.equal(models, again)
+    assert np.array_equal(models, again)
     assert total.tolist() == whole.tolist() == [True] * (len(truth) + 1)
 
 
@@ -161,13 +161,12 @@ def test_no_product_has_more_than_two_dimensions_where_two_do(
     rule = parse_rule(f"h(X,Y) :- {text}.")
     body = TruthTables.of(facts).body(rule)
     widest = []
-    einsum = torch.einsum
 
-    def watched(how: str, *tables: torch.Tensor) -> torch.Tensor:
+    def watched(how: str, *tables: Table) -> Table:
         widest.append(len(how.split("->")[1]))
-        return einsum(how, *tables)
+        return multiplied(how, *tables)
 
-    monkeypatch.setattr(torch, "einsum", watched)
+    monkeypatch.setattr(contraction, "multiplied", watched)
     derived = body.derives()
     assert max(widest) <= 2
     assert written(derived, facts) == by_engine(Program((rule,)), facts)
@@ -176,7 +175,7 @@ def test_no_product_has_more_than_two_dimensions_where_two_do(
 def test_labels_are_counted_per_model() -> None:
     positive = np.array([[True, False], [False, True]])
     labels = Labels(positive, np.array([[False, True], [False, False]]))  # one atom is no example
-    derived = torch.tensor([[[True, True], [True, False]], [[False, False], [True, True]]])
+    derived = np.array([[[True, True], [True, False]], [[False, False], [True, True]]])
     assert labels.totals.tolist() == [2, 1]
     assert labels.counts(derived).tolist() == [[1, 1], [1, 0]]
 

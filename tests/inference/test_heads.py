@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,9 +11,8 @@ from tests.inference.strategies import CONSTANTS, base, crisp_facts, free_headed
 
 from andre.facts import FactBase
 from andre.facts.bias import Bias
-from andre.inference import BodyEvaluator, Explainer, infer
+from andre.inference import BodyEvaluator, Explainer, TruthTables, infer
 from andre.inference.bodies import Limits
-from andre.inference.truth_tables import TruthTables
 from andre.logic import (
     Atom,
     Constant,
@@ -97,7 +97,7 @@ def test_evaluators_of_bodies_derive_the_same_as_engines(rule: Rule, facts: dict
         for row in found.heads.tolist():
             if max(row) < len(known.constants):
                 assert Atom("w", tuple(Constant(names[code]) for code in row)) in heads
-    derived = TruthTables.of(known).body(rule).derives().nonzero().tolist()
+    derived = np.argwhere(TruthTables.of(known).body(rule).derives()).tolist()
     inside = {atom for atom in heads if all(known.code(arg.value) is not None for arg in atom.args)}  # type: ignore[union-attr]
     assert atoms_of(rule, known, derived) == inside
 

@@ -298,6 +298,7 @@ class _Tests:
         if len(present) < 2:
             return
         numbers = self._numbers[present]
+        counts = bool((numbers == np.rint(numbers)).all())  # a whole number may be one to name
         if self.language.cuts and not np.isnan(numbers).any() and len(present) > _FEW:
             given = self.near.get(slot.variable, ())
             for cut in _cuts(self._numbers[values[values != NOTHING]], given):
@@ -306,7 +307,9 @@ class _Tests:
                     yield Candidate(
                         Atom(sign, (slot.variable, constant)), (slot,), _Cut(self._numbers, cut, sign)
                     )
-        elif self._may_hold_constants(view, slot, present):
+            if not counts:
+                return
+        if self._may_hold_constants(view, slot, present):
             for code in self._telling_constants(view.owners, values, present):
                 value = self.facts.constants[code]
                 yield Candidate(Atom("=", (slot.variable, Constant(value))), (slot,), _Is(code))

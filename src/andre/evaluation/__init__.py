@@ -1,8 +1,7 @@
 """Judging programs and rules: coverage of samples, description length, entailment, evidence, ranks.
 
-Recursive programs are judged at their fixpoint by a `Judge`: `JoinJudge`, by joins,
-or that of `andre.evaluation.fixpoint`, on truth tables, which needs torch and is
-imported by its own path.
+Recursive programs are judged at their fixpoint by a `Judge`: `TableJudge`, on truth tables over few
+constants, or `JoinJudge`, by joins.
 """
 
 from andre.evaluation.crisp import CrispSample, Extents, covers, literal_truth, union
@@ -14,6 +13,7 @@ from andre.evaluation.description import (
     program_length,
 )
 from andre.evaluation.entailment import Confusion, Entailment, Misjudged, Shares, entailment
+from andre.evaluation.fixpoint import Labels, RuleBase, TableJudge
 from andre.evaluation.joined_fixpoint import JoinedRules, JoinJudge, JoinLimits
 from andre.evaluation.judging import AtomKeys, Judge, ListedLabels, Verdicts
 from andre.evaluation.probabilities import area_under_curve, calibration_error, mean_area_under_curve
@@ -43,6 +43,7 @@ __all__ = [
     "JoinLimits",
     "JoinedRules",
     "Judge",
+    "Labels",
     "ListedLabels",
     "Misjudged",
     "Mistakes",
@@ -50,7 +51,9 @@ __all__ = [
     "Policy",
     "RankReport",
     "Ranks",
+    "RuleBase",
     "Shares",
+    "TableJudge",
     "Verdicts",
     "all_but_drawn",
     "area_under_curve",

@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from andre.arrays import Floats
 from andre.evaluation.crisp import CrispSample, union
@@ -91,6 +90,13 @@ def _stirling(x: Floats) -> Floats:
     return series
 
 
+def _log_factorial(whole: ArrayLike) -> Floats:
+    """ln(x!) of whole numbers of which few differ, [...]."""
+    x = np.asarray(whole)
+    distinct, place = np.unique(x, return_inverse=True)
+    return np.array([math.lgamma(number + 1) for number in distinct.tolist()])[place].reshape(x.shape)
+
+
 def _log(x: Floats) -> Floats:
     """The logarithm, 0 at 0, where it is multiplied by 0."""
     return np.asarray(np.log(x, out=np.zeros_like(x), where=x > 0))
@@ -152,7 +158,7 @@ def program_cost(n_literals: ArrayLike, n_rules: ArrayLike, m: int) -> Floats:
     """
     literals, rules = np.asarray(n_literals), np.asarray(n_rules)
     # A program is a set of rules: of the orders in which they could be written, none says anything.
-    cost: Floats = literals * math.log(2 * m) + rules * math.log(2) - gammaln(rules + 1.0)
+    cost: Floats = literals * math.log(2 * m) + rules * math.log(2) - _log_factorial(rules)
     return cost
 
 

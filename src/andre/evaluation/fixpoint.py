@@ -8,14 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from andre.arrays import Bools, Floats
+from andre.arrays import Bools, Floats, Ints
 from andre.evaluation.judging import Affordable, Judge, ListedLabels, Verdicts
 from andre.facts import Key
-from andre.inference import alternating_fixpoint
-from andre.inference.truth_tables import Body, Given, TruthTables
+from andre.inference import Body, Given, Table, TruthTables, alternating_fixpoint
 from andre.limits import check
 from andre.logic import Rule
 
@@ -47,21 +44,21 @@ class Labels:
         """How many examples are true and how many false, as is expected, [2]."""
         return np.array([self.positive.sum(), self.negative.sum()], dtype=np.float64)
 
-    def without(self, settled: Tensor) -> Labels:
+    def without(self, settled: Bools) -> Labels:
         """The labels of all atoms but those that are settled, [N, ...]."""
-        others = ~settled.numpy().astype(np.bool_)
-        return Labels(self.positive * others, self.negative * others)
+        return Labels(self.positive * ~settled, self.negative * ~settled)
 
-    def counts(self, derived: Tensor) -> Floats:
+    def counts(self, derived: Bools) -> Floats:
         """How many true and false examples each of P models holds, as is expected, [P, 2]."""
-        return np.asarray((derived.flatten(1).to(self._weights.dtype) @ self._weights).double().numpy())
+        flat = derived.reshape(len(derived), self.positive.size).astype(self._weights.dtype)
+        return np.asarray(flat @ self._weights, dtype=np.float64)
 
     @cached_property
-    def _weights(self) -> Tensor:
+    def _weights(self) -> Table:
         """Both as columns, [N * ..., 2]; in single precision where sums are exact in it."""
         weights = np.stack((self.positive.ravel(), self.negative.ravel()), axis=1)
         whole = (weights == np.rint(weights)).all() and len(weights) < 2**24
-        return torch.as_tensor(weights, dtype=torch.float32 if whole else torch.float64)
+        return weights.astype(np.float32 if whole else np.float64)
 
 
 class RuleBase:
@@ -90,7 +87,7 @@ class RuleBase:
     >>> base = rules.add(parse_rule("path(X,Y) :- edge(X,Y)."))
     >>> step = rules.add(parse_rule("path(X,Y) :- edge(X,Z), path(Z,Y)."))
     >>> models, total = rules.models([(base,), (base, step)])
-    >>> models.sum((1, 2)).tolist(), total.tolist()
+    >>> models.sum(axis=(1, 2)).tolist(), total.tolist()
     ([3, 6], [True, True])
     """
 
@@ -101,7 +98,7 @@ class RuleBase:
         self.rules: list[Rule] = []
         self._bodies: list[Body] = []
         self._known: dict[Rule, int] = {}
-        self._derived: dict[int, Tensor] = {}  #: what rules without the target derive, [N, ...]
+        self._derived: dict[int, Bools] = {}  #: what rules without the target derive, [N, ...]
         #: The same rules where one half is enough; None: no fact has it, and they would derive the same.
         self._weaker = (
             None if tables.weaker is None else RuleBase(tables.weaker, target, revisable, block=block)
@@ -127,14 +124,19 @@ class RuleBase:
         return (self.tables.n,) * self.target[1]
 
     @property
+    def _axes(self) -> tuple[int, ...]:
+        """The axes of a table of the target for each of several programs."""
+        return tuple(range(1, self.target[1] + 1))
+
+    @property
     def at_once(self) -> int:
         """How many programs are evaluated together."""
         numbers: int = self.tables.n ** max(3, self.target[1])
         return max(1, self._block // numbers)
 
     def models(
-        self, programs: Sequence[tuple[int, ...]], background: Mapping[Key, Tensor] | None = None
-    ) -> tuple[Tensor, Bools]:
+        self, programs: Sequence[tuple[int, ...]], background: Mapping[Key, Bools] | None = None
+    ) -> tuple[Bools, Bools]:
         """The well-founded models of programs, [P, N, ...], and whether each leaves nothing undefined.
 
         Programs are computed together, by the alternating fixpoint where one
@@ -145,20 +147,20 @@ class RuleBase:
         background
             For each program, where the atoms of every revisable relation hold, [P, N, ...].
         """
-        found, total = [torch.zeros((0, *self.shape), dtype=torch.bool)], [np.zeros(0, dtype=np.bool_)]
+        found, total = [np.zeros((0, *self.shape), dtype=np.bool_)], [np.zeros(0, dtype=np.bool_)]
         step = self.at_once
         for at in range(0, len(programs), step):
             some = {key: Given.crisp(table[at : at + step]) for key, table in (background or {}).items()}
             model, whole = self._models(programs[at : at + step], some)
             found.append(model)
             total.append(whole)
-        return torch.cat(found), np.concatenate(total)
+        return np.concatenate(found), np.concatenate(total)
 
-    def false(self, program: tuple[int, ...], model: Tensor) -> Tensor:
+    def false(self, program: tuple[int, ...], model: Bools) -> Bools:
         """Where the negation of the target holds in the model of a program, [N, ...]: not at one half."""
         return ~(model if self._weaker is None else self._weaker._least([program], ~model[None], {})[0])
 
-    def steps(self, program: tuple[int, ...], model: Tensor, false: Tensor | None = None) -> Tensor:
+    def steps(self, program: tuple[int, ...], model: Bools, false: Bools | None = None) -> Bools:
         """What each rule of a program derives in one step from a model, [rules, N, ...].
 
         Parameters
@@ -167,13 +169,13 @@ class RuleBase:
             Where the negation of the target holds; by default wherever the model does not.
         """
         denied = ~model if false is None else false
-        given = {self.target: Given(model[None].float(), denied[None].float())}
-        found = [self._derive(rule, given).expand(1, *self.shape) for rule in program]
-        return torch.cat([torch.zeros((0, *self.shape), dtype=torch.bool), *found])
+        given = {self.target: Given(model[None].astype(np.float32), denied[None].astype(np.float32))}
+        found = [np.broadcast_to(self._derive(rule, given), (1, *self.shape)) for rule in program]
+        return np.concatenate([np.zeros((0, *self.shape), dtype=np.bool_), *found])
 
     def _models(
         self, programs: Sequence[tuple[int, ...]], background: Mapping[Key, Given]
-    ) -> tuple[Tensor, Bools]:
+    ) -> tuple[Bools, Bools]:
         model, total = self._least(programs, None, background), np.ones(len(programs), dtype=np.bool_)
         chosen = [
             place
@@ -181,52 +183,52 @@ class RuleBase:
             if any(self._bodies[rule].negates(self.target) for rule in program)
         ]
         if chosen:
-            some, index = [programs[place] for place in chosen], torch.as_tensor(chosen)
+            some, index = [programs[place] for place in chosen], np.array(chosen)
             theirs = {key: table.take(index) for key, table in background.items()}
             # What is above one half reads negation from what is at least one half, and the other way round.
             levels = [self] if self._weaker is None else [self, self._weaker]
-            nothing = torch.zeros((len(levels), len(some), *self.shape), dtype=torch.bool)
+            nothing = np.zeros((len(levels), len(some), *self.shape), dtype=np.bool_)
 
-            def least(true: Tensor | None) -> Tensor:
-                against = (nothing if true is None else true).flip(0)
+            def least(true: Bools | None) -> Bools:
+                against = (nothing if true is None else true)[::-1]
                 pairs = zip(levels, against, strict=True)
-                return torch.stack([level._least(some, ~other, theirs) for level, other in pairs])
+                return np.stack([level._least(some, ~other, theirs) for level, other in pairs])
 
-            lower, upper = alternating_fixpoint(least, torch.equal)
+            lower, upper = alternating_fixpoint(least, np.array_equal)
             model[index] = lower[0]
-            total[chosen] = (lower == upper).flatten(2).all(2).all(0).numpy()
+            total[chosen] = (lower == upper).all(axis=(0, *(axis + 1 for axis in self._axes)))
         return model, total
 
     def _least(
-        self, programs: Sequence[tuple[int, ...]], false: Tensor | None, background: Mapping[Key, Given]
-    ) -> Tensor:
+        self, programs: Sequence[tuple[int, ...]], false: Bools | None, background: Mapping[Key, Given]
+    ) -> Bools:
         """Least models where negations of the target are read from `false`, [P, N, ...]; None: all fail."""
-        model = torch.zeros((len(programs), *self.shape), dtype=torch.bool)
+        model = np.zeros((len(programs), *self.shape), dtype=np.bool_)
         users: dict[int, list[int]] = {}
         for place, program in enumerate(programs):
             for rule in program:
                 users.setdefault(rule, []).append(place)
-        again: dict[int, Tensor] = {}
+        again: dict[int, Ints] = {}
         for rule, places in users.items():
-            index = torch.as_tensor(places)
+            index = np.array(places)
             if self.is_recursive(rule):
                 again[rule] = index
             else:
                 model[index] |= self._derive(rule, {key: t.take(index) for key, t in background.items()})
-        moving = torch.ones(len(programs), dtype=torch.bool)
-        while bool(moving.any()) and again:
-            before = model.clone()
+        moving = np.ones(len(programs), dtype=np.bool_)
+        while moving.any() and again:
+            before = model.copy()
             for rule, whose in again.items():
                 index = whose[moving[whose]]
                 if len(index):
-                    denied = torch.zeros_like(model[index]) if false is None else false[index]
+                    denied = np.zeros_like(model[index]) if false is None else false[index]
                     given = {key: table.take(index) for key, table in background.items()}
-                    given[self.target] = Given(model[index].float(), denied.float())
+                    given[self.target] = Given(model[index].astype(np.float32), denied.astype(np.float32))
                     model[index] |= self._derive(rule, given)
-            moving = (model != before).flatten(1).any(1)
+            moving = (model != before).any(axis=self._axes)
         return model
 
-    def _derive(self, rule: int, given: Mapping[Key, Given]) -> Tensor:
+    def _derive(self, rule: int, given: Mapping[Key, Given]) -> Bools:
         check()
         body = self._bodies[rule]
         if body.open:
@@ -278,7 +280,7 @@ class TableJudge(Judge):
     def stated(self) -> Verdicts:
         """The true examples as if a program derived them and nothing else."""
         verdicts = _TableVerdicts(self, ((),))
-        verdicts.assume(torch.as_tensor(self.labels.positive > 0.5)[None])
+        verdicts.assume((self.labels.positive > 0.5)[None])
         return verdicts
 
     def without(self, program: tuple[int, ...]) -> Judge:
@@ -297,7 +299,7 @@ class _TableVerdicts(Verdicts):
         self.assume(models)
         self.counts[~total] = np.nan
 
-    def assume(self, models: Tensor) -> None:
+    def assume(self, models: Bools) -> None:
         """Take these for what the programs derive."""
         self._models, self.counts = models, self._judge.labels.counts(models)
 
@@ -308,4 +310,4 @@ class _TableVerdicts(Verdicts):
         return labels.counts(judge.rules.steps(tuple(rules), model, false))
 
     def fingerprint(self, place: int) -> bytes:
-        return self._models[place].numpy().tobytes()
+        return bytes(self._models[place].tobytes())

@@ -6,9 +6,10 @@
 - `tables`: tables as people have them, what each column is taken for, and the classes of labels
 - `tasks`, `datasets`, `splits`: built-in tasks and noise, public datasets, held-out facts
 - `calibration`: what stated probabilities say, learned from all of them
-- `types`, `query`, `bias`: argument types, questions to the facts, Popper's language bias
+- `types`, `query`, `bias`, `arithmetic`: argument types, questions to the facts, Popper's language bias, sums
 """
 
+from andre.facts.arithmetic import PLUS, numbers_in, with_sums
 from andre.facts.background import LIBRARY, Background
 from andre.facts.base import FEATURES, FactBase, Notes, World
 from andre.facts.bias import Bias
@@ -43,6 +44,7 @@ __all__ = [
     "KINDS",
     "LIBRARY",
     "MARKS",
+    "PLUS",
     "PYKEEN_SPLITS",
     "TASKS",
     "ArgumentTypes",
@@ -77,6 +79,7 @@ __all__ = [
     "is_database",
     "level_constant",
     "noisy",
+    "numbers_in",
     "probabilistic",
     "pykeen_split",
     "read_examples",
@@ -86,6 +89,7 @@ __all__ = [
     "row_facts",
     "table_parts",
     "to_frames",
+    "with_sums",
     "without_password",
     "write_facts",
 ]

@@ -5,21 +5,24 @@
   products of tables (`contraction`), products of sparse matrices, or joins of rows (`joins`)
 - `coded`, `extensions`: what these read: rules as integers, with what negation means in a closed and in an
   open world, facts as rows of codes and as tables
-- `truth_tables`: the same for many programs at once; it needs torch, so import it by its own path
+- `truth_tables`: the same for many programs at once
 - `prolog`: backgrounds that only SWI-Prolog can run (`tabling.pl`), tabled into plain facts
 - `explain`: why an atom holds
 """
 
 from andre.inference.bodies import BodyEvaluator, Covered, covered_heads
 from andre.inference.coded import number_ranks
+from andre.inference.contraction import Table
 from andre.inference.engine import Engine, alternating_fixpoint
 from andre.inference.explain import Explainer, Explanation, Firing, explain
 from andre.inference.groundings import FactIndex, Search
 from andre.inference.model import Model
 from andre.inference.prolog import Tabling, find_swipl, tabled
 from andre.inference.run import infer, materialise, missing_relations
+from andre.inference.truth_tables import Body, Given, TruthTables
 
 __all__ = [
+    "Body",
     "BodyEvaluator",
     "Covered",
     "Engine",
@@ -27,9 +30,12 @@ __all__ = [
     "Explanation",
     "FactIndex",
     "Firing",
+    "Given",
     "Model",
     "Search",
+    "Table",
     "Tabling",
+    "TruthTables",
     "alternating_fixpoint",
     "covered_heads",
     "explain",

@@ -271,7 +271,7 @@ def _no_product(rule: CodedRule) -> str | None:
 def _by_tables(rule: CodedRule, known: Extensions, denied: bool) -> tuple[Ints, Floats]:
     contraction = Contraction.of(_scopes(rule, denied), rule.head.variables)
     tables = list(_tables(rule, known, denied))
-    counts = np.asarray(contraction.run(tables, partial(np.einsum, optimize=True)))
+    counts = np.asarray(contraction.run(tables))
     held = np.argwhere(counts > 0)  # [P, variables of the head]
     return instances(rule.head.terms, rule.head.variables, held), counts[counts > 0]
 

@@ -1,4 +1,4 @@
-"""Products of truth tables with variables summed out, for arrays of numpy and tensors of torch alike.
+"""Products of truth tables with variables summed out.
 
 Over few constants a literal is a table with one axis per variable, and a body
 is the product of its tables with the variables that the head does not have
@@ -8,11 +8,18 @@ order of the products decides how large the tables in between become.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_letters
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Truth values, or how often something holds.
+Table: TypeAlias = NDArray[Any]
 
 _BATCH, _LETTERS = ascii_letters[0], ascii_letters[1:]
 #: `einsum` names axes by letters, and one letter is kept for the batch.
@@ -36,12 +43,11 @@ class Contraction:
 
     Examples
     --------
-    >>> import numpy as np
     >>> edges = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     >>> two_steps = Contraction.of([(0, 2), (1, 2)], wanted=(0, 1))
     >>> two_steps.steps, two_steps.work
     ((((0, 1), 'bd,cd->bc'),), 3)
-    >>> two_steps.run([edges, edges.T], np.einsum).tolist()
+    >>> two_steps.run([edges, edges.T]).tolist()
     [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
     """
 
@@ -93,12 +99,42 @@ class Contraction:
             multiply(*min(pairs, key=lambda pair: (len(needed(*pair)), not has_batch.isdisjoint(pair), pair)))
         return cls(tuple(steps), max(work, default=0))
 
-    def run(
-        self, tables: Sequence[Any], einsum: Callable[..., Any], cut: Callable[[Any], Any] | None = None
-    ) -> Any:
+    def run(self, tables: Sequence[Table], cut: Callable[[Table], Table] | None = None) -> Table:
         """Multiply the tables; `cut` is applied to each product, to keep truth values 0 and 1."""
         made = list(tables)
         for operands, subscripts in self.steps:
-            product = einsum(subscripts, *(made[place] for place in operands))
+            product = multiplied(subscripts, *(made[place] for place in operands))
             made.append(product if cut is None else cut(product))
         return made[-1]
+
+
+def multiplied(subscripts: str, *tables: Table) -> Table:
+    """What `einsum` gives for one or two tables, of two by matrix products where axes are summed over.
+
+    Examples
+    --------
+    >>> left, right = np.arange(12).reshape(2, 2, 3), np.arange(6).reshape(2, 3)
+    >>> (multiplied("abd,cd->abc", left, right) == np.einsum("abd,cd->abc", left, right)).all()
+    np.True_
+    """
+    operands, wanted = subscripts.split("->")
+    if len(tables) != 2:
+        return np.asarray(np.einsum(subscripts, *tables))
+    first, second = operands.split(",")
+    both = [axis for axis in first if axis in second]
+    kept, summed = ([axis for axis in both if (axis in wanted) == stays] for stays in (True, False))
+    rows, columns = ([axis for axis in own if axis not in both] for own in (first, second))
+    if not summed or not (rows or columns) or not {*rows, *columns} <= {*wanted}:
+        return np.asarray(np.einsum(subscripts, *tables))
+    sizes = dict(zip(first + second, (*tables[0].shape, *tables[1].shape), strict=True))
+
+    def arranged(table: Table, axes: str, *groups: list[str]) -> Table:
+        """A table with its axes in an order, [kept..., one for each group]."""
+        order = [axes.index(axis) for axis in (*kept, *(axis for group in groups for axis in group))]
+        lengths = (math.prod(sizes[axis] for axis in group) for group in groups)
+        return table.transpose(order).reshape(*(sizes[axis] for axis in kept), *lengths)
+
+    product = arranged(tables[0], first, rows, summed) @ arranged(tables[1], second, summed, columns)
+    axes = [*kept, *rows, *columns]
+    product = product.reshape([sizes[axis] for axis in axes])
+    return product.transpose([axes.index(axis) for axis in wanted])

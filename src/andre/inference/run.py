@@ -8,14 +8,14 @@ from math import prod
 import numpy as np
 
 from andre.errors import ConfigError, DataError, LogicError
-from andre.facts import FactBase, Key
+from andre.facts import PLUS, FactBase, Key, with_sums
 from andre.inference.clingo_engine import ClingoEngine
 from andre.inference.coded import CodedProgram, CodedRule, is_variable
 from andre.inference.duckdb_engine import DuckDBEngine
 from andre.inference.engine import Engine, components
 from andre.inference.model import Model
 from andre.inference.prolog import Tabling, tabled
-from andre.logic import Program, parse_program
+from andre.logic import Constant, Program, parse_program
 
 #: Above this many atoms DuckDB's start costs less than clingo's symbols do.
 _CLINGO_MAX = 20_000
@@ -113,7 +113,8 @@ def infer(
         What is known, whatever its marks. Denied facts do not hold, unless a
         rule derives them: it has the last word, in either world. Background
         rules that came with the facts are run first, and what they derive counts
-        as stated.
+        as stated. Where a rule reads plus(A, B, C) and nothing defines it, it holds of their numbers
+        where A + B = C and B is not negative.
     engine
         `clingo` for programs of task size, `duckdb` for large ones, `auto` to
         choose by an estimate, or an engine of your own.
@@ -146,7 +147,17 @@ def infer(
         raise DataError(f"a {type(facts).__name__} is no FactBase: give what FactBase.from_facts makes of it")
     if len(facts.rules) or facts.prolog is not None:
         facts = materialise(facts, engine=engine, memory_limit=memory_limit)
-    return _run(program, facts, engine, memory_limit)
+    return _run(program, _with_sums(program, facts), engine, memory_limit)
+
+
+def _with_sums(program: Program, facts: FactBase) -> FactBase:
+    """The facts with the sums of their numbers that a program reads, unless something else defines plus/3."""
+    if PLUS in facts.relations or PLUS not in missing_relations(program, facts):
+        return facts
+    atoms = [lit.atom for rule in program for lit in rule.body if lit.atom.key == PLUS]
+    named = [term.number for atom in atoms if isinstance(term := atom.args[1], Constant)]
+    steps = [float(number) for number in named if number is not None]
+    return with_sums(facts, steps if len(steps) == len(atoms) else None)
 
 
 def missing_relations(program: Program, facts: FactBase) -> list[Key]:

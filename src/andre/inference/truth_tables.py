@@ -1,4 +1,4 @@
-"""Truth tables in torch: facts over few constants, and bodies evaluated for many programs at once.
+"""Truth tables: facts over few constants, and bodies evaluated for many programs at once.
 
 A body is read once; the tables of some relations, such as the one that is being
 defined, are given at each evaluation, one for each of several programs or of
@@ -11,12 +11,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from andre.arrays import Bools, Ints
 from andre.facts import FactBase, Key
 from andre.inference.coded import CodedAtom, CodedComparison, is_variable, scope_of, variable_number
-from andre.inference.contraction import Contraction, axes_of
+from andre.inference.contraction import Contraction, Table, axes_of
 from andre.inference.extensions import Extensions, term_grids
 from andre.logic import Rule
 
@@ -31,15 +31,15 @@ class TruthTables:
     >>> facts = FactBase.from_facts(map(parse_atom, ["edge(a,b)", "edge(b,c)"]))
     >>> tables = TruthTables.of(facts)
     >>> body = tables.body(parse_rule("h(X,Y) :- edge(X,Z), edge(Z,Y)."))
-    >>> body.derives().int()
-    tensor([[0, 0, 1],
-            [0, 0, 0],
-            [0, 0, 0]], dtype=torch.int32)
+    >>> body.derives().astype(int)
+    array([[0, 0, 1],
+           [0, 0, 0],
+           [0, 0, 0]])
     """
 
     known: Extensions
     #: Tables made so far: of literals and comparisons that differ in the names of variables only, one.
-    _made: dict[tuple[CodedAtom | CodedComparison, bool], Tensor] = field(default_factory=dict, repr=False)
+    _made: dict[tuple[CodedAtom | CodedComparison, bool], Table] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, facts: FactBase) -> TruthTables:
@@ -79,14 +79,14 @@ class TruthTables:
         )
         scopes = [*(scope for scope, _ in fixed), *(literal.atom.scope for literal in open_)]
         if not scopes:
-            fixed = [((), torch.ones(()))]
+            fixed = [((), np.ones((), dtype=np.float32))]
         return Body(coded.head.terms, self.n, tuple(fixed), open_)
 
-    def _table(self, item: CodedAtom | CodedComparison, negated: bool) -> Tensor:
+    def _table(self, item: CodedAtom | CodedComparison, negated: bool) -> Table:
         numbers = {-1 - variable: -1 - place for place, variable in enumerate(item.scope)}
         key = replace(item, terms=tuple(numbers.get(term, term) for term in item.terms)), negated
         if key not in self._made:
-            self._made[key] = torch.as_tensor(self.known.table(item, negated=negated)).float()
+            self._made[key] = self.known.table(item, negated=negated).astype(np.float32)
         return self._made[key]
 
 
@@ -103,15 +103,15 @@ class OpenLiteral:
 class Given:
     """Where the atoms of a relation hold and where their negations do, in P cases, [P, N, ...] each."""
 
-    true: Tensor
-    false: Tensor
+    true: Table
+    false: Table
 
     @classmethod
-    def crisp(cls, holds: Tensor) -> Given:
+    def crisp(cls, holds: Bools) -> Given:
         """Every atom that does not hold is false."""
-        return cls(holds.float(), (~holds).float())
+        return cls(holds.astype(np.float32), (~holds).astype(np.float32))
 
-    def take(self, cases: Tensor) -> Given:
+    def take(self, cases: Ints) -> Given:
         """Some of the cases."""
         return Given(self.true[cases], self.false[cases])
 
@@ -122,7 +122,7 @@ class Body:
 
     head: tuple[int, ...]  #: the terms of the head, whose variables have the first numbers
     n: int  #: how many constants there are
-    fixed: tuple[tuple[tuple[int, ...], Tensor], ...]  #: variables and tables of all other literals
+    fixed: tuple[tuple[tuple[int, ...], Table], ...]  #: variables and tables of all other literals
     open: tuple[OpenLiteral, ...]
 
     def reads(self, key: Key) -> bool:
@@ -138,7 +138,7 @@ class Body:
         scopes = [*(scope for scope, _ in self.fixed), *(literal.atom.scope for literal in self.open)]
         return Contraction.of(scopes, scope_of(self.head), batched=range(len(self.fixed), len(scopes)))
 
-    def derives(self, given: Mapping[Key, Given] | None = None) -> Tensor:
+    def derives(self, given: Mapping[Key, Given] | None = None) -> Bools:
         """Where the body holds, [P, N, ...]; [N, ...] where no relation in it is open."""
         tables = [table for _, table in self.fixed]
         for literal in self.open:
@@ -147,30 +147,30 @@ class Body:
             tables.append(
                 _batched(literal.atom, found.false if literal.negated else found.true, literal.negated)
             )
-        holds: Tensor = self._contraction.run(tables, torch.einsum, lambda table: table.clamp_max(1))
+        holds = self._contraction.run(tables, lambda table: np.minimum(table, 1))
         return self._placed(holds > 0.5)
 
-    def _placed(self, holds: Tensor) -> Tensor:
+    def _placed(self, holds: Bools) -> Bools:
         """A table over the head's variables, [..., N, ...], as one over its arguments."""
         scope = scope_of(self.head)
         if self.head == tuple(-1 - variable for variable in scope):
             return holds
-        lead = holds.shape[: holds.dim() - len(scope)]
-        placed = torch.zeros((*lead, *(self.n,) * len(self.head)), dtype=torch.bool)
+        lead = holds.shape[: holds.ndim - len(scope)]
+        placed = np.zeros((*lead, *(self.n,) * len(self.head)), dtype=np.bool_)
         if all(term < self.n for term in self.head):  # else an atom of a constant that no fact has
             grids = term_grids(self.head, scope, self.n)
-            where = [torch.as_tensor(grid).expand((self.n,) * len(scope)) for grid in grids]
-            index: tuple[slice | Tensor, ...] = (*(slice(None) for _ in lead), *where)
+            where = [np.broadcast_to(grid, (self.n,) * len(scope)) for grid in grids]
+            index: tuple[slice | Ints, ...] = (*(slice(None) for _ in lead), *where)
             placed[index] = holds
         return placed
 
 
-def _batched(atom: CodedAtom, table: Tensor, negated: bool) -> Tensor:
+def _batched(atom: CodedAtom, table: Table, negated: bool) -> Table:
     """The part of given tables, [P, N, ...], that an atom reads, over its distinct variables."""
     n = table.shape[-1] if atom.terms else 0
     part = table[:, *(slice(None) if is_variable(term) else min(term, n - 1) for term in atom.terms)]
     if any(term >= n for term in atom.terms):  # of a constant that no fact has nothing holds
-        part = torch.full_like(part, float(negated))
+        part = np.full_like(part, float(negated))
     kept = [variable_number(term) for term in atom.terms if is_variable(term)]
     axes = f"{axes_of(kept, batch=True)}->{axes_of(atom.scope, batch=True)}"
-    return torch.einsum(axes, part)
+    return np.asarray(np.einsum(axes, part))

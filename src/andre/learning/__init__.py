@@ -5,8 +5,14 @@ facts. All let runs of gradient descent
 propose bodies (`trainer`, `proposing`; `short_bodies` enumerates more) and
 choose a program among them (`choose`). `learn_weighted_rules` gives a few rules
 with weights, and with them probabilities (`ensemble`).
+
+What reads the weights of runs needs torch, which is slow to load: it is loaded when it is first used.
 """
 
+from typing import TYPE_CHECKING
+
+from andre.lazy import lazily
+from andre.learning.bodies import distinct_bodies, with_shorter
 from andre.learning.callbacks import Callback, Finished, Look, ProgressKeeper, State
 from andre.learning.choose import (
     Beliefs,
@@ -22,8 +28,6 @@ from andre.learning.choose import (
     select,
 )
 from andre.learning.config import Config, Floor, Guide, SelectionConfig, TrainingConfig
-from andre.learning.definitions import background_of, labels_of, listed_labels
-from andre.learning.descent import Runs
 from andre.learning.ensemble import (
     Fit,
     LabelledTable,
@@ -36,17 +40,9 @@ from andre.learning.ensemble import (
     WeightedRules,
     learn_weighted_rules,
 )
-from andre.learning.extraction import distinct_bodies, extract, with_shorter
 from andre.learning.fitting import fit
+from andre.learning.judged_by import background_of, labels_of, listed_labels
 from andre.learning.plan import Plan, learnable, with_inequalities
-from andre.learning.plots import (
-    plot_accuracy,
-    plot_losses,
-    plot_probabilities,
-    read_curves,
-    readings,
-    save_figure,
-)
 from andre.learning.proposing import ProposalConfig, beyond_short, informative_columns, propose
 from andre.learning.results import Advice, Counts, Definition, Result, RunSummary, Score, TargetStore, Theory
 from andre.learning.short_bodies import Screening, best_short_bodies
@@ -61,6 +57,35 @@ from andre.learning.tables import (
 )
 from andre.learning.targets import learn
 from andre.learning.weak import Weak
+
+if TYPE_CHECKING:  # the same names again, for type checkers and editors
+    from andre.learning.descent import Runs
+    from andre.learning.extraction import extract
+    from andre.learning.plots import (
+        plot_accuracy,
+        plot_losses,
+        plot_probabilities,
+        read_curves,
+        readings,
+        save_figure,
+    )
+else:
+    _PLOTS = (
+        "plot_accuracy",
+        "plot_losses",
+        "plot_probabilities",
+        "read_curves",
+        "readings",
+        "save_figure",
+    )
+    __getattr__ = lazily(
+        __name__,
+        {
+            "andre.learning.descent": ("Runs",),
+            "andre.learning.extraction": ("extract",),
+            "andre.learning.plots": _PLOTS,
+        },
+    )
 
 __all__ = [
     "Advice",

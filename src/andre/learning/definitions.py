@@ -5,54 +5,42 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from andre.census import Census, head_domains
-from andre.errors import ConfigError, DataError
-from andre.evaluation import (
-    AtomKeys,
-    CrispSample,
-    JoinedRules,
-    JoinJudge,
-    JoinLimits,
-    Judge,
-    ListedLabels,
-    description_length,
-)
-from andre.evaluation.fixpoint import Labels, RuleBase, TableJudge
+from andre.arrays import Bools
+from andre.census import Census
+from andre.errors import ConfigError
+from andre.evaluation import CrispSample, Judge, Labels, ListedLabels, RuleBase, description_length
 from andre.facts import FactBase, Key
-from andre.inference.truth_tables import TruthTables
+from andre.inference import TruthTables
 from andre.learning.callbacks import Callback
-from andre.learning.choose.agreement import choose_definition
+from andre.learning.choose.agreement import are_positives_apart, choose_definition
+from andre.learning.choose.consistent import shortest_consistent
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
-from andre.learning.components import Vocabulary
 from andre.learning.config import Config, Guide
 from andre.learning.from_examples import FOR_SETTLED, confusion_of, pool_of, stated_columns, stopped_early
-from andre.learning.goal_chains import ChainSearch
+from andre.learning.judged_by import background_of, fits_tables, judge_over, listed_labels, refuse_one_kind
 from andre.learning.plan import Plan, encode_known, known_about
-from andre.learning.proposing import Effort, propose_bodies
-from andre.learning.results import Counts, Definition, Result
+from andre.learning.proposing import Effort, narrowed, propose_bodies
+from andre.learning.recursion import FEW, Recursion, along_chains
+from andre.learning.results import Counts, Definition, Result, found_by_search
 from andre.learning.weak import unlabelled_heads, weakness
 from andre.limits import limited, stage, time_left, unhurried
 from andre.logic import Program, Rule
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
-#: Constants over which products of truth tables are still quick.
-_MOST_CONSTANTS = 512
-#: Rows that the joins of one program may make: so many at the least, and so many for each true example.
-_LEAST_ROWS, _ROWS_PER_EXAMPLE = 300_000, 20
 #: Runs for a definition. Certain facts have few rows; uncertain ones have as many as groundings.
 _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
 #: Literals of a rule up to which none that is shorter is missed: all of one and two are counted.
 _SHORTEST = 3
-#: The share of the time that is left in which chains of goals are followed, and the true examples up to
-#: which they are: of many, base cases and what they lead to are among the examples.
-_FOR_CHAINS, _FEW = 0.5, 500
+#: Literals of a program without a mistake up to which no runs are asked for a shorter one, and the share of
+#: the time that is left in which one is looked for without them.
+_SEARCHED, _FOR_SEARCH = 6, 0.25
 #: How many of the pooled rules are kept in mind to tell why they were left out.
 _REMEMBERED = 80
 
@@ -80,70 +68,180 @@ def learn_definition(
     given
         A program that is known, and is taken.
     """
-    key, config = language.key(facts), plan.config
-    labels = listed_labels(facts, language)
-    _refuse_one_kind(labels, key)
-    sample = census.to_sample()
-    space, form = sample.space, language.form(sample.space)
-    known = known_about(plan.known, key)
-    settled = given is not None
-    result, pool = _proposed(sample, form, _expressible(known, space), plan, callbacks, settled=settled)
-    background, tabled = background_of(facts, key), fits_tables(facts, plan.table_cells)
-    # Over many constants facts are certain, or `targets` would have gone another way.
-    beliefs = Beliefs.of(background, stated and background_of(stated, key)) if tabled else None
-    if given is not None:
-        judge = _judge(background, key, labels, tabled=tabled)
-        choice = _Choice(given.program.rules, judge, agrees=given.agrees)
-    elif beliefs is None:
-        choice = _choose(
-            _judge(background, key, labels, tabled=tabled), known, pool.bodies, form, plan, facts
-        )
-        if language.recursion and not len(known) and 0 < labels.totals[0] <= _FEW:
-            choice = _along_chains(choice, facts, language, labels, space.m, config)
-    else:
-        choice = _choose_revised(beliefs, labels, known, pool.bodies, form, config)
-    judge, n_known = choice.judge, len(known)
-    rules = (*known, *choice.rules)
-    numbers = tuple(map(judge.add, rules))
+    task = _Defining(facts, language, census, plan, stated)
+    refuse_one_kind(task.labels, task.key)
+    choice, bodies = task.without_runs(given)
+    if choice is None or plan.always_run:
+        result, pool = _proposed(task.sample, task.form, task.fixed, plan, callbacks)
+        return task.definition(choice or task.chosen(pool.bodies), result, pool)
+    crisp = CrispSample.of(task.sample)
     with unhurried():
-        verdict = judge.judge([numbers])
-        counts = verdict.steps(0, numbers)
-    own = np.argsort(-counts[n_known:, 0], kind="stable") + n_known
-    order = [*range(n_known), *own.tolist()]
-    program = Program(tuple(with_counts(rules[place].tidy(), counts[place]) for place in order))
-    at_end = pool.first(0)
-    with stage("giving reasons"):
-        some = pool.leading(labels.totals, _REMEMBERED)
-        others = tuple(judge.add(space.rule(body)) for body in some.bodies)
-        at_end = replace(some, counts=verdict.steps(0, others))
-    weighing = Weighing(at_end, labels.totals, config.selection.floor())
-    covered = verdict.counts[0]
-    length, empty_length = description_length(
-        np.array([covered, [0, 0]]), labels.totals, [program.n_literals, 0], [len(program), 0], m=space.m
-    ).tolist()
-    weak = None
-    if choice.agrees and length >= empty_length:
-        rivals = [Program((*known, *rival)) for rival in choice.rivals]
-        unlabelled = unlabelled_heads(facts, language, closed=choice.closed)
-        weak = weakness(
-            program, rivals, background, unlabelled, support=float(covered[0]), excess=length - empty_length
+        result = found_by_search(crisp, choice.codes(task.form.space), plan.config)
+    return task.definition(choice, result, pool_of(crisp, [bodies], task.form).by_length(crisp.totals))
+
+
+@dataclass(frozen=True, eq=False)
+class _Defining:
+    """One target, and all that a definition of it is chosen by."""
+
+    facts: FactBase
+    language: Language
+    census: Census
+    plan: Plan
+    stated: FactBase | None
+
+    @property
+    def key(self) -> Key:
+        return self.language.key(self.facts)
+
+    @cached_property
+    def labels(self) -> ListedLabels:
+        return listed_labels(self.facts, self.language)
+
+    @cached_property
+    def sample(self) -> Sample:
+        return self.census.to_sample()
+
+    @cached_property
+    def form(self) -> Form:
+        return self.language.form(self.sample.space)
+
+    @cached_property
+    def known(self) -> Program:
+        """The rules of the target that are known."""
+        return known_about(self.plan.known, self.key)
+
+    @property
+    def fixed(self) -> Codes | None:
+        """Those of them that consist of candidate atoms, [rules, m]."""
+        return _expressible(self.known, self.form.space)
+
+    @cached_property
+    def background(self) -> FactBase:
+        return background_of(self.facts, self.key)
+
+    @property
+    def tabled(self) -> bool:
+        """Whether programs are judged on truth tables."""
+        return fits_tables(self.facts, self.plan.table_cells)
+
+    @cached_property
+    def judge(self) -> Judge:
+        return judge_over(self.background, self.key, self.labels, tabled=self.tabled)
+
+    @cached_property
+    def beliefs(self) -> Beliefs | None:
+        # Over many constants facts are certain, or `targets` would have gone another way.
+        stated = self.stated and background_of(self.stated, self.key)
+        return Beliefs.of(self.background, stated) if self.tabled else None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are few examples, of certain facts, and no known rule."""
+        return not len(self.known) and 0 < self.labels.totals[0] <= FEW and self.beliefs is None
+
+    def without_runs(self, given: Recursion | None) -> tuple[_Choice | None, Codes]:
+        """The program that is given, or a short one without a mistake that search finds; or None.
+
+        Searched are all bodies of one and two literals, and longer ones that a beam search grows without
+        recursion; they are given too, [bodies, m].
+        """
+        space, recursive = self.form.space, self.form.space.recursive
+        bodies = np.zeros((0, space.m), dtype=np.int8)
+        if given is not None:
+            return _Choice(given.program.rules, self.judge, agrees=given.agrees), bodies
+        if not self.is_small or not self.plan.short_bodies:
+            return None, bodies
+        with limited(time_left().share(_FOR_SEARCH)), stage("counting short bodies"):
+            bodies = self.form.short_bodies()
+            # Where all else may be true, long rules that are right about few examples mislead.
+            if not (recursive.all() or are_positives_apart(self.facts, self.plan, self.key)):
+                bodies = np.concatenate([self._grown(~recursive), bodies])
+        choice: _Choice | None = None
+        with limited(time_left().share(_FOR_SEARCH)), stage("choosing a definition without runs"):
+            crisp = CrispSample.of(self.sample)
+            found = self._choose(pool_of(crisp, [bodies], self.form).by_length(crisp.totals).bodies)
+            counts = self.judge.judge([tuple(map(self.judge.add, found.rules))]).counts[0]
+            right = found.closed and bool((counts == [self.judge.totals[0], 0]).all())
+            literals = sum(len(rule.body) for rule in found.rules)
+            # Of recursive rules of more than two literals none was looked at.
+            if right and (literals <= _SEARCHED or not recursive.any()):
+                choice = found
+        return choice, bodies
+
+    def _grown(self, columns: Bools) -> Codes:
+        """The bodies of a program of some candidates, [m], that agrees with all examples; none: no bodies."""
+        part = self.sample.columns(columns)
+        none = np.zeros((0, part.space.m), dtype=np.int8)
+        form = narrowed(replace(self.form, require=()), part.space, columns)
+        most = self.plan.config.selection.max_rules
+        found = shortest_consistent(CrispSample.of(part), none, form, max_rules=most)
+        bodies = np.zeros((0 if found is None else len(found), self.form.space.m), dtype=np.int8)
+        if found is not None:
+            bodies[:, columns] = found
+        return bodies
+
+    def chosen(self, pool: Codes) -> _Choice:
+        """The program that is chosen among bodies, the most promising first, [bodies, m]."""
+        config, m = self.plan.config, self.form.space.m
+        if self.beliefs is not None:
+            return _choose_revised(self.beliefs, self.labels, self.known, pool, self.form, config)
+        choice = self._choose(pool)
+        if not (self.is_small and self.language.recursion and choice.closed):
+            return choice
+        found = along_chains(choice.rules, self.judge, self.facts, self.language, self.plan.config, m)
+        if found is None:
+            return choice
+        rivals = choice.rivals if found.program.rules == choice.rules else ()
+        return replace(choice, rules=found.program.rules, agrees=found.agrees, rivals=rivals)
+
+    def _choose(self, pool: Codes) -> _Choice:
+        return _choose(self.judge, self.known, pool, self.form, self.plan, self.facts)
+
+    def definition(self, choice: _Choice, result: Result, pool: RulePool) -> Definition:
+        """The chosen program with the known rules, its counts, and why others were left out."""
+        labels, selection, space = self.labels, self.plan.config.selection, self.form.space
+        judge, n_known = choice.judge, len(self.known)
+        rules = (*self.known, *choice.rules)
+        numbers = tuple(map(judge.add, rules))
+        with unhurried():
+            verdict = judge.judge([numbers])
+            counts = verdict.steps(0, numbers)
+        own = np.argsort(-counts[n_known:, 0], kind="stable") + n_known
+        order = [*range(n_known), *own.tolist()]
+        program = Program(tuple(with_counts(rules[place].tidy(), counts[place]) for place in order))
+        at_end = pool.first(0)
+        with stage("giving reasons"):
+            some = pool.leading(labels.totals, _REMEMBERED)
+            others = tuple(judge.add(space.rule(body)) for body in some.bodies)
+            at_end = replace(some, counts=verdict.steps(0, others))
+        weighing = Weighing(at_end, labels.totals, selection.floor())
+        covered = verdict.counts[0]
+        length, empty_length = description_length(
+            np.array([covered, [0, 0]]), labels.totals, [program.n_literals, 0], [len(program), 0], m=space.m
+        ).tolist()
+        weak = None
+        if choice.agrees and len(program) and length >= empty_length:
+            rivals = [Program((*self.known, *rival)) for rival in choice.rivals]
+            heads = unlabelled_heads(self.facts, self.language, closed=choice.closed)
+            excess = length - empty_length
+            weak = weakness(program, rivals, self.background, heads, support=float(covered[0]), excess=excess)
+        sides = np.array([1, int(choice.closed)])  # what is unknown is no mistake
+        return Definition(
+            target=key_text(self.key),
+            program=program,
+            counts=Counts.of(self.census),
+            confusion=confusion_of(covered * sides, labels.totals * sides),
+            length=length + choice.cost,
+            empty_length=empty_length,
+            result=result,
+            pool=pool.first(KEPT),
+            rejected=tuple(weighing.rejected(choice.codes(space))),
+            reason=None if len(program) else weighing.why_nothing(stopped_early(result)),
+            revised=choice.revised,
+            notes=choice.notes,
+            weak=weak,
         )
-    sides = np.array([1, int(choice.closed)])  # what is unknown is no mistake
-    return Definition(
-        target=key_text(key),
-        program=program,
-        counts=Counts.of(census),
-        confusion=confusion_of(covered * sides, labels.totals * sides),
-        length=length + choice.cost,
-        empty_length=empty_length,
-        result=result,
-        pool=pool.first(KEPT),
-        rejected=tuple(weighing.rejected(choice.codes(space))),
-        reason=None if len(program) else weighing.why_nothing(stopped_early(result)),
-        revised=choice.revised,
-        notes=choice.notes,
-        weak=weak,
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,93 +289,6 @@ def _choose(judge: Judge, known: Program, pool: Codes, form: Form, plan: Plan, f
     )
 
 
-def _along_chains(
-    choice: _Choice, facts: FactBase, language: Language, labels: ListedLabels, m: int, config: Config
-) -> _Choice:
-    """The same choice, or a program of one recursive rule and its base cases that is better.
-
-    Better is one that makes no mistake, then one that describes the labels shorter. Where the
-    choice makes none itself, nothing else is looked for.
-    """
-    ranker = _Ranker(choice.judge, m, config)
-    with unhurried():
-        best = before = ranker(choice.rules)
-    if not best[0] or not choice.closed:
-        return choice
-    for program in _chain_programs(facts, language, labels, m, config):
-        found = ranker(program.rules)
-        if found[0] < best[0] or (found[0] == best[0] and found[1] < best[1] - 1e-9):
-            best, choice = found, replace(choice, rules=program.rules)
-    return replace(choice, agrees=not best[0], rivals=() if best != before else choice.rivals)
-
-
-@dataclass(frozen=True)
-class Recursion:
-    """A program with a recursive rule."""
-
-    program: Program
-    agrees: bool  #: with all examples
-
-
-@dataclass(frozen=True, eq=False)
-class _Ranker:
-    """Ranks programs by their fixpoint: those without a mistake first, then by description length."""
-
-    judge: Judge
-    m: int  #: candidate atoms
-    config: Config
-
-    def __call__(self, rules: tuple[Rule, ...]) -> tuple[bool, float]:
-        floor, totals = self.config.selection.floor(), self.judge.totals
-        numbers = tuple(map(self.judge.add, rules))
-        verdict = self.judge.judge([numbers])
-        counts = verdict.counts
-        if rules and not (floor.passes(counts[0]) and floor.supported(verdict.steps(0, numbers)).all()):
-            return True, np.inf
-        n_literals = sum(len(rule.body) for rule in rules)
-        length = description_length(counts, totals, n_literals, len(rules), m=self.m)[0]
-        return bool((counts[0] != [totals[0], 0]).any()), float(length)
-
-
-def _chain_programs(
-    facts: FactBase, language: Language, labels: ListedLabels, m: int, config: Config
-) -> list[Program]:
-    """Programs of one recursive rule and its base cases that a language allows, the best first."""
-    found: list[Program] = []
-    with limited(time_left().share(_FOR_CHAINS)), stage("following chains of goals"):
-        found = ChainSearch(Vocabulary(facts, language), labels, m).programs()
-    return [
-        program
-        for program in found
-        if len(program) <= config.selection.max_rules
-        and all(language.allows(rule.tidy(), facts) for rule in program)
-    ]
-
-
-def recursive_program(facts: FactBase, language: Language, plan: Plan) -> Recursion | None:
-    """The linearly recursive program that describes the examples shortest; None where none is found.
-
-    One that agrees with all examples comes before any other. Examples may be few: base cases
-    are looked for along the goals that a recursive rule leads to.
-    """
-    labels, key = listed_labels(facts, language), language.key(facts)
-    if len(plan.known) or not 0 < labels.totals[0] <= _FEW:
-        return None
-    tabled = fits_tables(facts, plan.table_cells)
-    # In a space that is not laid out, every relation may stand on every choice of variables.
-    m = max(2, sum(language.variables**arity for _, arity in language.body_keys(facts)))
-    ranker = _Ranker(_judge(background_of(facts, key), key, labels, tabled=tabled), m, plan.config)
-    found: list[tuple[tuple[bool, float], int, Program]] = []
-    with stage("judging programs at their fixpoint"):
-        for place, program in enumerate(_chain_programs(facts, language, labels, m, plan.config)):
-            found.append((ranker(program.rules), place, program))
-    if not found:
-        return None
-    (mistaken, length), _, program = min(found)
-    empty = ranker(())[1]
-    return None if mistaken and length >= empty else Recursion(program, not mistaken)
-
-
 def _choose_revised(
     beliefs: Beliefs, labels: ListedLabels, known: Program, pool: Codes, form: Form, config: Config
 ) -> _Choice:
@@ -289,28 +300,9 @@ def _choose_revised(
             left = left.without(likely.models([tuple(map(likely.add, known))])[0][0])
     reviser = Reviser(beliefs, key, left, form.space.m, known)
     codes, state = choose_revised(reviser, pool, form, config.selection)
-    judge = _judge(beliefs.background(state), key, labels, tabled=True)
+    judge = judge_over(beliefs.background(state), key, labels, tabled=True)
     rules = form.space.program(codes).rules
     return _Choice(rules, judge, beliefs.revised(state), float(beliefs.cost(state)))
-
-
-def _judge(background: FactBase, key: Key, labels: ListedLabels, *, tabled: bool) -> Judge:
-    """Whatever judges programs at their fixpoint over a background: on truth tables or by joins."""
-    if tabled:
-        return TableJudge(RuleBase(TruthTables.of(background), key), Labels.of(labels))
-    limits = JoinLimits(rows=max(_LEAST_ROWS, int(_ROWS_PER_EXAMPLE * labels.totals[0])))
-    return JoinJudge(JoinedRules.of(background, key, limits), labels)
-
-
-def _refuse_one_kind(labels: ListedLabels, key: Key) -> None:
-    """Raise an error where no example is true, or none false."""
-    negative = np.append(labels.negative, [1.0] * (labels.n_unlisted > 0))
-    for chances, kind in ((labels.positive, "true"), (negative, "false")):
-        if not (chances > 0.5).any():
-            raise DataError(
-                f"no atom of {key_text(key)} is more likely {kind} than not: of all, one is {kind} with "
-                f"probability {chances.max(initial=0):.3g} at the most, and an example needs more than 0.5"
-            )
 
 
 def _proposed(
@@ -319,16 +311,8 @@ def _proposed(
     fixed: Codes | None,
     plan: Plan,
     callbacks: tuple[Callback, ...],
-    *,
-    settled: bool = False,
 ) -> tuple[Result, RulePool]:
-    """The result of runs with recursion, and the bodies of runs with and without, and of enumeration.
-
-    Parameters
-    ----------
-    settled
-        Whether a program is known already, so that a few runs are enough.
-    """
+    """The result of runs with recursion, and the bodies of runs with and without, and of enumeration."""
     crisp, short = CrispSample.of(sample), np.zeros((0, sample.space.m), dtype=np.int8)
     if plan.short_bodies:
         with stage("counting short bodies"):
@@ -336,13 +320,13 @@ def _proposed(
     settles = partial(_settles, crisp, form) if plan.short_bodies and fixed is None else None
     effort = _FOR_DEFINITIONS
     with stage("counting short bodies"):
-        effort = FOR_SETTLED if settled or (settles is not None and settles(short)) else effort
+        effort = FOR_SETTLED if settles is not None and settles(short) else effort
     runs = partial(propose_bodies, sample, plan.config, effort, callbacks=callbacks)
     result = runs(Guide(form, fixed=fixed, settles=settles))
     bodies, plain = [result.proposed], ~sample.space.recursive
-    done = settled
+    done = False
     with stage("counting short bodies"):
-        done = settled or (settles is not None and settles(np.concatenate((result.proposed, short))))
+        done = settles is not None and settles(np.concatenate((result.proposed, short)))
     if (
         not (done or plain.all())
         and (stated_columns(sample.space) & plain).any()
@@ -369,36 +353,3 @@ def _expressible(known: Program, space: RuleSpace) -> Codes | None:
         with suppress(ConfigError):
             found.append(encode_known(Program((rule,)), space, identity=False))
     return np.concatenate(found) if found else None
-
-
-def fits_tables(facts: FactBase, cells: int) -> bool:
-    """Whether programs are judged at their fixpoint on truth tables, of so many cells at the most."""
-    n, widest = len(facts.constants), max([2, *(arity for _, arity in facts.relations)])
-    return n <= _MOST_CONSTANTS and n**widest <= cells
-
-
-def background_of(facts: FactBase, target: Key) -> FactBase:
-    """What a definition may read: the training facts of everything but the target."""
-    known = facts.select("train")
-    kept = {key: relation for key, relation in known.relations.items() if key != target}
-    return replace(known, relations=kept)
-
-
-def listed_labels(facts: FactBase, language: Language) -> ListedLabels:
-    """The atoms that a definition is judged by: stated ones, and in a closed world all others."""
-    key = language.key(facts)
-    train = facts.select("train").relations[key]
-    closed = train.negative is None and facts.world == "closed"
-    value = np.where(train.column("negative"), 0.0, train.column("probability"))
-    return ListedLabels(
-        AtomKeys(key[1], max(1, len(facts.constants))),
-        train.codes.astype(np.int64),
-        value,
-        1 - value,
-        tuple(head_domains(facts, language)) if closed else None,
-    )
-
-
-def labels_of(facts: FactBase, language: Language) -> Labels:
-    """The same as truth tables."""
-    return Labels.of(listed_labels(facts, language))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import torch
+from typing import TYPE_CHECKING
 
 from andre.errors import ConfigError
+
+if TYPE_CHECKING:
+    import torch
 
 #: Valuations from which on a card is faster, though it takes some seconds to start.
 _WORTH_STARTING = 1 << 22
@@ -26,6 +29,8 @@ def find_device(name: str, cells: int = 0) -> torch.device:
     >>> find_device("cpu")
     device(type='cpu')
     """
+    import torch  # noqa: PLC0415  (slow to load, and what needs no device does without)
+
     if name == "auto":
         started = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
         pays = cells >= _WORTH_STARTING or started

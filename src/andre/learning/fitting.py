@@ -6,19 +6,22 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from andre.errors import DataError
 from andre.evaluation import CrispSample, program_length
+from andre.learning.bodies import distinct_bodies
 from andre.learning.callbacks import Callback, Finished, Floats32, ProgressKeeper, State, tell
 from andre.learning.choose.selection import Candidate, all_sound, most_accurate, nothing, select
 from andre.learning.config import Config, Guide
-from andre.learning.extraction import distinct_bodies
 from andre.learning.results import Result, RunSummary, judge
-from andre.learning.trainer import Trainer
 from andre.limits import Deadline, Watch, interruptible, late, limited, stage, unhurried
 from andre.samples import Sample
+
+if TYPE_CHECKING:
+    from andre.learning.trainer import Trainer
 
 #: The share of a time limit that training may take; the rest is for choosing the program.
 _TRAINING_SHARE = 0.6
@@ -56,6 +59,8 @@ def fit(
     guide
         What bodies must look like, others to consider, and rules to keep.
     """
+    from andre.learning.trainer import Trainer  # noqa: PLC0415  (torch is slow to load, and not all learning makes runs)
+
     config, guide = config or Config(), guide or Guide()
     sample.require_both_classes()
     if validation is not None and validation.space != sample.space:

@@ -30,7 +30,7 @@ from andre.learning.config import SLACK, Config, Guide, SelectionConfig
 from andre.learning.fitting import fit
 from andre.learning.plan import Plan, encode_known, known_about, with_inequalities
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
-from andre.learning.results import Counts, Definition, Result, judge
+from andre.learning.results import Counts, Definition, Result, found_by_search, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.learning.weak import Weak
 from andre.limits import check, limited, stage, stopped_by, time_left, unhurried
@@ -91,8 +91,8 @@ def learn_from_examples(
     Parameters
     ----------
     agreed
-        A program that agrees with all examples, [rules, m], where one is known: it is taken unless a
-        shorter one is found by a few runs.
+        A program that agrees with all examples, [rules, m], where one is known. A short one is taken as
+        it is, without runs; another unless a few runs find one that is shorter.
     """
     sample = census.to_sample()
     space, head = sample.space, sample.space.head
@@ -108,7 +108,10 @@ def learn_from_examples(
                 extra = np.concatenate([grown_bodies(crisp, form, most=selection.pool), extra])
     known = known_about(plan.known, head.key)
     fixed = encode_known(known, space, identity=plan.identity) if len(known) else None
-    if agreed is not None:
+    if agreed is not None and fixed is None and not plan.always_run and _is_settled(crisp, agreed):
+        with unhurried():
+            result = found_by_search(crisp, agreed, plan.config)
+    elif agreed is not None:
         extra = np.concatenate([agreed, extra])
         result = fit_screened(sample, crisp, plan.config, form, extra, callbacks, effort=FOR_SETTLED)
     elif fixed is None and selection.criterion == "description" and is_wide(sample):
@@ -135,7 +138,7 @@ def learn_from_examples(
         pool=pool.first(KEPT),
         rejected=tuple(weighing.rejected(result.codes)),
         reason=None if len(result.program) else weighing.why_nothing(stopped_early(result)),
-        weak=weak,
+        weak=weak if len(result.program) else None,
     )
 
 
@@ -145,7 +148,8 @@ def _agreeing(
     """The result, or where it has no rule or examples are clean, one whose rules agree with all examples."""
     selection, totals = plan.config.selection, crisp.totals
     with unhurried():
-        if selection.noise != 0 and (selection.strict or _agrees(crisp, result.codes, selection)):
+        described = result.length < result.empty_length and _agrees(crisp, result.codes, selection)
+        if selection.noise != 0 and (selection.strict or described):
             return result, None
     codes = agreed
     if codes is None:  # a search of its own, which the time limit ends
@@ -156,8 +160,8 @@ def _agreeing(
         covered = np.array([totals[0], 0.0])
         program, scores = judge(crisp.space.program(codes), [("train", crisp)])
         length = program_length(crisp, codes)
-    mistaken = len(result.program) and not is_trusted(length, result.length, result.empty_length)
-    if mistaken and selection.noise != 0:
+    others = result.length if len(result.program) else result.empty_length
+    if selection.noise != 0 and not is_trusted(length, others, result.empty_length):
         return result, None
     found = replace(result, program=program, length=length, scores=scores)
     if length < result.empty_length:
@@ -170,6 +174,12 @@ def _agreeing(
         sizes = np.count_nonzero(pool.bodies[same], axis=1)
         ties = max(0, int((sizes == np.count_nonzero(codes)).sum()) - 1)
     return found, Weak(float(covered[0]), length - result.empty_length, ties)
+
+
+def _is_settled(crisp: CrispSample, agreed: Codes) -> bool:
+    """Whether a program that agrees with all examples is believed beside any with mistakes."""
+    with unhurried():
+        return is_trusted(program_length(crisp, agreed), 0.0, nothing(crisp).length)
 
 
 def is_trusted(length: float, mistaken: float, empty_length: float) -> bool:

@@ -14,9 +14,9 @@ from andre.errors import DataError
 from andre.evaluation import program_cost
 from andre.facts import FactBase, Key
 from andre.inference import BodyEvaluator, Model, infer, materialise
-from andre.learning.definitions import background_of
 from andre.learning.from_examples import is_trusted
 from andre.learning.inventions import Invention, Inventor
+from andre.learning.judged_by import background_of
 from andre.learning.plan import Plan
 from andre.learning.results import Definition
 from andre.learning.weak import Weak

@@ -15,7 +15,7 @@ from itertools import combinations
 
 from andre.facts import FactBase, Key
 from andre.inference import infer
-from andre.learning.definitions import background_of
+from andre.learning.judged_by import background_of
 from andre.limits import check
 from andre.logic import Atom, Literal, Program, Rule, Variable
 from andre.samples import Language

@@ -59,6 +59,8 @@ class Plan:
     #: Predicates that may be invented for a target, at the most. None: two where the bias enables it, and
     #: without a bias where few examples have no program that agrees with all, or a weak one that is long.
     invent: int | None = None
+    #: Whether runs are made even where search alone finds a program that agrees with all examples.
+    always_run: bool = False
     #: Whether rules of more variables, and with constants, are tried where those of a few explain nothing.
     widen: bool = False
     #: Whether other settings are tried for a few seconds where no rule is found, to tell which would help.
@@ -154,7 +156,9 @@ class Plan:
 
 #: What each field must be, and how a refusal says it.
 _KINDS: dict[str, tuple[type, str]] = {
-    **dict.fromkeys(("identity", "short_bodies", "calibrate", "widen", "advise"), (bool, "true or false")),
+    **dict.fromkeys(
+        ("identity", "short_bodies", "calibrate", "always_run", "widen", "advise"), (bool, "true or false")
+    ),
     **dict.fromkeys(("heads", "fallback_heads", "table_cells", "invent"), (int, "a whole number")),
     "memory_limit": (int, "a whole number of bytes"),
     "known": (Program, "a program"),

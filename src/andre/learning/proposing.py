@@ -22,15 +22,9 @@ from andre.census import Census, sample_census, take_census
 from andre.errors import DataError
 from andre.evaluation import CrispSample, smoothed_confidence
 from andre.facts import FactBase
+from andre.learning.bodies import distinct_bodies, literal_bodies, with_shorter
 from andre.learning.callbacks import Callback, State
 from andre.learning.config import Config, Guide
-from andre.learning.extraction import (
-    distinct_bodies,
-    extract,
-    likeliest_bodies,
-    literal_bodies,
-    with_shorter,
-)
 from andre.learning.fitting import fit
 from andre.learning.plan import learnable, with_inequalities
 from andre.learning.results import Result
@@ -109,7 +103,7 @@ def propose_bodies(
             return fit(part, effort.of(config), callbacks=callbacks, guide=guide)
     columns = sample.space.with_links(columns)
     part = part.columns(columns)
-    form = None if guide.form is None else _narrowed(guide.form, part.space, columns)
+    form = None if guide.form is None else narrowed(guide.form, part.space, columns)
     fixed = None
     if guide.fixed is not None:  # known rules that can be said with these candidates
         fixed = guide.fixed[~guide.fixed[:, ~columns].any(axis=1)][:, columns]
@@ -124,7 +118,7 @@ def propose_bodies(
     return replace(found, space=sample.space, proposed=proposed, weights=weights)
 
 
-def _narrowed(form: Form, space: RuleSpace, kept: Bools) -> Form:
+def narrowed(form: Form, space: RuleSpace, kept: Bools) -> Form:
     """The same bounds on bodies over the kept candidates, which hold all that the form requires."""
     place = np.cumsum(kept) - 1
     return replace(
@@ -381,6 +375,8 @@ class _Reader(Callback):
 
     def on_extract(self, state: State) -> None:
         """Take the bodies that the runs hold now."""
+        from andre.learning.extraction import extract, likeliest_bodies  # noqa: PLC0415  (runs load torch)
+
         if state.runs is not None:
             weights, mask = state.runs.weights, state.runs.mask
             self.found.append(distinct_bodies(extract(weights, mask, self.certainties)))

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from andre.arrays import Ints
 from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
-from andre.facts import FactBase
+from andre.facts import PLUS, FactBase, numbers_in, with_sums
 from andre.learning.callbacks import Callback
-from andre.learning.definitions import Recursion, learn_definition, recursive_program
+from andre.learning.definitions import learn_definition
 from andre.learning.from_examples import (
     Agreed,
     agreeing_program,
@@ -25,6 +28,7 @@ from andre.learning.from_examples import (
     wrongly_derived,
 )
 from andre.learning.plan import Plan
+from andre.learning.recursion import Recursion, recursive_program
 from andre.learning.results import Definition
 from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.logic import ORDERS, Constant, Literal, Program, Rule, Variable
@@ -46,6 +50,8 @@ _MOST_COUNTED = 200_000
 #: The share of the time in which a program is looked for that agrees with all examples, by each of the ways
 #: that are tried before runs are made; and by chains of goals, which find what the others cannot.
 _AGREEING, _CHAINING = 0.4, 0.7
+#: Numbers of which all sums are looked at.
+_MOST_NUMBERS = 300
 #: How often a program that was learned from drawn head atoms is learned again with what it derives wrongly.
 _CORRECTIONS = 2
 
@@ -81,26 +87,71 @@ def learn_from_reach(
     facts
         What is known; background rules have been run.
     """
-    made = _Reaching(facts, language, plan, callbacks).definition()
-    for wider, why in _wider(facts, language):
-        if made.flawless or made.result.stopped == "interrupted" or late("a wider language"):
-            break
-        # Where there is no time, or nothing to say, what was found before stays.
+    plain = _Reaching(facts, language, plan, callbacks)
+    made = plain.settled
+    for known, wider, why in _wider(facts, language) if made is None else ():
         with stage("a wider language"), suppress(DataError):
-            other = _Reaching(facts, wider, plan, callbacks).definition()
-            if _rank(other) < _rank(made):
-                made = replace(other, notes=(*other.notes, *why))
+            made = _Reaching(known, wider, plan, callbacks).settled
+        if made is not None:
+            made = replace(made, notes=(*made.notes, *why))
+            break
+    if made is None:
+        made = plain.definition()
+        for known, wider, why in _wider(facts, language):
+            if made.flawless or made.result.stopped == "interrupted" or late("a wider language"):
+                break
+            # Where there is no time, or nothing to say, what was found before stays.
+            with stage("a wider language"), suppress(DataError):
+                other = _Reaching(known, wider, plan, callbacks).definition()
+                if _rank(other) < _rank(made):
+                    made = replace(other, notes=(*other.notes, *why))
+    return _written(made)
+
+
+def settled_by_sums(
+    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
+) -> Definition | None:
+    """A definition without mistakes by rules that add numbers, where search alone finds one."""
+    made: Definition | None = None
+    if _may_add(facts, language):
+        with stage("adding numbers"), suppress(DataError):
+            made = _Reaching(_with_sums(facts, language), _plain(language), plan, callbacks).settled
+    return None if made is None else _written(made)
+
+
+def _written(made: Definition) -> Definition:
+    """The definition with its rules as people write them."""
     return replace(made, program=Program(tuple(_as_written(rule) for rule in made.program)))
 
 
-def _wider(facts: FactBase, language: Language) -> Iterator[tuple[Language, tuple[str, ...]]]:
-    """Languages to try where all definitions in one make mistakes, and a note on what they allow."""
-    plain = replace(language, recursion=False)
+def _plain(language: Language) -> Language:
+    """The language without recursion."""
+    return replace(language, recursion=False)
+
+
+def _wider(facts: FactBase, language: Language) -> Iterator[tuple[FactBase, Language, tuple[str, ...]]]:
+    """What to try where all definitions in a language make mistakes: facts, a language, notes on both."""
+    plain = _plain(language)
+    if _may_add(facts, language):
+        yield _with_sums(facts, language), plain, ()
     if not language.free_head and facts.relations[language.key(facts)].negative is not None:
-        yield replace(plain, free_head=True), ()
+        yield facts, replace(plain, free_head=True), ()
     if facts.bias is not None and not language.cuts:
         beyond = "constants and cuts of numbers stand in it that the bias does not name"
-        yield replace(plain, cuts=True, constants=None), (beyond,)
+        yield facts, replace(plain, cuts=True, constants=None), (beyond,)
+
+
+def _may_add(facts: FactBase, language: Language) -> bool:
+    """Whether sums of numbers may stand in bodies: the language names no relations, and numbers are few."""
+    free = language.arithmetic and language.relations is None and facts.bias is None
+    return free and PLUS not in facts.relations and 2 <= len(numbers_in(facts)) <= _MOST_NUMBERS
+
+
+def _with_sums(facts: FactBase, language: Language) -> FactBase:
+    """The facts with the sums of their numbers."""
+    told = np.isin(facts.relations[language.key(facts)].codes, numbers_in(facts)).any()
+    # Of a head of numbers there would be examples about all the differences, too.
+    return with_sums(facts, known=bool(told))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,30 +171,58 @@ class _Reaching:
     plan: Plan
     callbacks: tuple[Callback, ...]
 
-    def definition(self) -> Definition:
-        """The best definition that is found by any of the ways."""
-        counted, given = self._recursive()
+    @cached_property
+    def settled(self) -> Definition | None:
+        """A definition without mistakes that is found without runs; None where there is none."""
+        counted, given, stages, _, _ = self._searched
         if counted is not None and counted.flawless:
             return counted
-        agrees = given is not None and given.agrees
-        stages, agreed, where = self._agreeing(enough=agrees)
-        plain: Definition | None = None
-        if agreed is not None and where is not None:
-            shorter = _size(where.census.space.program(agreed.codes))
-            if given is None or not agrees or shorter < _size(given.program):
-                plain = self._from_examples(where, agreed)
-                if plain.flawless:
-                    return plain
-                # A program with mistakes is shorter: further links may show a better one.
-                stages = list(self._stages(replace(self.language, recursion=False)))
-        chained: Definition | None = None
+        if self._plain is not None and self._plain.flawless:
+            return self._plain
+        if given is not None and given.agrees and stages:
+            return self._along(given, stages)
+        return None
+
+    @cached_property
+    def _searched(
+        self,
+    ) -> tuple[Definition | None, Recursion | None, list[_Stage], Agreed | None, _Stage | None]:
+        """What is found without runs, by recursion over few variables, along chains, and along links."""
+        counted, given = self._recursive()
+        if counted is not None and counted.flawless:
+            return counted, given, [], None, None
+        return counted, given, *self._agreeing(enough=given is not None and given.agrees)
+
+    @cached_property
+    def _plain(self) -> Definition | None:
+        """The definition by the program that agrees, unless a recursive one that agrees is shorter."""
+        _, given, _, agreed, where = self._searched
+        if agreed is None or where is None:
+            return None
+        size = _size(where.census.space.program(agreed.codes))
+        if given is not None and given.agrees and size >= _size(given.program):
+            return None
+        return self._from_examples(where, agreed)
+
+    def _along(self, given: Recursion, stages: list[_Stage]) -> Definition | None:
+        """The definition by a program that was found along chains."""
+        made: Definition | None = None
+        with unhurried() if given.agrees else stage("following chains of goals"):
+            made = learn_definition(
+                self.facts, self.language, stages[0].census, self.plan, self.callbacks, given=given
+            )
+        return made
+
+    def definition(self) -> Definition:
+        """The best definition that is found by any of the ways."""
+        if self.settled is not None:
+            return self.settled
+        counted, given, stages, _, _ = self._searched
+        plain, chained = self._plain, None
+        if plain is not None:  # a program with mistakes is shorter: further links may show a better one
+            stages = list(self._stages(replace(self.language, recursion=False)))
         if given is not None and stages:
-            with unhurried() if agrees else stage("following chains of goals"):
-                chained = learn_definition(
-                    self.facts, self.language, stages[0].census, self.plan, self.callbacks, given=given
-                )
-        if chained is not None and agrees:
-            return chained
+            chained = self._along(given, stages)
         found = [one for one in (plain, chained, counted) if one is not None]
         if not (found and late("following links")):
             if self.language.recursion:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 from andre.arrays import Bools, Floats
 from andre.census import Census
 from andre.errors import DataError
-from andre.evaluation import Confusion, CrispSample, Entailment, Misjudged, covers, entailment, literal_truth
+from andre.evaluation import (
+    Confusion,
+    CrispSample,
+    Entailment,
+    Misjudged,
+    covers,
+    entailment,
+    literal_truth,
+    program_length,
+)
 from andre.facts import Background, FactBase, Key
 from andre.files import Saveable
-from andre.inference import Engine, Explanation, Model, explain, infer
+from andre.inference import Engine, Explanation, Model, explain, infer, tabled
 from andre.learning.callbacks import Look
 from andre.learning.choose.pool import RulePool
 from andre.learning.choose.rejection import Rejected
@@ -168,6 +177,21 @@ class Result(Saveable):
         return covers(literal_truth(table), self.codes)
 
 
+def found_by_search(crisp: CrispSample, codes: Codes, config: Config) -> Result:
+    """The result of a search for a program, [rules, m], without runs of gradient descent."""
+    program, scores = judge(crisp.space.program(codes), [("train", crisp)])
+    return Result(
+        space=crisp.space,
+        config=config,
+        program=program,
+        length=program_length(crisp, codes),
+        empty_length=program_length(crisp, codes[:0]),
+        scores=scores,
+        weights=np.zeros((0, crisp.space.m, 3), dtype=np.float32),
+        proposed=codes[:0],
+    )
+
+
 def judge(program: Program, samples: Sequence[tuple[str, CrispSample]]) -> tuple[Program, tuple[Score, ...]]:
     """Give every rule its evidence and the program its scores on named samples."""
     scores, evidence = [], []
@@ -303,14 +327,18 @@ class Theory(Saveable):
         rules = (rule for definition in self.definitions for rule in definition.program)
         return Program(tuple(dict.fromkeys(rules)))
 
-    def evidence(self, facts: FactBase) -> FactBase:
+    def evidence(self, facts: FactBase, asked: Iterable[Atom] = ()) -> FactBase:
         """What of new facts the program may read, with the background that it was learned with.
 
-        These are training facts, in `define` those of no target.
+        These are training facts, in `define` those of no target. What Prolog must run is tabled before,
+        over the terms of the targets' facts, too, and of atoms that are asked about.
         """
         known = self.with_background(facts).select("train")
         if self.plan.mode == "complete":
             return known
+        if known.prolog is not None:
+            asked = tuple(asked)
+            known = tabled(known.merge(FactBase.from_facts(asked)) if asked else known)
         targets = {definition.key for definition in self.definitions}
         kept = {key: relation for key, relation in known.relations.items() if key not in targets}
         return replace(known, relations=kept)
@@ -332,7 +360,8 @@ class Theory(Saveable):
 
     def explain(self, atom: Atom | str, facts: FactBase) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""
-        return explain(self.program, self.evidence(facts), atom)
+        asked = Atom.parse(atom) if isinstance(atom, str) else atom
+        return explain(self.program, self.evidence(facts, [asked]), asked)
 
     def __repr__(self) -> str:
         rules, targets = counted(len(self.program), "rule"), counted(len(self.definitions), "target")

@@ -9,8 +9,8 @@ import numpy as np
 
 from andre.arrays import Bools, Floats, Ints
 from andre.evaluation import CrispSample, description_length
+from andre.learning.bodies import literal_bodies
 from andre.learning.config import SLACK, Floor, SelectionConfig
-from andre.learning.extraction import literal_bodies
 from andre.limits import stage
 from andre.samples import Codes, Form
 

@@ -17,18 +17,19 @@ from andre.inference import materialise
 from andre.learning.advice import advice_on
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
-from andre.learning.definitions import background_of, fits_tables, learn_definition
+from andre.learning.definitions import learn_definition
 from andre.learning.from_examples import learn_from_examples
 from andre.learning.inventing import learn_with_inventions, should_invent
+from andre.learning.judged_by import background_of, fits_tables
 from andre.learning.misjudged import misjudged_by
 from andre.learning.plan import Plan, with_background
-from andre.learning.reaching import learn_from_reach, needs_reach
+from andre.learning.reaching import learn_from_reach, needs_reach, settled_by_sums
 from andre.learning.results import Definition, TargetStore, Theory
+from andre.learning.together import settle_together
 from andre.limits import (
     Deadline,
     interruptible,
     limited,
-    sized_threads,
     stage,
     stopped_by,
     time_left,
@@ -107,6 +108,7 @@ def learn(
         learner = replace(learner, facts=calibration.apply(facts), stated=facts, calibration=calibration)
     definitions, skipped = _gather(learner, named, out, executor)
     _refuse_nothing(definitions, skipped)
+    definitions |= learner.settled(definitions, named, out)
     ordered = [definitions[name] for name in named if name in definitions]
     background = (rule for rule in (*given.rules, *plan.known) if key_text(rule.head.key) not in named)
     theory = Theory(tuple(ordered), plan, skipped, Program(tuple(dict.fromkeys(background))), given.prolog)
@@ -265,13 +267,33 @@ class _Learner:
             name, "the memory limit is too low for it: raise it, or give fewer facts or variables"
         )
 
+    def settled(
+        self, made: Mapping[str, Definition], languages: Mapping[str, Language], out: TargetStore | None
+    ) -> dict[str, Definition]:
+        """The definitions that are others where targets read one another."""
+        if (self.plan.mode, self.plan.semantics) != ("define", "exists") or self.calibration is not None:
+            return {}
+        found = settle_together(made, self.facts, languages, self.again)
+        changed = {name: one for name, one in found.items() if one is not made[name]}
+        if out is not None:
+            for one in changed.values():
+                out.keep(one)
+        return changed
+
+    def again(self, name: str, language: Language) -> Definition | None:
+        """The rules of a target in another language than before; None where it cannot be learned in it."""
+        made = replace(self, callbacks=())(name, language)
+        return made if isinstance(made, Definition) else None
+
     def _learn(self, language: Language) -> Definition:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
             made = plain = self._stages(language)
             further = self._may_go_further(language)
-            if further and should_invent(plain, self.facts, self.plan):
+            if further and self.plan.widen and not len(made.program):
+                made = settled_by_sums(self.facts, self._wider(language), self.plan, self.callbacks) or made
+            if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
                 made = self._widened(made, language)
@@ -280,16 +302,19 @@ class _Learner:
         if self.plan.advise and not len(made.program) and made.result.stopped is None:
             with limited(watch.deadline):
                 made = replace(made, advice=advice_on(made, self.facts, language, self.plan, self._briefly))
-        if not watch.cut and not was_interrupted():
+        if was_interrupted():
+            stopped = made.result.stopped or "interrupted"
+            return replace(made, result=replace(made.result, stopped=stopped, cut=tuple(watch.cut)))
+        if not watch.cut or (made.flawless and len(made.program) and not watch.deadline.passed):
             return made
-        why = "interrupted" if was_interrupted() else watch.why
-        result = replace(made.result, stopped=made.result.stopped or why, cut=tuple(watch.cut))
-        if why == "interrupted":
-            return replace(made, result=result)
-        cause = told(why, limit)
-        if why == "time" and limit is not None and not watch.deadline.passed:
-            cause = f"the time limit of {limit:g} s left too little time for some stages"
-        note = f"{cause}, so this is the best so far; cut short: {', '.join(watch.cut)}"
+        result = replace(made.result, stopped=made.result.stopped or watch.why, cut=tuple(watch.cut))
+        stages = ", ".join(watch.cut)
+        if watch.why == "time" and not watch.deadline.passed:
+            # Each stage has a share of the time, so that others have some.
+            more = "" if limit is None else f" of the {limit:g} s: a higher limit may find more"
+            note = f"cut short when their share of the time was over{more}: {stages}"
+        else:
+            note = f"{told(watch.why, limit)}, so this is the best so far; cut short: {stages}"
         return replace(made, result=result, notes=(*made.notes, note))
 
     def _may_go_further(self, language: Language) -> bool:
@@ -299,9 +324,13 @@ class _Learner:
             return False
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
+    def _wider(self, language: Language) -> Language:
+        """The language with more variables."""
+        return replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
+
     def _widened(self, made: Definition, language: Language) -> Definition:
         """The definition, or a better one by rules of more variables, with constants."""
-        wider = replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
+        wider = self._wider(language)
         found: Definition | None = None
         with limited(Deadline.after(_WIDENING)), stage("trying more variables"):
             found = learn_from_reach(self.facts, wider, self.plan, self.callbacks)
@@ -349,11 +378,10 @@ class _Learner:
             )
         for callback in self.callbacks:
             callback.on_census(census)
-        with sized_threads(len(facts.constants) ** 3):
-            if at_fixpoint:
-                made = learn_definition(facts, language, census, plan, self.callbacks, stated=self.stated)
-            else:
-                made = learn_from_examples(census, language, plan, self.callbacks)
+        if at_fixpoint:
+            made = learn_definition(facts, language, census, plan, self.callbacks, stated=self.stated)
+        else:
+            made = learn_from_examples(census, language, plan, self.callbacks)
         if self.calibration is not None:
             notes.append(str(self.calibration))
         if made.revised:

@@ -134,7 +134,8 @@ def explain_atom(run: Run, facts: FactBase, atom: Atom, *, limit: int = 3, depth
         As for `andre.inference.explain`.
     """
     if not isinstance(run, Completion):
-        return explain(run.program, _evidence(run, facts), atom, limit=limit, depth=depth)
+        known = run.evidence(facts, [atom]) if isinstance(run, Theory) else facts.select("train")
+        return explain(run.program, known, atom, limit=limit, depth=depth)
     known = facts.select("train")
     rules = Program(tuple(rule for rule in _with_chances(run) if rule.head.predicate == atom.predicate))
     model = _apply_once(rules, known)

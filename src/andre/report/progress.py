@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Self
 
 import numpy as np
-import torch
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -17,7 +17,6 @@ from andre.census import Census
 from andre.learning import Callback, State
 from andre.logic import Program, counted, tell_count
 from andre.memory import peak_megabytes
-from andre.model import LOSSES
 from andre.report.words import rule_text
 
 #: Seconds between two pictures: often enough for the eye, too seldom to slow learning.
@@ -94,6 +93,8 @@ class LiveProgress(Callback):
 
 def _terms(state: State) -> str:
     """The losses at the last look, each the mean over the runs that moved, and the memory in use."""
+    from andre.model import LOSSES  # noqa: PLC0415  (slow to load; where there is a look, it is loaded)
+
     said = []
     if state.history:
         for loss, line in zip(LOSSES, state.history[-1].losses, strict=True):
@@ -107,7 +108,8 @@ def _terms(state: State) -> str:
 def _memory() -> str:
     """The most memory that learning has taken: of the CUDA device where it uses one, and of the process."""
     said = []
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+    torch = sys.modules.get("torch")  # where it is not loaded, no device is in use
+    if torch is not None and torch.cuda.is_initialized():
         said.append(f"{torch.cuda.max_memory_allocated() / 2**20:,.0f} MB on the device")
     if (peak := peak_megabytes()) is not None:
         said.append(f"{peak:,.0f} MB")
@@ -134,19 +136,19 @@ class TargetLines(Callback):
 
     def __init__(self, targets: int = 1) -> None:
         self.console = Console(stderr=True, highlight=False)
-        self._targets, self._done = targets, 0
+        self._targets, self._done, self._counted = targets, 0, ""
 
     def on_census(self, census: Census) -> None:
-        """How large the task is."""
+        """How large the task is, where that is not what was said last."""
         drawn = "" if census.sampled is None else f", seen by {census.sampled:,} of them"
         positive, negative = (tell_count(weight, ",") for weight in (census.positive, census.negative))
-        self.console.print(
-            Text(
-                f"andre: {census.space.head}: {census.groundings:,} groundings, {census.distinct:,} distinct "
-                f"rows, {positive} positive and {negative} negative examples{drawn}"
-            ),
-            soft_wrap=True,
+        said = (
+            f"andre: {census.space.head}: {census.groundings:,} groundings, {census.distinct:,} distinct "
+            f"rows, {positive} positive and {negative} negative examples{drawn}"
         )
+        if said != self._counted:
+            self.console.print(Text(said), soft_wrap=True)
+        self._counted = said
 
     def on_target(self, target: str, program: Program, seconds: float) -> None:
         """What became of it."""

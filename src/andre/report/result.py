@@ -13,7 +13,6 @@ from andre.evaluation import CrispSample, covers, literal_truth
 from andre.facts import TruthRows
 from andre.learning import Result, read_curves, readings, rejected_rules
 from andre.logic import Program, Rule
-from andre.model import LOSSES, schedule
 from andre.report.page import (
     Bars,
     CensusCounts,
@@ -199,6 +198,8 @@ def _charts(result: Result) -> tuple[Chart, ...]:
 
 def _schedule(result: Result) -> Chart:
     """How much each loss weighs over training, as a share of its largest weight."""
+    from andre.model import LOSSES, schedule  # noqa: PLC0415  (slow to load, and only runs have losses)
+
     shares = [point / (_POINTS - 1) for point in range(_POINTS)]
     weights = [schedule(share, result.config.loss) for share in shares]
     lines: dict[str, tuple[float | None, ...]] = {}

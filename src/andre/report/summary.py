@@ -108,7 +108,7 @@ def remarks(run: Run, target: str | None = None) -> list[str]:
             lines.append(f"{definition.target}: no rule, because {definition.reason}")
         if definition.advice:
             lines.append(f"{definition.target}: {definition.advice}")
-        if definition.weak:
+        if definition.weak and len(definition.program):
             lines.append(f"{definition.target}: weak: {definition.weak}")
         if definition.result.stopped == "interrupted":
             lines.append(f"{definition.target}: stopped by Ctrl-C, so this is the best so far")
@@ -122,7 +122,9 @@ def faults(definition: Definition, mode: str) -> list[str]:
     seen, found, name = definition.confusion, definition.misjudged, definition.target
     if definition.flawless or definition.reason:
         return []
-    lines = [f"{name}: {seen.told}"]
+    clean = mode == "define" and definition.result.config.selection.noise != 0 and not seen.false_positives
+    hint = "; if no label is wrong, --noise 0 asks for all" if clean else ""
+    lines = [f"{name}: {seen.told}{hint}"]
     # A knowledge base that is to be completed does not say that anything is false.
     beyond = "derived and not stated" if mode == "complete" else "derived though false"
     for what, atoms, total in (

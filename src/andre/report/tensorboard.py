@@ -10,7 +10,6 @@ import numpy as np
 
 from andre.errors import AndreError
 from andre.learning import Callback, State
-from andre.model import LOSSES
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -50,6 +49,8 @@ class TensorBoard(Callback):
 
     def on_extract(self, state: State) -> None:
         """Write what was noted since the last look."""
+        from andre.model import LOSSES  # noqa: PLC0415  (slow to load; where there is a look, it is loaded)
+
         for look in state.history[self._noted :]:
             step = look.round * state.steps + look.step
             for name, values in (

@@ -1,6 +1,8 @@
 """Everything saved: runs of every kind in one layout, checkpoints, and where runs come from."""
 
-from andre.runs.checkpoint import Checkpoint, keepers
+from typing import TYPE_CHECKING
+
+from andre.lazy import lazily
 from andre.runs.origin import FactSource, Origin, TableSource, digest, versions
 from andre.runs.saving import (
     DirectionFolder,
@@ -13,6 +15,11 @@ from andre.runs.saving import (
     prolog,
     save,
 )
+
+if TYPE_CHECKING:  # the same names again, for type checkers and editors
+    from andre.runs.checkpoint import Checkpoint, keepers
+else:  # a checkpoint holds tensors, and torch is slow to load
+    __getattr__ = lazily(__name__, {"andre.runs.checkpoint": ("Checkpoint", "keepers")})
 
 __all__ = [
     "Checkpoint",

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -55,7 +55,8 @@ def encode(value: Any, tensors: Tensors, name: str = "value") -> Any:
         return value
     if isinstance(value, np.ndarray):
         return {"array": name} | _store(value, tensors, name)
-    if isinstance(value, torch.Tensor):
+    torch = sys.modules.get("torch")  # slow to load; without it there is no tensor
+    if torch is not None and isinstance(value, torch.Tensor):
         return {"tensor": name} | _store(value.numpy(force=True), tensors, name)
     if isinstance(value, Settings):
         return value.model_dump(mode="json")
@@ -123,6 +124,8 @@ def _with_arrays(plain: Any, tensors: Tensors) -> Any:
     if plain.keys() == {"array", "dtype", "shape"}:
         return _array(plain["array"], plain, tensors)
     if plain.keys() == {"tensor", "dtype", "shape"}:
+        import torch  # noqa: PLC0415  (slow to load)
+
         return torch.tensor(_array(plain["tensor"], plain, tensors))
     return {key: _with_arrays(part, tensors) for key, part in plain.items()}
 

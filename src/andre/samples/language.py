@@ -104,6 +104,7 @@ _KINDS: dict[str, tuple[type, str]] = {
             "held_out",
             "unary_negatives",
             "cuts",
+            "arithmetic",
         ),
         (bool, "true or false"),
     ),
@@ -143,6 +144,9 @@ class Language:
     #: Whether numbers are compared with cuts that are found in the data, where rules are grown from what
     #: examples reach.
     cuts: bool = True
+    #: Whether sums of numbers, plus(A, B, C) where A + B = C, are tried where rules are grown from what
+    #: examples reach and all others make mistakes.
+    arithmetic: bool = True
     #: For each relation, which arguments must be bound before it is used (in) and which may not be (out).
     directions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     one_of_type: tuple[str, ...] = ()  #: types of which only the head has a variable
@@ -408,7 +412,8 @@ class Language:
                 if not found and not any(name in {key[0], key_text(key)} for key in derived):
                     raise ConfigError(f"there is no relation {name} for bodies: check its name and arity")
                 keys.update(found)
-        keys -= {key for key in keys if {key[0], key_text(key)} & set(map(_plain, self.exclude))}
+        without = set(map(_plain, self.exclude))
+        keys -= {key for key in keys if {_plain(key[0]), _plain(key_text(key))} & without}
         return [k for k in facts.relations if k in keys and k[1] and (self.recursion or k != target)]
 
     def _atoms(self, facts: FactBase, head: Atom, variables: tuple[Variable, ...]) -> Iterator[Atom]:
@@ -438,7 +443,7 @@ class Language:
 
     def _check_names(self, facts: FactBase, atoms: list[Atom]) -> None:
         known = set[str]().union(*map(_names_of, atoms))
-        known.update(name for key in facts.relations for name in (key[0], key_text(key)))
+        known.update(_plain(name) for key in facts.relations for name in (key[0], key_text(key)))
         for setting, names in (("exclude", self.exclude), ("require", self.require)):
             for name in names:
                 if _plain(name) not in known:
@@ -455,4 +460,4 @@ def _plain(text: str) -> str:
 
 def _names_of(atom: Atom) -> set[str]:
     """The names by which a setting may refer to an atom: itself, its predicate, predicate and arity."""
-    return {_plain(str(atom)), atom.predicate, key_text(atom.key)}
+    return {_plain(name) for name in (str(atom), atom.predicate, key_text(atom.key))}

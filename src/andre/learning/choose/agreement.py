@@ -57,10 +57,9 @@ def choose_definition(
         Well-formed bodies, the most promising first, [rules, m].
     """
     selection = plan.config.selection
-    alone = facts.world == "closed" and facts.select("train").relations[target].negative is None
-    if plan.unlabelled == "unknown" and alone:
+    apart = are_positives_apart(facts, plan, target)
+    if plan.unlabelled == "unknown" and _are_positives_alone(facts, target):
         return _by_positives(chooser, pool)
-    apart = alone and facts.origin == "popper" and plan.unlabelled == "auto"
     described = Choice(chooser.choose(pool)[0], notes=(_CLOSED,) if apart else ())
     enough = not (apart or selection.noise == 0) if len(described.codes) else selection.strict
     if enough:
@@ -72,6 +71,16 @@ def choose_definition(
     if apart and len((only := _by_positives(chooser, pool)).codes):
         return only
     return replace(described, notes=(*described.notes, *([_NONE_AGREES] if selection.noise == 0 else ())))
+
+
+def are_positives_apart(facts: FactBase, plan: Plan, target: Key) -> bool:
+    """Whether no example is stated to be false in a folder that states its examples apart from all else."""
+    return _are_positives_alone(facts, target) and facts.origin == "popper" and plan.unlabelled == "auto"
+
+
+def _are_positives_alone(facts: FactBase, target: Key) -> bool:
+    """Whether, in a closed world, no example is stated to be false."""
+    return facts.world == "closed" and facts.select("train").relations[target].negative is None
 
 
 def _by_positives(chooser: DefinitionChooser, pool: Codes) -> Choice:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats, distinct_rows
 from andre.evaluation import CrispSample, description_length
+from andre.learning.bodies import literal_bodies
 from andre.learning.choose.covering import information_gain
 from andre.learning.choose.set_cover import least_cover
 from andre.learning.config import SLACK
-from andre.learning.extraction import literal_bodies
 from andre.limits import check, late, stage, unhurried
 from andre.samples import Codes, Form
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample
-from andre.learning.extraction import literal_bodies
+from andre.learning.bodies import literal_bodies
 from andre.limits import late, stage, unhurried
 from andre.samples import Codes, Form
 

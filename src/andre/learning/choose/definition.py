@@ -15,8 +15,8 @@ import numpy as np
 
 from andre.arrays import Floats
 from andre.evaluation import Judge, Mistakes, Verdicts, description_length, most_wrong
+from andre.learning.bodies import literal_bodies, shorter_bodies
 from andre.learning.config import SelectionConfig
-from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.samples import Codes, Form
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats, blocks_of
 from andre.evaluation import CrispSample, Extents, description_length
-from andre.learning.extraction import with_shorter
+from andre.learning.bodies import with_shorter
 from andre.learning.plan import with_inequalities
 from andre.limits import stage, time_left
 from andre.logic import Evidence, Program, Rule

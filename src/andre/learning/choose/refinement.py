@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample, Extents, description_length, program_length, union
+from andre.learning.bodies import literal_bodies, shorter_bodies
 from andre.learning.choose.covering import information_gain
 from andre.learning.choose.pool import RuleCoverage
 from andre.learning.config import Floor
-from andre.learning.extraction import literal_bodies, shorter_bodies
 from andre.limits import check, late, stage, unhurried
 from andre.samples import Codes, Form
 

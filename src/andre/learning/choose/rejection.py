@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats
 from andre.evaluation import CrispSample, description_length, program_length
+from andre.learning.bodies import distinct_bodies
 from andre.learning.choose.pool import RulePool, with_counts
 from andre.learning.config import Floor
-from andre.learning.extraction import distinct_bodies
 from andre.logic import Rule
 from andre.samples import Codes
 

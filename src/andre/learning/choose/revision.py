@@ -16,14 +16,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from andre.arrays import Bools, Floats, Ints
-from andre.evaluation import description_length
-from andre.evaluation.fixpoint import Labels, RuleBase, TableJudge
+from andre.evaluation import Labels, RuleBase, TableJudge, description_length
 from andre.facts import FactBase, Key, Relation
-from andre.inference.truth_tables import TruthTables
+from andre.inference import TruthTables
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.config import SelectionConfig
 from andre.limits import stage, unhurried
@@ -119,18 +116,18 @@ class Beliefs:
         weight = np.where(np.isfinite(self.flat), np.abs(self.flat), 0.0)
         return np.asarray((states != self.likely) @ weight)
 
-    def tables(self, states: Bools) -> dict[Key, Tensor]:
+    def tables(self, states: Bools) -> dict[Key, Bools]:
         """The truth tables of the relations in P states, [P, A]: [P, N, ...] each."""
         made, at = {}, 0
         for key, table in self.odds.items():
-            part = torch.as_tensor(states[:, at : at + table.size])
+            part = states[:, at : at + table.size]
             made[key], at = part.reshape(len(states), *table.shape), at + table.size
         return made
 
     def background(self, state: Bools) -> FactBase:
         """The background in one state, [A], with certain facts only."""
         certain = {
-            key: Relation(key[0], np.argwhere(table[0].numpy()).astype(np.int32))
+            key: Relation(key[0], np.argwhere(table[0]).astype(np.int32))
             for key, table in self.tables(state[None]).items()
         }
         return replace(self.facts, relations={**self.facts.relations, **certain})
@@ -141,7 +138,7 @@ class Beliefs:
         for (key, odds), (_, table) in zip(self.odds.items(), self.tables(state[None]).items(), strict=True):
             stated = self.stated.relations[key]
             chances = dict(zip(map(tuple, stated.codes.tolist()), stated.column("probability"), strict=True))
-            for place in map(tuple, np.argwhere((table[0].numpy() != (odds > 0)) & (odds != 0)).tolist()):
+            for place in map(tuple, np.argwhere((table[0] != (odds > 0)) & (odds != 0)).tolist()):
                 atom = Atom(key[0], tuple(Constant(self.facts.constants[code]) for code in place))
                 log_odds = float(odds[place])
                 likely = 1 / (1 + math.exp(-log_odds))

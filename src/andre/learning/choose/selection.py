@@ -10,11 +10,11 @@ import numpy as np
 
 from andre.arrays import Floats
 from andre.evaluation import CrispSample, Extents, description_length, program_length, union
+from andre.learning.bodies import distinct_bodies, most_general
 from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
 from andre.learning.choose.set_cover import cheapest_cover
 from andre.learning.config import Floor, Guide, SelectionConfig
-from andre.learning.extraction import distinct_bodies, most_general
 from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.samples import Codes, Form, RuleSpace
 
