@@ -43,6 +43,11 @@ def keep_pieces(folder: Path | None) -> Iterator[None]:
         _KEPT.reset(before)
 
 
+def kept_folder() -> Path | None:
+    """The folder that keeps pieces, where there is one."""
+    return _KEPT.get()
+
+
 def run_all(
     work: Callable[[Given], Made], given: Sequence[Given], workers: int, tick: Tick = silent
 ) -> list[Made]:

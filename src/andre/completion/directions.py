@@ -54,6 +54,7 @@ class DirectionRules:
     tried: tuple[Ranks, ...] = ()  #: of the validation facts by each of `ways_of_scoring`; none without time
     frequencies: Mapping[float, Frequencies] = field(default_factory=dict)  #: of facts, by smoothing
     left_out: int = 0  #: chains with too many walks to look at
+    is_drawn: bool = False  #: whether counts are of some drawn starts, and not of all
     cut: tuple[str, ...] = ()  #: stages that the time limit has cut short
 
     def features(
@@ -182,7 +183,7 @@ def _learned(
         check()
         proposed = propose_bodies(graph, step, plan)
         bodies = (*proposed.bodies, *(rule for rule, _ in given if rule not in proposed.bodies))
-        found = count_bodies(graph, step, bodies, held_pairs(bodies, given), config.sizes.block)
+        found = count_bodies(graph, step, bodies, held_pairs(bodies, given), config.sizes)
         found = replace(found, left_out=proposed.left_out)
     features = found.features(graph, config.sizes, held_pairs(found.bodies, given))
     scorers = ways_of_scoring(config)
@@ -231,21 +232,25 @@ def count_bodies(
     step: int,
     bodies: Sequence[Body | Rule],
     pairs: Mapping[int, Covered],
-    block: int = 5_000_000,
+    sizes: SizeConfig,
 ) -> DirectionRules:
-    """Count bodies exactly, over all starts that have an answer, and put the most confident first.
+    """Count bodies over the starts that have an answer, and put the most confident first.
 
-    Bodies that cover nothing stay out.
+    Counts are exact up to so many starts; of more, some are drawn. Bodies that
+    cover nothing stay out.
 
     Parameters
     ----------
     pairs
         What given rules cover, by their places among the bodies.
-    block
-        Pairs of a start and a constant, and about as many entries, that are looked at at a time.
+    sizes
+        How many starts are looked at, and how many entries at a time.
     """
     n, true, cover = graph.n, graph.keys(step, "train"), RowCover(graph, bodies, pairs)
     starts = np.flatnonzero(graph.has_answer(step))
+    is_drawn = len(starts) > sizes.starts
+    if is_drawn:
+        starts = np.sort(np.random.default_rng(step).permutation(starts)[: sizes.starts])
     n_b, n_r = np.zeros(len(bodies)), np.zeros(len(bodies))
     first, size = 0, 16
     while first < len(starts):
@@ -257,7 +262,7 @@ def count_bodies(
         n_r += np.bincount(found.body[right], minlength=len(bodies))
         first += len(some)
         # As many starts at a time as the ones before say there is room for.
-        size = int(max(1, min(4 * size, block // n + 1, block * len(some) / max(1, len(found.key)))))
+        size = int(max(1, min(4 * size, sizes.block * len(some) / max(1, len(found.key)))))
     order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
     order = order[n_b[order] > 0]
     return DirectionRules(
@@ -266,6 +271,7 @@ def count_bodies(
         n_b=n_b[order],
         n_r=n_r[order],
         per_start=float(n_b.sum() / max(1, len(starts))),
+        is_drawn=is_drawn,
     )
 
 
