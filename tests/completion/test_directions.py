@@ -1,6 +1,7 @@
 """Directions of a large base: rows against pairs, counts and scores against brute force, tasks."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -79,7 +80,7 @@ def test_bodies_cover_what_their_rules_derive(drawn, step):
 def test_counts_are_exact_however_many_starts_are_looked_at_at_a_time(drawn, step, block):
     _, graph, bodies = drawn
     step %= graph.n_steps
-    counted = count_bodies(graph, step, bodies, {}, SizeConfig(block=block))
+    counted, _ = count_bodies(graph, step, bodies, {}, SizeConfig(block=block))
     starts = {x for x, _ in graph.pairs(step, "train").tolist()}
     true = set(graph.keys(step, "train").tolist())
     expected = {}
@@ -93,11 +94,28 @@ def test_counts_are_exact_however_many_starts_are_looked_at_at_a_time(drawn, ste
 
 
 @settings(max_examples=40, deadline=None)
+@given(graphs_and_bodies(), st.integers(0, 5), st.randoms(use_true_random=False))
+def test_what_is_held_of_counted_starts_is_what_rows_give(drawn, step, random):
+    _, graph, bodies = drawn
+    step %= graph.n_steps
+    rules, held = count_bodies(graph, step, bodies, {}, SizeConfig(block=3))
+    features = rules.features(graph, FAST.sizes)
+    answered = np.flatnonzero(graph.has_answer(step)).tolist()
+    starts = np.array(sorted(random.sample(answered, random.randint(0, len(answered)))), dtype=np.int64)
+    fresh, kept = (one.cells(starts) for one in (features, replace(features, held=held)))
+    assert np.array_equal(fresh.candidate, kept.candidate)
+    assert np.array_equal(fresh.query, kept.query)
+    assert np.array_equal(fresh.groundings.toarray(), kept.groundings.toarray())
+    everyone = np.arange(graph.n)  # others are asked from as well
+    assert len(replace(features, held=held).cells(everyone).query) == len(features.cells(everyone).query)
+
+
+@settings(max_examples=40, deadline=None)
 @given(graphs_and_bodies(), st.integers(0, 5), st.integers(1, 3))
 def test_of_many_starts_some_are_drawn_and_counted_exactly(drawn, step, most):
     _, graph, bodies = drawn
     step %= graph.n_steps
-    counted = count_bodies(graph, step, bodies, {}, SizeConfig(starts=most))
+    counted, _ = count_bodies(graph, step, bodies, {}, SizeConfig(starts=most))
     starts = np.flatnonzero(graph.has_answer(step))
     assert counted.is_drawn == (len(starts) > most)
     possible = [
@@ -144,7 +162,10 @@ def test_estimates_on_all_starts_are_exact_and_name_what_is_covered(drawn, step)
     bodies = [body for body in bodies if body.shape in {"path", "both"}]
     step %= graph.n_steps
     starts = np.flatnonzero(graph.has_answer(step))
-    found, exact = estimate(graph, step, bodies, starts), count_bodies(graph, step, bodies, {}, FAST.sizes)
+    found, (exact, _) = (
+        estimate(graph, step, bodies, starts),
+        count_bodies(graph, step, bodies, {}, FAST.sizes),
+    )
     counts = dict(zip(exact.bodies, zip(exact.n_b.tolist(), exact.n_r.tolist(), strict=True), strict=True))
     covers = [
         [(key, ways) for key, ways in zip(*map(np.ndarray.tolist, covered_pairs(body, graph)), strict=True)
@@ -163,7 +184,7 @@ def test_rows_score_as_held_pairs_do(drawn, aggregator, step):
     _, graph, bodies = drawn
     step %= graph.n_steps
     held = features_of(bodies, [covered_pairs(body, graph) for body in bodies], graph, step)
-    rows = count_bodies(graph, step, bodies, {}, FAST.sizes).features(graph, FAST.sizes)
+    rows = count_bodies(graph, step, bodies, {}, FAST.sizes)[0].features(graph, FAST.sizes)
     scorer, everyone = Scorer(aggregator, 5.0, 5), np.arange(graph.n)
     one, two = (scorer.scores(features, everyone) for features in (held, rows))
     # Scores of the maximum are places in an order, so the order is what is compared.
