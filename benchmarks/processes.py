@@ -56,6 +56,11 @@ def use_cluster(address: str | None) -> Iterator[None]:
         _CLUSTER.reset(before)
 
 
+def kept_folder() -> Path | None:
+    """The folder that keeps pieces, where there is one."""
+    return _KEPT.get()
+
+
 def run_all(
     work: Callable[[Given], Made], given: Sequence[Given], workers: int, tick: Tick = silent
 ) -> list[Made]:

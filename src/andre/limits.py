@@ -16,6 +16,7 @@ looks at no clock, and in `with bounded_memory(...)` of `andre.memory`.
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 import time

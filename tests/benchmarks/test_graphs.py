@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
+from andre.completion import CompletionConfig, complete
 from andre.errors import ConfigError
 from andre.facts import FactBase, Relation
+from andre.inference import covered_heads
+from andre.logic import parse_rule
 from benchmarks import graphs
+from benchmarks.drawn_graphs import draw_graph
 
 
 def base() -> FactBase:
@@ -28,8 +32,27 @@ def test_the_table_says_how_well_how_long_and_how_much(monkeypatch):
     assert found["interval"]["mean"] == pytest.approx(found["test"]["mrr"]["realistic"])
     assert found["peak"] > 0
     assert found["processor"] > 0
-    ours, others = report.tables
+    ours, asked, others = report.tables
     assert len(ours.rows[0]) == len(ours.columns)
+    assert asked.rows[0][1].startswith("after(")
     assert {row[0] for row in others.rows} == {"fb15k-237"}
     with pytest.raises(ConfigError, match="no dataset 'none'"):
         graphs.bench_graphs("none")
+
+
+def test_planted_rules_derive_most_facts_of_their_relations_and_a_tenth_of_all_are_about_a_hub():
+    drawn = draw_graph(40_000, seed=1)
+    assert 4_000 <= drawn.hub <= 6_000
+    for rule in drawn.rules:
+        relation = drawn.facts.relations[rule.head.predicate, 2]
+        derived = set(map(tuple, covered_heads(rule, drawn.facts).tolist()))
+        share = sum(pair in derived for pair in map(tuple, relation.codes.tolist())) / len(relation.codes)
+        assert share == pytest.approx(0.9, abs=0.06), rule
+        assert relation.count("valid") >= relation.count("test") > 0
+    assert [str(rule) for rule in draw_graph(40_000, seed=1).rules] == [str(rule) for rule in drawn.rules]
+
+
+def test_a_rule_is_found_among_the_surest_of_its_relation():
+    done = complete(base(), CompletionConfig(aggregators=("maximum",)))
+    assert graphs._is_found(parse_rule("after(X, Y) :- before(Y, X), X \\= Y."), done)
+    assert not graphs._is_found(parse_rule("after(X, Y) :- before(X, Y), X \\= Y."), done)

@@ -1,7 +1,8 @@
 """Directions of a large base: rows against pairs, counts and scores against brute force, tasks."""
 
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from itertools import product
+from dataclasses import replace
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -9,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.completion.bases import FAST, family, ladders, large, small_bases
 
-from andre.completion import Body, Graph, PackedRules, complete, learn_direction
+from andre.completion import Body, Graph, PackedRules, SizeConfig, complete, learn_direction
 from andre.completion.bodies import ANY, covered_pairs
 from andre.completion.config import CompletionPlan
 from andre.completion.directions import count_bodies, learn_directions
 from andre.completion.features import HeldFeatures, features_of
 from andre.completion.pool import as_rule
-from andre.completion.proposals import constant_bodies, estimate
+from andre.completion.proposals import affordable, constant_bodies, estimate, without_hubs
 from andre.completion.rows import RowCover
 from andre.completion.scoring import Scorer
 from andre.inference import covered_heads
@@ -78,7 +79,7 @@ def test_bodies_cover_what_their_rules_derive(drawn, step):
 def test_counts_are_exact_however_many_starts_are_looked_at_at_a_time(drawn, step, block):
     _, graph, bodies = drawn
     step %= graph.n_steps
-    counted = count_bodies(graph, step, bodies, {}, block)
+    counted, _ = count_bodies(graph, step, bodies, {}, SizeConfig(block=block))
     starts = {x for x, _ in graph.pairs(step, "train").tolist()}
     true = set(graph.keys(step, "train").tolist())
     expected = {}
@@ -92,13 +93,78 @@ def test_counts_are_exact_however_many_starts_are_looked_at_at_a_time(drawn, ste
 
 
 @settings(max_examples=40, deadline=None)
+@given(graphs_and_bodies(), st.integers(0, 5), st.randoms(use_true_random=False))
+def test_what_is_held_of_counted_starts_is_what_rows_give(drawn, step, random):
+    _, graph, bodies = drawn
+    step %= graph.n_steps
+    rules, held = count_bodies(graph, step, bodies, {}, SizeConfig(block=3))
+    features = rules.features(graph, FAST.sizes)
+    answered = np.flatnonzero(graph.has_answer(step)).tolist()
+    starts = np.array(sorted(random.sample(answered, random.randint(0, len(answered)))), dtype=np.int64)
+    fresh, kept = (one.cells(starts) for one in (features, replace(features, held=held)))
+    assert np.array_equal(fresh.candidate, kept.candidate)
+    assert np.array_equal(fresh.query, kept.query)
+    assert np.array_equal(fresh.groundings.toarray(), kept.groundings.toarray())
+    everyone = np.arange(graph.n)  # others are asked from as well
+    assert len(replace(features, held=held).cells(everyone).query) == len(features.cells(everyone).query)
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs_and_bodies(), st.integers(0, 5), st.integers(1, 3))
+def test_of_many_starts_some_are_drawn_and_counted_exactly(drawn, step, most):
+    _, graph, bodies = drawn
+    step %= graph.n_steps
+    counted, _ = count_bodies(graph, step, bodies, {}, SizeConfig(starts=most))
+    starts = np.flatnonzero(graph.has_answer(step))
+    assert counted.is_drawn == (len(starts) > most)
+    possible = [
+        {
+            body: sum(key // graph.n in some for key in covered_pairs(body, graph)[0].tolist())
+            for body in counted.bodies
+        }
+        for some in combinations(starts.tolist(), min(most, len(starts)))
+    ]
+    assert dict(zip(counted.bodies, counted.n_b.tolist(), strict=True)) in possible
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs_and_bodies(), st.integers(0, 12), st.randoms(use_true_random=False))
+def test_a_chain_is_affordable_by_the_number_of_its_walks(drawn, most, random):
+    _, graph, bodies = drawn
+    starts = np.array(random.sample(range(graph.n), random.randint(1, graph.n)))
+    for body, fits in zip(bodies, affordable(graph, bodies, starts, most), strict=True):
+        walks, at = 0.0, np.bincount(starts, minlength=graph.n).astype(float)
+        for step in body.steps if body.shape == "path" else ():
+            at = at @ graph.steps[step].toarray()
+            walks += at.sum()
+        assert fits == (walks <= most * len(starts))
+
+
+@given(small_bases, st.integers(0, 5), st.integers(0, 30))
+def test_hubs_are_left_out_of_the_counts_of_constants_first(facts, step, most):
+    graph = Graph.of(facts)
+    step %= graph.n_steps
+    kept = np.diff(without_hubs(graph, step, most).indptr) > 0
+    answers = np.diff(graph.steps[step].indptr)
+    products = answers * graph.degrees
+    assert products[kept].sum() <= most
+    cut = ~kept & (answers > 0)
+    if cut.any():
+        assert products[cut].min() >= products[kept].max(initial=0)
+        assert products[kept].sum() + products[cut].min() > most
+
+
+@settings(max_examples=40, deadline=None)
 @given(graphs_and_bodies(), st.integers(0, 5))
 def test_estimates_on_all_starts_are_exact_and_name_what_is_covered(drawn, step):
     _, graph, bodies = drawn
     bodies = [body for body in bodies if body.shape in {"path", "both"}]
     step %= graph.n_steps
     starts = np.flatnonzero(graph.has_answer(step))
-    found, exact = estimate(graph, step, bodies, starts), count_bodies(graph, step, bodies, {})
+    found, (exact, _) = (
+        estimate(graph, step, bodies, starts),
+        count_bodies(graph, step, bodies, {}, FAST.sizes),
+    )
     counts = dict(zip(exact.bodies, zip(exact.n_b.tolist(), exact.n_r.tolist(), strict=True), strict=True))
     covers = [
         [(key, ways) for key, ways in zip(*map(np.ndarray.tolist, covered_pairs(body, graph)), strict=True)
@@ -117,7 +183,7 @@ def test_rows_score_as_held_pairs_do(drawn, aggregator, step):
     _, graph, bodies = drawn
     step %= graph.n_steps
     held = features_of(bodies, [covered_pairs(body, graph) for body in bodies], graph, step)
-    rows = count_bodies(graph, step, bodies, {}).features(graph, FAST.sizes)
+    rows = count_bodies(graph, step, bodies, {}, FAST.sizes)[0].features(graph, FAST.sizes)
     scorer, everyone = Scorer(aggregator, 5.0, 5), np.arange(graph.n)
     one, two = (scorer.scores(features, everyone) for features in (held, rows))
     # Scores of the maximum are places in an order, so the order is what is compared.

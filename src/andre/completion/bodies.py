@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import csr_matrix
 
 from andre.arrays import Ints, csr_entries
 from andre.completion.graph import Graph
@@ -21,6 +21,8 @@ Covered: TypeAlias = tuple[Ints, NDArray[np.float32]]
 
 #: A relational path from X to Y; two steps from X straight to Y; a constant at Y, or at X.
 Shape: TypeAlias = OneOf["path", "both", "to", "from"]
+#: Constants that two steps lead back to, and in how many ways, by the two steps.
+Turns: TypeAlias = dict[tuple[int, int], tuple[Ints, NDArray[np.float32]]]
 #: In place of a constant that a step leads to: any constant.
 ANY = -1
 
@@ -144,10 +146,14 @@ class Walks:
         Whose steps are walked.
     starts
         Constants to begin from: [Q].
+    turns
+        Kept for walks along the same bodies from other starts: by two steps, the
+        constants that they lead from and back to, and in how many ways.
     """
 
-    def __init__(self, graph: Graph, starts: Ints) -> None:
+    def __init__(self, graph: Graph, starts: Ints, turns: Turns | None = None) -> None:
         self._graph, self._starts = graph, starts
+        self._turns: Turns = {} if turns is None else turns
         self._first: tuple[int, csr_matrix] | None = None
         self._inner: tuple[tuple[int, int], csr_matrix] | None = None
 
@@ -176,14 +182,28 @@ class Walks:
         _, two, three = steps
         walks = self._apart(steps[0], two) @ graph.steps[three]
         # Less those where Z is Y; of these, W = X is gone already.
-        turning = graph.steps[two].multiply(graph.steps[graph.inverse(three)])
-        if turning.nnz:
-            closed = np.asarray(turning.sum(axis=1)).ravel()  # [n], ways from y over w back to y
+        closed = self._closed(two, three, first.indices)  # ways from z over w back to z
+        if closed.any():
+            turned = csr_matrix((first.data * closed, first.indices, first.indptr), shape=first.shape)
             back = graph.steps[graph.inverse(two)][self._starts]
             home = first.multiply(back).multiply(graph.steps[three][self._starts])
-            walks = csr_matrix(walks - first @ diags(closed) + home)
+            walks = csr_matrix(walks - turned + home)
             walks.eliminate_zeros()
         return walks
+
+    def _closed(self, two: int, three: int, constants: Ints) -> NDArray[np.float32]:
+        """In how many ways two steps lead from each of some constants back to it."""
+        if (two, three) not in self._turns:
+            graph = self._graph
+            ways = graph.steps[two].multiply(graph.steps[graph.inverse(three)]).sum(axis=1)
+            ways = np.asarray(ways, dtype=np.float32).ravel()  # [n]
+            turning = np.flatnonzero(ways)
+            self._turns[two, three] = turning, ways[turning]
+        turning, ways = self._turns[two, three]
+        if not len(turning):
+            return np.zeros(len(constants), dtype=np.float32)
+        at = np.minimum(np.searchsorted(turning, constants), len(turning) - 1)
+        return np.where(turning[at] == constants, ways[at], np.float32(0))
 
     def _from(self, step: int) -> csr_matrix:
         if self._first is None or self._first[0] != step:

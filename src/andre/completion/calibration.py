@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from andre.arrays import Bools, Floats, Ints
 from andre.completion.features import Features, members
@@ -112,7 +112,7 @@ class Reliability:
         """The same from how often each confidence was seen."""
         values, mass = seen.confidences, seen.mass.copy()
         mass[-1:] += 1  # the one that is imagined
-        chances = isotonic_regression(seen.right / mass, weights=mass).x if len(values) else np.zeros(0)
+        chances = _never_falling(seen.right / mass, mass) if len(values) else np.zeros(0)
         place = np.digitize(values, np.linspace(0, 1, n_bins + 1)[1:-1])
         bins = []
         for number in np.unique(place):
@@ -144,8 +144,14 @@ def in_order(chances: Floats, scores: Floats) -> Floats:
     if asked.any():
         _, place, counts = np.unique(scores[asked], return_inverse=True, return_counts=True)
         means = np.bincount(place, chances[asked]) / counts
-        shared[asked] = isotonic_regression(means, weights=counts.astype(np.float64)).x[place]
+        shared[asked] = _never_falling(means, counts.astype(np.float64))[place]
     return shared
+
+
+def _never_falling(values: Floats, weights: Floats) -> Floats:
+    """The nearest values that never fall, by isotonic regression: [n]."""
+    # By its whole name, which loads it when it is first called: that takes long.
+    return np.asarray(scipy.optimize.isotonic_regression(values, weights=weights).x)
 
 
 def measure_reliability(graph: Graph, features: Mapping[int, Features], smoothing: float) -> Reliability:

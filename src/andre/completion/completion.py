@@ -321,7 +321,7 @@ class Completion(Saveable):
                 for at, body in enumerate(features.bodies)
                 if isinstance(body, Rule)
             }
-            counted = count_bodies(plain, step, features.bodies, held)
+            counted, _ = count_bodies(plain, step, features.bodies, held, sizes)
             found[step] = counted.features(plain, sizes)
         return found
 

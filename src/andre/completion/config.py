@@ -33,7 +33,11 @@ class SizeConfig(Settings):
     listed: Whole = (
         2_500  #: chains of two steps up to which all are looked at, not only those that facts show
     )
-    ranged: Whole = 1_000  #: answers of a direction up to which each of them is a candidate of every query
+    ranged: Whole = 200  #: answers of a direction up to which each of them is a candidate of every query
+    #: Pairs of an answer and another fact of one start that rules with constants are counted on; hubs among
+    #: the starts are left out where there are more.
+    products: Whole = 30_000_000
+    starts: Count = 10_000  #: of a direction on which rules are counted; of more, so many are drawn
     #: Ways in which walks from both ends of a fact meet; between hubs nearly every chain would be found.
     meetings: Whole = 1_000_000
 

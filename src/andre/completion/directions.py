@@ -21,7 +21,7 @@ from andre.completion.config import CompletionConfig, CompletionPlan, SizeConfig
 from andre.completion.features import Features, RowFeatures
 from andre.completion.graph import Graph
 from andre.completion.proposals import propose_bodies
-from andre.completion.rows import RowCover
+from andre.completion.rows import Entries, HeldEntries, RowCover
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_step
 from andre.completion.weights import learn_weights, start_weights
 from andre.evaluation import Ranks, smoothed_confidence
@@ -48,6 +48,7 @@ class DirectionRules:
     tried: tuple[Ranks, ...] = ()  #: of the validation facts by each of `ways_of_scoring`; none without time
     frequencies: Mapping[float, Frequencies] = field(default_factory=dict)  #: of facts, by smoothing
     left_out: int = 0  #: chains with too many walks to look at
+    is_drawn: bool = False  #: whether counts are of some drawn starts, and not of all
     cut: tuple[str, ...] = ()  #: stages that the time limit has cut short
 
     def features(
@@ -138,13 +139,13 @@ def _learned(
     graph: Graph, step: int, plan: CompletionPlan, given: Sequence[tuple[Body | Rule, Covered]]
 ) -> DirectionRules:
     """Propose, count, weigh, validate: what comes first is kept where time runs out."""
-    config = plan.config
+    config, held = plan.config, None
     found = DirectionRules(step, (), np.zeros(0), np.zeros(0))
     with stage("rules"):
         check()
         proposed = propose_bodies(graph, step, plan)
         bodies = (*proposed.bodies, *(rule for rule, _ in given if rule not in proposed.bodies))
-        found = count_bodies(graph, step, bodies, held_pairs(bodies, given), config.sizes.block)
+        found, held = count_bodies(graph, step, bodies, held_pairs(bodies, given), config.sizes)
         found = replace(found, left_out=proposed.left_out)
     features = found.features(graph, config.sizes, held_pairs(found.bodies, given))
     scorers = ways_of_scoring(config)
@@ -152,7 +153,7 @@ def _learned(
     if learned is not None:
         with stage("weights"):
             check()
-            weights = learn_weights(graph, features, learned, config, _TOLERANCE)
+            weights = learn_weights(graph, replace(features, held=held), learned, config, _TOLERANCE)
             found = replace(found, weights=tuple(weights))
     if len(graph.pairs(step, "valid")):
         with stage("scoring"):
@@ -193,22 +194,28 @@ def count_bodies(
     step: int,
     bodies: Sequence[Body | Rule],
     pairs: Mapping[int, Covered],
-    block: int = 5_000_000,
-) -> DirectionRules:
-    """Count bodies exactly, over all starts that have an answer, and put the most confident first.
+    sizes: SizeConfig,
+) -> tuple[DirectionRules, HeldEntries | None]:
+    """Count bodies over the starts that have an answer, and put the most confident first.
 
-    Bodies that cover nothing stay out.
+    Counts are exact up to so many starts; of more, some are drawn. Bodies that
+    cover nothing stay out. What they cover comes with the counts, unless that
+    is more than weights are learned from.
 
     Parameters
     ----------
     pairs
         What given rules cover, by their places among the bodies.
-    block
-        Pairs of a start and a constant, and about as many entries, that are looked at at a time.
+    sizes
+        How many starts are looked at, and how many entries at a time.
     """
     n, true, cover = graph.n, graph.keys(step, "train"), RowCover(graph, bodies, pairs)
     starts = np.flatnonzero(graph.has_answer(step))
+    is_drawn = len(starts) > sizes.starts
+    if is_drawn:
+        starts = np.sort(np.random.default_rng(step).permutation(starts)[: sizes.starts])
     n_b, n_r = np.zeros(len(bodies)), np.zeros(len(bodies))
+    kept: list[Entries] | None = []
     first, size = 0, 16
     while first < len(starts):
         check()
@@ -217,18 +224,28 @@ def count_bodies(
         n_b += np.bincount(found.body, minlength=len(bodies))
         right = among(some[found.key // n] * n + found.key % n, true)
         n_r += np.bincount(found.body[right], minlength=len(bodies))
+        if kept is not None:
+            kept.append(replace(found, key=found.key + first * n))
+            kept = None if n_b.sum() > sizes.cells else kept
         first += len(some)
         # As many starts at a time as the ones before say there is room for.
-        size = int(max(1, min(4 * size, block // n + 1, block * len(some) / max(1, len(found.key)))))
+        size = int(max(1, min(4 * size, sizes.block * len(some) / max(1, len(found.key)))))
     order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
     order = order[n_b[order] > 0]
-    return DirectionRules(
+    rules = DirectionRules(
         step=step,
         bodies=tuple(bodies[place] for place in order.tolist()),
         n_b=n_b[order],
         n_r=n_r[order],
         per_start=float(n_b.sum() / max(1, len(starts))),
+        is_drawn=is_drawn,
     )
+    if kept is None:
+        return rules, None
+    number = np.zeros(len(bodies), dtype=np.int32)
+    number[order] = np.arange(len(order))
+    entries = Entries.concat(kept)
+    return rules, HeldEntries(starts, replace(entries, body=number[entries.body]))
 
 
 def _frequencies(graph: Graph, features: Features, smoothings: Sequence[float]) -> dict[float, Frequencies]:

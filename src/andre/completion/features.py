@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, vstack
 from andre.arrays import Bools, Floats, Ints, distinct_keys, number_keys
 from andre.completion.bodies import Body, Covered
 from andre.completion.graph import Graph
-from andre.completion.rows import RowCover
+from andre.completion.rows import Entries, HeldEntries, RowCover
 from andre.evaluation import smoothed_confidence
 from andre.facts import FactBase
 from andre.inference import BodyEvaluator
@@ -135,6 +135,7 @@ class RowFeatures(Features):
     per_start: float  #: entries (a body that covers a pair) of a start that has an answer, on the average
     most_answers: int  #: `SizeConfig.ranged`, up to which all answers are candidates of every query
     pairs: Mapping[int, Covered] = field(default_factory=dict)  #: of given rules, by their places
+    held: HeldEntries | None = None  #: of starts that are asked from again
 
     @property
     def is_ranged(self) -> bool:
@@ -143,7 +144,7 @@ class RowFeatures(Features):
 
     def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
         """The candidates of some queries, by rows of products from their starts."""
-        n, found = self.n, self._cover.entries(starts)
+        n, found = self.n, self._entries(starts)
         more = [np.zeros(0, dtype=np.int64)]
         if self.is_ranged:
             keys = np.arange(len(starts))[:, None] * n + self._range
@@ -162,6 +163,10 @@ class RowFeatures(Features):
         """About the entries and the cells of each query: [Q]."""
         size = self.per_start + (len(self._range) if self.is_ranged else 0)
         return np.full(len(starts), max(1.0, size))
+
+    def _entries(self, starts: Ints) -> Entries:
+        held = None if self.held is None else self.held.of(starts, self.n)
+        return self._cover.entries(starts) if held is None else held
 
     @cached_property
     def _range(self) -> Ints:

@@ -105,9 +105,9 @@ class Graph:
     @cached_property
     def leads(self) -> csr_matrix:
         """Which steps lead on from each constant: [n, S]."""
-        starts, ends = self.ends.nonzero()
-        kinds = np.unique(starts.astype(np.int64) * self.n_steps + ends // self.n)
-        entries = (kinds // self.n_steps, kinds % self.n_steps)
+        starts = [np.flatnonzero(np.diff(step.indptr)) for step in self.steps]
+        kinds = np.repeat(np.arange(self.n_steps), [len(some) for some in starts])
+        entries = (np.concatenate(starts), kinds)
         ones = np.ones(len(kinds), dtype=np.float32)
         return csr_matrix((ones, entries), shape=(self.n, self.n_steps))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -29,10 +30,12 @@ from andre.completion.weights import learn_weights, start_weights
 from andre.errors import WorkersLostError
 from andre.evaluation import Ranks
 from andre.facts import FactBase, in_canonical_order
-from andre.learning import Callback
 from andre.limits import Deadline, check, limited, stage, stopped_by, time_left, told
 from andre.logic import Rule
 from andre.workers import Workers
+
+if TYPE_CHECKING:
+    from andre.learning import Callback
 
 #: The share of validation facts about what is unanswered from which on facts are assumed.
 _ASKED = 0.05
@@ -246,9 +249,7 @@ class _Learner:
         scorer, choices, missing = self._chosen(graph, [found[step] for step in targets])
         seen = [made.frequencies.get(scorer.smoothing) for made in found.values()]
         reliability = Reliability.by(Frequencies.concat([some for some in seen if some is not None]))
-        notes = tuple(
-            _notes_on_sizes(config, plan.config.sizes, sum(made.left_out for made in found.values()))
-        )
+        notes = tuple(_notes_on_sizes(config, plan.config.sizes, [found[step] for step in targets]))
         return _Learned(graph, features, scorer, choices, notes, missing, reliability)
 
     def _chosen(
@@ -407,9 +408,16 @@ def _notes_on_facts(facts: FactBase, graph: Graph) -> Iterator[str]:
         )
 
 
-def _notes_on_sizes(config: CompletionConfig, sizes: SizeConfig, left_out: int) -> Iterator[str]:
-    """What hubs and the memory limit have kept small, a sentence each."""
-    if left_out:
+def _notes_on_sizes(
+    config: CompletionConfig, sizes: SizeConfig, found: Sequence[DirectionRules]
+) -> Iterator[str]:
+    """What hubs, many starts and the memory limit have kept small, a sentence each."""
+    if drawn := sum(made.is_drawn for made in found):
+        yield (
+            f"rules of {drawn} of {len(found)} directions are counted on {sizes.starts:,} drawn starts: "
+            "raise the setting sizes.starts to count them on all"
+        )
+    if left_out := sum(made.left_out for made in found):
         yield (
             f"{left_out} chains through hubs have more than {sizes.walks_per_start:,} walks from a start "
             "and stay out: raise the setting sizes.walks_per_start to take them in"

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, diags
 
 from andre.arrays import Bools, Floats, Ints, among
 from andre.completion.bodies import ANY, Body, Walks, csr_coordinates, row_entries
@@ -26,6 +27,10 @@ from andre.limits import check
 _SURE = 2.0
 #: How many times as many bodies as are wanted are estimated a second time, on more starts.
 _SECOND = 3
+
+
+#: Constants that walks end at, and how many walks each.
+_Visits: TypeAlias = tuple[Ints, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +116,7 @@ def _choose(
     """
     config, rate = plan.config, base_rate(graph, step)
     starts = rng.permutation(np.flatnonzero(graph.has_answer(step)))
-    fits = _affordable(graph, bodies, starts[: config.probed], config.sizes.walks_per_start)
+    fits = affordable(graph, bodies, starts[: config.probed], config.sizes.walks_per_start)
     left_out = int((~fits).sum())
     bodies = [bodies[place] for place in np.flatnonzero(fits).tolist()]
     distinct: dict[int, Body] = {}
@@ -134,7 +139,7 @@ def _choose(
     return bodies, left_out
 
 
-def _affordable(graph: Graph, bodies: Sequence[Body], starts: Ints, most: float) -> Bools:
+def affordable(graph: Graph, bodies: Sequence[Body], starts: Ints, most: float) -> Bools:
     """Which bodies have at most so many walks from a start, on the average: exact, without walking.
 
     Walks that lead nowhere count, too. Hubs join everything with everything:
@@ -142,24 +147,32 @@ def _affordable(graph: Graph, bodies: Sequence[Body], starts: Ints, most: float)
     they cover.
     """
     fits = np.ones(len(bodies), dtype=np.bool_)
-    at_start = np.bincount(starts, minlength=graph.n).astype(np.float32)
-    visits: dict[tuple[int, ...], NDArray[np.float32]] = {
-        (): at_start
-    }  # walks that end at each constant, [n]
+    total = most * len(starts)
+    visits: dict[tuple[int, ...], _Visits | None] = {(): (np.unique(starts), np.ones(len(starts)))}
     for place, body in enumerate(bodies):
         if body.shape != "path":
             continue
-        total = 0.0
-        for length in range(1, len(body.steps) + 1):
-            steps = body.steps[:length]
-            if length == len(body.steps):
-                total += visits[steps[:-1]] @ np.diff(graph.steps[steps[-1]].indptr)
-            else:
-                if steps not in visits:
-                    visits[steps] = graph.steps[graph.inverse(steps[-1])] @ visits[steps[:-1]]
-                total += visits[steps].sum()
-        fits[place] = total <= most * len(starts)
+        walks = 0.0
+        for length, step in enumerate(body.steps):
+            at = visits[body.steps[:length]]
+            if at is None:
+                walks = np.inf
+                break
+            first = graph.steps[step].indptr
+            onward = float(at[1] @ (first[at[0] + 1] - first[at[0]]))
+            walks += onward
+            begun = body.steps[: length + 1]
+            if length + 1 < len(body.steps) and begun not in visits:
+                visits[begun] = _visits(graph, at, step) if onward <= total else None
+        fits[place] = walks <= total
     return fits
+
+
+def _visits(graph: Graph, at: _Visits, step: int) -> _Visits:
+    """Where walks that are at some constants are one step later."""
+    which, end = row_entries(graph.steps[step], at[0])
+    constants, place = np.unique(end, return_inverse=True)
+    return constants, np.bincount(place, at[1][which], len(constants))
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,8 +279,10 @@ def constant_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]
     >>> constant_bodies(graph, 0, CompletionPlan.of(graph, CompletionConfig(constants=1)))[0].shape
     'to'
     """
-    target, n = graph.steps[step], graph.n
-    if not plan.constants or not target.nnz:
+    if not plan.constants:
+        return []
+    target, n = without_hubs(graph, step, plan.config.sizes.products), graph.n
+    if not target.nnz:
         return []
     found = []
     for literals, of_any in ((graph.ends, False), (graph.leads, True)):
@@ -287,3 +302,20 @@ def constant_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]
             literal = (int(column[at]), ANY) if of_any else divmod(int(column[at]), n)
             found.append(Body("to", (*literal, int(c[at]))))
     return found
+
+
+def without_hubs(graph: Graph, step: int, most: int) -> csr_matrix:
+    """The adjacency matrix of a step, [n, n], without the starts that take most products to count.
+
+    A start adds one at the most to any count, but a hub with many answers and as
+    many other facts is looked at in more ways than all others together.
+    """
+    target = graph.steps[step]
+    answers = np.diff(target.indptr).astype(np.int64)
+    products = answers * graph.degrees  # [n]
+    if products.sum() <= most:
+        return target
+    order = np.argsort(products, kind="stable")
+    kept = np.zeros(graph.n, dtype=np.bool_)
+    kept[order[np.cumsum(products[order]) <= most]] = True
+    return csr_matrix(diags(kept.astype(np.float32)) @ target)

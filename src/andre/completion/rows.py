@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Ints, among, ranges
-from andre.completion.bodies import ANY, Body, Covered, Walks, csr_coordinates, having, row_entries
+from andre.completion.bodies import ANY, Body, Covered, Turns, Walks, csr_coordinates, having, row_entries
 from andre.completion.graph import Graph
 from andre.limits import check
 from andre.logic import Rule
@@ -35,6 +35,25 @@ class Entries:
                 np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
             )
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__annotations__))
+
+
+@dataclass(frozen=True, eq=False)
+class HeldEntries:
+    """The entries of some starts, kept while they are asked for again."""
+
+    starts: Ints  #: [Q], ascending
+    entries: Entries
+
+    def of(self, starts: Ints, n: int) -> Entries | None:
+        """The entries of some of these starts, ascending; None where others are asked for, too."""
+        if not among(starts, self.starts).all():
+            return None
+        place = np.full(len(self.starts), -1)
+        place[np.searchsorted(self.starts, starts)] = np.arange(len(starts))
+        row = place[self.entries.key // n]
+        kept = np.flatnonzero(row >= 0)
+        key = row[kept] * n + self.entries.key[kept] % n
+        return Entries(key, self.entries.body[kept], self.entries.ways[kept])
 
 
 class RowCover:
@@ -80,6 +99,7 @@ class RowCover:
             for c, some in groupby(backward, lambda each: each[0])
         }
         self._pairs = pairs or {}
+        self._turns: Turns = {}
 
     def entries(self, starts: Ints) -> Entries:
         """All pairs of distinct constants that any body covers from these starts."""
@@ -89,7 +109,7 @@ class RowCover:
 
     def _parts(self, starts: Ints) -> Iterator[Entries]:
         graph, n = self._graph, self._graph.n
-        walks = Walks(graph, starts)
+        walks = Walks(graph, starts, self._turns)
         for number, (place, body) in enumerate(self._chains):
             if number % _AT_ONCE == 0:
                 check()
