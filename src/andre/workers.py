@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import pickle
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
@@ -27,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import AndreError, WorkersLostError
-from andre.limits import Deadline, check
+from andre.limits import Deadline, check, limited, time_left
 
 #: Tasks that an executor is given ahead of the results, where it does not say how many it does at a time.
 _AHEAD = 64
@@ -87,8 +89,9 @@ def run_tasks(
 ) -> Iterator[tuple[str, Any]]:
     """Let an executor do tasks that read one value, and hand over name and result of each as it is done.
 
-    A task is taken from the iterator when there may be a worker for it soon. Where a
-    worker of a cluster dies, another does its tasks; every task is handed over once.
+    A task is taken from the iterator when there may be a worker for it soon. The deadline
+    that holds here holds in every task. Where a worker of a cluster dies, another does
+    its tasks; every task is handed over once.
 
     Parameters
     ----------
@@ -122,7 +125,7 @@ def run_tasks(
                     waiting[pool.submit(task)] = task.name
                 if not waiting:
                     return
-                left = None if until is None or until.moment == float("inf") else until.left
+                left = None if until is None or until.moment == math.inf else until.left
                 done, _ = wait(waiting, left, FIRST_COMPLETED)
                 if not done:
                     check()
@@ -207,7 +210,7 @@ class _LocalPool:
     ahead: int = _AHEAD
 
     def submit(self, task: Task) -> Future[Any]:
-        return self.executor.submit(_call, self.file, task.function, task.args)
+        return self.executor.submit(_call, self.file, task.function, task.args, _moment())
 
 
 @dataclass(frozen=True)
@@ -226,11 +229,21 @@ class _ClusterPool:
 
     def submit(self, task: Task) -> Future[Any]:
         key: dict[str, Any] = {"key": f"{task.name}-{uuid4().hex}"}  # dask groups tasks by what is before it
-        return self.executor.submit(_call, self.held, task.function, task.args, **key)
+        return self.executor.submit(_call, self.held, task.function, task.args, _moment(), **key)
 
 
-def _call(parcel: Parcel | ParcelFile, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    return function(parcel.value, *args)
+def _moment() -> float | None:
+    """The deadline that holds here, on the clock that machines share."""
+    left = time_left().left
+    return None if left == math.inf else time.time() + left
+
+
+def _call(
+    parcel: Parcel | ParcelFile, function: Callable[..., Any], args: tuple[Any, ...], moment: float | None
+) -> Any:
+    # A task may wait for its worker: what counts is the time that is left when it begins.
+    with limited(Deadline.after(None if moment is None else max(0.0, moment - time.time()))):
+        return function(parcel.value, *args)
 
 
 def _unchanged(parcel: Parcel) -> Parcel:
