@@ -103,6 +103,7 @@ def test_directions_are_learned_alike_though_a_worker_is_killed(client, tmp_path
     same(done, complete(family(), large()))
 
 
+@pytest.mark.sweep  # the page of the documentation on clusters learns targets, too
 def test_targets_are_learned_alike(client):
     one, two = (quick(two_targets(), TARGETS, executor=executor) for executor in (client, None))
     assert one.program == two.program

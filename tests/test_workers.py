@@ -1,13 +1,16 @@
 """Processes that end when they should."""
 
+import math
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from andre.workers import workers
+from andre.limits import Deadline, limited, time_left
+from andre.workers import Task, run_tasks, workers
 
 
 def test_what_is_not_done_is_given_up():
@@ -17,6 +20,25 @@ def test_what_is_not_done_is_given_up():
             time.sleep(0.01)
         began = time.monotonic()
     assert time.monotonic() - began < 60
+
+
+def seconds_left(_):
+    return time_left().left
+
+
+def test_a_deadline_holds_in_tasks_too():
+    with ThreadPoolExecutor(1) as executor:
+        (_, forever), *_ = run_tasks(executor, None, iter([Task("one", seconds_left)]))
+        with limited(Deadline.after(100)):
+            # The first takes the only thread; the second begins later, and has less time.
+            tasks = iter([Task("nap", nap), Task("two", seconds_left)])
+            found = dict(run_tasks(executor, None, tasks))
+    assert forever == math.inf
+    assert 0 < found["two"] <= 99.8
+
+
+def nap(_):
+    time.sleep(0.2)
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes there")

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import pickle
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import ExitStack, contextmanager
@@ -20,15 +22,18 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import AndreError, WorkersLostError
-from andre.limits import Deadline, check, enforced, was_interrupted
+from andre.limits import Deadline, check, enforced, limited, time_left, was_interrupted
 from andre.memory import bounded_memory
+
+if TYPE_CHECKING:
+    from multiprocessing.queues import SimpleQueue
 
 #: Tasks that an executor is given ahead of the results, where it does not say how many it does at a time.
 _AHEAD = 64
@@ -97,8 +102,9 @@ def run_tasks(
 ) -> Iterator[tuple[str, Any]]:
     """Let an executor do tasks that read one value, and hand over name and result of each as it is done.
 
-    A task is taken from the iterator when there may be a worker for it soon. Where a
-    worker of a cluster dies, another does its tasks; every task is handed over once.
+    A task is taken from the iterator when there may be a worker for it soon. The deadline
+    that holds here holds in every task. Where a worker of a cluster dies, another does
+    its tasks; every task is handed over once.
 
     Parameters
     ----------
@@ -132,7 +138,7 @@ def run_tasks(
                     waiting[pool.submit(task)] = task.name
                 if not waiting:
                     return
-                left = float("inf") if until is None else until.left
+                left = math.inf if until is None else until.left
                 done, _ = wait(waiting, min(left, _PATIENCE), FIRST_COMPLETED)
                 if was_interrupted():
                     raise KeyboardInterrupt
@@ -219,7 +225,7 @@ class _LocalPool:
     ahead: int = _AHEAD
 
     def submit(self, task: Task) -> Future[Any]:
-        return self.executor.submit(_call, self.file, task.function, task.args)
+        return self.executor.submit(_call, self.file, task.function, task.args, _moment())
 
 
 @dataclass(frozen=True)
@@ -238,11 +244,21 @@ class _ClusterPool:
 
     def submit(self, task: Task) -> Future[Any]:
         key: dict[str, Any] = {"key": f"{task.name}-{uuid4().hex}"}  # dask groups tasks by what is before it
-        return self.executor.submit(_call, self.held, task.function, task.args, **key)
+        return self.executor.submit(_call, self.held, task.function, task.args, _moment(), **key)
 
 
-def _call(parcel: Parcel | ParcelFile, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    return function(parcel.value, *args)
+def _moment() -> float | None:
+    """The deadline that holds here, on the clock that machines share."""
+    left = time_left().left
+    return None if left == math.inf else time.time() + left
+
+
+def _call(
+    parcel: Parcel | ParcelFile, function: Callable[..., Any], args: tuple[Any, ...], moment: float | None
+) -> Any:
+    # A task may wait for its worker: what counts is the time that is left when it begins.
+    with limited(Deadline.after(None if moment is None else max(0.0, moment - time.time()))):
+        return function(parcel.value, *args)
 
 
 def _unchanged(parcel: Parcel) -> Parcel:
@@ -402,10 +418,12 @@ def _processes(jobs: int, memory: int | None) -> Iterator[Executor]:
 
     others = active_children()
     # A forked process would inherit torch's threads in an unusable state.
+    context, visible = get_context("spawn"), cards()
     try:
-        executor = ProcessPoolExecutor(
-            jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=(memory,)
-        )
+        queue = context.SimpleQueue()
+        for place in range(jobs):  # several cards are dealt out in turn; each process takes one
+            queue.put(visible[place % len(visible)] if visible else None)
+        executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(memory, queue))
     except OSError as error:  # they share locks in memory that belongs to nobody, as in /dev/shm
         raise AndreError(f"several processes cannot work together here ({error}): leave out --jobs") from None
     try:
@@ -418,13 +436,31 @@ def _processes(jobs: int, memory: int | None) -> Iterator[Executor]:
         executor.shutdown(cancel_futures=True)
 
 
-def _begin(memory: int | None) -> None:
-    """Prepare a worker: it has one thread, keeps to limits, leaves Ctrl-C to its parent, and ends with it."""
+def cards() -> list[str]:
+    """The names of the CUDA devices that this process may use, found without loading torch.
+
+    Examples
+    --------
+    >>> isinstance(cards(), list)
+    True
+    """
+    import os  # noqa: PLC0415
+
+    told = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if told is not None:
+        return [name.strip() for name in told.split(",") if name.strip()]
+    return [str(place) for place, _ in enumerate(Path("/proc/driver/nvidia/gpus").glob("*"))]
+
+
+def _begin(memory: int | None, queue: SimpleQueue[str | None]) -> None:
+    """Prepare a worker: one thread, one card, limits; it leaves Ctrl-C to its parent, and ends with it."""
     import os  # noqa: PLC0415
     import signal  # noqa: PLC0415
     from threading import Thread  # noqa: PLC0415
 
-    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is loaded
+    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads these when it is loaded
+    if (card := queue.get()) is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = card
     _until_it_ends.enter_context(enforced())
     _until_it_ends.enter_context(bounded_memory(memory))
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -279,13 +279,8 @@ def learn_directions(
             else:
                 yield learn_direction(graph, step, config, given.get(step, ()), _seconds())
         return
-    # Each is told how much time there is when it is handed out.
     tasks = (
-        Task(
-            f"rank {_told(graph, step)}",
-            learn_direction,
-            (step, config, tuple(given.get(step, ())), _seconds()),
-        )
+        Task(f"rank {_told(graph, step)}", learn_direction, (step, config, tuple(given.get(step, ()))))
         for step in directions
     )
     # A copy has none of the tables that were made of the graph here, and no test facts.
