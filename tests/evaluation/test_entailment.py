@@ -34,9 +34,16 @@ def test_explicit_examples_are_judged_one_by_one(
     stated = [Atom("e", pair) for pair in edges] + [Atom("h", pair) for pair in positives]
     facts = FactBase.from_facts(stated, negatives=[Atom("h", pair) for pair in negatives])
     derived = {atom.args for atom in infer(RULES, FactBase.from_facts(Atom("e", pair) for pair in edges))}
-    assert entailment(RULES, facts).overall == Confusion(
+    result = entailment(RULES, facts)
+    assert result.overall == Confusion(
         len(positives & derived), len(negatives & derived), len(positives - derived), len(negatives - derived)
     )
+    found = result.misjudged["h", 2]
+    assert {atom.args for atom in found.missed} == positives - derived
+    assert {atom.args for atom in found.wrong} == negatives & derived
+    told = result.as_dict()["heads"]["h/2"]
+    assert told["missed"] == list(map(str, found.missed))
+    assert told["recall"] == result.overall.recall
 
 
 @settings(max_examples=50, deadline=None)
@@ -62,6 +69,9 @@ def test_marked_examples_are_judged_in_a_closed_world(edges: set[Pair], heads: d
         len(judged & derived), len(others), len(judged - derived), len(negatives - derived)
     )
     assert ("marked test" in result.protocol) == bool(test)
+    found = result.misjudged["h", 2]
+    assert {atom.args for atom in found.missed} == judged - derived
+    assert {atom.args for atom in found.wrong} == others
 
 
 def _of_one_type(columns: dict[tuple[str, int], set[Constant]], place: tuple[str, int]) -> set[Constant]:
