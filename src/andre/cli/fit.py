@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from andre.facts import LabelledRows
     from andre.learning import Callback, ClassifierConfig, RuleClassifier
 
+#: The label of tables that `andre demo --save` writes, and the columns that a message names.
+_LABEL, _NAMED = "h", 12
+
 
 @command(
     "andre fit people.csv --label income",
@@ -47,7 +50,7 @@ def fit(
         typer.Option(
             help="The column of classes, or a comparison: 'price > 100', 'since > 2021-03-01', 'kind = cat'."
         ),
-    ] = "h",
+    ] = _LABEL,
     positive: Annotated[
         str | None,
         typer.Option(
@@ -120,14 +123,18 @@ def fit(
     else to standard error. Ctrl-C stops learning and gives the best rules so far.
     """
     from andre.facts import table_parts
-    from andre.learning import ClassifierConfig, learn_classifier
     from andre.limits import Deadline, limited, unhurried
     from andre.progress import doing
-    from andre.runs import Origin, TableSource, digest, keepers, save
 
     check_folder(out)
     check_folder(checkpoint)
     check_file(report)
+    where = input_path(table if tables is None else f"{table}#{tables}")
+    _check_table(where, label)
+    # Only now, as torch takes seconds to load, which no slip of spelling shall cost.
+    from andre.learning import ClassifierConfig, learn_classifier
+    from andre.runs import Origin, TableSource, digest, keepers, save
+
     given = with_settings(settings, device=device)
     config = ClassifierConfig.of(
         preset,
@@ -143,7 +150,6 @@ def fit(
         time_limit=time_limit,
         **{name: given[name] for name in _OWN_FIELDS if name in given},
     )
-    where = input_path(table if tables is None else f"{table}#{tables}")
     file, part = table_parts(where)
     known = digest(Path(file)) if Path(file).is_file() else ""  # a pipe cannot be read twice
     if known:
@@ -175,6 +181,19 @@ def fit(
                 write_report(gather_classifier(model, origin, rows, held_out), report)
         if not quiet:
             _say_how_it_went(model, out, report)
+
+
+def _check_table(where: str, label: str) -> None:
+    """Refuse a table that is not there, or that has no label, before anything is loaded."""
+    from andre.facts import open_table
+
+    if Path(where).exists() and not Path(where).is_file():  # a pipe, which can be read once
+        return
+    with open_table(where) as table:
+        names = [name.strip() for name in table.names]
+    if label == _LABEL and label not in names:
+        some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        raise AndreError(f"{where}: name the column of classes by --label; there are {some}")
 
 
 #: Settings that `--set` may name and that are none of the runs of gradient descent.

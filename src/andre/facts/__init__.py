@@ -19,6 +19,7 @@ from andre.facts.formats import FORMATS
 from andre.facts.formats.databases.addresses import without_password
 from andre.facts.formats.databases.selection import Selection
 from andre.facts.formats.databases.tables import table_parts
+from andre.facts.formats.table_files import open_table
 from andre.facts.frames import to_frames
 from andre.facts.order import in_canonical_order
 from andre.facts.query import as_stated, read_query
@@ -77,6 +78,7 @@ __all__ = [
     "is_database",
     "level_constant",
     "noisy",
+    "open_table",
     "probabilistic",
     "pykeen_split",
     "read_examples",
