@@ -211,6 +211,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "limits:bench_limits",
         {"cells": None, "long": True},
     ),
+    "commands": Benchmark(
+        "Limits of commands",
+        "commands:bench_commands",
+        {},
+    ),
     "times": Benchmark(
         "Facts, inference and census",
         "speed:bench_times",

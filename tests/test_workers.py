@@ -1,6 +1,7 @@
 """Processes that end when they should."""
 
 import math
+import os
 import subprocess
 import sys
 import time
@@ -35,6 +36,18 @@ def test_a_deadline_holds_in_tasks_too():
             found = dict(run_tasks(executor, None, tasks))
     assert forever == math.inf
     assert 0 < found["two"] <= 99.8
+
+
+def card_of(_):
+    time.sleep(0.5)  # so that every process gets a task
+    return os.environ.get("CUDA_VISIBLE_DEVICES")
+
+
+def test_several_cards_are_dealt_out_among_processes(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,7")
+    with workers(2) as executor:
+        found = run_tasks(executor, None, (Task(str(place), card_of) for place in range(4)))
+        assert {card for _, card in found} == {"4", "7"}
 
 
 def nap(_):

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from andre.arrays import Floats
     from andre.facts import LabelledRows
     from andre.learning import Callback, ClassifierConfig, RuleClassifier
-    from andre.runs import TableSource
+
+#: The label of tables that `andre demo --save` writes, and the columns that a message names.
+_LABEL, _NAMED = "h", 12
 
 
 @command(
@@ -122,14 +124,18 @@ def fit(
     else to standard error. Ctrl-C stops learning and gives the best rules so far.
     """
     from andre.facts import table_parts
-    from andre.learning import ClassifierConfig, learn_classifier
     from andre.limits import Deadline, limited, unhurried
     from andre.progress import doing
-    from andre.runs import Origin, TableSource, digest, keepers, save
 
     check_folder(out)
     check_folder(checkpoint)
     check_file(report)
+    where = input_path(table if tables is None else f"{table}#{tables}")
+    _check_table(where, label)
+    # Only now, as torch takes seconds to load, which no slip of spelling shall cost.
+    from andre.learning import ClassifierConfig, learn_classifier
+    from andre.runs import Origin, TableSource, digest, keepers, save
+
     given = with_settings(settings, device=device)
     config = ClassifierConfig.of(
         preset,
@@ -145,16 +151,15 @@ def fit(
         time_limit=time_limit,
         **{name: given[name] for name in _OWN_FIELDS if name in given},
     )
-    where = input_path(table if tables is None else f"{table}#{tables}")
     file, part = table_parts(where)
     known = digest(Path(file)) if Path(file).is_file() else ""  # a pipe cannot be read twice
     if known:
         where = str(Path(file).resolve()) + ("" if part is None else f"#{part}")
     held = validation and input_path(validation)
-    source = TableSource(where, known, label or "h", weight, config.ignore, held, seed, positive)
+    source = TableSource(where, known, label or _LABEL, weight, config.ignore, held, seed, positive)
     deadline = Deadline.after(time_limit)
     with limited(deadline):
-        rows, held_out = _rows(source, named=label is not None)
+        rows, held_out = source.rows()
     if dry_run:
         _print_columns(rows, held_out, config, as_json=as_json)
         return
@@ -179,6 +184,19 @@ def fit(
             _say_how_it_went(model, out, report)
 
 
+def _check_table(where: str, label: str | None) -> None:
+    """Refuse a table that is not there, or that has no label, before anything is loaded."""
+    from andre.facts import open_table
+
+    if Path(where).exists() and not Path(where).is_file():  # a pipe, which can be read once
+        return
+    with open_table(where) as table:
+        names = [name.strip() for name in table.names]
+    if label is None and _LABEL not in names:
+        some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        raise AndreError(f"{where}: name the column to predict by --label: there are {some}")
+
+
 #: Settings that `--set` may name and that are none of the runs of gradient descent.
 _OWN_FIELDS = ("truth_values",)
 
@@ -200,18 +218,6 @@ def _by_class(text: str, option: str) -> str | dict[str, float]:
         return {name: float(value) for name, value in pairs}
     except ValueError:
         raise AndreError(f"{option} {text} has no number behind a sign: write it as in yes=5,no=1") from None
-
-
-def _rows(source: TableSource, *, named: bool) -> tuple[LabelledRows, LabelledRows | None]:
-    """The rows of a table and those held out; who named no label is asked for one."""
-    try:
-        return source.rows()
-    except AndreError as error:
-        lacking = "has no label column 'h': its columns are "
-        if named or lacking not in str(error):
-            raise
-        columns = str(error).partition(lacking)[2]
-        raise AndreError(f"name the column to predict by --label: there are {columns}") from None
 
 
 def _print_columns(

@@ -89,10 +89,8 @@ def learn(
     facts of its target. Ctrl-C stops and gives the best program so far. A run
     is saved target by target, and a second call goes on where it was stopped.
     """
-    from andre.learning import Plan
     from andre.limits import Deadline, limited, unhurried
     from andre.logic import PROGRAM_FORMATS, Program, read_program
-    from andre.runs import FactSource, Origin, RunFolder
     from andre.workers import workers
 
     check_folder(out)
@@ -104,6 +102,12 @@ def learn(
     with limited(deadline):
         facts, task = read_in_world(source, format, world, selection=selection), _task(source)
     targets = _every(source, facts, quiet) if all_ else _targets(facts, target, task, language)
+    if known is None:
+        _check_names(facts, targets)
+    # Only now, as torch takes seconds to load, which no slip of spelling shall cost.
+    from andre.learning import Plan
+    from andre.runs import FactSource, Origin, RunFolder
+
     chosen = with_settings(
         settings,
         target=targets[0] if targets else None,
@@ -165,6 +169,15 @@ def _targets(facts: FactBase, given: list[str] | None, task: Task | None, langua
         names = ", ".join(f"{name}/{arity}" for name, arity in facts.relations)
         raise AndreError(f"there is no target: name one by --target, or take --all; there are {names}")
     return []
+
+
+def _check_names(facts: FactBase, targets: list[str]) -> None:
+    """Refuse targets that are no relation, where no background could define them."""
+    from andre.samples import Language
+
+    if not len(facts.rules) and facts.prolog is None:
+        for name in targets:
+            Language(name).key(facts)
 
 
 def _every(source: str, facts: FactBase, quiet: bool) -> list[str]:

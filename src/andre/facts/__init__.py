@@ -20,6 +20,7 @@ from andre.facts.formats import FORMATS
 from andre.facts.formats.databases.addresses import without_password
 from andre.facts.formats.databases.selection import Selection
 from andre.facts.formats.databases.tables import table_parts
+from andre.facts.formats.table_files import open_table
 from andre.facts.frames import to_frames
 from andre.facts.order import in_canonical_order
 from andre.facts.query import as_stated, read_query
@@ -80,6 +81,7 @@ __all__ = [
     "level_constant",
     "noisy",
     "numbers_in",
+    "open_table",
     "probabilistic",
     "pykeen_split",
     "read_examples",

@@ -98,8 +98,8 @@ class CsvFile:
                     numbers = {place for place in plain if place not in as_text}
                     yield from ((column, False) for column in cells.values(numbers))
                     return
-        cells = [cells for _, cells in self.rows()]
-        for column in zip(*cells, strict=True) if cells else ((),) * len(self.names):
+        rows = [cells for _, cells in self.rows()]
+        for column in zip(*rows, strict=True) if rows else ((),) * len(self.names):
             array = np.empty(len(column), dtype=object)
             array[:] = column
             yield array, False
