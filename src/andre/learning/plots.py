@@ -305,8 +305,9 @@ def _shown_axes() -> type[Axes]:
 
     class ShownAxes(Axes):
         def _repr_png_(self) -> bytes:
-            buffer = BytesIO()
-            self.get_figure(root=True).savefig(buffer, format="png")
+            buffer, figure = BytesIO(), self.get_figure(root=True)
+            assert figure is not None, "these axes are made with their figure"
+            figure.savefig(buffer, format="png")
             return buffer.getvalue()
 
     return ShownAxes
