@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from tests.clock import ticking
 from tests.samples.test_binned import binned_tables
 
 from andre.errors import ConfigError, DataError
@@ -278,6 +279,19 @@ def test_time_that_is_up_leaves_what_there_is():
         path = learn_weighted_rules(striped(300, 0.0))
     assert path.rules.predict_proba(striped(10, 0.0).bins).shape == (10, 2)
     assert "growing weighted rules" in watch.cut
+
+
+def test_rules_that_there_was_no_time_to_judge_are_taken(monkeypatch):
+    clock, config = ticking(monkeypatch), WeighingConfig(max_rules=1, folds=5, penalty=1.0, beam=4)
+    table, begun = striped(100, 0.0), clock.time
+    with limited(Deadline.after(1e9)):
+        learn_weighted_rules(table, config)
+    found = set()
+    for ticks in range(10, enough := int(clock.time - begun), enough // 12):
+        with limited(Deadline.after(ticks)):
+            path = learn_weighted_rules(table, config)
+        found.add((path.steps[0].validation is None, len(path.rules.codes) > 0))
+    assert (True, True) in found  # a rule without validation
 
 
 def test_mistakes_are_said():

@@ -181,8 +181,10 @@ class _Learning:
         if rows.bins.n_rows <= most:
             rows = rows.merged()
         sample = rows.drawn(most, rng)
-        with limited(time_left().share(0.6)):
+        with limited(time_left().share(0.6)) as watch:
             validation = Validation.run(rows, config, rng)  # proposals come from all rows: it does without
+        if watch.cut and min((len(fold.sets) for fold in validation.folds), default=1) == 1:
+            validation = Validation((), validation.search)  # there was no time to judge even one rule
         search = validation.search
         most = validation.largest if validation.folds else config.max_rules
         sets = Growing(sample, search, most, self._pool(search.max_literals)).upto(most)
