@@ -55,7 +55,7 @@ def rank(  # noqa: PLR0912, PLR0915  (one branch for each thing that may be aske
     given: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FACTS] [ATOM]",
+            metavar="FACTS|ATOM",
             help="After a run, other facts that its rules shall rank; an atom with one open place, as "
             "'isa(x, ?)'.",
             show_default=False,
