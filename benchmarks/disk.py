@@ -76,6 +76,7 @@ def write_graph(size: int, seed: int, folder: Path) -> None:
     for (name, _), relation in random_graph(size, seed).relations.items():
         columns = {"arg1": relation.codes[:, 0].copy(), "arg2": relation.codes[:, 1].copy()}
         with duckdb.connect(":memory:") as database:
+            database.execute("SET enable_progress_bar = false")
             database.register("given", columns)
             database.execute(f"COPY (SELECT * FROM given) TO '{folder / name}.parquet' (FORMAT parquet)")
 

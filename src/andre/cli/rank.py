@@ -54,7 +54,7 @@ def rank(
     given: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FACTS] [ATOM]",
+            metavar="FACTS|ATOM",
             help="After a run, other facts that its rules shall rank; an atom with one open place, as "
             "'isa(x, ?)'.",
             show_default=False,
