@@ -371,7 +371,8 @@ def enforced() -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        # One that is under way must not end the process, as it does by default.
+        signal.signal(signal.SIGALRM, signal.SIG_IGN if before == signal.SIG_DFL else before)
         _is_enforced = was_enforced
 
 

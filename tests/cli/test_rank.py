@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from andre.cli.app import app
 from andre.errors import AndreError
+from andre.limits import unhurried
 
 ROWS = [f"likes(x{i}, y{i})" for i in range(12)] + [f"knows(y{i}, x{i})" for i in range(13)]
 
@@ -145,7 +146,14 @@ def test_a_known_loop_is_listed_whatever_its_rank(base):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_the_time_limit_holds_for_proposals_and_all_else(base, jobs):
+def test_the_time_limit_holds_for_proposals_and_all_else(base, jobs, monkeypatch):
+    from andre.facts import read_source
+
+    def read(*given):
+        with unhurried():
+            return read_source(*given)
+
+    monkeypatch.setattr("andre.facts.read_source", read)
     done = run(base, "likes(x12, ?)", "--propose", "--time-limit", 1e-6, "--jobs", jobs)
     assert done.exit_code == 0
     assert "the time limit of 5e-07 s was reached before all runs had proposed rules" in done.stderr

@@ -124,7 +124,6 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(
         "--time-limit",
-        min=0,
         help="Seconds, reading included, until the best so far is handed back; with several targets, "
         "seconds for reading and for each of them.",
     ),

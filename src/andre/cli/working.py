@@ -169,6 +169,9 @@ def run_command(function: Callable[..., None], learns: bool, options: dict[str, 
     options
         What it is called with; `quiet` and `memory_limit` hold for all of it.
     """
+    seconds = options.get("time_limit")
+    if seconds is not None and not seconds > 0:
+        raise AndreError(f"time_limit is {seconds}: give seconds, more than 0")
     with _showing(options.get("quiet", False)), interruptible(), enforced():
         try:
             # Ctrl-C is a deadline of what stands inside this; time limits are set by the commands.
