@@ -24,7 +24,7 @@ from andre.report.summary import (
 )
 from andre.report.tensorboard import TensorBoard
 from andre.report.theory import gather_theory
-from andre.report.weighted import predict_raw_rows
+from andre.report.weighted import class_shares, predict_raw_rows
 from andre.report.words import such_as
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "TargetLines",
     "TensorBoard",
     "as_values",
+    "class_shares",
     "count_rows",
     "derive",
     "document",
