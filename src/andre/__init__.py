@@ -40,8 +40,8 @@ __version__ = "0.1.0"
 
 # Rooms are loaded when one of their names is first used, so that `import andre` is instant.
 _ROOMS = {
-    "andre.api": ("fit", "learn", "load"),
-    "andre.completion": ("complete", "Completion"),
+    "andre.api": ("complete", "fit", "learn", "load"),
+    "andre.completion": ("Completion",),
     "andre.datasets": ("datasets",),
     "andre.errors": ("AndreError",),
     "andre.estimator": ("AndreClassifier",),
@@ -60,11 +60,11 @@ __all__ = [name for names in _ROOMS.values() for name in names if name != "Andre
 
 if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from andre import datasets as datasets
+    from andre.api import complete as complete
     from andre.api import fit as fit
     from andre.api import learn as learn
     from andre.api import load as load
     from andre.completion import Completion as Completion
-    from andre.completion import complete as complete
     from andre.errors import AndreError as AndreError
     from andre.estimator import AndreClassifier as AndreClassifier
     from andre.facts import FactBase as FactBase

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, overload
 
+from andre.completion import Completion, CompletionConfig
+from andre.completion import complete as complete_facts
 from andre.errors import ConfigError, shorten
 from andre.facts import FactBase, read_examples, read_facts, read_source
 from andre.learning import (
@@ -24,7 +26,7 @@ from andre.runs import Checkpoint, RunFolder, keepers, load
 from andre.samples import Sample
 from andre.workers import Workers
 
-__all__ = ["fit", "learn", "load"]
+__all__ = ["complete", "fit", "learn", "load"]
 
 
 @overload
@@ -181,13 +183,48 @@ def learn(
     even(X1) :- zero(X1).
     """
     folder = RunFolder(out) if isinstance(out, Path | str) else out
-    if not isinstance(facts, FactBase):
-        facts = read_source(facts) if isinstance(facts, Path | str) else read_facts(facts)
+    facts = _facts(facts)
     if not (target is None or isinstance(target, str) or _is_texts(target)):
         raise ConfigError(
             f"{target!r} is no target: give the name of a relation, as 'p/2', or a list of them"
         )
     return learn_targets(facts, target, plan, callbacks=callbacks, out=folder, executor=executor, **options)
+
+
+def complete(facts: Any, config: CompletionConfig | None = None, **options: Any) -> Completion:
+    """Learn rules of all relations of a knowledge base, to rank what is missing.
+
+    Parameters
+    ----------
+    facts
+        What is known: a fact base, or what `andre.read_facts` takes, as the path of a file or folder, or
+        DataFrames; or the name of a task or a public dataset.
+    config
+        Which rules may take part, and which ways of scoring are tried.
+    options
+        What else `andre.completion.complete` takes: `extra`, `callbacks`, `executor`, `store`.
+
+    Returns
+    -------
+    Completion
+        `rank("citizen_of(ann, ?)")` ranks the answers to a question, with the rules behind them.
+
+    Examples
+    --------
+    >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(10)]
+    >>> print(complete(FactBase.from_facts(rows)).rank("likes(x9, ?)")[0].atom)
+    likes(x9, y9)
+    """
+    if config is not None and not isinstance(config, CompletionConfig):
+        raise ConfigError(f"a {type(config).__name__} is no CompletionConfig: see andre.completion")
+    return complete_facts(_facts(facts), config, **options)
+
+
+def _facts(given: Any) -> FactBase:
+    """Facts, read where they are not given as such."""
+    if isinstance(given, FactBase):
+        return given
+    return read_source(given) if isinstance(given, Path | str) else read_facts(given)
 
 
 def _is_texts(given: object) -> bool:

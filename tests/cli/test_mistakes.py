@@ -90,3 +90,22 @@ def test_phrases_are_said_and_wrong_ones_refused(andre, run, tmp_path):
     done = andre("report", run, "--phrases", tmp_path / "phrases.toml")
     assert (done.status, done.out) == (2, "")
     assert "the phrase for badge is no text" in done.err
+
+
+def test_tables_say_precision_and_recall_of_each_class(andre, tmp_path):
+    kinds = ["ash", "birch", "cedar"]
+    rows = [f"{n % 50},{kinds[(n % 50) // 17 if n % 10 else 0]}" for n in range(150)]
+    (tmp_path / "trees.csv").write_text("\n".join(["height,kind", *rows, ""]))
+    done = andre(
+        "fit", tmp_path / "trees.csv", "--label", "kind", "--out", tmp_path / "run", "--set", "restarts=1"
+    )
+    assert done.status == 0, done.err
+    scores = json.loads(andre("show", tmp_path / "run", "--json").out)["scores"]["train"]
+    predicted = andre("predict", tmp_path / "run", tmp_path / "trees.csv").out.splitlines()[1:]
+    pairs = [(row.split(",")[1], said.split(",")[0]) for row, said in zip(rows, predicted, strict=True)]
+    for kind in kinds:
+        right = pairs.count((kind, kind))
+        shares = scores["classes"][kind]
+        assert shares["recall"] == pytest.approx(right / sum(true == kind for true, _ in pairs))
+        assert shares["precision"] == pytest.approx(right / sum(said == kind for _, said in pairs))
+        assert f"{kind} {shares['precision']:.4f} and {shares['recall']:.4f}" in done.err

@@ -57,6 +57,10 @@ def test_facts_may_be_a_path_or_a_table(tmp_path: Path) -> None:
         (lambda: andre.infer("h(X) :- p(X).", ["p(a)"]), "a list is no FactBase"),
         (lambda: andre.infer(5, andre.FactBase.from_facts(FAMILY)), "a int is no program"),
         (lambda: andre.load(5), "a int is no path"),
+        (lambda: andre.complete(5), "facts cannot be read from a int"),
+        (lambda: andre.complete("nowhere"), "there is no file, task or dataset nowhere"),
+        (lambda: andre.complete(andre.FactBase.from_facts(FAMILY), "x"), "a str is no CompletionConfig"),
+        (lambda: andre.complete(andre.FactBase.from_facts(FAMILY)).rank(5), "a int is no question"),
     ],
 )
 def test_what_cannot_work_is_told_in_a_sentence(call, says: str) -> None:

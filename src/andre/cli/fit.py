@@ -312,11 +312,10 @@ def _watchers(quiet: bool, tensorboard: Path | None = None) -> Iterator[list[Cal
 
 
 def _say_how_it_went(result: RuleClassifier, out: Path | None, report: Path | None) -> None:
-    from andre.report import outcome, remarks
+    from andre.report import class_shares, outcome, remarks
 
-    for line in remarks(result):
+    for line in (*remarks(result), outcome(result), *class_shares(result)):
         say(line)
-    say(outcome(result))
     if out is not None:
         say(f"saved in {out}: andre show {out}, andre report {out}, andre predict or eval {out} TABLE")
     if report is not None:

@@ -344,6 +344,8 @@ class Completion(Saveable):
 
     def _query(self, pattern: Atom) -> tuple[int, int]:
         """The direction of a query, and the constant that it asks from."""
+        if not isinstance(pattern, Atom):
+            raise DataError(f"a {type(pattern).__name__} is no question: give a text such as 'isa(x, ?)'")
         if pattern.predicate not in self.graph.relations or pattern.arity != 2:
             names = ", ".join(self.graph.relations[:8])
             raise DataError(f"{pattern} is of no binary relation of these facts: choose from {names}, ...")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ _URL = f"https://raw.githubusercontent.com/gaokun12/DFORL/{_COMMIT}"
 # One commit of the RulE repository, which has the splits that others measure on as plain text.
 _SPLITS_URL = "https://raw.githubusercontent.com/XiaojuanTang/RulE/dbd6dc922ecee83274eb2e668caf7c5a83bec23f"
 _TIMEOUT = 60  # seconds without an answer
+_NAMED = 5  # tasks and datasets that an error names
 
 
 @dataclass(frozen=True)
@@ -325,7 +327,9 @@ def _read_source(source: str | Path, format: str | None, selection: Selection) -
         return load(name)
     if Path(name).suffix or os.sep in name:  # meant as a path: its reader says what is wrong
         return read_facts(source)
+    close = difflib.get_close_matches(name, [*TASKS, *DATASETS], n=1)
+    guess = f"; is {close[0]} meant?" if close else ""
     raise DataError(
-        f"there is no file, task or dataset {name}: tasks are {', '.join(TASKS)}; "
-        f"datasets are {', '.join(DATASETS)}"
+        f"there is no file, task or dataset {name}: tasks are {', '.join(list(TASKS)[:_NAMED])} and others, "
+        f"which andre tasks lists; datasets are {', '.join(list(DATASETS)[:_NAMED])} and others{guess}"
     )

@@ -24,7 +24,13 @@ from andre.report.summary import (
 )
 from andre.report.tensorboard import TensorBoard
 from andre.report.theory import gather_theory
-from andre.report.weighted import classifier_listing, confusion_table, predict_raw_rows, rules_on
+from andre.report.weighted import (
+    class_shares,
+    classifier_listing,
+    confusion_table,
+    predict_raw_rows,
+    rules_on,
+)
 from andre.report.words import such_as
 
 __all__ = [
@@ -33,6 +39,7 @@ __all__ = [
     "TargetLines",
     "TensorBoard",
     "as_values",
+    "class_shares",
     "classifier_listing",
     "confusion_table",
     "count_rows",

@@ -17,6 +17,9 @@ from andre.learning import Judged, PathStep, RuleClassifier, RulePath, WeightedR
 from andre.logic import tell_count
 from andre.report.words import COMMENT, plain_table, rule_text, rule_values, size
 
+#: Classes of which precision and recall are told.
+_CLASSES = 10
+
 
 def classifier_outcome(model: RuleClassifier) -> str:
     """One line that says how learning went."""
@@ -53,6 +56,29 @@ def bounds(model: RuleClassifier) -> list[str]:
     return [f"whatever rules add up to, at least: {least}"]
 
 
+def class_shares(model: RuleClassifier) -> list[str]:
+    """Precision and recall of every class on every split, or of the one that rules are about, in words."""
+    lines = []
+    for one in model.scores:
+        if one.decisions:
+            told = [
+                f"{model.classes[place]} {_share(precision)} and {_share(recall)}"
+                for place in _told_classes(model)
+                for precision, recall in [one.of_class(place)]
+            ]
+            lines.append(f"{one.split}: precision and recall: {'; '.join(told)}")
+    return lines
+
+
+def _told_classes(model: RuleClassifier) -> range:
+    """The places of the classes that are told: of two, the one that rules are about."""
+    return range(1, 2) if len(model.classes) == 2 else range(min(len(model.classes), _CLASSES))
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.4f}"
+
+
 def classifier_listing(model: RuleClassifier) -> str:
     """The rules as people write them, with scores, weights and evidence as comments of Prolog."""
     lines = [f"% {one.split}: {one} on {tell_count(one.rows)} rows" for one in model.scores]
@@ -68,7 +94,8 @@ def classifier_table(model: RuleClassifier) -> list[RenderableType]:
     lines: list[RenderableType] = [
         Text(f"{one.split}: {one} on {tell_count(one.rows)} rows", COMMENT) for one in model.scores
     ]
-    lines += [Text(line, COMMENT) for line in (base_rate(model), *bounds(model))]
+    told = (*class_shares(model), base_rate(model), *bounds(model))
+    lines += [Text(line, COMMENT) for line in told]
     splits = [one.split for one in model.scores]
     table = plain_table("weight", "rule", *(f"{split}\nN_b  N_r/N_b" for split in splits))
     for one in model.weighted_rules:
@@ -91,7 +118,7 @@ def classifier_values(model: RuleClassifier) -> dict[str, Any]:
             {"weight": one.weight, "class": one.speaks_for, **rule_values(one.rule)}
             for one in model.weighted_rules
         ],
-        "scores": {one.split: _figures(one) for one in model.scores},
+        "scores": {one.split: _figures(one, model.classes) for one in model.scores},
         "path": _path_values(model.path),
         "columns": [asdict(column) for column in model.encoding.summary()],
         "notes": list(model.notes),
@@ -134,8 +161,13 @@ def is_chosen(step: PathStep, path: RulePath) -> bool:
     return np.array_equal(step.rules.codes, taken.codes) and np.array_equal(step.rules.owners, taken.owners)
 
 
-def _figures(one: Judged) -> dict[str, Any]:
-    return {"rows": one.rows, **asdict(one.fit)}
+def _figures(one: Judged, classes: tuple[str, ...]) -> dict[str, Any]:
+    shares = {
+        name: dict(zip(("precision", "recall"), one.of_class(place), strict=True))
+        for place, name in enumerate(classes)
+        if one.decisions
+    }
+    return {"rows": one.rows, **asdict(one.fit), "classes": shares}
 
 
 def confusion_table(model: RuleClassifier, rows: LabelledRows) -> tuple[list[str], list[dict[str, object]]]:

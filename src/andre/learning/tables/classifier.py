@@ -34,6 +34,14 @@ class Judged:
     split: str
     rows: float  #: weight of all rows
     fit: Fit
+    #: Weight of the rows of each class, in their order, by the class that they are taken for.
+    decisions: tuple[tuple[float, ...], ...] = ()
+
+    def of_class(self, place: int) -> tuple[float | None, float | None]:
+        """Precision and recall of one class; None where it is never said, or has no row."""
+        said, true = sum(row[place] for row in self.decisions), sum(self.decisions[place])
+        right = self.decisions[place][place]
+        return right / said if said else None, right / true if true else None
 
     def __str__(self) -> str:
         area = "" if np.isnan(self.fit.auc) else f"AUC {self.fit.auc:.4f}, "
@@ -227,13 +235,16 @@ class RuleClassifier(Saveable):
 def judge_rules(rules: Rules, split: Split) -> Judged:
     """How rules fare on a split."""
     said, total = rules.predict_proba(split.bins), float(split.weights.sum())
+    decided, n = rules.decide(said), said.shape[1]
+    taken = np.zeros((n, n))
+    np.add.at(taken, (split.codes, decided), split.weights)
     own = np.maximum(said[np.arange(len(said)), split.codes], 1e-15)
     fit = Fit(
         loss=float(-split.weights @ np.log(own) / total),
-        accuracy=float(split.weights @ (rules.decide(said) == split.codes) / total),
+        accuracy=float(split.weights @ (decided == split.codes) / total),
         auc=mean_area_under_curve(said, split.codes, split.weights),
     )
-    return Judged(split.name, total, fit)
+    return Judged(split.name, total, fit, tuple(map(tuple, taken.tolist())))
 
 
 def with_evidence(program: Program, heads: tuple[Atom, ...], codes: Codes, split: Split) -> Program:
