@@ -96,10 +96,10 @@ def _chain(first: Ints, second: Ints) -> Ints:
     low, high = (np.searchsorted(second[:, 0], first[:, 1], side) for side in ("left", "right"))
     which, at = ranges(low, high)
     x, z, y = first[which, 0], first[which, 1], second[at, 1]
-    return np.stack([x, y], axis=1)[(x != y) & (x != z) & (y != z)]
+    return np.asarray(np.stack([x, y], axis=1)[(x != y) & (x != z) & (y != z)])
 
 
 def _distinct(starts: Ints, ends: Ints) -> Ints:
     """Pairs in order, each once, without loops."""
     pairs = np.unique(np.stack([starts, ends], axis=1), axis=0)
-    return pairs[pairs[:, 0] != pairs[:, 1]]
+    return np.asarray(pairs[pairs[:, 0] != pairs[:, 1]])

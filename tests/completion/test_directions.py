@@ -111,20 +111,24 @@ def test_what_is_held_of_counted_starts_is_what_rows_give(drawn, step, random):
 
 @settings(max_examples=40, deadline=None)
 @given(graphs_and_bodies(), st.integers(0, 5), st.integers(1, 3))
-def test_of_many_starts_some_are_drawn_and_counted_exactly(drawn, step, most):
+def test_of_many_starts_some_are_drawn_for_bodies_without_constants(drawn, step, most):
     _, graph, bodies = drawn
     step %= graph.n_steps
     counted, _ = count_bodies(graph, step, bodies, {}, SizeConfig(starts=most))
     starts = np.flatnonzero(graph.has_answer(step))
     assert counted.is_drawn == (len(starts) > most)
-    possible = [
-        {
-            body: sum(key // graph.n in some for key in covered_pairs(body, graph)[0].tolist())
-            for body in counted.bodies
-        }
-        for some in combinations(starts.tolist(), min(most, len(starts)))
-    ]
-    assert dict(zip(counted.bodies, counted.n_b.tolist(), strict=True)) in possible
+    exact, _ = count_bodies(graph, step, bodies, {}, FAST.sizes)
+    counts = dict(zip(exact.bodies, exact.n_b.tolist(), strict=True))
+    scale = len(starts) / max(1, min(most, len(starts)))
+    for body, n_b in zip(counted.bodies, counted.n_b.tolist(), strict=True):
+        if body.shape in {"to", "from"} or not counted.is_drawn:
+            assert n_b == counts[body]
+            continue
+        covered = covered_pairs(body, graph)[0] // graph.n
+        possible = combinations(starts.tolist(), most)
+        assert n_b in {round(scale * np.isin(covered, some).sum()) for some in possible}
+    constants = {body for body in counts if body.shape in {"to", "from"}}
+    assert constants <= set(counted.bodies)  # however few starts they fire for
 
 
 @settings(max_examples=40, deadline=None)

@@ -37,7 +37,9 @@ class SizeConfig(Settings):
     #: Pairs of an answer and another fact of one start that rules with constants are counted on; hubs among
     #: the starts are left out where there are more.
     products: Whole = 30_000_000
-    starts: Count = 10_000  #: of a direction on which rules are counted; of more, so many are drawn
+    starts: Count = (
+        50_000  #: of a direction that rules without constants are counted on; of more, some are drawn
+    )
     #: Ways in which walks from both ends of a fact meet; between hubs nearly every chain would be found.
     meetings: Whole = 1_000_000
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from andre.arrays import Floats, among
+from andre.arrays import Floats, Ints, among
 from andre.completion.bodies import Body, Covered
 from andre.completion.calibration import Frequencies
 from andre.completion.config import CompletionConfig, CompletionPlan, SizeConfig
@@ -198,8 +198,9 @@ def count_bodies(
 ) -> tuple[DirectionRules, HeldEntries | None]:
     """Count bodies over the starts that have an answer, and put the most confident first.
 
-    Counts are exact up to so many starts; of more, some are drawn. Bodies that
-    cover nothing stay out. What they cover comes with the counts, unless that
+    Counts are exact up to so many starts. Of more, some are drawn for all but
+    bodies with constants, and what is counted on them is scaled up. Bodies that
+    cover nothing stay out. What they cover comes with exact counts, unless that
     is more than weights are learned from.
 
     Parameters
@@ -209,11 +210,45 @@ def count_bodies(
     sizes
         How many starts are looked at, and how many entries at a time.
     """
-    n, true, cover = graph.n, graph.keys(step, "train"), RowCover(graph, bodies, pairs)
     starts = np.flatnonzero(graph.has_answer(step))
-    is_drawn = len(starts) > sizes.starts
-    if is_drawn:
-        starts = np.sort(np.random.default_rng(step).permutation(starts)[: sizes.starts])
+    if is_drawn := len(starts) > sizes.starts:
+        some = np.sort(np.random.default_rng(step).permutation(starts)[: sizes.starts])
+        constant = np.array([isinstance(body, Body) and body.shape in {"to", "from"} for body in bodies])
+        n_b, n_r, held = np.zeros(len(bodies)), np.zeros(len(bodies)), None
+        for chosen, own in ((constant, starts), (~constant, some)):
+            places = np.flatnonzero(chosen)
+            given = {new: pairs[old] for new, old in enumerate(places.tolist()) if old in pairs}
+            counts = _count(graph, step, [bodies[place] for place in places.tolist()], given, own, sizes)
+            n_b[places], n_r[places] = (np.round(part * (len(starts) / len(own))) for part in counts[:2])
+    else:
+        n_b, n_r, held = _count(graph, step, bodies, pairs, starts, sizes)
+    order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
+    order = order[n_b[order] > 0]
+    rules = DirectionRules(
+        step=step,
+        bodies=tuple(bodies[place] for place in order.tolist()),
+        n_b=n_b[order],
+        n_r=n_r[order],
+        per_start=float(n_b.sum() / max(1, len(starts))),
+        is_drawn=is_drawn,
+    )
+    if held is None:
+        return rules, None
+    number = np.zeros(len(bodies), dtype=np.int32)
+    number[order] = np.arange(len(order))
+    return rules, replace(held, entries=replace(held.entries, body=number[held.entries.body]))
+
+
+def _count(
+    graph: Graph,
+    step: int,
+    bodies: Sequence[Body | Rule],
+    pairs: Mapping[int, Covered],
+    starts: Ints,
+    sizes: SizeConfig,
+) -> tuple[Floats, Floats, HeldEntries | None]:
+    """How many pairs bodies cover from some starts, how many of these are facts; and the entries if few."""
+    n, true, cover = graph.n, graph.keys(step, "train"), RowCover(graph, bodies, pairs)
     n_b, n_r = np.zeros(len(bodies)), np.zeros(len(bodies))
     kept: list[Entries] | None = []
     first, size = 0, 16
@@ -230,22 +265,7 @@ def count_bodies(
         first += len(some)
         # As many starts at a time as the ones before say there is room for.
         size = int(max(1, min(4 * size, sizes.block * len(some) / max(1, len(found.key)))))
-    order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
-    order = order[n_b[order] > 0]
-    rules = DirectionRules(
-        step=step,
-        bodies=tuple(bodies[place] for place in order.tolist()),
-        n_b=n_b[order],
-        n_r=n_r[order],
-        per_start=float(n_b.sum() / max(1, len(starts))),
-        is_drawn=is_drawn,
-    )
-    if kept is None:
-        return rules, None
-    number = np.zeros(len(bodies), dtype=np.int32)
-    number[order] = np.arange(len(order))
-    entries = Entries.concat(kept)
-    return rules, HeldEntries(starts, replace(entries, body=number[entries.body]))
+    return n_b, n_r, None if kept is None else HeldEntries(starts, Entries.concat(kept))
 
 
 def _frequencies(graph: Graph, features: Features, smoothings: Sequence[float]) -> dict[float, Frequencies]:

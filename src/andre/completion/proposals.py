@@ -172,7 +172,7 @@ def _visits(graph: Graph, at: _Visits, step: int) -> _Visits:
     """Where walks that are at some constants are one step later."""
     which, end = row_entries(graph.steps[step], at[0])
     constants, place = np.unique(end, return_inverse=True)
-    return constants, np.bincount(place, at[1][which], len(constants))
+    return constants, np.bincount(place, at[1][which], len(constants)).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
