@@ -18,7 +18,7 @@ from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
 from andre.learning.definitions import learn_definition
-from andre.learning.from_examples import learn_from_examples
+from andre.learning.from_examples import is_trusted, learn_from_examples
 from andre.learning.inventing import learn_with_inventions, should_invent
 from andre.learning.judged_by import background_of, fits_tables
 from andre.learning.plan import Plan, with_background
@@ -252,8 +252,8 @@ class _Learner:
         with limited(Deadline.after(limit)) as watch:
             made = plain = self._stages(language)
             further = self._may_go_further(language)
-            if further and self.plan.widen and not len(made.program):
-                made = settled_by_sums(self.facts, self._wider(language), self.plan, self.callbacks) or made
+            if further and not made.flawless and not needs_reach(self.facts, language):
+                made = self._by_sums(made, language)
             if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
@@ -278,6 +278,14 @@ class _Learner:
         if (plan.mode, plan.semantics) != ("define", "exists") or self.calibration is not None:
             return False
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
+
+    def _by_sums(self, made: Definition, language: Language) -> Definition:
+        """The definition, or one without mistakes by rules that add numbers."""
+        wider = self._wider(language) if self.plan.widen else language
+        found = settled_by_sums(self.facts, wider, self.plan, self.callbacks)
+        if found is None or not is_trusted(found.length, made.length, made.empty_length):
+            return made
+        return found
 
     def _wider(self, language: Language) -> Language:
         """The language with more variables."""
