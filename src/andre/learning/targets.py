@@ -268,8 +268,8 @@ class _Learner:
                 f"the time limit of {limit:g} s was reached, so this is the best so far; cut short: {stages}"
             )
         else:  # each stage has a share of the time, so that others have some
-            more = "" if limit is None else f" of the {limit:g} s: a higher limit may find more"
-            note = f"cut short when their share of the time was over{more}: {stages}"
+            whole = "time" if limit is None else f"{limit:g} s, so that a higher limit may find more"
+            note = f"cut short at their share of the {whole}: {stages}"
         return replace(made, result=result, notes=(*made.notes, note))
 
     def _may_go_further(self, language: Language) -> bool:
