@@ -120,9 +120,17 @@ def test_all_relations_by_two_processes_are_those_of_one(andre):
 
 
 def test_a_time_limit_is_kept_and_said(andre):
-    status, _, err = andre("learn", "relatedness", "--time-limit", "2", "--set", "steps=100000")
+    """Primes are not told by other remainders alone, and so many steps do not come to their end."""
+    remainders = [f"{name}(x{i})." for i in range(40) for d, name in ((4, "fours"), (9, "nines")) if i % d]
+    primes = [f"prime(x{i})." for i in range(2, 40) if all(i % d for d in range(2, i))]
+    Path("primes.pl").write_text("\n".join(remainders + primes))
+    some = ("--mode", "complete", "--variables", "1", "--set", "steps=1000000")
+    status, _, err = andre("learn", "primes.pl", "--target", "prime/1", "--time-limit", "1", *some)
     assert status == 0
-    assert "related/2: the time limit of 2 s was reached, so this is the best so far; cut short: train" in err
+    assert "prime/1: " in err
+    assert "cut short" in err
+    assert "training" in err
+    assert " 1 s" in err
 
 
 def test_without_time_to_count_examples_there_is_nothing_to_learn_from(andre):

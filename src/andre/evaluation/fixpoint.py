@@ -51,7 +51,8 @@ class Labels:
     def counts(self, derived: Bools) -> Floats:
         """How many true and false examples each of P models holds, as is expected, [P, 2]."""
         flat = derived.reshape(len(derived), self.positive.size).astype(self._weights.dtype)
-        return np.asarray(flat @ self._weights, dtype=np.float64)
+        with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
+            return np.asarray(flat @ self._weights, dtype=np.float64)
 
     @cached_property
     def _weights(self) -> Table:

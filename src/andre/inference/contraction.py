@@ -134,7 +134,8 @@ def multiplied(subscripts: str, *tables: Table) -> Table:
         lengths = (math.prod(sizes[axis] for axis in group) for group in groups)
         return table.transpose(order).reshape(*(sizes[axis] for axis in kept), *lengths)
 
-    product = arranged(tables[0], first, rows, summed) @ arranged(tables[1], second, summed, columns)
+    with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
+        product = arranged(tables[0], first, rows, summed) @ arranged(tables[1], second, summed, columns)
     axes = [*kept, *rows, *columns]
     product = product.reshape([sizes[axis] for axis in axes])
     return product.transpose([axes.index(axis) for axis in wanted])

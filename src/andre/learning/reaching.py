@@ -89,6 +89,10 @@ def learn_from_reach(
     """
     plain = _Reaching(facts, language, plan, callbacks)
     made = plain.settled
+    if made is None or made.weak is not None:  # a list of the examples agrees with them, too
+        found = settled_by_sums(facts, language, plan, callbacks)
+        if found is not None and (made is None or found.length < made.length):
+            made = found
     for known, wider, why in _wider(facts, language) if made is None else ():
         with stage("a wider language"), suppress(DataError):
             made = _Reaching(known, wider, plan, callbacks).settled

@@ -18,7 +18,7 @@ from andre.learning.advice import advice_on
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
 from andre.learning.definitions import learn_definition
-from andre.learning.from_examples import learn_from_examples
+from andre.learning.from_examples import is_trusted, learn_from_examples
 from andre.learning.inventing import learn_with_inventions, should_invent
 from andre.learning.judged_by import background_of, fits_tables
 from andre.learning.misjudged import misjudged_by
@@ -291,8 +291,8 @@ class _Learner:
         with limited(Deadline.after(limit)) as watch:
             made = plain = self._stages(language)
             further = self._may_go_further(language)
-            if further and self.plan.widen and not len(made.program):
-                made = settled_by_sums(self.facts, self._wider(language), self.plan, self.callbacks) or made
+            if further and not made.flawless and not needs_reach(self.facts, language):
+                made = self._by_sums(made, language)
             if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
@@ -311,8 +311,8 @@ class _Learner:
         stages = ", ".join(watch.cut)
         if watch.why == "time" and not watch.deadline.passed:
             # Each stage has a share of the time, so that others have some.
-            more = "" if limit is None else f" of the {limit:g} s: a higher limit may find more"
-            note = f"cut short when their share of the time was over{more}: {stages}"
+            whole = "time" if limit is None else f"{limit:g} s, so that a higher limit may find more"
+            note = f"cut short at their share of the {whole}: {stages}"
         else:
             note = f"{told(watch.why, limit)}, so this is the best so far; cut short: {stages}"
         return replace(made, result=result, notes=(*made.notes, note))
@@ -323,6 +323,14 @@ class _Learner:
         if (plan.mode, plan.semantics) != ("define", "exists") or self.calibration is not None:
             return False
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
+
+    def _by_sums(self, made: Definition, language: Language) -> Definition:
+        """The definition, or one without mistakes by rules that add numbers."""
+        wider = self._wider(language) if self.plan.widen else language
+        found = settled_by_sums(self.facts, wider, self.plan, self.callbacks)
+        if found is None or not is_trusted(found.length, made.length, made.empty_length):
+            return made
+        return found
 
     def _wider(self, language: Language) -> Language:
         """The language with more variables."""

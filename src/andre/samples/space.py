@@ -145,7 +145,8 @@ class RuleSpace:
     def _bound(self, codes: Codes) -> Bools:
         """Which variables a positive literal or a link of each body binds, [rules, variables]."""
         stands = self._stands
-        binds = ((codes > 0) & self._stated).astype(np.float32) @ stands > 0
+        with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
+            binds = ((codes > 0) & self._stated).astype(np.float32) @ stands > 0
         if self.free_head:
             binds[:, : len(self.head_variables)] = True
         if not self.links:

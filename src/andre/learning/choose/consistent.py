@@ -145,7 +145,8 @@ class _Search:
         found = np.zeros((len(bodies), 2 * m), dtype=np.bool_)
         if self.form.safe:
             lacks = ~self.form.space.bound(bodies)
-            found |= lacks.astype(np.float32) @ self._binds.T.astype(np.float32) > 0
+            with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
+                found |= lacks.astype(np.float32) @ self._binds.T.astype(np.float32) > 0
         for columns in self.form.require:
             missing = ~np.logical_or.reduce(self.form.space.atoms_of(bodies)[:, list(columns)], axis=1)
             found |= missing[:, None] & np.isin(np.arange(2 * m) % m, columns)
