@@ -259,8 +259,15 @@ class _Learner:
             if further and made is plain and self.plan.widen and not len(made.program):
                 made = self._widened(made, language)
             made = replace(made, seconds=time.monotonic() - began)
-        if not watch.cut or (made.flawless and len(made.program) and not watch.deadline.passed):
+        if not watch.cut:
             return made
+        if (
+            made.flawless
+            and len(made.program)
+            and not watch.deadline.passed
+            and made.result.stopped != "interrupted"
+        ):
+            return replace(made, result=replace(made.result, stopped=None, cut=()))  # nothing is missed
         result = replace(made.result, stopped=made.result.stopped or "time", cut=tuple(watch.cut))
         stages = ", ".join(watch.cut)
         if limit is not None and watch.deadline.passed:
@@ -268,8 +275,8 @@ class _Learner:
                 f"the time limit of {limit:g} s was reached, so this is the best so far; cut short: {stages}"
             )
         else:  # each stage has a share of the time, so that others have some
-            whole = "time" if limit is None else f"{limit:g} s, so that a higher limit may find more"
-            note = f"cut short at their share of the {whole}: {stages}"
+            higher = f" limit of {limit:g} s, so that a higher one may find more" if limit is not None else ""
+            note = f"cut short at their share of the time{higher}: {stages}"
         return replace(made, result=result, notes=(*made.notes, note))
 
     def _may_go_further(self, language: Language) -> bool:
