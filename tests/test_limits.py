@@ -32,7 +32,7 @@ from andre.samples import SYNTHETIC_TASKS, Form, Language, Sample
 
 #: Looks at the clock that come after the limit at the most: one or two for each stage, of which none works.
 #: Definitions have the most stages, as programs that agree with all examples are looked for too.
-BEYOND = 60
+BEYOND = 75
 
 QUICK: dict[str, Any] = {"restarts": 2, "rounds": 2, "steps": 12, "check_every": 4}
 

@@ -30,7 +30,7 @@ from andre.learning.proposing import Effort, narrowed, propose_bodies
 from andre.learning.recursion import FEW, Recursion, along_chains
 from andre.learning.results import Counts, Definition, Result, found_by_search
 from andre.learning.weak import unlabelled_heads, weakness
-from andre.limits import limited, stage, time_left, unhurried
+from andre.limits import late, limited, stage, time_left, unhurried
 from andre.logic import Program, Rule
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
@@ -41,6 +41,8 @@ _SHORTEST = 3
 #: Literals of a program without a mistake up to which no runs are asked for a shorter one, and the share of
 #: the time that is left in which one is looked for without them.
 _SEARCHED, _FOR_SEARCH = 6, 0.25
+#: What is said of work that the time limit cuts short.
+_WITHOUT_RUNS = "choosing a definition without runs"
 #: How many of the pooled rules are kept in mind to tell why they were left out.
 _REMEMBERED = 80
 
@@ -150,7 +152,7 @@ class _Defining:
         bodies = np.zeros((0, space.m), dtype=np.int8)
         if given is not None:
             return _Choice(given.program.rules, self.judge, agrees=given.agrees), bodies
-        if not self.is_small or not self.plan.short_bodies:
+        if not self.is_small or not self.plan.short_bodies or late(_WITHOUT_RUNS):
             return None, bodies
         with limited(time_left().share(_FOR_SEARCH)), stage("counting short bodies"):
             bodies = self.form.short_bodies()
@@ -158,7 +160,9 @@ class _Defining:
             if not (recursive.all() or are_positives_apart(self.facts, self.plan, self.key)):
                 bodies = np.concatenate([self._grown(~recursive), bodies])
         choice: _Choice | None = None
-        with limited(time_left().share(_FOR_SEARCH)), stage("choosing a definition without runs"):
+        if late(_WITHOUT_RUNS):
+            return None, bodies
+        with limited(time_left().share(_FOR_SEARCH)), stage(_WITHOUT_RUNS):
             crisp = CrispSample.of(self.sample)
             found = self._choose(pool_of(crisp, [bodies], self.form).by_length(crisp.totals).bodies)
             counts = self.judge.judge([tuple(map(self.judge.add, found.rules))]).counts[0]

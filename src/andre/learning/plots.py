@@ -60,6 +60,10 @@ def read_curves(result: Result, runs: Which = "best") -> Curves:
     >>> curves.steps, list(curves.accuracy)
     ((15, 30), ['train'])
     """
+    if not (result.history or result.runs):
+        raise DataError(
+            "there are no runs to plot: search found a program without mistakes; always_run=true makes some"
+        )
     if not result.history:
         raise DataError("the result has no history to plot: it ended before the first look at its runs")
     if runs == "best":

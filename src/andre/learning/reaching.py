@@ -93,6 +93,11 @@ def learn_from_reach(
         found = settled_by_sums(facts, language, plan, callbacks)
         if found is not None and (made is None or found.length < made.length):
             made = found
+    if made is not None and facts.bias is None and len(made.program) > 1:  # one rule may say it all
+        with stage("a wider language"), suppress(DataError):
+            for known, wider, _ in _wider(facts, language):
+                other = _Reaching(known, wider, plan, callbacks).settled if wider.free_head else None
+                made = other if other is not None and other.length < made.length else made
     for known, wider, why in _wider(facts, language) if made is None else ():
         with stage("a wider language"), suppress(DataError):
             made = _Reaching(known, wider, plan, callbacks).settled

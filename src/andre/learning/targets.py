@@ -305,14 +305,16 @@ class _Learner:
         if was_interrupted():
             stopped = made.result.stopped or "interrupted"
             return replace(made, result=replace(made.result, stopped=stopped, cut=tuple(watch.cut)))
-        if not watch.cut or (made.flawless and len(made.program) and not watch.deadline.passed):
+        if not watch.cut:
             return made
+        if made.flawless and len(made.program) and not watch.deadline.passed:
+            return replace(made, result=replace(made.result, stopped=None, cut=()))  # nothing is missed
         result = replace(made.result, stopped=made.result.stopped or watch.why, cut=tuple(watch.cut))
         stages = ", ".join(watch.cut)
         if watch.why == "time" and not watch.deadline.passed:
             # Each stage has a share of the time, so that others have some.
-            whole = "time" if limit is None else f"{limit:g} s, so that a higher limit may find more"
-            note = f"cut short at their share of the {whole}: {stages}"
+            higher = "" if limit is None else f" limit of {limit:g} s, so that a higher one may find more"
+            note = f"cut short at their share of the time{higher}: {stages}"
         else:
             note = f"{told(watch.why, limit)}, so this is the best so far; cut short: {stages}"
         return replace(made, result=result, notes=(*made.notes, note))
