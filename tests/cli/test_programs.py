@@ -48,7 +48,7 @@ def test_rescore_reads_marked_facts_when_asked(andre):
 
 def test_a_run_of_fit_is_counted_on_rows(andre, runs):
     learned = andre("show", runs.fit, "--to", "csv").out
-    assert andre("rescore", runs.fit, runs.table, "--to", "csv").out == learned
+    assert andre("rescore", runs.fit, runs.table, "--mark", "train", "--to", "csv").out == learned
     Path("new.csv").write_text("b4,b1,h,b2,b3\n0,1,1,0,0\n0,1,0,0,0.2\n0,1,1,0,\n0,0,1,0,0\n")
     done = andre("rescore", runs.fit, "new.csv", "--mark", "test")
     assert done.status == 0, done.err
