@@ -34,6 +34,7 @@ from andre.progress import doing, underway
 _WORTH_SHARING = 1_000_000
 #: Of a limit, what work that looks at no clock may take beyond it before it is cut wherever it is.
 _GRACE = 0.03
+_LEAST_GRACE = 0.1  # seconds
 #: Seconds between two looks at the clock on behalf of such work.
 _RINGING = 0.05
 #: Times that for work outside of stages.
@@ -159,7 +160,7 @@ def unhurried() -> Iterator[None]:
 @contextmanager
 def _watching(deadline: Deadline, is_hurried: bool = True) -> Iterator[Watch]:
     outer = _watch.get()
-    grace = _GRACE * deadline.left if _is_enforced and deadline.moment < math.inf else 0.0
+    grace = max(_LEAST_GRACE, _GRACE * deadline.left) if _is_enforced and deadline.moment < math.inf else 0.0
     watch = Watch(deadline, is_hurried=is_hurried, grace=grace)
     token = _watch.set(watch)
     try:

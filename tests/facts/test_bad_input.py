@@ -310,3 +310,13 @@ def test_a_pipe_is_read_where_its_format_is_named(tmp_path: Path) -> None:
     writer.start()
     assert len(read_facts(path, "nl")) == 1
     writer.join()
+
+
+def test_a_bias_with_letters_that_clingo_does_not_know_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "task"
+    folder.mkdir()
+    (folder / "bk.pl").write_text("red(a). edge(a,b).\n")
+    (folder / "exs.pl").write_text("pos(h(a)). neg(h(b)).\n")
+    (folder / "bias.pl").write_text("head_pred(h,1).\nbody\u2028_pred(red,1).\n")
+    with pytest.raises(DataError, match=r"bias.pl, line 2"):
+        read_facts(folder)

@@ -39,6 +39,8 @@ _ONE_OF_TYPE = re.compile(
     r"(?:,clause_var\(\1,\2\))?\}!=1\.\Z"
 )
 
+_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+
 
 class _Statement(NamedTuple):
     line: int
@@ -156,6 +158,9 @@ def _predicates(path: Path, statement: _Statement) -> tuple[str | None, frozense
     """The predicate that a statement derives, None for a constraint, and those that it looks at."""
     from clingo import ast  # noqa: PLC0415
 
+    # clingo knows letters beyond ASCII in quotes only, and ends the process where it quotes half of one.
+    if not _QUOTED.sub("", statement.text).isascii():
+        raise _no_setting(path, statement.line, statement.text)
     found: list[ast.AST] = []
     try:
         ast.parse_string(statement.text, found.append, logger=lambda code, message: None)
