@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from andre.arrays import Floats
 from andre.errors import AndreError, DataError
 from andre.files import write_whole
 from andre.learning.callbacks import Floats32, Look
 from andre.learning.results import Result
-from andre.model import LOSSES
 from andre.samples import RuleSpace
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ def read_curves(result: Result, runs: Which = "best") -> Curves:
         picked = [(step, _mean(np.concatenate(together[step], axis=1))) for step in sorted(together)]
     if not picked:
         raise DataError("the best run ended before the first look at it, so there is nothing to plot")
+    from andre.model import LOSSES  # noqa: PLC0415  (loads torch)
+
     *lines, train, validation = np.stack([figures for _, figures in picked], axis=1)  # [looks] each
     losses = {loss.name: line for loss, line in zip(LOSSES, lines, strict=True)}
     accuracy = {"train": train}
@@ -110,7 +111,7 @@ def readings(weights: NDArray[np.floating], most: int) -> tuple[Floats, NDArray[
     >>> p.shape, shown
     ((1, 3, 3), array([1]))
     """
-    p: Floats = softmax(np.asarray(weights, dtype=np.float64), axis=2)
+    p: Floats = scipy.special.softmax(np.asarray(weights, dtype=np.float64), axis=2)
     return p, np.sort(np.argsort(p[:, :, 2].min(axis=0), kind="stable")[:most])
 
 
@@ -152,6 +153,8 @@ def plot_losses(result: Result, *, runs: Which = "best", ax: Axes | None = None)
     ax
         Where to draw; a new figure by default.
     """
+    from andre.model import LOSSES  # noqa: PLC0415  (loads torch)
+
     curves = read_curves(result, runs)
     ax = ax or _axes()
     ax.plot(curves.steps, curves.total, color=_INK, linewidth=2.2, label="total")
@@ -302,8 +305,9 @@ def _shown_axes() -> type[Axes]:
 
     class ShownAxes(Axes):
         def _repr_png_(self) -> bytes:
-            buffer = BytesIO()
-            self.get_figure(root=True).savefig(buffer, format="png")
+            buffer, figure = BytesIO(), self.get_figure(root=True)
+            assert figure is not None, "these axes are made with their figure"
+            figure.savefig(buffer, format="png")
             return buffer.getvalue()
 
     return ShownAxes
