@@ -34,6 +34,7 @@ class SizeConfig(Settings):
         2_500  #: chains of two steps up to which all are looked at, not only those that facts show
     )
     ranged: Whole = 200  #: answers of a direction up to which each of them is a candidate of every query
+    probes: Whole = 10_000_000  #: walks by which bodies are estimated, where `probed` starts have fewer
     #: Pairs of an answer and another fact of one start that rules with constants are counted on; hubs among
     #: the starts are left out where there are more.
     products: Whole = 30_000_000

@@ -25,6 +25,8 @@ from andre.limits import check
 
 #: Standard errors that an estimate may be off by.
 _SURE = 2.0
+#: How many times as many starts as are set are looked at where walks are few.
+_MOST = 20
 #: How many times as many bodies as are wanted are estimated a second time, on more starts.
 _SECOND = 3
 
@@ -116,11 +118,16 @@ def _choose(
     """
     config, rate = plan.config, base_rate(graph, step)
     starts = rng.permutation(np.flatnonzero(graph.has_answer(step)))
-    fits = affordable(graph, bodies, starts[: config.probed], config.sizes.walks_per_start)
+    walks = count_walks(graph, bodies, starts[: config.probed])
+    fits = walks <= config.sizes.walks_per_start
     left_out = int((~fits).sum())
     bodies = [bodies[place] for place in np.flatnonzero(fits).tolist()]
+    # Where walks are few, a chain that is right of few starts is found on many only.
+    probed = int(
+        np.clip(config.sizes.probes / max(1.0, walks[fits].sum()), config.probed, _MOST * config.probed)
+    )
     distinct: dict[int, Body] = {}
-    for size, times in ((config.probed // 4, _SECOND), (config.probed, 1)):
+    for size, times in ((probed // 4, _SECOND), (probed, 1)):
         found = estimate(graph, step, bodies, np.sort(starts[:size]))
         useful = found.is_useful(
             rate, plan.lift, np.array([len(body.steps) < 3 for body in bodies], dtype=np.bool_)
@@ -139,33 +146,23 @@ def _choose(
     return bodies, left_out
 
 
-def affordable(graph: Graph, bodies: Sequence[Body], starts: Ints, most: float) -> Bools:
-    """Which bodies have at most so many walks from a start, on the average: exact, without walking.
+def count_walks(graph: Graph, bodies: Sequence[Body], starts: Ints) -> Floats:
+    """How many walks there are along each body from one of these starts, on the average: [K].
 
-    Walks that lead nowhere count, too. Hubs join everything with everything:
-    chains through them are costly, and say little about any of the pairs that
-    they cover.
+    Exact, without walking; walks that lead nowhere count, too. Hubs join
+    everything with everything: chains through them are costly, and say little
+    about any of the pairs that they cover. Bodies that are no chains have none.
     """
-    fits = np.ones(len(bodies), dtype=np.bool_)
-    total = most * len(starts)
-    visits: dict[tuple[int, ...], _Visits | None] = {(): (np.unique(starts), np.ones(len(starts)))}
+    counts = np.zeros(len(bodies))
+    visits: dict[tuple[int, ...], _Visits] = {(): (np.unique(starts), np.ones(len(starts)))}
     for place, body in enumerate(bodies):
-        if body.shape != "path":
-            continue
-        walks = 0.0
-        for length, step in enumerate(body.steps):
-            at = visits[body.steps[:length]]
-            if at is None:
-                walks = np.inf
-                break
-            first = graph.steps[step].indptr
-            onward = float(at[1] @ (first[at[0] + 1] - first[at[0]]))
-            walks += onward
+        for length, step in enumerate(body.steps if body.shape == "path" else ()):
+            at, first = visits[body.steps[:length]], graph.steps[step].indptr
+            counts[place] += at[1] @ (first[at[0] + 1] - first[at[0]])
             begun = body.steps[: length + 1]
             if length + 1 < len(body.steps) and begun not in visits:
-                visits[begun] = _visits(graph, at, step) if onward <= total else None
-        fits[place] = walks <= total
-    return fits
+                visits[begun] = _visits(graph, at, step)
+    return counts / max(1, len(starts))
 
 
 def _visits(graph: Graph, at: _Visits, step: int) -> _Visits:
