@@ -37,7 +37,7 @@ def test_type_checkers_see_the_same_names():
         for alias in node.names
         if alias.asname == alias.name
     }
-    assert seen == andre._ROOM_OF
+    assert seen == {name: room for room, names in andre._ROOMS.items() for name in names}
 
 
 def test_people_see_the_same_names():

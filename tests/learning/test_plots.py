@@ -95,7 +95,7 @@ def test_what_cannot_be_drawn_is_said(result, tmp_path):
     with pytest.raises(DataError, match="do not fit"):
         plot_probabilities(np.zeros((1, 2, 3)), TASK.space)
     empty = Result(TASK.space, result.config, result.program, 1.0, 1.0, result.scores)
-    with pytest.raises(DataError, match="no history"):
+    with pytest.raises(DataError, match="no runs to plot"):
         plot_losses(empty)
     with pytest.raises(AndreError, match=r"end the name in .svg"):
         save_figure(plot_losses(result), tmp_path / "loss.gif")

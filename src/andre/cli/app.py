@@ -29,7 +29,7 @@ _COMMANDS = {
     "report": ("show", "Write a page about a run: one HTML file that needs no network."),
     "predict": ("predict", "Apply what was learned to new rows or facts."),
     "explain": ("predict", "Say why an atom holds, or which literal is missing."),
-    "eval": ("predict", "Judge rules by the head atoms that they derive."),
+    "eval": ("predict", "Judge what was learned by rows with labels, or by facts."),
     "rescore": ("programs", "Count N_b and N_r of old rules on new facts."),
     "diff": ("programs", "Compare the rules of two runs or programs."),
     "merge": ("programs", "Put the rules of several programs together, each once."),

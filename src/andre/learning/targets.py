@@ -302,9 +302,8 @@ class _Learner:
         if self.plan.advise and not len(made.program) and made.result.stopped is None:
             with limited(watch.deadline):
                 made = replace(made, advice=advice_on(made, self.facts, language, self.plan, self._briefly))
-        if was_interrupted():
-            stopped = made.result.stopped or "interrupted"
-            return replace(made, result=replace(made.result, stopped=stopped, cut=tuple(watch.cut)))
+        if was_interrupted() or made.result.stopped == "interrupted":
+            return replace(made, result=replace(made.result, stopped="interrupted", cut=tuple(watch.cut)))
         if not watch.cut:
             return made
         if made.flawless and len(made.program) and not watch.deadline.passed:
