@@ -47,7 +47,7 @@ def test_counts_are_those_of_the_definition(theory, facts):
     assert target.confusions[0].true_positives == definition.confusion.true_positives
     assert [item.why for item in target.rejected] == [item.reason for item in definition.rejected]
     assert sum(row.alone for row in target.rules) == pytest.approx(1)  # no number is even for two reasons
-    assert "even(X1) :-" in render(gather_theory(theory, facts=facts))
+    assert "even(X) :-" in render(gather_theory(theory, facts=facts))
 
 
 def test_without_facts_the_report_says_what_is_missing(theory):
