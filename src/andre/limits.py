@@ -20,6 +20,7 @@ import os
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -383,6 +384,11 @@ def _ring(signum: int, frame: FrameType | None) -> None:
         return
     # Outside of stages all would be lost, so that these have longer.
     if now() <= deadline.moment + (watch.grace if _stages else _TO_THE_END * watch.grace):
+        return
+    # Where Python drops objects, what is raised goes nowhere: the next ring is soon.
+    if frame is not None and (
+        frame.f_code.co_name == "__del__" or frame.f_code.co_filename == weakref.__file__
+    ):
         return
     # Whoever knows that time is up is about to hand back what there is, be it slowly on a busy machine.
     if watch.told is None or time.process_time() - watch.told > max(watch.grace, _LAST_WORDS):

@@ -86,12 +86,14 @@ def check_parquet(connection: Any, plain: Path, path: Path) -> None:
     ).fetchone()
     read = "read_parquet(?, hive_partitioning = false)"
     described = connection.execute(f"DESCRIBE SELECT * FROM {read}", [str(plain)]).fetchall()
-    texts = [identifier(name) for name, kind, *_ in described if kind in ("VARCHAR", "BLOB")]
+    # The functions that count bytes, by the types of columns that have any number of them.
+    counting = {"VARCHAR": "strlen", "BLOB": "octet_length"}
+    texts = [f"{counting[kind]}({identifier(name)})" for name, kind, *_ in described if kind in counting]
     letters = 0
     if 8 * values <= max(_SMALL, _PACKED * size):
         for text in texts:
             (found,) = connection.execute(
-                f"SELECT coalesce(sum(octet_length({text}::BLOB)), 0) FROM {read}", [str(plain)]
+                f"SELECT coalesce(sum({text}), 0) FROM {read}", [str(plain)]
             ).fetchone()
             letters = max(letters, int(found))
     if max(8 * values, letters) > max(_SMALL, _PACKED * size):
