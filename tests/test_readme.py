@@ -99,7 +99,7 @@ def draw_files() -> None:
     )
     Path("theirs.pl").write_text("aunt(X, Y) :- sibling(X, Z), parent(Z, Y), \\+ male(X).\n")
     Path("known.pl").write_text("uncle(X, Y) :- male(X), sibling(X, Z), father(Z, Y).\n")
-    for name in ("people.csv", "new.csv"):
+    for name in ("people.csv", "new.csv", "test.csv"):
         Path(name).write_text("\n".join(draw_people(rng, 60)) + "\n")
     draw_shop(Path("chinook.sqlite"), rng)
     cities = {f"p{n}": rng.choice(["bern", "oslo", "rome"]) for n in range(24)} | {"ann": "bern"}
