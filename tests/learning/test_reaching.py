@@ -179,6 +179,6 @@ def test_what_was_found_stays_where_a_wider_language_fails(
 
     monkeypatch.setattr(reaching._Reaching, "settled", None)  # as if search alone found nothing
     monkeypatch.setattr(reaching._Reaching, "definition", definition)
-    (made,) = andre.learn(equal_ends(Random(0)), "h/3", variables=4, seed=0, **QUICK)
+    (made,) = andre.learn(equal_ends(Random(0)), "h/3", variables=4, recursion=False, invent=0, **QUICK)
     assert asked == [False, True]
     assert not made.flawless

@@ -152,7 +152,9 @@ class _Defining:
         bodies = np.zeros((0, space.m), dtype=np.int8)
         if given is not None:
             return _Choice(given.program.rules, self.judge, agrees=given.agrees), bodies
-        if not self.is_small or not self.plan.short_bodies or late(_WITHOUT_RUNS):
+        # Along links all that agrees was looked for before (`reaching`), and short bodies are very many.
+        searched = not self.plan.short_bodies or bool(space.links)
+        if searched or not self.is_small or late(_WITHOUT_RUNS):
             return None, bodies
         with limited(time_left().share(_FOR_SEARCH)), stage("counting short bodies"):
             bodies = self.form.short_bodies()
