@@ -104,7 +104,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "graphs": Benchmark(
         "Graphs of real size",
         "graphs:bench_graphs",
-        {"datasets": None, "seed": 0, "workers": 2},
+        {"datasets": None, "seed": 0, "workers": 1},
     ),
     "cluster": Benchmark(
         "A cluster of dask workers",

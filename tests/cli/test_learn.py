@@ -205,6 +205,8 @@ def test_the_least_support_is_a_setting(andre, support):
         f"min_support={support}",
         "--set",
         "widen=false",
+        "--set",
+        "advise=false",
     )
     status, _, err = andre(*words, "--out", "run", *FAST)
     assert status == 0
