@@ -264,6 +264,29 @@ def test_a_run_of_fit_predicts_for_facts_too(andre, runs, tmp_path):
     assert "give facts to explain an atom" in done.err
 
 
+def test_a_row_of_a_table_is_explained(andre, tmp_path):
+    ages = [*range(20, 60)] * 3
+    Path(tmp_path, "t.csv").write_text("age,buys\n" + "".join(f"{age},{age > 39}\n" for age in ages))
+    Path(tmp_path, "new.csv").write_text("age,name\n45,ann\n,bob\nold,cy\n")
+    run, new = tmp_path / "run", tmp_path / "new.csv"
+    done = andre("fit", tmp_path / "t.csv", "--label", "buys", "--out", run, "--set", "rounds=1")
+    assert done.status == 0, done.err
+    assert f"row 1 of {new} is taken for True" in andre("explain", run, new, "1").out
+    assert "age is unknown" in andre("explain", run, new, "2").out
+    assert "age is old, which cannot be read" in andre("explain", run, new, "3").out
+    found = json.loads(andre("explain", run, new, "1", "--json").out)
+    assert found["decision"] == "True"
+    assert found["rules"][0]["conditions"][0]["value"] == "45"
+    for row, said in (
+        ("4", "has no row 4: its rows are 1 to 3"),
+        ("0", "has no row 0"),
+        ("9" * 30, "no number"),
+    ):
+        done = andre("explain", run, new, row)
+        assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+        assert said in done.err
+
+
 def test_a_folder_that_is_no_run_of_this_version_is_refused(andre, runs, tmp_path):
     for command in (["predict"], ["explain"]):
         done = andre(*command, tmp_path, runs.table, *(["h"] if command == ["explain"] else []))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -95,6 +96,71 @@ def test_leading_rules_fire_and_speak_for_the_decision(model):
             assert leading in speaking
         elif model.config.rules == "crisp":
             assert not fires[speaking, row].any()
+
+
+def check_explanation(model, table, row):
+    """What an explanation says, against predictions and against conditions read by themselves."""
+    why, place = model.explain(table, row), row - 1
+    said = model.predict_proba(table)[place]
+    assert list(why.probabilities.values()) == pytest.approx(said.tolist(), abs=1e-12)
+    assert why.decision == model.predict(table)[place]
+    fires = model.bins(table).covers(model.rules.codes)[:, place]
+    assert [one.fires for one in why.rules] == fires.tolist()
+    for one in why.rules:
+        assert [str(condition.literal) for condition in one.conditions] == list(map(str, one.rule.body))
+        for condition in one.conditions:
+            cell = table[condition.column][place]
+            assert condition.cell == (None if cell is None else str(cell))
+            assert condition.holds == (cell is not None and holds(str(condition.literal), cell))
+    read = {condition.column for one in why.rules for condition in one.conditions}
+    assert set(why.unknown) == {name for name in read if table[name][place] is None}
+    totals = np.array([score.total for score in why.scores])
+    if isinstance(model.rules, CrispRules):
+        shares = np.array([1 - totals[0], *totals]) if len(totals) == 1 else totals / totals.sum()
+        assert shares == pytest.approx(said)
+    else:
+        assert totals == pytest.approx(model.rules.scores(model.bins(table))[place])
+        assert model.rules.probabilities(totals[None])[0] == pytest.approx(said)
+    text = str(why)
+    assert f"row {row} of the table is taken for {why.decision}" in text
+    assert all(str(rule) in text for rule in model.program)
+    assert json.loads(json.dumps(why.as_dict()))["decision"] == why.decision
+
+
+def holds(literal: str, cell: object) -> bool:
+    """Whether a comparison of a column holds of a cell."""
+    _, sign, value = literal.split(" ", 2)
+    match sign:
+        case ">":
+            return float(cell) > float(value)
+        case "=<":
+            return float(cell) <= float(value)
+        case "=":
+            return cell == value
+    return cell != value
+
+
+def test_explanations_agree_with_predictions(model):
+    table = people(60, seed=3)
+    for row in range(1, 61):
+        check_explanation(model, table, row)
+
+
+@pytest.mark.parametrize("rules", ["weighted", "crisp"])
+def test_a_row_of_two_classes_is_explained(rules):
+    table = people()
+    table["buys"] = ["no" if word == "no" else "yes" for word in table["buys"]]
+    model = andre.fit(table, label="buys", rules=rules, settings=QUICK)
+    table["age"] = [None if place % 7 == 0 else age for place, age in enumerate(table["age"])]
+    for row in range(1, 40):
+        check_explanation(model, table, row)
+    assert "age is unknown" in str(model.explain(table, 1))
+
+
+@pytest.mark.parametrize("row", [0, -1, 301])
+def test_a_row_that_is_not_there_is_refused(model, row):
+    with pytest.raises(DataError, match=f"the table has no row {row}: its rows are 1 to 300"):
+        model.explain(people(), row)
 
 
 @pytest.mark.parametrize("positive", ["yes", "no"])

@@ -317,6 +317,9 @@ def _say_how_it_went(result: RuleClassifier, out: Path | None, report: Path | No
     for line in (*remarks(result), outcome(result), *class_shares(result)):
         say(line)
     if out is not None:
-        say(f"saved in {out}: andre show {out}, andre report {out}, andre predict or eval {out} TABLE")
+        say(
+            f"saved in {out}: andre show {out}, andre report {out}, andre predict or eval {out} TABLE, "
+            f"andre explain {out} TABLE ROW"
+        )
     if report is not None:
         say(f"report written to {report}")

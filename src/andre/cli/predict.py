@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -101,11 +102,23 @@ def predict(
     typer.echo(f"{len(model):,} facts derived by {model.engine}{where}", err=True)
 
 
-@command("andre explain uncles.run family.pl 'uncle(al, bo)'")
+@command("andre explain uncles.run family.pl 'uncle(al, bo)'", "andre explain churn.run new.csv 17")
 def explain(
     program: options.Program,
-    source: options.Facts,
-    atom: Annotated[str, typer.Argument(help="The atom, such as 'h(a, b)'.", show_default=False)],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE|FACTS", help="Rows for a run of `andre fit`, else facts.", show_default=False
+        ),
+    ],
+    atom: Annotated[
+        str,
+        typer.Argument(
+            metavar="ROW|ATOM",
+            help="The number of the row, 1 the first below the header; of facts, the atom: 'h(a, b)'.",
+            show_default=False,
+        ),
+    ],
     *,
     limit: Annotated[int, typer.Option(min=1, help="How many groundings of each rule to show.")] = 3,
     depth: Annotated[int, typer.Option(min=1, help="How many levels of premises to explain.")] = 3,
@@ -113,8 +126,10 @@ def explain(
     format: options.Format = None,
     world: options.World = None,
 ) -> None:
-    """Say why an atom holds, or which literal is missing.
+    """Say why a row has its class, or an atom holds, or which literal is missing.
 
+    For a row of a table: its class and probability, the base rate, the rules that
+    fire and how their weights add up, and of the others the conditions that fail.
     An atom that holds is explained by rules and their groundings; of one that
     does not, the rule that comes nearest is shown.
     """
@@ -126,10 +141,17 @@ def explain(
     if run is not None and format is None and is_table(source):
         from andre.learning import Result, RuleClassifier
 
-        if isinstance(run, Result | RuleClassifier):
+        if isinstance(run, RuleClassifier):
+            row = run.explain(input_path(source), _row_number(atom, source))
+            if as_json:
+                print_json(row.as_dict())
+            else:
+                typer.echo(str(row))
+            return
+        if isinstance(run, Result):
             raise AndreError(
-                f"{source} is read as a table, whose rows are explained by andre predict {program} {source} "
-                "--proba: give facts to explain an atom"
+                f"{source} is read as a table, and {program} is no classifier, whose rows are explained: "
+                "give facts to explain an atom"
             )
     asked = parse_atom(atom, source="the atom")
     facts = read_for(source, format, world, program, run)
@@ -201,6 +223,16 @@ def evaluate(
     columns = ["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"]
     print_table(columns, [{"head": name, **_figures(counts)} for name, counts in judged.items()])
     _say_what_is_wrong(result)
+
+
+def _row_number(text: str, source: str) -> int:
+    """The number of a row as it is typed."""
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise AndreError(
+            f"{source} is read as a table, and {text!r} is no number of a row: give one, 1 for the first "
+            "below the header, or give facts to explain an atom"
+        )
+    return int(text)
 
 
 def _say_what_is_wrong(result: Entailment) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Floats
-from andre.errors import shorten
+from andre.errors import DataError, shorten
 from andre.evaluation import mean_area_under_curve
 from andre.facts import LabelledRows, RawTable, TypedTable
 from andre.files import Saveable
@@ -17,7 +17,8 @@ from andre.learning.ensemble import Fit, RulePath, WeightedRules
 from andre.learning.results import Result
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
-from andre.logic import Atom, Evidence, Program, Rule, counted, program_html
+from andre.learning.tables.explanation import ClassScore, Condition, RowExplanation, RuleOnRow
+from andre.logic import Atom, Evidence, Literal, Program, Rule, counted, program_html, spell_date
 from andre.samples import BinnedTable, Codes, Encoding
 
 if TYPE_CHECKING:
@@ -186,6 +187,89 @@ class RuleClassifier(Saveable):
             best[better], most[better] = place, strength
         return best
 
+    def explain(self, table: Any, row: int) -> RowExplanation:
+        """Why a row is taken for its class: which rules fire and what they add up to, and where others fail.
+
+        Parameters
+        ----------
+        table
+            Rows as for `predict`.
+        row
+            Its number as people count rows: 1 is the first, below the names of the columns.
+
+        Raises
+        ------
+        DataError
+            Where there is no such row, or a column that rules read is missing.
+
+        Examples
+        --------
+        >>> import andre
+        >>> ages = [*range(20, 60)] * 3
+        >>> model = andre.fit({"age": ages, "buys": [age > 39 for age in ages]}, label="buys", rules="crisp")
+        >>> print(model.explain({"age": [45, 30]}, 2))
+        row 2 of the table is taken for False: P(False) 0.9839, P(True) 0.0161
+        base rate, where no rule fires: P(False) 0.9839, P(True) 0.0161
+        rules that fire: none
+        rules that do not fire, and why:
+          buys :- age > 39.5.
+              age > 39.5: age is 30
+        share of True: 0.0161, as of rows that no rule covers
+        """
+        raw = self.read(table)
+        if not 1 <= row <= raw.n_rows:
+            there = f"its rows are 1 to {raw.n_rows}" if raw.n_rows else "it has none"
+            raise DataError(f"{raw.source} has no row {row}: {there}, the first below the names of columns")
+        raw = raw.take(np.array([row - 1]))
+        bins = self.bins(raw)
+        said = self.rules.predict_proba(bins)
+        cells = {name: _cell(raw, name) for name in self.encoding.columns_of(self.rules.codes)}
+        rules = tuple(
+            RuleOnRow(one.rule, one.weight, one.speaks_for, self._conditions(code, bins, cells))
+            for one, code in zip(self.weighted_rules, self.rules.codes, strict=True)
+        )
+        known = {column.name: bool(column.bins[0] >= 0) for column in bins.columns}
+        return RowExplanation(
+            raw.source,
+            row,
+            self.classes[int(self.rules.decide(said)[0])],
+            dict(zip(self.classes, said[0].tolist(), strict=True)),
+            self.base_rates,
+            rules,
+            self._scores([one.fires for one in rules]),
+            tuple(column.name for column in bins.columns if column.name in cells and not known[column.name]),
+        )
+
+    def _conditions(
+        self, code: Codes, bins: BinnedTable, cells: dict[str, str | None]
+    ) -> tuple[Condition, ...]:
+        """The literals of a body, [m], on a single row."""
+        found = []
+        for atom in np.flatnonzero(code).tolist():
+            literal, column = Literal(self.rules.space.atoms[atom]), bins.columns[int(bins.column_of[atom])]
+            found.append(
+                Condition(
+                    literal if code[atom] > 0 else ~literal,
+                    column.name,
+                    cells[column.name],
+                    is_known=bool(column.bins[0] >= 0),
+                    holds=bool(bins.cover([(atom, int(code[atom]))])[0]),
+                )
+            )
+        return tuple(found)
+
+    def _scores(self, fires: list[bool]) -> tuple[ClassScore, ...]:
+        """What rules that fire make of every class that has a score."""
+        names = self.classes[1:] if len(self.classes) == 2 else self.classes
+        weighted = isinstance(self.rules, WeightedRules)
+        bases = self.rules.bases if isinstance(self.rules, WeightedRules) else self.rules.rest
+        worth = self.rules.weights if isinstance(self.rules, WeightedRules) else self.rules.shares
+        fired = np.array(fires, dtype=np.bool_)
+        return tuple(
+            ClassScore(name, base, tuple(worth[fired & (self.rules.owners == place)].tolist()), weighted)
+            for place, (name, base) in enumerate(zip(names, bases.tolist(), strict=True))
+        )
+
     def judged(self, rows: LabelledRows, name: str) -> RuleClassifier:
         """The classifier with evidence and scores on one more split."""
         split = self._split(rows, name)
@@ -230,6 +314,15 @@ class RuleClassifier(Saveable):
     def _shown_rates(self) -> list[tuple[Atom, float]]:
         pairs = list(zip(self.heads, self.base_rates.values(), strict=True))
         return pairs[1:] if len(pairs) == 2 else pairs
+
+
+def _cell(row: RawTable, name: str) -> str | None:
+    """What stands in a column of a single row; None where nothing does."""
+    column = row.column(name)
+    if column.is_date and column.known[0]:
+        return spell_date(float(column.values[0]))
+    texts, _, _ = column.distinct()
+    return texts[0] if texts else None
 
 
 def judge_rules(rules: Rules, split: Split) -> Judged:

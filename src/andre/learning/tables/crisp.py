@@ -39,6 +39,18 @@ class CrispRules:
     uncovered: Floats  #: [programs, 2], rows that no rule covers, and those among them of the class
     costs: Floats  #: [classes, classes], of deciding on the second for a row of the first
 
+    @property
+    def shares(self) -> Floats:
+        """What each rule makes of its class where it fires, [rules]."""
+        sure = (self.evidence[:, 1] + 1) / (self.evidence[:, 0] + 2)
+        # A rule that is wrong more often than right still decides, as in the program itself.
+        return np.maximum(sure, np.nextafter(0.5, 1))
+
+    @property
+    def rest(self) -> Floats:
+        """What each program makes of its class where none of its rules fires, [programs]."""
+        return np.minimum(0.5, (self.uncovered[:, 1] + 1) / (self.uncovered[:, 0] + 2))
+
     def predict_proba(self, rows: BinnedTable | Bools) -> Floats:
         """The probability of every class on new rows, [rows, classes].
 
@@ -47,13 +59,11 @@ class CrispRules:
         two classes, these shares are scaled to add up to 1.
         """
         fires = rows.covers(self.codes) if isinstance(rows, BinnedTable) else covers(rows, self.codes)
-        sure = (self.evidence[:, 1] + 1) / (self.evidence[:, 0] + 2)
         found = np.empty((fires.shape[1], len(self.uncovered)))
-        for program, (n_b, n_r) in enumerate(self.uncovered):
+        for program, rest in enumerate(self.rest):
             own = self.owners == program
-            # A rule that is wrong more often than right still decides, as in the program itself.
-            said = np.maximum(sure[own], np.nextafter(0.5, 1))[:, None] * fires[own]
-            found[:, program] = np.maximum(said.max(axis=0, initial=0.0), min(0.5, (n_r + 1) / (n_b + 2)))
+            said = self.shares[own][:, None] * fires[own]
+            found[:, program] = np.maximum(said.max(axis=0, initial=0.0), rest)
         if len(self.classes) == 2:
             return np.hstack((1 - found, found))
         return np.asarray(found / found.sum(axis=1, keepdims=True))
