@@ -281,6 +281,11 @@ POPPER = {
         "head_pred(f,1).\nmax_vars(many).\n",
         "bias.pl, line 2: max_vars(many).",
     ),
+    "a variable in a fact of the bias": (
+        "bias.pl",
+        "head_pred(f,1).\ntype(f,(Node,)).\n",
+        "bias.pl, line 2: type(f,(Node,)). is no setting",
+    ),
     "a head without arity": ("bias.pl", "% the head\nhead_pred(f).\n", "bias.pl, line 2: head_pred(f)."),
     "background": ("bk.pl", "q(a).\nq(a\n", "bk.pl, line 2: "),
 }

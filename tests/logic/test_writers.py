@@ -164,6 +164,7 @@ def test_anyburl_leaves_object_identity_to_anyburl() -> None:
         ("rules.json", b'{"format": "andre program", "version": 9}', "version 9"),
         ("rules.json", b'{"format": "andre program", "version": 1, "rules": [{}]}', "lacks a part"),
         ("rules.csv", b"a,b\n1,2\n", "no column"),
+        ("rules.csv", b"rule,N_b,N_\r,split\nh.,1,2,train\n", "rules.csv, line 1: "),
         ("rules.csv", b"rule,N_b,N_r,split\nh(X,1,2,train\n", "line 2"),
         ("rules.csv", b"rule,N_b,N_r,split\nh.,many,2,train\n", "N_b and N_r are counts"),
     ],

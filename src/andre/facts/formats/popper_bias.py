@@ -20,7 +20,7 @@ from andre.facts.relation import Key
 from andre.logic import QUOTED, quote, unquote
 
 if TYPE_CHECKING:
-    from clingo import Symbol
+    from clingo import Control, Symbol
 
 _NAME = rf"(?:[a-z]\w*+|{QUOTED})"
 _SETTING = re.compile(
@@ -126,8 +126,6 @@ def _setting(match: re.Match[str]) -> tuple[str, tuple[Any, ...]]:
 
 def _run(path: Path, statements: list[_Statement], settings: _Settings, remarks: list[str]) -> Iterator[str]:
     """Run facts and rules by clingo into the settings; give back what speaks of clauses."""
-    from clingo import Control  # noqa: PLC0415
-
     parsed = [(statement, *_predicates(path, statement)) for statement in statements]
     defined = {*_KNOWN, *(head for _, head, body in parsed if head and not body)}
     rules = [item for item in parsed if item[1] and item[2]]
@@ -144,14 +142,35 @@ def _run(path: Path, statements: list[_Statement], settings: _Settings, remarks:
                 remarks.append(
                     f"{_short(statement.text)} in {path.name} passed over: no such setting is known here"
                 )
-    control = Control(logger=lambda code, message: None)
-    control.add("base", [], "\n".join(program))
-    control.ground([("base", [])])
+    try:
+        control = _grounded("\n".join(program))
+    except RuntimeError:
+        at_fault = next((s for s in statements if not _can_be_grounded(s.text)), statements[0])
+        raise _no_setting(path, at_fault.line, at_fault.text) from None
     derived = sorted(atom.symbol for atom in control.symbolic_atoms if atom.symbol.name in _KNOWN)
     for symbol in derived:
         if not settings.add(symbol.name, tuple(map(_value, symbol.arguments))):
             line = next((s.line for s in statements if s.text.startswith(symbol.name)), statements[0].line)
             raise _no_setting(path, line, f"{symbol}.")
+
+
+def _grounded(program: str) -> Control:
+    """A program that clingo has grounded; RuntimeError where it cannot."""
+    from clingo import Control  # noqa: PLC0415
+
+    control = Control(logger=lambda code, message: None)
+    control.add("base", [], program)
+    control.ground([("base", [])])
+    return control
+
+
+def _can_be_grounded(statement: str) -> bool:
+    """Whether clingo takes a statement by itself: in a fact with a variable, it has nothing to put there."""
+    try:
+        _grounded(statement)
+    except RuntimeError:
+        return False
+    return True
 
 
 def _predicates(path: Path, statement: _Statement) -> tuple[str | None, frozenset[str]]:

@@ -85,11 +85,11 @@ def from_csv(text: str, source: str = "<text>") -> Program:
         Naming source and line.
     """
     reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    missing = {"rule", "N_b", "N_r", "split"} - set(reader.fieldnames or ())
-    if missing:
-        raise LogicError(f"{source} has no column {min(missing)}: a rule table has {', '.join(_COLUMNS)}")
     found: list[tuple[str, Rule, list[Evidence]]] = []
     try:
+        missing = {"rule", "N_b", "N_r", "split"} - set(reader.fieldnames or ())
+        if missing:
+            raise LogicError(f"{source} has no column {min(missing)}: a rule table has {', '.join(_COLUMNS)}")
         for row in reader:
             place = f"{source}, line {reader.line_num}"
             evidence = _evidence(row, place)
@@ -98,7 +98,7 @@ def from_csv(text: str, source: str = "<text>") -> Program:
                 found.append((row["rule"], parse_rule(row["rule"] or "", source=place), []))
             found[-1][2].extend(evidence)
     except csv.Error as error:
-        raise LogicError(f"{source}, line {reader.line_num}: {error}") from None
+        raise LogicError(f"{source}, line {max(1, reader.line_num)}: {error}") from None
     return Program(tuple(rule.with_evidence(*evidence) for _, rule, evidence in found))
 
 
