@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.completion.bases import FAST, family, ladders, large, small_bases
 
-from andre.completion import Body, Graph, PackedRules, SizeConfig, complete, learn_direction
+from andre.completion import Body, CompletionConfig, Graph, PackedRules, SizeConfig, complete, learn_direction
 from andre.completion.bodies import ANY, covered_pairs
 from andre.completion.config import CompletionPlan
 from andre.completion.directions import count_bodies, learn_directions
@@ -19,6 +19,7 @@ from andre.completion.pool import as_rule
 from andre.completion.proposals import constant_bodies, count_walks, estimate, without_hubs
 from andre.completion.rows import RowCover
 from andre.completion.scoring import Scorer
+from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.logic import parse_atom, parse_rule
 from andre.runs import DirectionFolder, load
@@ -324,3 +325,16 @@ def test_given_rules_are_ranked_by_in_large_bases(tmp_path):
 def test_small_bases_hold_pairs():
     done = complete(ladders(), FAST.model_copy(update={"aggregators": ("maximum",), "chains": 0}))
     assert all(isinstance(features, HeldFeatures) for features in done.features.values())
+
+
+def test_more_is_looked_at_in_sparse_bases_of_few_relations_alone() -> None:
+    rows = [f"p(c{i}, c{i + 1})" for i in range(40)]
+    sparse = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
+    crowd = Graph.of(FactBase.from_facts(parse_atom(f"p(c{i}, c{j})") for i in range(9) for j in range(9)))
+    config = large()
+    for graph, times in ((sparse, 4), (crowd, 1)):
+        plan = CompletionPlan.of(graph, config)
+        assert plan.config.queries == times * config.queries
+        assert plan.config.sizes.cells == times * config.sizes.cells
+    assert CompletionPlan.of(sparse, large(effort=2)).config.queries == 2 * config.queries
+    assert CompletionPlan.of(sparse, CompletionConfig()).config.queries == CompletionConfig().queries

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.facts.strategies import NUMBERS, PLAIN_NAMES, bases
 
-from andre.facts import FactBase, Relation, argument_types
+from andre.facts import FactBase, Relation, argument_types, read_facts
 from andre.facts.build import values_of_texts
 
 RICH = bases(names=PLAIN_NAMES, numbers=NUMBERS, arities=st.integers(0, 3))
@@ -84,3 +85,22 @@ def test_texts_keep_their_meaning(texts: list[str]) -> None:
     else:
         plain = {"7": 7, "12": 12, "-3": -3, "0.5": 0.5, "1e5": 1e5}
         assert values == [plain.get(text, text) for text in texts]
+
+
+def test_arguments_with_the_heads_constants_have_its_type_and_numbers_keep_theirs(tmp_path: Path) -> None:
+    (tmp_path / "bias.pl").write_text(
+        "head_pred(active,1). body_pred(ames,1). body_pred(atoms,2). body_pred(ring,2).\n"
+        "type(active,(drug,)). type(ames,(arg0,)). type(atoms,(arg0,count)). type(ring,(arg0,ring)).\n"
+    )
+    (tmp_path / "bk.pl").write_text("ames(d1). atoms(d1,3). atoms(d2,4). ring(d1,r1). ring(d3,r2).\n")
+    (tmp_path / "exs.pl").write_text("pos(active(d1)). neg(active(d2)).\n")
+    facts = read_facts(tmp_path)
+    assert facts.bias is not None
+    # Of the two constants of ring's first argument only one is known to be a drug.
+    assert dict(facts.bias.types) == {
+        "active": ("drug",),
+        "ames": ("drug",),
+        "atoms": ("drug", "count"),
+        "ring": ("arg0", "ring"),
+    }
+    assert any(note.startswith("2 arguments have constants of the head's type") for note in facts.notes)

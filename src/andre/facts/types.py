@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from andre.arrays import Ints, distinct_keys
+from andre.arrays import Bools, Ints, distinct_keys
 from andre.facts.base import FactBase
 from andre.facts.relation import Key, Relation
 
@@ -108,6 +108,60 @@ def argument_types(base: FactBase) -> ArgumentTypes:
                 name(kind, f"{relation.name}{position}" if len(rest) > 1 else "entity")
     of = {r.key: tuple(names[kind] for kind in kinds) for r, kinds in zip(relations, places, strict=True)}
     return ArgumentTypes(of, {names[kind]: counts[kind] for kind in sorted(names)})
+
+
+#: The share of an argument's constants that must be of a head's type for the argument to be of that type.
+_ALIKE = 0.9
+
+
+def with_types_of_heads(base: FactBase) -> tuple[FactBase, int]:
+    """The same facts with a bias whose body arguments have the head's type where they have its constants.
+
+    A bias written by hand or by a script may call the same things by two names, and then no rule
+    gets from the head to what is known of them. Numbers say nothing: an age and a count may be
+    equal. The second value counts the arguments whose type has changed.
+
+    Examples
+    --------
+    >>> from andre.facts.bias import Bias
+    >>> from andre.logic import parse_atom
+    >>> types = (("active", ("drug",)), ("ames", ("arg0",)), ("atoms", ("drug", "count")))
+    >>> bias = Bias(head=(("active", 1),), body=(("ames", 1), ("atoms", 2)), types=types)
+    >>> facts = FactBase.from_facts(map(parse_atom, ["active(d1)", "active(d2)", "ames(d1)", "atoms(d2, 9)"]))
+    >>> found, changed = with_types_of_heads(replace(facts, bias=bias))
+    >>> found.bias.types_of("ames", 1), found.bias.types_of("atoms", 2), changed
+    (('drug',), ('drug', 'count'), 1)
+    """
+    bias = base.bias
+    if bias is None or not bias.types:
+        return base, 0
+    is_name = np.fromiter((isinstance(v, str) for v in base.constants), np.bool_, len(base.constants))
+    typed = {
+        key: kinds for key in base.relations if (kinds := bias.types_of(*key)) is not None and key[1] > 0
+    }
+    of_heads = dict[str, Bools]()  # by type of a head's argument, which constants it has: [n_values]
+    for kind in dict.fromkeys(kind for head in bias.head for kind in typed.get(head, ())):
+        of_heads[kind] = np.zeros(len(base.constants), dtype=np.bool_)
+        for key, kinds in typed.items():
+            for place in (place for place, own in enumerate(kinds) if own == kind):
+                of_heads[kind][base.relations[key].codes[:, place]] = True
+    changed, types = 0, dict[Key, tuple[str, ...]]()
+    for key, kinds in typed.items():
+        made = list(kinds)
+        for place, kind in enumerate(kinds):
+            codes = distinct_keys(base.relations[key].codes[:, place].astype(np.int64))
+            if kind in of_heads or not len(codes) or not is_name[codes].all():
+                continue
+            shares = {other: float(of_heads[other][codes].mean()) for other in of_heads}
+            best = max(shares, key=lambda other: shares[other], default=kind)
+            if shares.get(best, 0.0) >= _ALIKE:
+                made[place] = best
+                changed += 1
+        types[key] = tuple(made)
+    if not changed:
+        return base, 0
+    named = tuple((name, types.get((name, len(kinds)), kinds)) for name, kinds in bias.types)
+    return replace(base, bias=replace(bias, types=named)), changed
 
 
 def argument_domains(base: FactBase, key: Key) -> list[Ints]:

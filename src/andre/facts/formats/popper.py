@@ -25,6 +25,7 @@ from andre.facts.formats.prolog import (
 )
 from andre.facts.formats.text import fail_at
 from andre.facts.relation import Key
+from andre.facts.types import with_types_of_heads
 from andre.logic import parse_atom
 
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
@@ -48,12 +49,17 @@ def read_popper(folder: Path) -> FactBase:
     for path in (folder / name for name in _TESTS):
         if path.is_file():
             _add_tests(path, builder)
-    facts = builder.finish(values_of_prolog)
-    if not (undefined := _undefined(facts)):
-        return facts
-    names = shorten(", ".join(f"{name}/{arity}" for name, arity in undefined), 60)
-    remark = f"{_BIAS} allows {names} in bodies, which nothing in {_BK} defines"
-    return replace(facts, notes=replace(facts.notes, remarks=(*facts.notes.remarks, remark)))
+    facts, changed = with_types_of_heads(builder.finish(values_of_prolog))
+    remarks = [*facts.notes.remarks]
+    if changed:
+        arguments = "1 argument has" if changed == 1 else f"{changed} arguments have"
+        remarks.append(
+            f"{arguments} constants of the head's type, but another type in {_BIAS}: the head's type is taken"
+        )
+    if undefined := _undefined(facts):
+        names = shorten(", ".join(f"{name}/{arity}" for name, arity in undefined), 60)
+        remarks.append(f"{_BIAS} allows {names} in bodies, which nothing in {_BK} defines")
+    return replace(facts, notes=replace(facts.notes, remarks=tuple(remarks)))
 
 
 def _undefined(facts: FactBase) -> list[Key]:
