@@ -28,7 +28,7 @@ _COMMANDS = {
     "show": ("show", "Print what a run learned: the rules with their evidence."),
     "report": ("show", "Write a page about a run: one HTML file that needs no network."),
     "predict": ("predict", "Apply what was learned to new rows or facts."),
-    "explain": ("predict", "Say why an atom holds, or which literal is missing."),
+    "explain": ("predict", "Say why a row has its class, or an atom holds, or which literal is missing."),
     "eval": ("predict", "Judge what was learned by rows with labels, or by facts."),
     "rescore": ("programs", "Count N_b and N_r of old rules on new facts."),
     "diff": ("programs", "Compare the rules of two runs or programs."),
