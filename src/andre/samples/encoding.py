@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from andre.arrays import Floats, number_between
 from andre.errors import DataError
 from andre.facts import ColumnSchema, RawTable, Schema, TypedColumn, TypedTable, column_atom, level_constant
 from andre.limits import check
-from andre.logic import Atom, Constant, counted, spell_date
+from andre.logic import MISSING, Atom, Constant, counted, spell_date
 from andre.progress import advance
 from andre.samples.binned import BinnedColumn, BinnedTable
 from andre.samples.sample import sums_of
@@ -34,6 +35,11 @@ class EncodingLimits:
     levels: int = 60  #: of a category, at most
     level_share: float = 0.005  #: of the rows that a level needs for an atom of its own, up to `level_rows`
     level_rows: float = 50.0  #: with so many a level has one, however long the table
+
+    def least_rows(self, weights: Floats) -> float:
+        """The weight that the rows of a level, or those without a value, need for an atom of their own."""
+        total = float(weights.sum())
+        return max(2.0, min(5.0, total / 10), min(self.level_share * total, self.level_rows))
 
 
 @dataclass(frozen=True)
@@ -56,10 +62,17 @@ class ColumnEncoding:
     coarse: tuple[int, ...] = ()  #: the places of those cuts that runs of gradient descent are shown
     levels: tuple[str, ...] = ()  #: of a category, the most frequent first
     pooled: int = 0  #: values of the category that have no atom
+    gaps: bool = False  #: whether there is an atom, the last one, for a cell that is missing
 
     @classmethod
     def learn(cls, column: TypedColumn, weights: Floats, limits: EncodingLimits) -> ColumnEncoding:
-        """Choose the cuts of a column at quantiles, or its frequent levels."""
+        """Choose the cuts of a column at quantiles, or its frequent levels; and whether gaps are frequent."""
+        least, total = limits.least_rows(weights), weights.sum()
+        empty = weights[column.missing].sum()
+        return replace(cls._of_values(column, weights, limits), gaps=bool(least <= empty <= total - least))
+
+    @classmethod
+    def _of_values(cls, column: TypedColumn, weights: Floats, limits: EncodingLimits) -> ColumnEncoding:
         if column.kind in ("number", "date"):
             values, rows = _weighed(column.values, weights)
             fine = _quantile_gaps(rows, limits.cuts)
@@ -71,8 +84,7 @@ class ColumnEncoding:
         if column.kind == "category":
             known = column.values >= 0
             totals = sums_of(column.values[known], weights[known], len(column.levels)).tolist()
-            share = min(limits.level_share * weights.sum(), limits.level_rows)
-            least = max(2.0, min(5.0, weights.sum() / 10), share)
+            least = limits.least_rows(weights)
             ranked = sorted(zip((-total for total in totals), column.levels, strict=True))
             levels = tuple(level for total, level in ranked[: limits.levels] if -total >= least)
             return cls(column.name, column.kind, levels=levels, pooled=len(column.levels) - len(levels))
@@ -81,6 +93,11 @@ class ColumnEncoding:
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:
         """The candidate atoms of the column."""
+        return (*self.value_atoms, Atom(MISSING, (Constant(self.name),))) if self.gaps else self.value_atoms
+
+    @cached_property
+    def value_atoms(self) -> tuple[Atom, ...]:
+        """The candidate atoms about values of the column."""
         name = Constant(self.name)
         if self.kind in ("boolean", "truth"):
             return (column_atom(self.name),)
@@ -92,10 +109,17 @@ class ColumnEncoding:
     @property
     def shown(self) -> tuple[int, ...]:
         """The places of the atoms that runs of gradient descent are shown."""
-        return self.coarse if self.kind in ("number", "date") else tuple(range(len(self.atoms)))
+        values = self.coarse if self.kind in ("number", "date") else tuple(range(len(self.value_atoms)))
+        return (*values, len(self.value_atoms)) if self.gaps else values
 
-    def binned(self, column: TypedColumn) -> BinnedColumn:
-        """The column of any rows as bins."""
+    def binned(self, column: TypedColumn) -> tuple[BinnedColumn, ...]:
+        """The column of any rows as bins: those of its values, and whether there is one."""
+        values = (self._binned_values(column),) if self.value_atoms else ()
+        if not self.gaps:
+            return values
+        return *values, BinnedColumn(self.name, ordered=True, n_atoms=1, bins=column.missing.astype(np.int16))
+
+    def _binned_values(self, column: TypedColumn) -> BinnedColumn:
         if self.kind == "category":
             place = {level: number for number, level in enumerate(self.levels)}
             other = len(self.levels)  # pooled, or never seen
@@ -112,6 +136,13 @@ class ColumnEncoding:
 
     def tidied(self, code: Codes) -> Codes:
         """The literals of one body about this column without those that follow from others, [atoms]."""
+        if self.gaps:
+            values = self._tidied_values(code[:-1])
+            known = code[-1] < 0 and values.any()  # what holds of a value says that there is one
+            return np.append(values, 0 if known else code[-1]).astype(code.dtype)
+        return self._tidied_values(code)
+
+    def _tidied_values(self, code: Codes) -> Codes:
         holds, fails = np.flatnonzero(code > 0), np.flatnonzero(code < 0)
         tidy = np.zeros_like(code)
         if self.kind == "category":
@@ -125,6 +156,10 @@ class ColumnEncoding:
         return tidy
 
     def __str__(self) -> str:
+        parts = [self._told_values()] if self.value_atoms else []
+        return "; ".join([*parts, str(self.atoms[-1])] if self.gaps else parts)
+
+    def _told_values(self) -> str:
         if self.kind in ("boolean", "truth"):
             return "an atom" if self.kind == "boolean" else "an atom with truth values"
         if self.kind == "category":
@@ -285,7 +320,7 @@ class Encoding:
         """Any rows as bins, from which it follows which of the m atoms hold on them."""
         typed = table if isinstance(table, TypedTable) else self.read(table)
         columns = zip(self.columns, typed.columns, strict=True)
-        return BinnedTable(tuple(encoding.binned(column) for encoding, column in columns))
+        return BinnedTable(tuple(chain.from_iterable(each.binned(column) for each, column in columns)))
 
     def valuations(self, table: RawTable | TypedTable) -> Floats:
         """Truth values of the coarse atoms on any rows, [rows, coarse]; NaN is unknown.
@@ -298,13 +333,16 @@ class Encoding:
         for encoding, column in zip(self.columns, typed.columns, strict=True):
             part = found[:, start : start + len(encoding.shown)]
             start += len(encoding.shown)
+            if encoding.gaps:
+                part[:, -1] = column.missing
+                part = part[:, :-1]
             if encoding.kind == "truth":
                 part[:, 0] = column.values
-                continue
-            bins = encoding.binned(column)
-            for place, atom in enumerate(encoding.shown):
-                part[:, place] = bins.holds(atom)
-            part[bins.bins < 0] = np.nan
+            elif encoding.value_atoms:
+                bins = encoding.binned(column)[0]
+                for place, atom in enumerate(encoding.shown[: part.shape[1]]):
+                    part[:, place] = bins.holds(atom)
+                part[bins.bins < 0] = np.nan
         return found
 
     @property
