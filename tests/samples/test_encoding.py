@@ -16,7 +16,7 @@ from andre.facts import RawTable, Schema, row_facts
 from andre.inference import infer
 from andre.logic import Atom, Constant, Program, by_row, parse_program, read_date
 from andre.samples import BinnedTable, Encoding, EncodingLimits, RuleSpace
-from andre.samples.encoding import _quantile_gaps
+from andre.samples.column_encoding import _quantile_gaps
 
 KINDS = {"size": "number", "color": "category", "when": "date", "member": "boolean", "weight": "truth"}
 rows = st.fixed_dictionaries(

@@ -54,7 +54,7 @@ def by_row(program: Program) -> Program:
     >>> print(by_row(program))
     rich(Row) :- age(Row, Age), color(Row, red), student(Row, false), Age > 42, Age =< 60.
     >>> print(by_row(parse_program("rich :- missing(debts), age > 42.")))
-    rich(Row) :- age(Row, Age), missing(Row, debts), Age > 42.
+    rich(Row) :- missing(Row, debts), age(Row, Age), Age > 42.
     """
     return Program(tuple(map(_by_row, program))) if speaks_of_columns(program) else program
 
