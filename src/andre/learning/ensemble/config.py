@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 from andre.errors import ConfigError
 from andre.learning.ensemble.model import Objective
 from andre.learning.ensemble.search import SearchConfig
 
+#: How many rules are taken.
+Size: TypeAlias = Literal["fewest", "best"]
+
+#: Rules that there may be where nothing else is said.
+_MAX_RULES = 15
 #: Tables with strong rules want the first, noisy ones the last.
 _PENALTIES = (1.0, 10.0, 100.0)
 
@@ -22,8 +28,11 @@ class WeighingConfig:
     3
     """
 
-    max_rules: int = 15
+    max_rules: int = _MAX_RULES
     max_literals: int = 3  #: of one rule; fewer where validation finds them enough
+    #: The fewest rules within one standard error of the best, or those that predict best, whatever their
+    #: number; None: the best where more rules are allowed than by default.
+    size: Size | None = None
     literal_price: float = 1.0  #: nats by which a literal must raise the likelihood
     penalty: float | None = None  #: on squares of weights while rules are searched for; None: validated
     beam: int = 12  #: bodies of each length that the search keeps
@@ -40,8 +49,15 @@ class WeighingConfig:
                 raise ConfigError(f"{name} is {getattr(self, name)}: give 1 or more")
         if self.penalty is not None and self.penalty <= 0:
             raise ConfigError(f"penalty is {self.penalty}: give a number above 0")
+        if self.size not in (None, *get_args(Size)):
+            raise ConfigError(f"size is {self.size!r}: choose {' or '.join(get_args(Size))}")
         if self.folds < 2:
             raise ConfigError(f"folds is {self.folds}: give 2 or more")
+
+    @property
+    def takes_best(self) -> bool:
+        """Whether rules are taken that predict best, however many they are."""
+        return self.max_rules > _MAX_RULES if self.size is None else self.size == "best"
 
     @property
     def penalties(self) -> tuple[float, ...]:

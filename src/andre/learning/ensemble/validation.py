@@ -14,7 +14,7 @@ from andre.learning.ensemble.config import WeighingConfig
 from andre.learning.ensemble.growth import Growing, Growth
 from andre.learning.ensemble.likelihood import Labels
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
-from andre.learning.ensemble.search import SearchConfig
+from andre.learning.ensemble.search import Body, SearchConfig
 from andre.limits import check, stage
 
 #: Penalties on the squares of weights that validation chooses among.
@@ -140,6 +140,29 @@ class Validation:
             known = rules.penalty == penalty and not again
             found.append(fold.held_out.scores(rules if known else fold.train.fitted(rules, penalty)))
         return np.concatenate(found)
+
+    def averaged(self, size: int) -> RuleSet:
+        """The rules of all folds' sets of one size together, the weight of each being its mean over folds.
+
+        Scores are then the means of those of the folds, so that by Jensen's inequality the loss on any row
+        is at most the mean of theirs.
+        """
+        sets = [fold.sets[min(size, len(fold.sets) - 1)] for fold in self.folds]
+        n_outputs = self.labels.n_outputs
+        weights: dict[tuple[Body, int], float] = {}
+        for each in sets:
+            own = zip(each.bodies, each.owners.tolist(), strict=True)
+            for pair, weight in zip(own, each.weights[n_outputs:].tolist(), strict=True):
+                weights[pair] = weights.get(pair, 0.0) + weight / len(sets)
+        pairs = sorted(weights, key=lambda pair: -abs(weights[pair]))
+        bases = np.mean([each.weights[:n_outputs] for each in sets], axis=0)
+        return RuleSet(
+            tuple(body for body, _ in pairs),
+            np.array([owner for _, owner in pairs], dtype=np.intp),
+            np.append(bases, [weights[pair] for pair in pairs]),
+            np.nan,
+            self.penalty,
+        )
 
     def stability(self, rules: RuleSet, rows: Rows, config: WeighingConfig) -> float:
         """The share of rules, chosen on all rows, that are found again without the held-out rows of a fold.

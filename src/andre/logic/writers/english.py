@@ -45,7 +45,7 @@ _ADJECTIVES = _words(
     "high hot illegal inactive known large left legal less light long low made male more new next odd old "
     "open poor prime red rich right round sad safe same sent short sick similar single slow small smart "
     "sold square strong taught toxic true upright warm weak westbound wet white worse written yellow "
-    "young zero"
+    "young zero missing"
 )
 _ADJECTIVE = re.compile(r".+(?:able|ible|ful|less|ous|ish|ive|ical|ic|ed)\Z")
 _HAVE = frozenset(["has", "have", "had"])
