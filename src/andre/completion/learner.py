@@ -18,7 +18,6 @@ from andre.completion.directions import (
     DirectionRules,
     DirectionStore,
     held_pairs,
-    learn_directions,
     ways_of_scoring,
     with_weights,
 )
@@ -26,6 +25,7 @@ from andre.completion.features import Features
 from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.pool import BodyPool, GivenRules
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
+from andre.completion.sharing import learn_directions
 from andre.completion.weights import learn_weights, start_weights
 from andre.errors import WorkersLostError
 from andre.evaluation import Ranks

@@ -278,9 +278,13 @@ def rank_step(  # noqa: PLR0913  (whose facts, by which scorers, among which can
     levels: bool = True,
     block: int = 20_000_000,
     negatives: Negatives | None = None,
+    part: slice = slice(None),
 ) -> list[Ranks]:
-    """Filtered ranks of the facts of one mark that a step follows, by each scorer; see `rank_facts`."""
-    pairs = graph.pairs(step, mark)
+    """Filtered ranks of (a part of) the facts of one mark that a step follows, by each scorer.
+
+    See `rank_facts`.
+    """
+    pairs = graph.pairs(step, mark)[part]
     filters = graph.known(step, MARKS if mark == "test" else ("train", "valid"))
     order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant are scored together
     parts: list[list[Ranks]] = [[] for _ in scorers]
