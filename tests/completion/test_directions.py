@@ -13,10 +13,11 @@ from tests.completion.bases import FAST, family, ladders, large, small_bases
 from andre.completion import Body, CompletionConfig, Graph, PackedRules, SizeConfig, complete, learn_direction
 from andre.completion.bodies import ANY, covered_pairs
 from andre.completion.config import CompletionPlan
+from andre.completion.constants import constant_bodies, without_hubs
 from andre.completion.directions import count_bodies
 from andre.completion.features import HeldFeatures, features_of
 from andre.completion.pool import as_rule
-from andre.completion.proposals import constant_bodies, count_walks, estimate, without_hubs
+from andre.completion.proposals import count_walks, estimate
 from andre.completion.rows import RowCover
 from andre.completion.scoring import Scorer
 from andre.completion.sharing import learn_directions

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from andre.arrays import Floats, Ints, among
+from andre.arrays import Floats, Ints, among, distinct_keys
 from andre.completion.bodies import Body, Covered
 from andre.completion.config import SizeConfig
 from andre.completion.graph import Graph
@@ -47,6 +47,7 @@ class PartCounts:
     places: Ints
     n_b: Floats
     n_r: Floats
+    fires: Floats  #: starts from which any pair is covered
     starts: int  #: looked at
     of: int  #: that these stand for
 
@@ -62,8 +63,8 @@ def count_part(
     """Count the bodies of a part on its starts; what they cover comes with it if that is little."""
     places = part.places.tolist()
     given = {new: pairs[old] for new, old in enumerate(places) if old in pairs}
-    n_b, n_r, held = _count(graph, step, [bodies[place] for place in places], given, part.starts, sizes)
-    return PartCounts(part.places, n_b, n_r, len(part.starts), part.of), held
+    counts, held = _count(graph, step, [bodies[place] for place in places], given, part.starts, sizes)
+    return PartCounts(part.places, *counts, len(part.starts), part.of), held
 
 
 def joined_counts(counts: Sequence[PartCounts]) -> list[PartCounts]:
@@ -71,7 +72,7 @@ def joined_counts(counts: Sequence[PartCounts]) -> list[PartCounts]:
 
     Examples
     --------
-    >>> one = PartCounts(np.array([0]), np.array([3.0]), np.array([1.0]), 2, 5)
+    >>> one = PartCounts(np.array([0]), np.array([3.0]), np.array([1.0]), np.array([1.0]), 2, 5)
     >>> (both,) = joined_counts([one, one])
     >>> both.n_b.tolist(), both.starts, both.of
     ([6.0], 4, 5)
@@ -79,9 +80,12 @@ def joined_counts(counts: Sequence[PartCounts]) -> list[PartCounts]:
     found: dict[bytes, PartCounts] = {}
     for one in counts:
         key = one.places.tobytes()
-        before = found.get(key, PartCounts(one.places, np.zeros(1), np.zeros(1), 0, one.of))
-        sums = (before.n_b + one.n_b, before.n_r + one.n_r, before.starts + one.starts)
-        found[key] = PartCounts(one.places, *sums, one.of)
+        if key in found:
+            before = found[key]
+            sums = (before.n_b + one.n_b, before.n_r + one.n_r, before.fires + one.fires)
+            found[key] = PartCounts(one.places, *sums, before.starts + one.starts, one.of)
+        else:
+            found[key] = one
     return list(found.values())
 
 
@@ -92,10 +96,10 @@ def _count(
     pairs: Mapping[int, Covered],
     starts: Ints,
     sizes: SizeConfig,
-) -> tuple[Floats, Floats, HeldEntries | None]:
-    """How many pairs bodies cover from some starts, how many of these are facts; and the entries if few."""
+) -> tuple[tuple[Floats, Floats, Floats], HeldEntries | None]:
+    """Pairs that bodies cover from some starts, facts among these, starts that fire; the entries if few."""
     n, true, cover = graph.n, graph.keys(step, "train"), RowCover(graph, bodies, pairs)
-    n_b, n_r = np.zeros(len(bodies)), np.zeros(len(bodies))
+    n_b, n_r, fires = (np.zeros(len(bodies)) for _ in range(3))
     kept: list[Entries] | None = []
     first, size = 0, 16
     while first < len(starts):
@@ -105,10 +109,12 @@ def _count(
         n_b += np.bincount(found.body, minlength=len(bodies))
         right = among(some[found.key // n] * n + found.key % n, true)
         n_r += np.bincount(found.body[right], minlength=len(bodies))
+        once = distinct_keys(found.key // n * len(bodies) + found.body)
+        fires += np.bincount(once % len(bodies), minlength=len(bodies)) if len(once) else 0
         if kept is not None:
             kept.append(replace(found, key=found.key + first * n))
             kept = None if n_b.sum() > sizes.cells else kept
         first += len(some)
         # As many starts at a time as the ones before say there is room for.
         size = int(max(1, min(4 * size, sizes.block * len(some) / max(1, len(found.key)))))
-    return n_b, n_r, None if kept is None else HeldEntries(starts, Entries.concat(kept))
+    return (n_b, n_r, fires), None if kept is None else HeldEntries(starts, Entries.concat(kept))

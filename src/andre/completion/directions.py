@@ -44,8 +44,9 @@ class DirectionRules:
     bodies: tuple[Body | Rule, ...]  #: the most confident first
     n_b: Floats  #: [K], covered pairs whose start has an answer
     n_r: Floats  #: [K], those of them that are training facts
+    fires: Floats = field(default_factory=lambda: np.zeros(0))  #: [K], starts from which any pair is covered
     per_start: float = 0.0  #: entries (a body that covers a pair) of a start that has an answer
-    weights: tuple[Floats, ...] = ()  #: [K + 3] for each penalty; none where they were not learned
+    weights: tuple[Floats, ...] = ()  #: [K + 5] for each penalty; none where they were not learned
     tried: tuple[Ranks, ...] = ()  #: of the validation facts by each of `ways_of_scoring`; none without time
     frequencies: Mapping[float, Frequencies] = field(default_factory=dict)  #: of facts, by smoothing
     left_out: int = 0  #: chains with too many walks to look at
@@ -73,6 +74,7 @@ class DirectionRules:
             bodies=self.bodies,
             n_b=self.n_b,
             n_r=self.n_r,
+            fires=self.fires if len(self.fires) else np.zeros(len(self.bodies)),
             answers=answers,
             graph=graph,
             per_start=self.per_start,
@@ -280,10 +282,11 @@ def in_order_of_confidence(
 
     Counts of drawn starts are scaled up.
     """
-    n_b, n_r = np.zeros(len(bodies)), np.zeros(len(bodies))
+    n_b, n_r, fires = (np.zeros(len(bodies)) for _ in range(3))
     for part in counts:
         scale = part.of / max(1, part.starts)
-        n_b[part.places], n_r[part.places] = np.round(part.n_b * scale), np.round(part.n_r * scale)
+        for whole, own in ((n_b, part.n_b), (n_r, part.n_r), (fires, part.fires)):
+            whole[part.places] = np.round(own * scale)
     order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
     order = order[n_b[order] > 0]
     rules = DirectionRules(
@@ -291,6 +294,7 @@ def in_order_of_confidence(
         bodies=tuple(bodies[place] for place in order.tolist()),
         n_b=n_b[order],
         n_r=n_r[order],
+        fires=fires[order],
         per_start=float(n_b.sum() / max(1, int(graph.has_answer(step).sum()))),
         is_drawn=any(part.starts < part.of for part in counts),
     )
