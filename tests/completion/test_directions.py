@@ -314,6 +314,29 @@ def test_a_stopped_run_goes_on(alone, tmp_path, monkeypatch):
     assert not (tmp_path / "directions").exists()
 
 
+def test_what_is_asked_for_is_learned_first():
+    order = []
+
+    class Watching(DirectionFolder):
+        def __init__(self):
+            pass
+
+        def begin(self, graph, config):
+            self.graph = graph
+
+        def known(self, step):
+            return None
+
+        def keep(self, rules):
+            order.append(self.graph.relations[rules.step % len(self.graph.relations)])
+
+    complete(family(), large(aggregators=("maximum",)), store=Watching(), first=["likes"])
+    assert order[:2] == ["likes", "likes"] != order[2:4]
+    del order[:]
+    complete(family(), large(aggregators=("maximum",)), store=Watching())
+    assert order[0] != "likes"
+
+
 def test_time_limits_leave_rules_without_weights(monkeypatch):
     monkeypatch.setattr("andre.limits.now", lambda: 0.0)
     graph, config = Graph.of(family()), large(time_limit=60.0)
