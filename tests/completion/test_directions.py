@@ -230,6 +230,18 @@ def test_tasks_of_an_executor_come_to_the_same(alone):
         same(alone, complete(family(), large(), executor=executor))
 
 
+def test_starts_are_drawn_where_bodies_cover_many_pairs(monkeypatch):
+    monkeypatch.setattr("andre.completion.counting._FEWEST", 4)
+    graph = Graph.of(family())
+    step = graph.relations.index("parent")
+    bodies = [Body("path", (graph.inverse(graph.relations.index("child")),))]
+    exact, _ = count_bodies(graph, step, bodies, {}, FAST.sizes)
+    drawn, _ = count_bodies(graph, step, bodies, {}, SizeConfig(counted=6))
+    assert drawn.is_drawn
+    assert not exact.is_drawn
+    assert 0 < abs(drawn.n_b[0] - exact.n_b[0]) < exact.n_b[0]
+
+
 @pytest.mark.parametrize(("shared", "starts"), [(1, 50_000), (3, 50_000), (2, 5)])
 def test_blocks_of_starts_come_to_the_same(shared, starts, alone):
     """One direction is several tasks, of which each is looked at by whoever is free."""

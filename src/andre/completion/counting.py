@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from andre.arrays import Floats, Ints, among, distinct_keys
+from andre.arrays import Floats, Ints, among
 from andre.completion.bodies import Body, Covered
 from andre.completion.config import SizeConfig
 from andre.completion.graph import Graph
 from andre.completion.rows import Entries, HeldEntries, RowCover
 from andre.limits import check
 from andre.logic import Rule
+
+#: Starts that bodies are counted on at the least, and those that tell how many pairs they cover.
+_FEWEST, _PROBED = 2_000, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +29,25 @@ class CountedPart:
 
 
 def counted_parts(
-    graph: Graph, step: int, bodies: Sequence[Body | Rule], sizes: SizeConfig
+    graph: Graph,
+    step: int,
+    bodies: Sequence[Body | Rule],
+    pairs: Mapping[int, Covered],
+    sizes: SizeConfig,
 ) -> list[CountedPart]:
-    """All bodies on all starts that have an answer; of many starts, some drawn ones but for constants."""
+    """All bodies on all starts that have an answer; of many starts, some drawn ones but for constants.
+
+    How many are drawn hangs on how many pairs bodies cover from a few of them.
+    """
     starts = np.flatnonzero(graph.has_answer(step))
-    if len(starts) <= sizes.starts:
+    drawn, most = np.random.default_rng(step).permutation(starts), min(sizes.starts, len(starts))
+    if most > _FEWEST:
+        probed = np.sort(drawn[:_PROBED])
+        per_start = len(RowCover(graph, bodies, pairs).entries(probed).key) / len(probed)
+        most = min(most, max(_FEWEST, int(sizes.counted / max(1.0, per_start))))
+    if most == len(starts):
         return [CountedPart(np.arange(len(bodies)), starts, len(starts))]
-    some = np.sort(np.random.default_rng(step).permutation(starts)[: sizes.starts])
+    some = np.sort(drawn[:most])
     constant = np.array([isinstance(body, Body) and body.shape in {"to", "from"} for body in bodies], bool)
     return [
         CountedPart(np.flatnonzero(chosen), own, len(starts))
@@ -109,8 +124,9 @@ def _count(
         n_b += np.bincount(found.body, minlength=len(bodies))
         right = among(some[found.key // n] * n + found.key % n, true)
         n_r += np.bincount(found.body[right], minlength=len(bodies))
-        once = distinct_keys(found.key // n * len(bodies) + found.body)
-        fires += np.bincount(once % len(bodies), minlength=len(bodies)) if len(once) else 0
+        seen = np.zeros((len(some), len(bodies)), dtype=np.bool_)
+        seen[found.key // n, found.body] = True
+        fires += seen.sum(axis=0)
         if kept is not None:
             kept.append(replace(found, key=found.key + first * n))
             kept = None if n_b.sum() > sizes.cells else kept

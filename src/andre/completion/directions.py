@@ -251,8 +251,8 @@ def count_bodies(
 ) -> tuple[DirectionRules, HeldEntries | None]:
     """Count bodies over the starts that have an answer, and put the most confident first.
 
-    Counts are exact up to so many starts. Of more, some are drawn for all but
-    bodies with constants, and what is counted on them is scaled up. Bodies that
+    Counts are exact up to so many starts and entries. Of more, some are drawn for all
+    but bodies with constants, and what is counted on them is scaled up. Bodies that
     cover nothing stay out. What they cover comes with exact counts, unless that
     is more than weights are learned from.
 
@@ -264,7 +264,7 @@ def count_bodies(
         How many starts are looked at, and how many entries at a time.
     """
     counts, held = [], None
-    for part in counted_parts(graph, step, bodies, sizes):
+    for part in counted_parts(graph, step, bodies, pairs, sizes):
         own, held = count_part(graph, step, bodies, pairs, part, sizes)
         counts.append(own)
     rules, order = in_order_of_confidence(graph, step, bodies, counts)

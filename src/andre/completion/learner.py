@@ -419,8 +419,8 @@ def _notes_on_sizes(
     """What hubs, many starts and the memory limit have kept small, a sentence each."""
     if drawn := sum(made.is_drawn for made in found):
         yield (
-            f"rules of {drawn} of {len(found)} directions are counted on {sizes.starts:,} drawn starts: "
-            "raise the setting sizes.starts to count them on all"
+            f"rules of {drawn} of {len(found)} directions are counted on some drawn starts: "
+            "raise the settings sizes.starts and sizes.counted to count them on all"
         )
     if left_out := sum(made.left_out for made in found):
         yield (

@@ -134,9 +134,10 @@ class _Tasks(Iterator[Task]):
         if proposed is None:
             return _without_rules(step)
         bodies, left_out = proposed
+        pairs = held_pairs(bodies, self._given.get(step, ()))
         blocks = [
             replace(part, starts=part.starts[first : first + size])
-            for part in counted_parts(self._graph, step, bodies, self._sizes)
+            for part in counted_parts(self._graph, step, bodies, pairs, self._sizes)
             for first in range(0, len(part.starts), size)
         ]
         counts = yield [
