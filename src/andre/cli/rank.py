@@ -153,7 +153,8 @@ def rank(
         store = None if out is None else DirectionFolder(out)
         work = _Work(jobs, cluster, memory_limit, _Rules(propose, more, device))
         with limited(deadline):
-            completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store)
+            first = {query.predicate for query in asked}
+            completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store, first)
     elif others is not None:
         completion = saved.transferred(base)
         note(completion.notes, quiet)
@@ -355,7 +356,12 @@ class _Work(NamedTuple):
 
 
 def _complete(
-    base: FactBase, config: CompletionConfig, work: _Work, quiet: bool, store: DirectionStore | None
+    base: FactBase,
+    config: CompletionConfig,
+    work: _Work,
+    quiet: bool,
+    store: DirectionStore | None,
+    first: set[str],
 ) -> Completion:
     from andre.completion import complete, with_validation
     from andre.learning import Callback
@@ -377,7 +383,7 @@ def _complete(
 
         with limited(time_left().share(_FOR_PROPOSING)) as watch:
             extra = _extra(base, config, work.rules, executor)
-        made = complete(base, config, extra, [Shown()], executor=executor, store=store)
+        made = complete(base, config, extra, [Shown()], executor=executor, store=store, first=first)
     if watch.cut:
         half = None if config.time_limit is None else _FOR_PROPOSING * config.time_limit
         late = f"{told(watch.why, half)} before all runs had proposed rules"
