@@ -15,8 +15,8 @@ from torch import Tensor
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample
 from andre.learning import Config, Guide, fit
-from andre.learning.descent import Batch
-from andre.learning.trainer import Trainer
+from andre.learning.descent.runs import Batch
+from andre.learning.descent.trainer import Trainer
 from andre.model.conjunction import Direct, coefficients, features, sum_terms
 from andre.model.fused import Fused, can_fuse
 from andre.model.operators import SoftminAttention

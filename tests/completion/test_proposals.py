@@ -15,7 +15,7 @@ from tests.completion.bases import FAST, family
 from andre.completion import Body, CompletionConfig, as_rule, complete
 from andre.facts import FactBase
 from andre.learning import ProposalConfig, informative_columns, propose, with_inequalities
-from andre.learning.extraction import likeliest_bodies
+from andre.learning.descent.extraction import likeliest_bodies
 from andre.logic import check_safe, parse_atom, parse_rule
 from andre.samples import Sample
 

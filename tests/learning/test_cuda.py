@@ -9,8 +9,8 @@ import torch
 from andre.api import fit
 from andre.evaluation import CrispSample
 from andre.learning import Callback, Config, Guide, State
-from andre.learning.devices import find_device
-from andre.learning.trainer import Trainer
+from andre.learning.descent.devices import find_device
+from andre.learning.descent.trainer import Trainer
 from andre.model import Inputs, Network, NetworkConfig
 from andre.model.conjunction import Direct, coefficients, extremes, features, sum_terms
 from andre.model.fused import Fused

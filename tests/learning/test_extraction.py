@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from andre.learning import distinct_bodies, extract
-from andre.learning.extraction import entropies
+from andre.learning.descent.extraction import entropies
 
 
 def logits(*probabilities: float) -> list[float]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from andre.facts import Bias, FactBase
 from andre.inference import infer
 from andre.learning import background_of, learn, listed_labels
-from andre.learning.components import Growth, Vocabulary
-from andre.learning.goal_chains import ChainLimits, ChainSearch
+from andre.learning.recursion.components import Growth, Vocabulary
+from andre.learning.recursion.goal_chains import ChainLimits, ChainSearch
 from andre.logic import Atom, Constant, Literal, Program, Rule, Variable
 from andre.samples import Language
 

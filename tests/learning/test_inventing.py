@@ -13,7 +13,7 @@ from andre.evaluation import rescore
 from andre.facts import TASKS, Bias, FactBase
 from andre.inference import infer
 from andre.learning import Plan, Theory, learn
-from andre.learning.inventions import (
+from andre.learning.relational.inventions import (
     Invention,
     Inventor,
     Word,

@@ -14,9 +14,9 @@ from andre.errors import CheckpointError, ConfigError
 from andre.facts import TASKS, FactBase
 from andre.learning import Callback, Config, Guide, State, fit, with_inequalities
 from andre.learning.choose.selection import nothing
-from andre.learning.extraction import settled_weights
+from andre.learning.descent.extraction import settled_weights
+from andre.learning.descent.trainer import Trainer
 from andre.learning.plan import encode_known, with_background
-from andre.learning.trainer import Trainer
 from andre.logic import Program, parse_program, parse_rule
 from andre.runs import Checkpoint, load
 from andre.samples import SYNTHETIC_TASKS as TABLES

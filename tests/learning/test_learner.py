@@ -12,7 +12,7 @@ import torch
 from andre.errors import ConfigError, DataError
 from andre.evaluation import CrispSample, program_length
 from andre.learning import Callback, Config, Guide, State, fit
-from andre.learning.trainer import Trainer
+from andre.learning.descent.trainer import Trainer
 from andre.model import Inputs, Network
 from andre.samples import SYNTHETIC_TASKS, Sample, random_task
 
@@ -99,7 +99,7 @@ def test_few_rows_are_all_shown() -> None:
 
 def test_batches_are_drawn_by_weight() -> None:
     """A batch loss is, on average, the whole loss: a step draws rows as often as they weigh."""
-    from andre.learning.trainer import _Examples
+    from andre.learning.descent.trainer import _Examples
 
     sample = Sample.from_arrays([[0.1], [0.4], [0.9]], [0, 1, 1], [6, 3, 1])
     for reduction, total in (("sum", 2.0), ("mean", 1.0)):

@@ -18,7 +18,7 @@ from andre.facts import TASKS, read_facts
 from andre.learning import Config, Floor, Plan, SelectionConfig, distinct_bodies, learn
 from andre.learning.choose.selection import all_sound, most_accurate
 from andre.learning.config import Guide
-from andre.learning.trainer import Trainer
+from andre.learning.descent.trainer import Trainer
 from andre.logic import Program, parse_atom, parse_program
 from andre.model import row_weights
 from andre.samples import Language, Sample

@@ -14,7 +14,7 @@ from andre.errors import DataError
 from andre.facts import FactBase
 from andre.inference import infer
 from andre.learning import Definition, reaching
-from andre.learning.reaching import needs_reach
+from andre.learning.relational.reaching import needs_reach
 from andre.limits import OutOfTimeError
 from andre.logic import Atom, parse_atom, parse_program
 from andre.samples import Language

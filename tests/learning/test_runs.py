@@ -6,8 +6,8 @@ import torch
 
 from andre.errors import ConfigError
 from andre.learning import Config, Guide, Runs, TrainingConfig, fit
-from andre.learning.descent import Descent
-from andre.learning.trainer import Trainer
+from andre.learning.descent.runs import Descent
+from andre.learning.descent.trainer import Trainer
 from andre.model import Objective
 from andre.samples import SYNTHETIC_TASKS, Form, Membership, RuleSpace, Sample
 

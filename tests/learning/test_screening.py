@@ -9,8 +9,8 @@ import pytest
 
 from andre.evaluation import CrispSample
 from andre.learning import Config, Guide, best_short_bodies
-from andre.learning.from_examples import fit_screened, is_wide
 from andre.learning.proposing import Effort, promising_columns, propose_bodies
+from andre.learning.relational.from_examples import fit_screened, is_wide
 from andre.samples import Form, Membership, RuleSpace, Sample
 
 

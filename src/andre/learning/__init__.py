@@ -1,10 +1,9 @@
 """Learning programs: bodies are proposed, a program is chosen.
 
 `fit` learns from rows of truth values, `learn_classifier` from tables of any kind and `learn` from
-facts. All let runs of gradient descent
-propose bodies (`trainer`, `proposing`; `short_bodies` enumerates more) and
-choose a program among them (`choose`). `learn_weighted_rules` gives a few rules
-with weights, and with them probabilities (`ensemble`).
+facts. All let runs of gradient descent propose bodies (`descent`, `proposing`; `short_bodies` enumerates
+more) and choose a program among them (`choose`). Chapters: `relational` and `recursion` learn from facts,
+`tables` from columns of any kind, and `ensemble` gives a few rules with weights, and so probabilities.
 
 What reads the weights of runs needs torch, which is slow to load: it is loaded when it is first used.
 """
@@ -44,6 +43,7 @@ from andre.learning.fitting import fit
 from andre.learning.judged_by import background_of, labels_of, listed_labels
 from andre.learning.plan import Plan, learnable, with_inequalities
 from andre.learning.proposing import ProposalConfig, beyond_short, informative_columns, propose
+from andre.learning.relational.targets import learn
 from andre.learning.results import Advice, Counts, Definition, Result, RunSummary, Score, TargetStore, Theory
 from andre.learning.short_bodies import Screening, best_short_bodies
 from andre.learning.tables import (
@@ -56,12 +56,11 @@ from andre.learning.tables import (
     learn_classifier,
     learn_encoding,
 )
-from andre.learning.targets import learn
 from andre.learning.weak import Weak
 
 if TYPE_CHECKING:  # the same names again, for type checkers and editors
-    from andre.learning.descent import Runs
-    from andre.learning.extraction import extract
+    from andre.learning.descent.extraction import extract
+    from andre.learning.descent.runs import Runs
     from andre.learning.plots import (
         plot_accuracy,
         plot_losses,
@@ -82,8 +81,8 @@ else:
     __getattr__ = lazily(
         __name__,
         {
-            "andre.learning.descent": ("Runs",),
-            "andre.learning.extraction": ("extract",),
+            "andre.learning.descent.runs": ("Runs",),
+            "andre.learning.descent.extraction": ("extract",),
             "andre.learning.plots": _PLOTS,
         },
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
 
     from andre.learning.config import Config
-    from andre.learning.descent import Runs
+    from andre.learning.descent.runs import Runs
 
 Floats32 = NDArray[np.float32]
 

@@ -21,7 +21,7 @@ from andre.limits import Deadline, Watch, interruptible, late, limited, stage, u
 from andre.samples import Sample
 
 if TYPE_CHECKING:
-    from andre.learning.trainer import Trainer
+    from andre.learning.descent.trainer import Trainer
 
 #: The share of a time limit that training may take; the rest is for choosing the program.
 _TRAINING_SHARE = 0.6
@@ -59,7 +59,7 @@ def fit(
     guide
         What bodies must look like, others to consider, and rules to keep.
     """
-    from andre.learning.trainer import Trainer  # noqa: PLC0415  (torch is slow to load, and not all learning makes runs)
+    from andre.learning.descent.trainer import Trainer  # noqa: PLC0415  (torch is slow to load, and not all learning makes runs)
 
     config, guide = config or Config(), guide or Guide()
     sample.require_both_classes()

@@ -375,7 +375,7 @@ class _Reader(Callback):
 
     def on_extract(self, state: State) -> None:
         """Take the bodies that the runs hold now."""
-        from andre.learning.extraction import extract, likeliest_bodies  # noqa: PLC0415  (runs load torch)
+        from andre.learning.descent.extraction import extract, likeliest_bodies  # noqa: PLC0415  (runs load torch)
 
         if state.runs is not None:
             weights, mask = state.runs.weights, state.runs.mask

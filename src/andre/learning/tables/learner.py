@@ -15,7 +15,7 @@ from andre.errors import ConfigError
 from andre.facts import LabelledRows, Schema
 from andre.learning.callbacks import Callback, ProgressKeeper
 from andre.learning.config import Guide
-from andre.learning.devices import find_device
+from andre.learning.descent.devices import find_device
 from andre.learning.ensemble import (
     LabelledTable,
     Labels,

@@ -14,10 +14,10 @@ from andre.errors import DataError
 from andre.evaluation import program_cost
 from andre.facts import FactBase, Key
 from andre.inference import BodyEvaluator, Model, infer, materialise
-from andre.learning.from_examples import is_trusted
-from andre.learning.inventions import Invention, Inventor
 from andre.learning.judged_by import background_of
 from andre.learning.plan import Plan
+from andre.learning.relational.from_examples import is_trusted
+from andre.learning.relational.inventions import Invention, Inventor
 from andre.learning.results import Definition
 from andre.learning.weak import Weak
 from andre.limits import check, late, limited, stage, time_left

@@ -10,7 +10,7 @@ import numpy as np
 
 from andre.arrays import Bools, Floats, Ints, distinct_keys, distinct_rows
 from andre.evaluation import description_length
-from andre.learning.components import Component
+from andre.learning.recursion.components import Component
 from andre.limits import check
 from andre.samples import Language
 

@@ -20,8 +20,8 @@ import numpy as np
 from andre.arrays import Bools, Floats, Ints, csr_entries, csr_starts
 from andre.evaluation import ListedLabels, description_length
 from andre.inference.coded import CodedAtom, variable_number
-from andre.learning.base_cases import Bags, Conditions, choose_bases
-from andre.learning.components import Component, Growth, Literals, Vocabulary, canonical
+from andre.learning.recursion.base_cases import Bags, Conditions, choose_bases
+from andre.learning.recursion.components import Component, Growth, Literals, Vocabulary, canonical
 from andre.limits import check, limited, stage, time_left
 from andre.logic import Atom, Literal, Program, Rule, Variable
 

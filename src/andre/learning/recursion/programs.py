@@ -8,11 +8,11 @@ import numpy as np
 
 from andre.evaluation import Judge, ListedLabels, description_length
 from andre.facts import FactBase
-from andre.learning.components import Vocabulary
 from andre.learning.config import Config
-from andre.learning.goal_chains import ChainSearch
 from andre.learning.judged_by import background_of, fits_tables, judge_over, listed_labels
 from andre.learning.plan import Plan
+from andre.learning.recursion.components import Vocabulary
+from andre.learning.recursion.goal_chains import ChainSearch
 from andre.limits import limited, stage, time_left, unhurried
 from andre.logic import Program, Rule
 from andre.samples import Language

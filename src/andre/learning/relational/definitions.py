@@ -23,11 +23,23 @@ from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.revision import Beliefs, Revised, Reviser, choose_revised
 from andre.learning.config import Config, Guide
-from andre.learning.from_examples import FOR_SETTLED, confusion_of, pool_of, stated_columns, stopped_early
-from andre.learning.judged_by import background_of, fits_tables, judge_over, listed_labels, refuse_one_kind
+from andre.learning.judged_by import (
+    background_of,
+    fits_tables,
+    judge_over,
+    listed_labels,
+    refuse_one_kind,
+)
 from andre.learning.plan import Plan, encode_known, known_about
 from andre.learning.proposing import Effort, narrowed, propose_bodies
-from andre.learning.recursion import FEW, Recursion, along_chains
+from andre.learning.recursion.programs import FEW, Recursion, along_chains
+from andre.learning.relational.from_examples import (
+    FOR_SETTLED,
+    confusion_of,
+    pool_of,
+    stated_columns,
+    stopped_early,
+)
 from andre.learning.results import Counts, Definition, Result, found_by_search
 from andre.learning.weak import unlabelled_heads, weakness
 from andre.limits import late, limited, stage, time_left, unhurried

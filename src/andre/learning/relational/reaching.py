@@ -18,8 +18,10 @@ from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
 from andre.facts import PLUS, FactBase, numbers_in, with_sums
 from andre.learning.callbacks import Callback
-from andre.learning.definitions import learn_definition
-from andre.learning.from_examples import (
+from andre.learning.plan import Plan
+from andre.learning.recursion.programs import Recursion, recursive_program
+from andre.learning.relational.definitions import learn_definition
+from andre.learning.relational.from_examples import (
     Agreed,
     agreeing_program,
     learn_from_examples,
@@ -27,8 +29,6 @@ from andre.learning.from_examples import (
     with_moved_cuts,
     wrongly_derived,
 )
-from andre.learning.plan import Plan
-from andre.learning.recursion import Recursion, recursive_program
 from andre.learning.results import Definition
 from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.logic import ORDERS, Constant, Literal, Program, Rule, Variable

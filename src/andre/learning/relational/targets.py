@@ -14,18 +14,18 @@ from andre.census import Census, sample_census, take_census
 from andre.errors import ConfigError, DataError, MemoryLimitError, OutOfTimeError, WorkersLostError
 from andre.facts import Calibration, FactBase, Key, in_canonical_order
 from andre.inference import materialise
-from andre.learning.advice import advice_on
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
-from andre.learning.definitions import learn_definition
-from andre.learning.from_examples import is_trusted, learn_from_examples
-from andre.learning.inventing import learn_with_inventions, should_invent
 from andre.learning.judged_by import background_of, fits_tables
-from andre.learning.misjudged import misjudged_by
 from andre.learning.plan import Plan, with_background
-from andre.learning.reaching import learn_from_reach, needs_reach, settled_by_sums
+from andre.learning.relational.advice import advice_on
+from andre.learning.relational.definitions import learn_definition
+from andre.learning.relational.from_examples import is_trusted, learn_from_examples
+from andre.learning.relational.inventing import learn_with_inventions, should_invent
+from andre.learning.relational.misjudged import misjudged_by
+from andre.learning.relational.reaching import learn_from_reach, needs_reach, settled_by_sums
+from andre.learning.relational.together import settle_together
 from andre.learning.results import Definition, TargetStore, Theory
-from andre.learning.together import settle_together
 from andre.limits import (
     Deadline,
     interruptible,

@@ -14,9 +14,9 @@ from andre.evaluation import CrispSample
 from andre.learning.callbacks import Callback, Finished, Look, State, tell
 from andre.learning.choose.selection import Pruner
 from andre.learning.config import Config, Guide
-from andre.learning.descent import Batch, Descent, Runs, rate_at
-from andre.learning.devices import find_device
-from andre.learning.extraction import extract, settled_weights
+from andre.learning.descent.devices import find_device
+from andre.learning.descent.extraction import extract, settled_weights
+from andre.learning.descent.runs import Batch, Descent, Runs, rate_at
 from andre.limits import sized_threads, stage, unhurried
 from andre.model import LOSSES, Inputs, Network, Objective, Pooling, Terms, row_weights
 from andre.samples import Membership, Sample

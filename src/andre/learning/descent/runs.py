@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from andre.learning.config import TrainingConfig
-from andre.learning.extraction import extract
+from andre.learning.descent.extraction import extract
 from andre.model import Inputs, Network, Number, Objective, Pooling, Terms, cross_entropy, subrule_mask
 
 _BETAS = (0.9, 0.999)  # Adam's usual decay rates

@@ -9,9 +9,9 @@ from andre.errors import OutOfTimeError
 from andre.evaluation import Misjudged
 from andre.facts import FactBase
 from andre.inference import infer
-from andre.learning.from_examples import HeadLabels, derived_heads
 from andre.learning.judged_by import background_of
 from andre.learning.plan import Plan
+from andre.learning.relational.from_examples import HeadLabels, derived_heads
 from andre.learning.results import Definition
 from andre.limits import limited, time_left
 from andre.logic import Program

@@ -1,0 +1,1 @@
+"""Recursive programs from few examples: base cases along the goals that a recursive rule leads to."""
