@@ -176,9 +176,12 @@ def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
     2
     """
     facts = in_canonical_order(facts)
+    sizes = split_off(facts, config)
+    if not sizes:
+        return facts
     rng = np.random.default_rng(config.seed)
     relations = dict(facts.relations)
-    for key, size in split_off(facts, config).items():
+    for key, size in sizes.items():
         relation = facts.relations[key]
         chosen = rng.choice(np.flatnonzero(relation.marked("train")), size, replace=False)
         mark = relation.column("mark").copy()
