@@ -43,8 +43,10 @@ class Tabling:
     """How far a background in Prolog is tabled; where a bound is reached, a note says so.
 
     A term is as deep as the steps that lead to it from what is given. A part of an input,
-    and a whole number in the range of the given ones, is no step farther: to take a list
-    apart costs nothing, to build one does.
+    a whole number in the range of the given ones, and the same term with other such numbers
+    in it is no step farther: to take a list apart costs nothing, to build one does. Where a
+    predicate finds its inputs given its outputs, it is asked for them, too, as appending is
+    for the list without its last element: what it builds is then needed one step far only.
     """
 
     depth: int = 3  #: how many steps new terms may lie from given ones
@@ -56,6 +58,10 @@ class Tabling:
     #: How many combinations of several inputs; of more, those within one example's reach are tried.
     combinations: int = 100_000
     reach: int = 200  #: how many terms an example reaches
+    #: How many inputs may be found for given outputs, where a predicate is asked for its inputs.
+    answers: int = 100
+    #: How many combinations of several inputs, where a predicate is asked for its inputs, too.
+    built: int = 1_000
     memory: int = 2 << 30  #: bytes
 
     def __post_init__(self) -> None:

@@ -172,7 +172,7 @@ class _Search:
         """
         sample, m, allowed = self.sample, self.sample.space.m, self._allowed
         mostly = self.mostly * np.stack((wanted, np.ones_like(wanted)))
-        loose = replace(self.form, safe=False, singletons=True, require=())
+        loose = replace(self.form, safe=False, singletons=True, require=(), directions=())
         right, wrong = mostly.sum(axis=1)
         bodies: Codes = np.zeros((1, m), dtype=np.int8)
         seen = {bodies[0].tobytes()}

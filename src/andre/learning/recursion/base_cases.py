@@ -35,17 +35,18 @@ class Conditions:
         return np.array([component.truth for component in self.components], dtype=np.bool_)
 
     @cached_property
-    def _measures(self) -> tuple[Ints, Ints, Bools]:
-        """Literals and further variables of each, [C], and which of the goal's it is about, [C, arity]."""
+    def _measures(self) -> tuple[Ints, Ints, Bools, Bools]:
+        """Literals and further variables of each, [C], and which of the goal it has and needs, [C, arity]."""
         sizes = np.array([len(component.literals) for component in self.components])
         extra = np.array([len(component.kinds) - self.arity for component in self.components])
         about = np.array([[v in c.variables for v in range(self.arity)] for c in self.components])
-        return sizes, extra, about
+        needs = np.array([[v in c.needs for v in range(self.arity)] for c in self.components])
+        return sizes, extra, about, needs
 
     def admitted(self, bodies: Ints, language: Language, most: int) -> tuple[Bools, Ints]:
         """Which bodies a language has, and how many literals each has, [B].
 
-        Every variable of the head must occur.
+        Every variable of the head must occur, and what conditions need must be bound by others before.
 
         Parameters
         ----------
@@ -54,13 +55,18 @@ class Conditions:
         most
             The literals that a body may have.
         """
-        sizes, extra, about = self._measures
+        sizes, extra, about, needs = self._measures
         new = np.ones(bodies.shape, dtype=np.bool_)
         for place in range(1, bodies.shape[1]):
             new[:, place] = np.all(bodies[:, :place] != bodies[:, place, None], axis=1)
         literals = (sizes[bodies] * new).sum(axis=1)
         variables = self.arity + (extra[bodies] * new).sum(axis=1)
-        safe = np.all(np.any(about[bodies], axis=1), axis=1)
+        about, needs = about[bodies], needs[bodies]  # [B, conditions, arity]
+        bound = ~needs.any(axis=1)
+        for _ in range(bodies.shape[1]):  # those whose needs are met bind what they are about
+            met = ~(needs & ~bound[:, None]).any(axis=2)
+            bound |= (about & met[:, :, None]).any(axis=1)
+        safe = about.any(axis=1).all(axis=1) & bound.all(axis=1)
         return safe & (literals <= most) & (variables <= language.variables), literals
 
 

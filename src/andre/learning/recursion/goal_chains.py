@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress, islice, product
-from operator import not_
+from itertools import islice, product
 
 import numpy as np
 
@@ -35,7 +34,7 @@ _FOR_LINKS = 0.5
 class ChainLimits:
     """How far chains are followed, and how many rules are tried."""
 
-    links: int = 2  #: literals that lead from a goal to the next
+    links: int = 3  #: literals that lead from a goal to the next
     goals: int = 100  #: for each example on average
     pairs: int = 200_000  #: of an example and a goal of its chain
     fan_out: int = 4  #: next goals for each goal, on average
@@ -83,7 +82,22 @@ class Link:
     literals: Literals
     kinds: tuple[str, ...]  #: of all variables, the head's first
     goal: tuple[int, ...]  #: variables
-    owed: frozenset[int] = frozenset()  #: variables that literals need, and that the next goal's answer binds
+
+    @property
+    def recursive(self) -> CodedAtom:
+        """The literal of the next goal."""
+        return CodedAtom(-1, tuple(-1 - variable for variable in self.goal))
+
+
+@dataclass(frozen=True)
+class _Partial:
+    """Literals of a link to be, in an order in which they can be run."""
+
+    literals: Literals
+    kinds: tuple[str, ...]
+    bound: frozenset[int]  #: variables that are bound before the next goal
+    owed: frozenset[int] = frozenset()  #: variables that literals need and that its answer binds
+    later: frozenset[int] = frozenset()  #: variables that are bound after it
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,30 +242,49 @@ class ChainSearch:
         return [guards[place] for place in order if gains[place] > 0]
 
     def _links(self, size: int) -> Iterator[Link]:
-        """Links of so many literals."""
+        """Links of so many literals, those that the next goal's answer is needed for at the end."""
         arity, kinds, answers = self.target[1], self.words.kinds, self.words.answers
-        states: list[tuple[Literals, tuple[str, ...], frozenset[int]]] = [((), kinds, frozenset())]
+        states = [_Partial((), kinds, self.words.given)]
         seen = set()
         for _ in range(size):
             # What binds no variable is a condition on the step, and no part of the link.
             states = [
-                ((*literals, atom), made, owed.union(v for v in self.words.inputs(atom) if v >= len(own)))
-                for literals, own, owed in states
-                for atom, made in self.words.literals(own, self.language.variables, owing=bool(answers))
-                if len(made) > len(own)
+                made
+                for state in states
+                for atom, own in self.words.literals(
+                    state.kinds, self.language.variables, owing=bool(answers)
+                )
+                if len(own) > len(state.kinds) and (made := self._extended(state, atom, own)) is not None
             ]
-        for literals, made, owed in states:
+        for state in states:
             places = [
-                [v for v, kind in enumerate(made) if kind == own and (place in answers or v not in owed)]
+                [
+                    v
+                    for v, kind in enumerate(state.kinds)
+                    if kind == own and (place in answers or v in state.bound)
+                ]
                 for place, own in enumerate(kinds)
             ]
             for goal in product(*places):
-                key = canonical((*literals, CodedAtom(-1, tuple(-1 - v for v in goal))), arity, len(made))
-                if goal == tuple(range(arity)) or key in seen or not owed <= set(goal):
+                link = Link(state.literals, state.kinds, goal)
+                if goal == tuple(range(arity)) or not state.owed <= {goal[place] for place in answers}:
                     continue
-                if not _singles(literals, goal, arity):
+                key = canonical((*link.literals, link.recursive), arity, len(link.kinds))
+                if key not in seen and not _singles(link.literals, goal, arity):
                     seen.add(key)
-                    yield Link(literals, made, goal, owed)
+                    yield link
+
+    def _extended(self, state: _Partial, atom: CodedAtom, kinds: tuple[str, ...]) -> _Partial | None:
+        """A link with one literal more; None where it needs more than the next goal can answer."""
+        inputs = self.words.inputs(atom)
+        literals = (*state.literals, atom)
+        if inputs <= state.bound and not state.owed:
+            return _Partial(literals, kinds, state.bound.union(atom.variables))
+        later = state.later.union(atom.variables)
+        owed = state.owed | (inputs - state.bound - state.later)
+        if len(owed) > len(self.words.answers) or not inputs & (owed | state.later):
+            return None
+        return _Partial(literals, kinds, state.bound, owed, later)
 
     def _steps(self, link: Link) -> Steps | None:
         """The steps of a link from all examples; None where few true ones have one, or there are too many."""
@@ -296,16 +329,16 @@ class ChainSearch:
         arity, most = self.target[1], self.limits.conditions
         every, number = np.unique(np.concatenate([one.goals for one in steps]), axis=0, return_inverse=True)
         growth = Growth(min(3, self._most), min(2, self.language.variables - arity))
-        components = self.words.components(every, self.words.kinds, growth)[:most]
+        free = frozenset(self.words.answers)
+        components = self.words.components(every, self.words.kinds, growth, free)[:most]
         parts = np.split(number.ravel(), np.cumsum([len(one.goals) for one in steps])[:-1])
         return [Conditions([replace(c, truth=c.truth[part]) for c in components], arity) for part in parts]
 
     def _with_guards(
         self, link: Link, steps: Steps, guards: tuple[Component, ...], conditions: Conditions
     ) -> list[Found]:
-        """The best programs of a recursive rule; none where a head variable is not in it."""
-        about = {*link.goal, *(v for atom in link.literals for v in atom.variables)}
-        if not about.union(*(guard.variables for guard in guards)) >= set(range(self.target[1])):
+        """The best programs of a recursive rule; none where it cannot be run."""
+        if self._body(link, guards) is None:
             return []
         kept = np.ones(len(steps.source), dtype=np.bool_)
         for guard in guards:
@@ -327,14 +360,20 @@ class ChainSearch:
             found.append(Found(length, bases.bodies, link, guards, flawless, literals))
         return found
 
+    def _body(self, link: Link, guards: tuple[Component, ...]) -> Literals | None:
+        """The recursive rule, in an order in which Prolog can run it; None where there is none.
+
+        None, too, where a variable of the head is not in it.
+        """
+        whole = (*link.literals, *_apart(guards, len(link.kinds)), link.recursive)
+        done, left = self.words.in_order(whole, self.words.given)
+        about = frozenset(v for atom in whole for v in atom.variables)
+        return None if left or not about >= set(range(self.target[1])) else done
+
     def _program(self, found: Found) -> Program:
-        arity, step = self.target[1], len(found.link.kinds)
-        recursive = CodedAtom(-1, tuple(-1 - v for v in found.link.goal))
-        bodies = [_apart(base, arity) for base in found.bases]
-        whole = (*found.link.literals, *_apart(found.guards, step))
-        owing = [bool(found.link.owed & set(atom.variables)) for atom in whole]
-        # What needs the answer comes after the recursive literal, as in Prolog it must.
-        bodies.append((*compress(whole, map(not_, owing)), recursive, *compress(whole, owing)))
+        arity = self.target[1]
+        bodies = [self.words.in_order(_apart(base, arity), self.words.given)[0] for base in found.bases]
+        bodies.append(self._body(found.link, found.guards) or ())
         head = Atom(self.target[0], tuple(Variable(f"X{place + 1}") for place in range(arity)))
         return Program(tuple(Rule(head, tuple(map(self._literal, body))) for body in bodies))
 
