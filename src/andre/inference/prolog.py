@@ -28,6 +28,8 @@ _INSTALL = (
     "install it by `apt-get install swi-prolog-nox` or `brew install swi-prolog`, or from "
     "https://www.swi-prolog.org/Download.html"
 )
+#: Libraries that the sandbox would refuse for the operators they bring: they are loaded before it is shut.
+_LIBRARIES = re.compile(r":-\s*use_module\(\s*library\((?P<name>clpfd|clpb)\)\s*(?:,[^.]*)?\)\s*\.")
 _ANY = "any"  # the type of all terms
 _GRACE = 5.0  # seconds that Prolog has to start and to end by itself
 _NOTES = {
@@ -121,11 +123,13 @@ class _Job:
     def of(cls, facts: FactBase, background: Background, tabling: Tabling) -> _Job:
         bias = facts.bias or Bias()
         keys = tuple(_to_table(facts, background))
-        program = "".join(_facts_for(facts, background, bias)) + background.text
+        libraries = dict.fromkeys(match["name"] for match in _LIBRARIES.finditer(background.text))
+        program = "".join(_facts_for(facts, background, bias)) + _LIBRARIES.sub("", background.text)
         seconds = min(tabling.seconds, time_left().left)
         lines = [
             *(f"limit({name}, {value})." for name, value in vars(tabling).items() if name != "seconds"),
             f"limit(seconds, {seconds:.3f}).",
+            *(f"library({name})." for name in libraries),
             f"background({quote(program)}).",
             *(f"t({Constant(value).canonical})." for value in facts.constants),
             *_types(facts, bias),

@@ -74,6 +74,7 @@ read_job(Background) :-
 take(limit(Name, Number)) :- assertz(limit_of(Name, Number)).
 take(t(Term)) :- add_term(Term, 0, _), widen(Term).
 take(of(Type, Ids)) :- type_index(Type, Index), maplist(add_type(Index), Ids).
+take(library(Name)) :- bg:use_module(library(Name)).
 take(example(Ids)) :- assertz(example(Ids)).
 take(step(From, To)) :- assertz(step(From, To)).
 take(table(P, Name, Types, Directions)) :- assertz(to_table(P, Name, Types, Directions)).

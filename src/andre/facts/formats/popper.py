@@ -31,6 +31,7 @@ from andre.logic import parse_atom
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
 _TESTS = ("test.pl", "exs_test.pl")
 
+_HASHED = re.compile(r"(?:#[^\n]*\n\s*)+")
 _EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*+\((?P<atom>.*)\)\s*+\.\Z", re.DOTALL)
 
 
@@ -80,7 +81,11 @@ def _add_tests(path: Path, builder: Builder) -> None:
 
 
 def _add_examples(path: Path, builder: Builder, mark: str = "train") -> None:
-    for line, text in _bare_clauses(path):
+    for first, clause in _bare_clauses(path):
+        text, hashed = _without_hashed(clause)
+        line = first + hashed.count("\n")
+        if hashed:
+            builder.remarks.append(f"{path.name}, line {first}: {_short(hashed)} passed over as a comment")
         match = _EXAMPLE.match(text)
         if match is None:
             raise fail_at(path, line, f"{_short(text)} is no example: write pos(atom). or neg(atom).")
@@ -94,6 +99,12 @@ def _add_examples(path: Path, builder: Builder, mark: str = "train") -> None:
                 path, line, f"{atom.predicate}/{atom.arity} has examples, but {_BIAS} has no head_pred for it"
             )
         builder.add_atom(atom, Place(path, [line]), negative=match["sign"] == "neg", mark=mark)
+
+
+def _without_hashed(clause: str) -> tuple[str, str]:
+    """A clause without lines that begin with # before it, which some files have for comments; and those."""
+    match = _HASHED.match(clause)
+    return (clause, "") if match is None else (clause[match.end() :], match[0])
 
 
 def _bare_clauses(path: Path) -> Iterator[tuple[int, str]]:

@@ -128,13 +128,59 @@ def choose_bases(
     m
         The number of candidate atoms, by which bodies are described.
     """
-    if not len(conditions.components):
+    made = _bodies(conditions, bags, language, most)
+    if made is None:
         return []
+    every, sizes, covers = made
+    weights = bags.weights
+    pure = np.flatnonzero(covers @ weights[:, 1] == 0)
+    whole = pure[covers[pure] @ weights[:, 0] == weights[:, 0].sum()]
+    chosen = [
+        _taken(covers, sizes, weights, m),
+        pure[_taken(covers[pure], sizes[pure], weights, m)].tolist(),
+        whole[np.argsort(sizes[whole], kind="stable")[:1]].tolist(),
+    ]
+    found: dict[tuple[float, ...], BaseCases] = {}
+    for places in filter(None, chosen):
+        counts = covers[places].any(axis=0) @ weights
+        cases = _cases(conditions, every[places])
+        found.setdefault(tuple(counts.tolist()), BaseCases(cases, np.asarray(counts)))
+    return list(found.values())
+
+
+def covering_bases(conditions: Conditions, bags: Bags, language: Language, most: int) -> list[BaseCases]:
+    """Single base cases that cover all true examples, those with the fewest false ones and literals first."""
+    made = _bodies(conditions, bags, language, most)
+    if made is None:
+        return []
+    every, sizes, covers = made
+    counts = covers @ bags.weights  # [B, 2]
+    whole = np.flatnonzero(counts[:, 0] == bags.weights[:, 0].sum())
+    order = whole[np.lexsort((sizes[whole], counts[whole, 1]))]
+    return [BaseCases(_cases(conditions, every[[place]]), counts[place]) for place in order]
+
+
+def _cases(conditions: Conditions, bodies: Ints) -> tuple[tuple[Component, ...], ...]:
+    """The conditions of each body."""
+    return tuple(
+        tuple(conditions.components[place] for place in dict.fromkeys(body)) for body in bodies.tolist()
+    )
+
+
+def _bodies(
+    conditions: Conditions, bags: Bags, language: Language, most: int
+) -> tuple[Ints, Ints, Bools] | None:
+    """Bodies of up to three conditions, [B, 3], their literals, [B], and what they cover, [B, E].
+
+    None where there are none.
+    """
+    if not len(conditions.components):
+        return None
     bags, weights = bags.merged(conditions.truth), bags.weights
     truth = conditions.truth[:, bags.goal]  # [C, P]
     useful = np.flatnonzero(bags.covered(truth) @ weights[:, 0] > 0)
     if not len(useful):
-        return []
+        return None
     bodies = [np.repeat(useful[:, None], 3, axis=1)]
     one, two = (useful[places] for places in np.triu_indices(len(useful), 1))
     counts = bags.covered_by(np.stack([one, two], axis=1), truth) @ weights
@@ -149,24 +195,8 @@ def choose_bases(
     good, sizes = conditions.admitted(every, language, most)
     every, sizes = every[good], sizes[good]
     if not len(every):
-        return []
-    covers = bags.covered_by(every, truth)  # [B, E]
-    pure = np.flatnonzero(covers @ weights[:, 1] == 0)
-    whole = pure[covers[pure] @ weights[:, 0] == weights[:, 0].sum()]
-    chosen = [
-        _taken(covers, sizes, weights, m),
-        pure[_taken(covers[pure], sizes[pure], weights, m)].tolist(),
-        whole[np.argsort(sizes[whole], kind="stable")[:1]].tolist(),
-    ]
-    found: dict[tuple[float, ...], BaseCases] = {}
-    for places in filter(None, chosen):
-        cases = tuple(
-            tuple(conditions.components[place] for place in dict.fromkeys(body))
-            for body in every[places].tolist()
-        )
-        counts = covers[places].any(axis=0) @ weights
-        found.setdefault(tuple(counts.tolist()), BaseCases(cases, np.asarray(counts)))
-    return list(found.values())
+        return None
+    return every, sizes, bags.covered_by(every, truth)
 
 
 def _taken(covers: Bools, sizes: Ints, weights: Floats, m: int) -> list[int]:
