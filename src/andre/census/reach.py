@@ -8,7 +8,8 @@ that what it covers is exact wherever the view of its links was listed whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, islice, pairwise, permutations, product
@@ -29,6 +30,8 @@ from andre.samples import Language, Membership, RuleSpace, sums_of, training_fac
 
 #: Atoms of one relation that are tried in one view at the most.
 _MOST_TESTS = 256
+#: Ways to choose their variables that are put in order.
+_MOST_SORTED = 10_000
 #: Relations between a new variable and others by which a view is judged.
 _MOST_PROMISES = 48
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
@@ -274,7 +277,7 @@ class _Tests:
             if not self.lookup.fits(key[1]):
                 continue
             choices = [[slot for slot in slots if slot.kind == kind] for kind in kinds]
-            for chosen in islice(product(*choices), _MOST_TESTS):
+            for chosen in islice(_about_head_first(choices), _MOST_TESTS):
                 if len(set(chosen)) == len(chosen) or self.language.repeated:
                     atom = Atom(key[0], tuple(slot.variable for slot in chosen))
                     if atom not in stated and atom != self._head and not self.language.excludes(atom):
@@ -370,6 +373,13 @@ class _Tests:
             gains = np.where(kept, self.gain(cells, owners), -1.0)
             kept[np.argsort(-gains, kind="stable")[self.columns :]] = False
         return kept
+
+
+def _about_head_first(choices: Sequence[Sequence[Slot]]) -> Iterable[tuple[Slot, ...]]:
+    """All ways to choose; those of few variables beside the head's first, unless they are very many."""
+    if math.prod(map(len, choices)) > _MOST_SORTED:
+        return product(*choices)
+    return sorted(product(*choices), key=lambda chosen: sum(slot.depth > 0 for slot in chosen))
 
 
 def _entropy(p: Floats) -> Floats:
