@@ -157,7 +157,9 @@ class _Table:
     def of(cls, views: Sequence[View], tests: _Tests, memory: int) -> _Table:
         """Evaluate the tests of as many views as fit into the memory allowed."""
         found = {one.atom: one for view in views for one in tests.of_view(view) if tests.is_sayable(one)}
-        candidates = sorted(found.values(), key=_simplicity)
+        owed = tests.owed(views)
+        # Of those that say the same, the one that can be run before the answer is known comes first.
+        candidates = sorted(found.values(), key=lambda one: (tests.needs(one, owed), _simplicity(one)))
         allowed = max(1, memory // 8 // max(1, len(candidates)))
         sizes = np.cumsum([len(view.rows) for view in views])
         views = views[: max(1, int(np.searchsorted(sizes, allowed, "right")))]
@@ -230,6 +232,20 @@ class _Tests:
         """Whether a rule with a candidate and its links has no more variables than it may."""
         arity, equal = self.examples.heads.shape[1], candidate.atom.predicate == "="
         return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables)
+
+    def owed(self, views: Sequence[View]) -> set[int]:
+        """The numbers of the variables that are bound by what directions say the head is to answer."""
+        ways = dict(self.language.directions).get(self._target[0], ())
+        found = {place for place, way in enumerate(ways) if way == "out"}
+        for link in (link for view in views for link in view.links):
+            if any(link.slots[place].number in found for place in link.known):
+                found.update(link.slots[place].number for place in link.new)
+        return found
+
+    def needs(self, candidate: Candidate, owed: set[int]) -> bool:
+        """Whether a candidate has an input among some variables."""
+        inputs = self.language.inputs.get(candidate.atom.predicate, ())
+        return any(candidate.slots[place].number in owed for place in inputs if place < len(candidate.slots))
 
     def of_view(self, view: View) -> Iterator[Candidate]:
         """All tests of the variables of a view."""
