@@ -377,7 +377,10 @@ class _Tests:
         return np.asarray(_entropy((p + n) / 2) - (_entropy(p) + _entropy(n)) / 2)
 
     def telling(self, cells: Cells, owners: Ints) -> Bools:
-        """Which candidates tell examples apart, [m]: of equal ones the first, of many the most telling."""
+        """Which candidates tell examples apart, [m]: of equal ones the first.
+
+        Of many, half are the simplest, which may tell nothing but beside others, half the most telling.
+        """
         kept = np.zeros(len(cells), dtype=np.bool_)
         kept[np.sort(distinct_rows(cells)[0])] = True
         true = cells == TRUE
@@ -386,7 +389,9 @@ class _Tests:
             positive = self.examples.positives[owners] > 0
             kept &= true[:, positive].any(axis=1)
         if np.count_nonzero(kept) > self.columns:
+            simplest = np.flatnonzero(kept)[: self.columns // 2]
             gains = np.where(kept, self.gain(cells, owners), -1.0)
+            gains[simplest] = np.inf
             kept[np.argsort(-gains, kind="stable")[self.columns :]] = False
         return kept
 
