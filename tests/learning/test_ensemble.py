@@ -189,7 +189,7 @@ def test_the_best_rules_are_the_mean_of_those_of_all_folds(n_classes, monkeypatc
     path = learn_weighted_rules(table, WeighingConfig(max_rules=40, **quick))
     assert path.chosen is path.averaged
     assert len(path.rules.codes) <= 40
-    folds = kept[0].folds
+    folds = kept[0].first_round
     rows = Rows(fresh.bins, fresh.labels)
     means = [  # of the folds' own sets of every size, one of which it must be
         np.mean([rows.scores(fold.sets[min(size, len(fold.sets) - 1)]) for fold in folds], axis=0)

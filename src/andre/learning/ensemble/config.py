@@ -38,13 +38,14 @@ class WeighingConfig:
     beam: int = 12  #: bodies of each length that the search keeps
     folds: int = 5  #: of validation; the larger the table, the fewer of them are used, one at the least
     validated_rows: int = 10_000  #: folds are used until so many rows were learned from
+    rounds: int = 1  #: of folds, dealt anew in each, where the rows of all of them are no more than that
     search_rows: int = 50_000  #: rules are searched for on so many rows at the most,
     search_cells: int = 2_500_000  #: and on so many values of columns; weights are learned on all rows
     objective: Objective = "accuracy"  #: of decisions
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("max_rules", "max_literals", "beam", "search_rows", "search_cells"):
+        for name in ("max_rules", "max_literals", "beam", "search_rows", "search_cells", "rounds"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}: give 1 or more")
         if self.penalty is not None and self.penalty <= 0:
@@ -63,6 +64,10 @@ class WeighingConfig:
     def penalties(self) -> tuple[float, ...]:
         """The penalties on squares of weights that are tried while rules are searched for."""
         return _PENALTIES if self.penalty is None else (self.penalty,)
+
+    def rounds_for(self, n_rows: int) -> int:
+        """How often so many rows are dealt out to folds: more than once where they are few."""
+        return int(min(self.rounds, max(1, self.validated_rows // max(1, self.folds * n_rows))))
 
     def search(self, penalty: float, literals: int | None = None) -> SearchConfig:
         """What bodies are looked for: of so many literals at the most, by default of as many as may be."""

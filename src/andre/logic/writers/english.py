@@ -45,7 +45,7 @@ _ADJECTIVES = _words(
     "high hot illegal inactive known large left legal less light long low made male more new next odd old "
     "open poor prime red rich right round sad safe same sent short sick similar single slow small smart "
     "sold square strong taught toxic true upright warm weak westbound wet white worse written yellow "
-    "young zero missing"
+    "young zero"
 )
 _ADJECTIVE = re.compile(r".+(?:able|ible|ful|less|ous|ish|ive|ical|ic|ed)\Z")
 _HAVE = frozenset(["has", "have", "had"])
@@ -197,6 +197,8 @@ class _Speaker:
         atom, negated = literal.atom, literal.negated
         if atom.is_builtin:
             return self._comparison(atom, negated)
+        if self.is_row and atom.gap is not None:
+            return f"{atom.gap} is {'not ' * negated}missing"
         if self.is_row and atom.arity == 1:  # a class of a table
             return f"{atom.predicate} is {'not ' * negated}{self._term(atom.args[0], negated)}"
         told = self.phrases.templates(atom.predicate, atom.arity)[negated]
