@@ -257,13 +257,19 @@ class Grower:
         return list(kept.values())
 
     def _closed(self, view: View) -> View:
-        """The view with all links that lead to one constant at the most, those near the head first."""
+        """The view with all links that lead to one constant at the most, those near the head first.
+
+        A link is left out that leads every example to constants which other variables stand for: what it
+        says is a test of these.
+        """
         for depth in range(1, self.limits.depth + 1):
             free = [link for link in self._links(view) if self._is_free(link) and link.depth == depth]
             for link in free:
                 if len(view.slots) + len(link.new) > self.limits.slots:
                     return view
-                view = self._joined(view, link)
+                grown = self._joined(view, link)
+                if any(_is_new(grown, slot, len(view.slots)) for slot in grown.slots[len(view.slots) :]):
+                    view = grown
         return view
 
     def _further(self, views: Sequence[View]) -> Iterator[tuple[int, View, Link]]:
@@ -370,3 +376,10 @@ class Grower:
             self._n_slots += len(new)
         slots.update(self._slots[name])
         return Link(key, tuple(slots[place] for place in range(key[1])), places, copy)
+
+
+def _is_new(view: View, slot: Slot, known: int) -> bool:
+    """Whether a variable stands, for some example, for something else than each of the first so many."""
+    own = view.rows[:, view.place[slot.number]]
+    alike = [column for column, other in enumerate(view.slots[:known]) if other.kind == slot.kind]
+    return not (view.rows[:, alike] == own[:, None]).all(axis=0).any()

@@ -155,7 +155,8 @@ def rank(
         store = None if out is None else DirectionFolder(out)
         work = _Work(jobs, cluster, memory_limit, _Rules(propose, more, device))
         with limited(deadline):
-            completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store)
+            first = {query.predicate for query in asked}
+            completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store, first)
     elif others is not None:
         completion = saved.transferred(base)
         note(completion.notes, quiet)
@@ -357,7 +358,12 @@ class _Work(NamedTuple):
 
 
 def _complete(
-    base: FactBase, config: CompletionConfig, work: _Work, quiet: bool, store: DirectionStore | None
+    base: FactBase,
+    config: CompletionConfig,
+    work: _Work,
+    quiet: bool,
+    store: DirectionStore | None,
+    first: set[str],
 ) -> Completion:
     from andre.completion import complete, split_off
     from andre.learning import Callback
@@ -380,7 +386,7 @@ def _complete(
         with limited(time_left().share(_FOR_PROPOSING)) as watch:
             extra = _extra(base, config, work.rules, executor)
         with limited(time_left().share(_FOR_LEARNING)):
-            made = complete(base, config, extra, [Shown()], executor=executor, store=store)
+            made = complete(base, config, extra, [Shown()], executor=executor, store=store, first=first)
     if watch.cut:
         half = None if config.time_limit is None else _FOR_PROPOSING * config.time_limit
         late = f"{told(watch.why, half)} before all runs had proposed rules"

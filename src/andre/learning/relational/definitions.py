@@ -82,7 +82,7 @@ def learn_definition(
     given
         A program that is known, and is taken.
     """
-    task = _Defining(facts, language, census, plan, stated)
+    task = _Defining(facts, language, census, plan, stated, few=given is not None)
     refuse_one_kind(task.labels, task.key)
     choice, bodies = task.without_runs(given)
     if choice is None or plan.always_run:
@@ -103,6 +103,7 @@ class _Defining:
     census: Census
     plan: Plan
     stated: FactBase | None
+    few: bool = False  #: whether a program is given, so that few others are judged
 
     @property
     def key(self) -> Key:
@@ -141,7 +142,7 @@ class _Defining:
 
     @cached_property
     def judge(self) -> Judge:
-        return judge_over(self.background, self.key, self.labels, tabled=self.tabled)
+        return judge_over(self.background, self.key, self.labels, tabled=self.tabled, few=self.few)
 
     @cached_property
     def beliefs(self) -> Beliefs | None:
