@@ -270,7 +270,9 @@ class Completion(Saveable):
         cells = features.cells(np.array([start]))
         confidence = features.confidence(self.scorer.smoothing)
         best = best_confidences(cells.groundings, confidence, 1)[:, 0]
-        chances = in_order(self.reliability.chance(best), scores[cells.candidate])
+        chances = np.zeros(len(scores))  # [n], 0 where no rule fires
+        chances[cells.candidate] = self.reliability.chance(best)
+        chances = in_order(chances, scores)
         at = {int(candidate): cell for cell, candidate in enumerate(cells.candidate.tolist())}
         found = []
         for candidate in order.tolist():
@@ -280,8 +282,8 @@ class Completion(Saveable):
             fired = tuple(self._with_counts(step, features.bodies[place]) for place in surest.tolist())
             end = Constant(self.facts.constants[candidate])
             atom = pattern.substitute(dict.fromkeys(pattern.variables, end))
-            chance = 0.0 if cell is None else float(chances[cell])
-            found.append(RankedAnswer(atom, float(scores[candidate]), chance, fired, int(rank[candidate])))
+            score, chance = float(scores[candidate]), float(chances[candidate])
+            found.append(RankedAnswer(atom, score, chance, fired, int(rank[candidate])))
         return found
 
     def groundings(self, rule: Rule, atom: Atom, limit: int = 3) -> list[tuple[Literal, ...]]:
