@@ -204,7 +204,7 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
         read_facts(tmp_path, "tsv-splits")
     with pytest.raises(DataError, match="there is no format 'prologue'"):
         read_facts(tmp_path, "prologue")
-    with pytest.raises(DataError, match="cannot be read from a int"):
+    with pytest.raises(DataError, match="cannot be read from an int"):
         read_facts(3)
 
 

@@ -21,7 +21,7 @@ from andre.completion.packing import LazyFeatures, PackedRules
 from andre.completion.pool import as_rule
 from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_facts
 from andre.completion.transfer import move_rules
-from andre.errors import DataError
+from andre.errors import DataError, type_of
 from andre.evaluation import Negatives, RankReport, Ranks, smoothed_confidence
 from andre.facts import FactBase, in_canonical_order, read_query
 from andre.files import Saveable
@@ -347,7 +347,7 @@ class Completion(Saveable):
     def _query(self, pattern: Atom) -> tuple[int, int]:
         """The direction of a query, and the constant that it asks from."""
         if not isinstance(pattern, Atom):
-            raise DataError(f"a {type(pattern).__name__} is no question: give a text such as 'isa(x, ?)'")
+            raise DataError(f"{type_of(pattern)} is no question: give a text such as 'isa(x, ?)'")
         if pattern.predicate not in self.graph.relations or pattern.arity != 2:
             names = ", ".join(self.graph.relations[:8])
             raise DataError(f"{pattern} is of no binary relation of these facts: choose from {names}, ...")
