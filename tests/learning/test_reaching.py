@@ -13,7 +13,8 @@ from andre.census import reach_census
 from andre.errors import DataError
 from andre.facts import FactBase
 from andre.inference import infer
-from andre.learning import Definition, reaching
+from andre.learning import Definition
+from andre.learning.relational import reaching
 from andre.learning.relational.reaching import needs_reach
 from andre.limits import OutOfTimeError
 from andre.logic import Atom, parse_atom, parse_program
