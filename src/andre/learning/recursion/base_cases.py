@@ -157,7 +157,9 @@ def covering_bases(conditions: Conditions, bags: Bags, language: Language, most:
     counts = covers @ bags.weights  # [B, 2]
     whole = np.flatnonzero(counts[:, 0] == bags.weights[:, 0].sum())
     order = whole[np.lexsort((sizes[whole], counts[whole, 1]))]
-    return [BaseCases(_cases(conditions, every[[place]]), counts[place]) for place in order]
+    different = {frozenset(every[place].tolist()): place for place in order[::-1]}
+    kept = set(different.values())
+    return [BaseCases(_cases(conditions, every[[place]]), counts[place]) for place in order if place in kept]
 
 
 def _cases(conditions: Conditions, bodies: Ints) -> tuple[tuple[Component, ...], ...]:
