@@ -218,8 +218,9 @@ def report_of(
 _PROTOCOL = (
     "Five stratified folds; each learner gets the columns as they are in the table, one-hot where it takes "
     "numbers only, with its own default settings but for the size in its name: ours-15 is "
-    "`AndreClassifier()`, ours-60 the same with `max_rules=60`, tree-4 scikit-learn's decision tree of depth "
-    "4. Of several classes, learners of two are asked for each class. Accuracy and area under the curve "
+    "`AndreClassifier()`, ours-60 the same with `max_rules=60`, by which the best rules are taken, not the "
+    "fewest near the best, tree-4 scikit-learn's decision tree of depth 4. Of several classes, learners of "
+    "two are asked for each class. Accuracy and area under the curve "
     "(AUC) are means over the folds, the expected calibration error (ECE, ten bins) is of all held-out rows "
     "together. Rules and literals are counted over all classes, those of a tree by leaves and splits, and "
     "a linear term is a rule of one literal; seconds are of the CPU on one fold. A fold may take "

@@ -54,9 +54,12 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rules
         `weighted`, or `crisp`: the plain program, whose class is predicted where a rule fires.
     max_rules, max_literals
-        How many rules there may be, and literals in each. Fewer rules are taken where more
-        are no better by one standard error on rows they were learned without; before all others the crisp
-        program is, where it is as good.
+        How many rules there may be, and literals in each.
+    size
+        How many of these rules are taken. `fewest`: fewer where more are no better by one standard error
+        on rows they were learned without; before all others the crisp program is, where it is as good.
+        `best`: those that predict best, of a table of up to some thousands of rows the rules of all folds
+        together, each with the mean of its weights. None, by default: the best where `max_rules` is above 15.
     objective
         What predictions maximise: `accuracy`, `balanced` accuracy, or the least cost, given as the cost of a
         mistake about each class. Probabilities are the same for all.
@@ -131,6 +134,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rules: Literal["weighted", "crisp"] = "weighted",
         max_rules: int = 15,
         max_literals: int | None = None,
+        size: Literal["fewest", "best"] | None = None,
         objective: Literal["accuracy", "balanced"] | Mapping[Any, float] = "accuracy",
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         columns: Mapping[str, str] | None = None,
@@ -145,6 +149,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.rules = rules
         self.max_rules = max_rules
         self.max_literals = max_literals
+        self.size = size
         self.objective = objective
         self.class_weight = class_weight
         self.columns = columns
@@ -238,6 +243,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rules=self.rules,
             max_rules=self.max_rules,
             max_literals=self.max_literals,
+            size=self.size,
             objective=self._by_name(self.objective, names, "objective"),
             class_weight=self._by_name(self.class_weight, names, "class_weight"),
             columns=dict(self.columns or {}),

@@ -92,6 +92,18 @@ def test_digits_are_numbers_unless_they_are_codes(tmp_path: Path) -> None:
 REFLEXIVE = [("person", "a", "a"), ("person", "b", "b"), ("knows", "a", "b"), ("knows", "b", "b")]
 
 
+@pytest.mark.parametrize("header", ["head\trelation\ttail", "Subject\tPREDICATE\tobject", "h\tr\tt"])
+def test_a_first_line_that_names_columns_is_no_triple(header, tmp_path):
+    base = read_facts(written(tmp_path, "x.tsv", f"{header}\nann\tknows\tbob\n"))
+    assert list(base.relations) == [("knows", 2)]
+    assert base.constants == ("ann", "bob")
+    assert any("line 1 names columns" in note for note in base.notes)
+    later = read_facts(written(tmp_path, "y.tsv", f"ann\tknows\tbob\n{header}\n"))
+    assert len(later) == 2  # only what comes first says what columns are
+    alone = read_facts(written(tmp_path, "z.tsv", f"{header}\n"))
+    assert len(alone) == 1
+
+
 def test_in_nl_reflexive_relations_are_unary_among_binary_ones(tmp_path: Path) -> None:
     lines = "".join(f"{name}({one},{two}).\n" for name, one, two in REFLEXIVE)
     base = read_facts(written(tmp_path, "x.nl", lines))

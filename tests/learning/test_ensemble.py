@@ -175,6 +175,35 @@ def test_one_exact_rule_is_all_there_is_to_take():
     assert path.rules.weights[0] > 3
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_best_rules_are_the_mean_of_those_of_all_folds(n_classes, monkeypatch):
+    quick, kept = {"penalty": 1.0, "beam": 6}, []
+    run = Validation.run
+
+    def running(*given):
+        kept.append(run(*given))
+        return kept[-1]
+
+    monkeypatch.setattr(Validation, "run", running)
+    table, fresh = striped(200, 0.3, n_classes=n_classes), striped(400, 0.3, seed=1, n_classes=n_classes)
+    path = learn_weighted_rules(table, WeighingConfig(max_rules=40, **quick))
+    assert path.chosen is path.averaged
+    assert len(path.rules.codes) <= 40
+    folds = kept[0].first_round
+    rows = Rows(fresh.bins, fresh.labels)
+    means = [  # of the folds' own sets of every size, one of which it must be
+        np.mean([rows.scores(fold.sets[min(size, len(fold.sets) - 1)]) for fold in folds], axis=0)
+        for size in range(kept[0].largest + 1)
+    ]
+    scores = path.rules.scores(fresh.bins)
+    assert any(scores == pytest.approx(mean) for mean in means)
+    few = learn_weighted_rules(table, WeighingConfig(max_rules=40, size="fewest", **quick))
+    assert few.averaged is None
+    assert len(few.rules.codes) < len(path.rules.codes)
+    within = learn_weighted_rules(table, WeighingConfig(max_rules=6, size="best", **quick))
+    assert len(within.rules.codes) <= 6
+
+
 def test_labels_without_any_rule_give_the_base_rate():
     rng = np.random.default_rng(3)
     table = striped(400, 0.0)
@@ -310,6 +339,8 @@ def test_mistakes_are_said():
         costs_of({"yes": -1.0}, ("no", "yes"), table.labels)
     with pytest.raises(ConfigError, match="max_rules"):
         WeighingConfig(max_rules=0)
+    with pytest.raises(ConfigError, match="fewest or best"):
+        WeighingConfig(size="small")  # type: ignore[arg-type]
     codes = np.ones((1, table.space.m), dtype=np.int8)
     with pytest.raises(DataError, match="programs for"):
         learn_weighted_rules(table, WeighingConfig(max_rules=1), Proposals(programs=(codes, codes)))

@@ -22,6 +22,7 @@ from andre.learning import (
     learn_classifier,
     learn_encoding,
 )
+from andre.logic import parse_program
 from andre.report import remarks
 
 #: Enough for a rule of two literals, and quick.
@@ -111,7 +112,11 @@ def check_explanation(model, table, row):
         for condition in one.conditions:
             cell = table[condition.column][place]
             assert condition.cell == (None if cell is None else str(cell))
-            assert condition.holds == (cell is not None and holds(str(condition.literal), cell))
+            if (gap := condition.literal.atom.gap) is not None:
+                assert gap == condition.column
+                assert condition.holds == ((cell is None) != condition.literal.negated)
+            else:
+                assert condition.holds == (cell is not None and holds(str(condition.literal), cell))
     read = {condition.column for one in why.rules for condition in one.conditions}
     assert set(why.unknown) == {name for name in read if table[name][place] is None}
     totals = np.array([score.total for score in why.scores])
@@ -138,6 +143,24 @@ def holds(literal: str, cell: object) -> bool:
         case "=":
             return cell == value
     return cell != value
+
+
+@pytest.mark.parametrize("rules", ["weighted", "crisp"])
+def test_that_a_cell_is_missing_may_be_a_condition(rules, tmp_path):
+    rng = np.random.default_rng(0)
+    incomes = [None if rng.random() < 0.3 else round(rng.normal(), 2) for _ in range(200)]
+    table = {"income": incomes, "age": rng.integers(20, 70, 200).tolist()}
+    told = ["no" if income is None else "yes" for income in incomes]
+    model = andre.fit({**table, "repaid": told}, label="repaid", rules=rules, settings=QUICK)
+    assert "missing(income)" in str(model.program)
+    new = {"income": ["", "12", "much"], "age": [30, 30, 30]}
+    assert model.predict(new).tolist() == ["no", "yes", "no"]  # what cannot be read is missing, too
+    assert model.explain(new, 1).unknown == ("income",)
+    assert "income is much, which cannot be read" in str(model.explain(new, 3))
+    model.save(tmp_path)
+    assert andre.load(tmp_path).predict(new).tolist() == ["no", "yes", "no"]
+    assert str(parse_program(str(model.program))) == str(model.program)
+    assert "missing(income)" in str(model.encoding)
 
 
 def test_explanations_agree_with_predictions(model):

@@ -36,6 +36,9 @@ SAID = {
         "species is setosa if petal length (cm) is at most 2.5 and color is red."
     ),
     "old(X1) :- age(X1,X2), \\+ X2 < 60.": "X is old if X is an age of some Y and Y is at least 60.",
+    "repaid(no) :- missing(income), \\+ missing(age), age > 42.": (
+        "repaid is no if income is missing, age is not missing and age is more than 42."
+    ),
     "h :- b1, \\+ b3.": "h if b1 and not b3.",
     "flies(X) :- bird(X), \\+ penguin(X).": "X flies if X is a bird and X is not a penguin.",
     "greater(X,Y) :- greater_than(X,Y), married_to(X,Y), \\+ knows(X,Y).": (

@@ -78,6 +78,13 @@ def fit(
     max_literals: Annotated[
         int | None, typer.Option(min=1, help="Literals of a rule at the most; 3 where they are searched for.")
     ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="fewest|best",
+            help="Take the fewest rules near the best, or the best; by default the best above 15 rules.",
+        ),
+    ] = None,
     objective: Annotated[
         str,
         typer.Option(
@@ -143,6 +150,7 @@ def fit(
         rules="crisp" if crisp else "weighted",
         max_rules=max_rules,
         max_literals=max_literals,
+        size=size,
         objective=_by_class(objective, "--objective"),
         class_weight=None if class_weight is None else _by_class(class_weight, "--class-weight"),
         columns=dict(_pair(text, "--column", "age=number") for text in column or ()),

@@ -9,7 +9,17 @@
 - `variants`, `compare`: equality up to renaming; subsumption, differences, merging
 """
 
-from andre.logic.atom import BUILTINS, ORDERS, Atom, Constant, Literal, Term, Variable, comparison_holds
+from andre.logic.atom import (
+    BUILTINS,
+    MISSING,
+    ORDERS,
+    Atom,
+    Constant,
+    Literal,
+    Term,
+    Variable,
+    comparison_holds,
+)
 from andre.logic.compare import Difference, difference, merge_programs, subsumes
 from andre.logic.parse import Clause, parse_atom, parse_clauses, parse_program, parse_rule
 from andre.logic.program import Program
@@ -37,6 +47,7 @@ from andre.logic.writers.table import html_table, program_html
 
 __all__ = [
     "BUILTINS",
+    "MISSING",
     "NAMED_OPERATORS",
     "ORDERS",
     "PROGRAM_FORMATS",

@@ -17,6 +17,8 @@ from andre.logic.terms import is_term, spell_term
 
 #: The comparisons by size, which hold between numbers only.
 ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
+#: What is said of a column of a table whose cell is empty or cannot be read: `missing(age)`.
+MISSING = "missing"
 #: All comparisons: built-in predicates of two terms, written infix.
 BUILTINS = frozenset({"\\=", "=", *ORDERS})
 #: The comparison that holds where another does not.
@@ -214,6 +216,19 @@ class Atom:
         if self.predicate in ORDERS and isinstance(right.value, str) and read_date(right.value) is None:
             return None
         return left.value
+
+    @property
+    def gap(self) -> str | None:
+        """The column of a table that is said to be missing; None for any other atom.
+
+        Examples
+        --------
+        >>> Atom(MISSING, (Constant("age"),)).gap
+        'age'
+        """
+        if self.key != (MISSING, 1) or not isinstance(self.args[0], Constant):
+            return None
+        return str(self.args[0].value)
 
     @property
     def complement(self) -> Atom:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, count
 
-from andre.logic.atom import BUILTINS, ORDERS, Atom, Constant, Literal, Term, Variable
+from andre.logic.atom import BUILTINS, MISSING, ORDERS, Atom, Constant, Literal, Term, Variable
 from andre.logic.program import Program
 from andre.logic.rule import Rule
 from andre.logic.spelling import read_date
@@ -31,7 +31,10 @@ def speaks_of_columns(program: Program) -> bool:
     atoms = [literal.atom for rule in program for literal in rule.body]
     return (
         any(atom.column is not None for atom in atoms)
-        and all(atom.column not in BUILTINS if atom.column is not None else not atom.args for atom in atoms)
+        and all(
+            atom.column not in BUILTINS if atom.column is not None else atom.gap or not atom.args
+            for atom in atoms
+        )
         and not any(rule.head.variables for rule in program)
     )
 
@@ -41,8 +44,8 @@ def by_row(program: Program) -> Program:
 
     A column is a relation of row and value, as `andre.facts.row_facts` states it: a Boolean one has the
     values true and false, a date is in seconds since 1970 (UTC), and a value that is unknown is no fact,
-    so that no literal about it holds. A rule without a body holds of every `row`. Any other
-    program is returned as it is.
+    so that no literal about it holds; that it is missing is a fact of its own. A rule without a body holds
+    of every `row`. Any other program is returned as it is.
 
     Examples
     --------
@@ -50,6 +53,8 @@ def by_row(program: Program) -> Program:
     >>> program = parse_program("rich :- age > 42, age =< 60, color = red, \\\\+ student.")
     >>> print(by_row(program))
     rich(Row) :- age(Row, Age), color(Row, red), student(Row, false), Age > 42, Age =< 60.
+    >>> print(by_row(parse_program("rich :- missing(debts), age > 42.")))
+    rich(Row) :- missing(Row, debts), age(Row, Age), Age > 42.
     """
     return Program(tuple(map(_by_row, program))) if speaks_of_columns(program) else program
 
@@ -67,6 +72,9 @@ def _by_row(rule: Rule) -> Rule:
 def _of_row(literal: Literal, variables: dict[str, Variable]) -> list[Literal]:
     """The literals of a rule about rows that one about a column becomes."""
     column = literal.atom.column
+    if literal.atom.gap is not None:
+        said = Literal(Atom(MISSING, (_ROW, *literal.atom.args)), literal.negated)
+        return [Literal(Atom("row", (_ROW,))), said] if literal.negated else [said]
     if column is None:
         return [Literal(Atom(literal.atom.predicate, (_ROW, _TRUTH[literal.negated])))]
     atom = literal.atom.complement if literal.negated else literal.atom

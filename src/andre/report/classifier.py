@@ -109,7 +109,9 @@ def path_charts(path: RulePath) -> tuple[Chart, ...]:
     x = tuple(float(step.n_rules) for step in path.steps)
     taken = next((float(step.n_rules) for step in path.steps if is_chosen(step, path)), None)
     note = "by the number of rules"
-    if taken is None and path.crisp is not None:
+    if taken is None and path.averaged is not None and is_chosen(path.averaged, path):
+        note += f"; taken are the {path.averaged.n_rules} rules of all folds together"
+    elif taken is None and path.crisp is not None:
         note += f"; taken are the {path.crisp.n_rules} rules of the runs' own program"
     lines = {
         name: {

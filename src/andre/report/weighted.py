@@ -141,7 +141,7 @@ def _path_values(path: RulePath | None) -> list[dict[str, Any]]:
     """Rule sets of every size, and that of the runs' own program, with their scores."""
     if path is None:
         return []
-    steps = [*path.steps, *([] if path.crisp is None else [path.crisp])]
+    steps = [*path.steps, *(one for one in (path.crisp, path.averaged) if one is not None)]
     return [
         {
             "rules": step.n_rules,
@@ -149,6 +149,7 @@ def _path_values(path: RulePath | None) -> list[dict[str, Any]]:
             "train": asdict(step.train),
             "validation": None if step.validation is None else asdict(step.validation),
             "from_runs": step is path.crisp,
+            "of_all_folds": step is path.averaged,
             "chosen": is_chosen(step, path),
         }
         for step in steps

@@ -366,8 +366,10 @@ def _in_space(path: RulePath | None, space: RuleSpace) -> RulePath | None:
 
     if path is None:
         return None
-    crisp = None if path.crisp is None else moved(path.crisp)
-    return replace(path, steps=tuple(map(moved, path.steps)), chosen=moved(path.chosen), crisp=crisp)
+    crisp, averaged = (None if one is None else moved(one) for one in (path.crisp, path.averaged))
+    return replace(
+        path, steps=tuple(map(moved, path.steps)), chosen=moved(path.chosen), crisp=crisp, averaged=averaged
+    )
 
 
 @dataclass(frozen=True)

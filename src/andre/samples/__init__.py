@@ -10,7 +10,8 @@ whose program is known.
 """
 
 from andre.samples.binned import BinnedColumn, BinnedTable
-from andre.samples.encoding import ColumnEncoding, ColumnSummary, Encoding, EncodingLimits
+from andre.samples.column_encoding import ColumnEncoding, EncodingLimits
+from andre.samples.encoding import ColumnSummary, Encoding
 from andre.samples.form import Form
 from andre.samples.language import Language, check_setting, key_text, training_facts
 from andre.samples.membership import Membership

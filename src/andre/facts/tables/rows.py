@@ -9,10 +9,13 @@ from andre.facts.base import FactBase
 from andre.facts.relation import Relation, Value
 from andre.facts.tables.labels import level_constant
 from andre.facts.tables.schema import TypedColumn, TypedTable
+from andre.logic import MISSING
 
 
 def row_facts(table: TypedTable) -> FactBase:
     """A fact `column(row, value)` for every value that is known, and `row(row)` for every row.
+
+    Where a cell is empty or cannot be read, that is `missing(row, column)`.
 
     Rows are numbered from 1. The values of Boolean columns are true and false, as those of
     truth values above and below one half; dates are in seconds since 1970. Over these facts the rules of
@@ -28,11 +31,15 @@ def row_facts(table: TypedTable) -> FactBase:
     """
     values: dict[tuple[type, Value], int] = {}
     rows = np.array([_number(values, row) for row in range(1, table.n_rows + 1)], dtype=np.int32)
-    relations = [Relation("row", rows[:, None])]
+    relations, gaps = [Relation("row", rows[:, None])], []
     for column in table.columns:
         known, found = _values(column)
         codes = np.array([_number(values, value) for value in found], dtype=np.int32)
         relations.append(Relation(column.name, np.column_stack((rows[known], codes)).reshape(-1, 2)))
+        if len(empty := rows[column.missing]):
+            gaps.append(np.column_stack((empty, np.full_like(empty, _number(values, column.name)))))
+    if gaps:
+        relations.append(Relation(MISSING, np.concatenate(gaps)))
     constants = [value for _, value in values]
     return FactBase.from_relations(constants, [relation for relation in relations if len(relation)])
 

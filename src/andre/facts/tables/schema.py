@@ -55,6 +55,11 @@ class TypedColumn:
     values: NDArray[Any]  #: [rows] float64, NaN is unknown; of a category int32, the place of its level or -1
     levels: tuple[str, ...] = ()  #: the distinct values of a category, in any order
 
+    @property
+    def missing(self) -> Bools:
+        """The rows whose cell is empty or cannot be read, [rows]."""
+        return np.asarray(self.values < 0 if self.kind == "category" else np.isnan(self.values))
+
     def take(self, rows: NDArray[np.intp] | Bools) -> TypedColumn:
         """Some of the rows, by numbers or as a mask."""
         return replace(self, values=self.values[rows])

@@ -28,6 +28,8 @@ from andre.samples import BinnedTable, Codes, RuleSpace
 _LITTLE = 0.01
 #: The share of the rules of a given program that must be found again without some of the rows.
 _STABLE = 0.8
+#: Folds whose rules are taken together at the least: of fewer the mean is no better than rules of all rows.
+_AVERAGED = 3
 #: Probabilities below this count as this in a loss.
 _TINY = 1e-15
 
@@ -89,6 +91,9 @@ class RulePath:
     chosen: PathStep
     penalty: float  #: on the squares of weights of the steps, as validation chose it
     crisp: PathStep | None = None  #: the rules of a given program, with weights
+    #: The rules of all folds together, each with the mean of its weights, where the best rules are asked for;
+    #: validated is what each fold's own rules say of the rows that they were learned without.
+    averaged: PathStep | None = None
 
     @property
     def rules(self) -> WeightedRules:
@@ -150,6 +155,11 @@ def learn_weighted_rules(
     of any fold, and their loss, by weights learned without these rows, is not above the least by
     more than that percent.
 
+    Where the best are asked for (`WeighingConfig.size`), the rules of all folds of a round are taken
+    together, each with the mean of its weights: as many of each fold as there may be, and as are within
+    one standard error of the best. On few rows rules vary from fold to fold, and their mean predicts
+    better than any of them.
+
     Examples
     --------
     >>> from andre.samples import BinnedColumn
@@ -201,7 +211,7 @@ class _Learning:
             if given is not None:
                 given = sample.fitted(given, own)
                 crisp = self._step(given, sample)
-            sure = True
+            sure, averaged = True, None
             if validation.folds:
                 scores = [validation.scores(size, penalty) for size in range(len(sets))]
                 least = min((validation.labels.losses(each) for each in scores), key=validation.mean)
@@ -212,13 +222,29 @@ class _Learning:
                 if crisp is not None and given is not None:
                     said = validation.scores_of(given, given.penalty)
                     crisp = _validated(crisp, said, validation, least, given=True)
-                    sure = crisp.within_error and validation.stability(given, sample, config) >= _STABLE
-            chosen = self._choose(steps, crisp if sure else None, validated=bool(validation.folds))
-            if sample is not rows:  # rules were searched for on some rows; their weights are of all
+                    most_above = 0.0 if config.takes_best else crisp.error
+                    sure = (
+                        crisp.excess <= most_above and validation.stability(given, sample, config) >= _STABLE
+                    )
+                if config.takes_best and len(validation.first_round) >= _AVERAGED:
+                    averaged = self._averaged(validation, sample, least)
+            chosen = self._choose(steps, crisp if sure else None, averaged, validated=bool(validation.folds))
+            if sample is not rows and chosen is not averaged:  # rules are of some rows; their weights of all
                 whole = given if chosen is crisp and given is not None else sets[steps.index(chosen)]
                 again = self._step(rows.fitted(whole, whole.penalty), rows)
                 chosen = replace(chosen, rules=again.rules, train=again.train)
-            return RulePath(tuple(steps), chosen, penalty, crisp)
+            return RulePath(tuple(steps), chosen, penalty, crisp, averaged)
+
+    def _averaged(self, validation: Validation, rows: Rows, least: Floats) -> PathStep | None:
+        """The rules of all folds together: of the largest sets that are near the best, and not too many."""
+        for size in range(validation.largest, 0, -1):
+            rules = validation.averaged(size)
+            if len(rules.bodies) <= self.config.max_rules:
+                said = validation.scores(size, validation.penalty)
+                step = _validated(self._step(rules, rows), said, validation, least)
+                if step.within_error:
+                    return step
+        return None
 
     def _pool(self, longest: int) -> tuple[Body, ...]:
         """The bodies that were proposed, of so many literals at the most."""
@@ -259,8 +285,18 @@ class _Learning:
         )
         return PathStep(made, Fit.of(made, scores, labels))
 
-    def _choose(self, steps: Sequence[PathStep], crisp: PathStep | None, *, validated: bool) -> PathStep:
-        """The given program where that is to be taken, else the smallest set that is near the best."""
+    def _choose(
+        self,
+        steps: Sequence[PathStep],
+        crisp: PathStep | None,
+        averaged: PathStep | None,
+        *,
+        validated: bool,
+    ) -> PathStep:
+        """The given program where that is to be taken, else the smallest set that is near the best.
+
+        Where the best is asked for, that is the rules of all folds together, else the best size.
+        """
         labels = self.table.labels
         least = labels.totals.max() / labels.total if self.config.objective == "accuracy" else 0.0
         if crisp is not None and crisp.train.accuracy >= least:
@@ -268,7 +304,9 @@ class _Learning:
         fair = [step for step in steps if step.train.accuracy >= least - 1e-12]
         if not validated:
             return fair[-1]
-        near = [step for step in fair if step.within_error]
+        if averaged is not None and averaged.train.accuracy >= least - 1e-12:
+            return averaged
+        near = [step for step in fair if step.within_error and not self.config.takes_best]
         return near[0] if near else min(fair, key=lambda step: step.excess)
 
 
@@ -283,7 +321,8 @@ def _validated(
     above = labels.losses(scores) - least
     mean = validation.mean(above)
     spread = labels.weights**2 / labels.counts  # rows that one stands for share its weight
-    error = float(np.sqrt(spread @ (above - mean) ** 2)) / labels.total
+    # A row that is held out once a round counts as one: rounds differ little on it.
+    error = float(np.sqrt(validation.rounds * (spread @ (above - mean) ** 2))) / labels.total
     shares = labels.totals[labels.totals > 0] / labels.total
     unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
     little = _LITTLE * max(0.0, unexplained - validation.mean(least))

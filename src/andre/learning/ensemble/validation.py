@@ -14,7 +14,7 @@ from andre.learning.ensemble.config import WeighingConfig
 from andre.learning.ensemble.growth import Growing, Growth
 from andre.learning.ensemble.likelihood import Labels
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
-from andre.learning.ensemble.search import SearchConfig
+from andre.learning.ensemble.search import Body, SearchConfig
 from andre.limits import check, stage
 
 #: Penalties on the squares of weights that validation chooses among.
@@ -57,6 +57,7 @@ class Validation:
 
     folds: tuple[Fold, ...]
     search: SearchConfig  #: by which rules were found
+    rounds: int = 1  #: in each of which the folds hold out all rows, or some
 
     @classmethod
     def run(cls, rows: Rows, config: WeighingConfig, rng: np.random.Generator) -> Validation:
@@ -69,10 +70,11 @@ class Validation:
         parts: list[_Part] = []
         most = config.most_rows(len(rows.bins.columns))
         with stage("validating weighted rules"):
-            for held_out in _parts(rows.labels, config, rng):
-                check()
-                own, other = (rows.part(shares).drawn(most, rng) for shares in (1 - held_out, held_out))
-                parts.append(_Part(own, other, config.max_rules))
+            for _ in range(config.rounds_for(len(rows.labels.classes))):
+                for held_out in _parts(rows.labels, config, rng):
+                    check()
+                    own, other = (rows.part(shares).drawn(most, rng) for shares in (1 - held_out, held_out))
+                    parts.append(_Part(own, other, config.max_rules))
         longest = config.max_literals
         if not parts:
             return cls((), config.search(config.penalties[0]))
@@ -91,7 +93,8 @@ class Validation:
         literals = descend(lengths, lambda each: least_loss(config.search(penalty, each)), start=longest)
         if literals < longest:
             penalty = penalty_for(literals, penalty)
-        return cls._grown(parts, config.search(penalty, literals), config.max_rules)
+        grown = cls._grown(parts, config.search(penalty, literals), config.max_rules)
+        return replace(grown, rounds=config.rounds_for(len(rows.labels.classes)))
 
     @classmethod
     def _grown(cls, parts: Sequence[_Part], search: SearchConfig, most: int) -> Validation:
@@ -140,6 +143,36 @@ class Validation:
             known = rules.penalty == penalty and not again
             found.append(fold.held_out.scores(rules if known else fold.train.fitted(rules, penalty)))
         return np.concatenate(found)
+
+    @property
+    def first_round(self) -> tuple[Fold, ...]:
+        """The folds of the first round."""
+        return self.folds[: -(-len(self.folds) // self.rounds)]
+
+    def averaged(self, size: int) -> RuleSet:
+        """The rules of the first folds' sets of one size together, the weight of each being its mean.
+
+        These are the folds of one round: those of a second would double the rules for no better predictions.
+
+        Scores are then the means of those of the folds, so that by Jensen's inequality the loss on any row
+        is at most the mean of theirs.
+        """
+        sets = [fold.sets[min(size, len(fold.sets) - 1)] for fold in self.first_round]
+        n_outputs = self.labels.n_outputs
+        weights: dict[tuple[Body, int], float] = {}
+        for each in sets:
+            own = zip(each.bodies, each.owners.tolist(), strict=True)
+            for pair, weight in zip(own, each.weights[n_outputs:].tolist(), strict=True):
+                weights[pair] = weights.get(pair, 0.0) + weight / len(sets)
+        pairs = sorted(weights, key=lambda pair: -abs(weights[pair]))
+        bases = np.mean([each.weights[:n_outputs] for each in sets], axis=0)
+        return RuleSet(
+            tuple(body for body, _ in pairs),
+            np.array([owner for _, owner in pairs], dtype=np.intp),
+            np.append(bases, [weights[pair] for pair in pairs]),
+            np.nan,
+            self.penalty,
+        )
 
     def stability(self, rules: RuleSet, rows: Rows, config: WeighingConfig) -> float:
         """The share of rules, chosen on all rows, that are found again without the held-out rows of a fold.

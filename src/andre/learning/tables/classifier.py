@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -221,14 +222,16 @@ class RuleClassifier(Saveable):
             there = f"its rows are 1 to {raw.n_rows}" if raw.n_rows else "it has none"
             raise DataError(f"{raw.source} has no row {row}: {there}, the first below the names of columns")
         raw = raw.take(np.array([row - 1]))
-        bins = self.bins(raw)
+        typed = self.typed(raw)
+        bins = self.encoding.binned(typed)
         said = self.rules.predict_proba(bins)
+        empty = {column.name for column in typed.columns if column.missing[0]}
+        empty |= {column.name for column in bins.columns if column.bins[0] < 0}  # or neither true nor false
         cells = {name: _cell(raw, name) for name in self.encoding.columns_of(self.rules.codes)}
         rules = tuple(
-            RuleOnRow(one.rule, one.weight, one.speaks_for, self._conditions(code, bins, cells))
+            RuleOnRow(one.rule, one.weight, one.speaks_for, self._conditions(code, bins, cells, empty))
             for one, code in zip(self.weighted_rules, self.rules.codes, strict=True)
         )
-        known = {column.name: bool(column.bins[0] >= 0) for column in bins.columns}
         return RowExplanation(
             raw.source,
             row,
@@ -237,13 +240,13 @@ class RuleClassifier(Saveable):
             self.base_rates,
             rules,
             self._scores([one.fires for one in rules]),
-            tuple(column.name for column in bins.columns if column.name in cells and not known[column.name]),
+            tuple(one.name for one in typed.columns if one.name in cells and one.name in empty),
         )
 
     def _conditions(
-        self, code: Codes, bins: BinnedTable, cells: dict[str, str | None]
+        self, code: Codes, bins: BinnedTable, cells: dict[str, str | None], empty: Collection[str]
     ) -> tuple[Condition, ...]:
-        """The literals of a body, [m], on a single row."""
+        """The literals of a body, [m], on a single row, some of whose columns are unknown."""
         found = []
         for atom in np.flatnonzero(code).tolist():
             literal, column = Literal(self.rules.space.atoms[atom]), bins.columns[int(bins.column_of[atom])]
@@ -252,7 +255,7 @@ class RuleClassifier(Saveable):
                     literal if code[atom] > 0 else ~literal,
                     column.name,
                     cells[column.name],
-                    is_known=bool(column.bins[0] >= 0),
+                    is_known=column.name not in empty,
                     holds=bool(bins.cover([(atom, int(code[atom]))])[0]),
                 )
             )

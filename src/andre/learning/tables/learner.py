@@ -31,7 +31,7 @@ from andre.learning.results import Result
 from andre.learning.tables.classifier import RuleClassifier, Rules, Split, judge_rules, with_evidence
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
-from andre.limits import Deadline, limited, stage, time_left, was_interrupted
+from andre.limits import Deadline, check, limited, stage, time_left, was_interrupted
 from andre.logic import Atom, Program, Rule
 from andre.progress import doing
 from andre.samples import Codes, Encoding, Form, RuleSpace, Sample
@@ -235,12 +235,15 @@ class _Learner:
             guide = Guide() if most is None else Guide(Form(space, safe=safe, max_body=most))
             keeps = None if keeper is None else keeper(number)
             shares = len(self.scored) - number
-            with limited(time_left().share(1 / shares)):
+            # Of a very wide table there may be no runs in their share of the time: then rules grow without.
+            with limited(time_left().share(1 / shares)), stage("gradient descent"):
                 results.append(
                     fit(sample, self.config.gradient, callbacks=callbacks, checkpoint=keeps, guide=guide)
                 )
-            if results[-1].stopped == "interrupted":
+            if len(results) <= number or results[-1].stopped == "interrupted":
                 break
+        if self.config.rules == "crisp" and not results:
+            check()
         return results
 
     def _thinned(self, sample: Sample) -> Sample:

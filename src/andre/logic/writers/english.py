@@ -197,6 +197,8 @@ class _Speaker:
         atom, negated = literal.atom, literal.negated
         if atom.is_builtin:
             return self._comparison(atom, negated)
+        if self.is_row and atom.gap is not None:
+            return f"{atom.gap} is {'not ' * negated}missing"
         if self.is_row and atom.arity == 1:  # a class of a table
             return f"{atom.predicate} is {'not ' * negated}{self._term(atom.args[0], negated)}"
         told = self.phrases.templates(atom.predicate, atom.arity)[negated]
