@@ -62,11 +62,11 @@ class Conditions:
         literals = (sizes[bodies] * new).sum(axis=1)
         variables = self.arity + (extra[bodies] * new).sum(axis=1)
         about, needs = about[bodies], needs[bodies]  # [B, conditions, arity]
-        bound = ~needs.any(axis=1)
+        bound: Bools = np.asarray(~needs.any(axis=1))  # [B, arity]
         for _ in range(bodies.shape[1]):  # those whose needs are met bind what they are about
-            met = ~(needs & ~bound[:, None]).any(axis=2)
-            bound |= (about & met[:, :, None]).any(axis=1)
-        safe = about.any(axis=1).all(axis=1) & bound.all(axis=1)
+            met = ~np.any(needs & ~bound[:, None], axis=2)
+            bound = bound | np.any(about & met[:, :, None], axis=1)
+        safe = np.all(np.any(about, axis=1), axis=1) & np.all(bound, axis=1)
         return safe & (literals <= most) & (variables <= language.variables), literals
 
 

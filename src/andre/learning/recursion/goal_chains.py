@@ -239,7 +239,8 @@ class ChainSearch:
                     made, self._conditions([s for _, s in made]), strict=True
                 ):
                     for bases in self._covering(steps, conditions):
-                        size = sum(len(part.literals) for part in (*links, *bases.bodies[0]))
+                        size = sum(len(link.literals) for link in links)
+                        size += sum(len(part.literals) for part in bases.bodies[0])
                         starts.append((size, bases.counts[1], len(starts), links, steps, bases))
                 starts = sorted(starts, key=lambda one: one[:3])[: _PAIRS * _BASES]
         found: list[Found] = []
