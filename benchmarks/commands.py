@@ -88,6 +88,7 @@ COMMANDS: Mapping[str, Command] = {
 #: Calls a command after all is loaded that it needs, and tells how long that took.
 _TIMED = (
     "import sys, time\n"
+    "import torch\n"
     "import andre.completion, andre.learning, andre.report, andre.runs\n"
     "from andre.cli.app import main\n"
     "began = time.monotonic()\n"

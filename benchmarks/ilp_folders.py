@@ -98,8 +98,12 @@ def stated(folder: Path, scratch: Path, place: int = 0, folds: int = 1) -> Sourc
 
 
 def mutagenesis(folder: Path, scratch: Path, place: int) -> Source:
-    """One of the ten folds of the 188 molecules, as their authors made them: s1.pl to s10.pl."""
-    files = ("atom_bond.pl", "logp.pl", "lumo.pl", "ring_struc.pl")
+    """One of the ten folds of the 188 molecules, as their authors made them: s1.pl to s10.pl.
+
+    Known are atoms, bonds and rings, hydrophobicity and the energy of the lowest unoccupied orbital, and the
+    two indicators of structure that chemists had noted, ind1 and inda: all that the authors gave to Progol.
+    """
+    files = ("atom_bond.pl", "ind1.pl", "inda.pl", "logp.pl", "lumo.pl", "ring_struc.pl")
     # The file of rings writes lists of lists as <...>, which is not Prolog.
     background = "".join((folder / name).read_text() for name in files).translate({60: "[", 62: "]"})
     parts: dict[str, list[str]] = {"train": [], "test": []}

@@ -12,8 +12,8 @@ from andre.completion import CompletionConfig, Graph, SizeConfig, complete
 from andre.completion.bodies import Body, Walks
 from andre.completion.chains import long_bodies
 from andre.completion.config import CompletionPlan
+from andre.completion.constants import constant_bodies
 from andre.completion.features import RuleCover
-from andre.completion.proposals import constant_bodies
 from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.learning import with_inequalities

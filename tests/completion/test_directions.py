@@ -13,12 +13,14 @@ from tests.completion.bases import FAST, family, ladders, large, small_bases
 from andre.completion import Body, CompletionConfig, Graph, PackedRules, SizeConfig, complete, learn_direction
 from andre.completion.bodies import ANY, covered_pairs
 from andre.completion.config import CompletionPlan
-from andre.completion.directions import count_bodies, learn_directions
+from andre.completion.constants import constant_bodies, without_hubs
+from andre.completion.directions import count_bodies
 from andre.completion.features import HeldFeatures, features_of
 from andre.completion.pool import as_rule
-from andre.completion.proposals import constant_bodies, count_walks, estimate, without_hubs
+from andre.completion.proposals import count_walks, estimate
 from andre.completion.rows import RowCover
 from andre.completion.scoring import Scorer
+from andre.completion.sharing import learn_directions
 from andre.facts import FactBase
 from andre.inference import covered_heads
 from andre.logic import parse_atom, parse_rule
@@ -228,6 +230,47 @@ def test_tasks_of_an_executor_come_to_the_same(alone):
         same(alone, complete(family(), large(), executor=executor))
 
 
+def test_starts_are_drawn_where_bodies_cover_many_pairs(monkeypatch):
+    monkeypatch.setattr("andre.completion.counting._FEWEST", 4)
+    graph = Graph.of(family())
+    step = graph.relations.index("parent")
+    bodies = [Body("path", (graph.inverse(graph.relations.index("child")),))]
+    exact, _ = count_bodies(graph, step, bodies, {}, FAST.sizes)
+    drawn, _ = count_bodies(graph, step, bodies, {}, SizeConfig(counted=6))
+    assert drawn.is_drawn
+    assert not exact.is_drawn
+    assert 0 < abs(drawn.n_b[0] - exact.n_b[0]) < exact.n_b[0]
+
+
+@pytest.mark.parametrize(("shared", "starts"), [(1, 50_000), (3, 50_000), (2, 5)])
+def test_blocks_of_starts_come_to_the_same(shared, starts, alone):
+    """One direction is several tasks, of which each is looked at by whoever is free."""
+    config = large(sizes=SizeConfig(small=0, shared=shared, starts=starts))
+    whole = alone if starts > 5 else complete(family(), config)
+    names = []
+
+    class Watching(ThreadPoolExecutor):
+        def submit(self, fn, /, *args):
+            names.append(args[1].__name__)
+            return super().submit(fn, *args)
+
+    with Watching(2) as executor:
+        found = complete(family(), config, executor=executor)
+    same(whole, found)
+    assert {"_propose", "_count", "_weigh", "_rank"} <= set(names)
+    assert names.count("_count") > names.count("_propose")
+    assert all(
+        np.array_equal(whole.scorer.weights[step], weights) for step, weights in found.scorer.weights.items()
+    )
+
+
+def test_blocks_that_time_cuts_leave_a_direction_without_rules():
+    config = large(sizes=SizeConfig(small=0, shared=2), time_limit=1e-9)
+    with ThreadPoolExecutor(2) as executor:
+        done = complete(family(), config, executor=executor)
+    assert "8 of 8 directions have no rules" in done.notes[-1]
+
+
 def test_workers_get_no_test_facts_and_open_a_graph_once(alone, monkeypatch):
     graphs = []
 
@@ -235,7 +278,7 @@ def test_workers_get_no_test_facts_and_open_a_graph_once(alone, monkeypatch):
         graphs.append(graph)
         return learn_direction(graph, *task)
 
-    monkeypatch.setattr("andre.completion.directions.learn_direction", watched)
+    monkeypatch.setattr("andre.completion.sharing.learn_direction", watched)
 
     class Here(Executor):
         """Does every task at once, opening what it is given as another process would."""
@@ -271,7 +314,7 @@ def test_a_stopped_run_goes_on(alone, tmp_path, monkeypatch):
         complete(family(), large(), store=Stopping(tmp_path))
     learned = []
     monkeypatch.setattr(
-        "andre.completion.directions.learn_direction",
+        "andre.completion.sharing.learn_direction",
         lambda *task: (learned.append(task[1]), learn_direction(*task))[1],
     )
     folder = DirectionFolder(tmp_path)
@@ -281,6 +324,29 @@ def test_a_stopped_run_goes_on(alone, tmp_path, monkeypatch):
     assert len(learned) == 3 + 8
     folder.close()
     assert not (tmp_path / "directions").exists()
+
+
+def test_what_is_asked_for_is_learned_first():
+    order = []
+
+    class Watching(DirectionFolder):
+        def __init__(self):
+            pass
+
+        def begin(self, graph, config):
+            self.graph = graph
+
+        def known(self, step):
+            return None
+
+        def keep(self, rules):
+            order.append(self.graph.relations[rules.step % len(self.graph.relations)])
+
+    complete(family(), large(aggregators=("maximum",)), store=Watching(), first=["likes"])
+    assert order[:2] == ["likes", "likes"] != order[2:4]
+    del order[:]
+    complete(family(), large(aggregators=("maximum",)), store=Watching())
+    assert order[0] != "likes"
 
 
 def test_time_limits_leave_rules_without_weights(monkeypatch):

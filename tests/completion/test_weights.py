@@ -161,8 +161,9 @@ def test_sparse_inputs_give_the_same(problem, seed):
 def test_weights_score_what_they_were_learned_from(seed, dense):
     rng = np.random.default_rng(seed)
     groundings = csr_matrix((rng.integers(0, 3, (20, 6)) * (rng.random((20, 6)) < 0.5)).astype(np.float32))
-    fired = Fired(groundings, rng.random((20, 4)), rng.integers(0, 5, 20).astype(float), dense)
-    weights = rng.normal(size=9)
+    popularity = rng.integers(0, 5, 20).astype(float)
+    fired = Fired(groundings, rng.random((20, 4)), popularity, rng.random((20, 2)), dense)
+    weights = rng.normal(size=6 + 5)
     assert fired.weighted(weights) == pytest.approx(fired.inputs() @ weights, abs=1e-6)
 
 

@@ -92,6 +92,18 @@ def test_digits_are_numbers_unless_they_are_codes(tmp_path: Path) -> None:
 REFLEXIVE = [("person", "a", "a"), ("person", "b", "b"), ("knows", "a", "b"), ("knows", "b", "b")]
 
 
+@pytest.mark.parametrize("header", ["head\trelation\ttail", "Subject\tPREDICATE\tobject", "h\tr\tt"])
+def test_a_first_line_that_names_columns_is_no_triple(header, tmp_path):
+    base = read_facts(written(tmp_path, "x.tsv", f"{header}\nann\tknows\tbob\n"))
+    assert list(base.relations) == [("knows", 2)]
+    assert base.constants == ("ann", "bob")
+    assert any("line 1 names columns" in note for note in base.notes)
+    later = read_facts(written(tmp_path, "y.tsv", f"ann\tknows\tbob\n{header}\n"))
+    assert len(later) == 2  # only what comes first says what columns are
+    alone = read_facts(written(tmp_path, "z.tsv", f"{header}\n"))
+    assert len(alone) == 1
+
+
 def test_in_nl_reflexive_relations_are_unary_among_binary_ones(tmp_path: Path) -> None:
     lines = "".join(f"{name}({one},{two}).\n" for name, one, two in REFLEXIVE)
     base = read_facts(written(tmp_path, "x.nl", lines))
@@ -156,6 +168,19 @@ def test_a_folder_of_splits(tmp_path: Path) -> None:
     base = read_facts(tmp_path)
     assert [len(base.select(mark)) for mark in ("train", "valid", "test")] == [1, 1, 2]
     assert (base.notes.duplicates, base.notes.overlaps) == (1, 1)
+
+
+def test_examples_read_in_bulk_are_those_read_one_by_one(tmp_path: Path) -> None:
+    """Blanks, comments, quotes; a term that is not simple; and a line that some files have for a comment."""
+    lines = [
+        "#T1", "pos(f(a, 1)).", "% three", "neg( f('B', -2.5) ) .", "pos(f(g(a), 1)).", "neg(f(c,", "  7)).",
+    ]  # fmt: skip
+    (tmp_path / "exs.pl").write_text("\n".join(lines))
+    facts = read_facts(tmp_path)
+    signs = facts.relations["f", 2].column("negative").tolist()
+    found = {(str(atom), sign) for atom, sign in zip(facts.atoms("f", 2), signs, strict=True)}
+    assert found == {("f(a, 1)", False), ("f('B', -2.5)", True), ("f(g(a), 1)", False), ("f(c, 7)", True)}
+    assert any("#T1" in remark for remark in facts.notes.remarks)
 
 
 def test_a_popper_folder(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ class Slot:
     kind: str  #: the type of what it stands for
     depth: int = 0  #: how many links it is away from the head
     needs: frozenset[int] = frozenset()  #: the numbers of all variables beside the head's that its links bind
+    owed: bool = False  #: whether it is, or is bound by, what directions say the head is to answer
 
     @property
     def variable(self) -> Variable:
@@ -207,6 +208,7 @@ class Grower:
     only_in_head: frozenset[str]  #: types of which no variable is bound anew
     limits: Growth
     score: Callable[[View, tuple[Slot, ...]], float]  #: how promising the tests of new variables are
+    answers: frozenset[int] = frozenset()  #: places of the head that directions say are outputs
     _slots: dict[_LinkName, list[tuple[int, Slot]]] = field(default_factory=dict)
     _n_slots: int = 0
     _n_head: int = 0
@@ -221,7 +223,7 @@ class Grower:
         kinds
             The types of the head's arguments.
         """
-        slots = tuple(Slot(number, kind) for number, kind in enumerate(kinds))
+        slots = tuple(Slot(place, kind, owed=place in self.answers) for place, kind in enumerate(kinds))
         self._n_slots = self._n_head = len(slots)
         root = self._closed(View((), slots, np.arange(len(heads)), heads.astype(np.int64)))
         kept, frontier, seen = {root.signature: root}, [root], {root.signature}
@@ -257,13 +259,19 @@ class Grower:
         return list(kept.values())
 
     def _closed(self, view: View) -> View:
-        """The view with all links that lead to one constant at the most, those near the head first."""
+        """The view with all links that lead to one constant at the most, those near the head first.
+
+        A link is left out that leads every example to constants which other variables stand for: what it
+        says is a test of these.
+        """
         for depth in range(1, self.limits.depth + 1):
             free = [link for link in self._links(view) if self._is_free(link) and link.depth == depth]
-            for link in free:
+            for link in sorted(free, key=lambda link: link.slots[link.new[0]].owed):
                 if len(view.slots) + len(link.new) > self.limits.slots:
                     return view
-                view = self._joined(view, link)
+                grown = self._joined(view, link)
+                if any(_is_new(grown, slot, len(view.slots)) for slot in grown.slots[len(view.slots) :]):
+                    view = grown
         return view
 
     def _further(self, views: Sequence[View]) -> Iterator[tuple[int, View, Link]]:
@@ -364,9 +372,16 @@ class Grower:
             numbers = range(self._n_slots, self._n_slots + len(new))
             needs = frozenset[int]().union(numbers, *(slot.needs for slot in chosen))
             self._slots[name] = [
-                (place, Slot(number, self.types[key][place], depth, needs))
+                (place, Slot(number, self.types[key][place], depth, needs, any(slot.owed for slot in chosen)))
                 for place, number in zip(new, numbers, strict=True)
             ]
             self._n_slots += len(new)
         slots.update(self._slots[name])
         return Link(key, tuple(slots[place] for place in range(key[1])), places, copy)
+
+
+def _is_new(view: View, slot: Slot, known: int) -> bool:
+    """Whether a variable stands, for some example, for something else than each of the first so many."""
+    own = view.rows[:, view.place[slot.number]]
+    alike = [column for column, other in enumerate(view.slots[:known]) if other.kind == slot.kind]
+    return not (view.rows[:, alike] == own[:, None]).all(axis=0).any()

@@ -8,7 +8,8 @@ that what it covers is exact wherever the view of its links was listed whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, islice, pairwise, permutations, product
@@ -29,6 +30,8 @@ from andre.samples import Language, Membership, RuleSpace, sums_of, training_fac
 
 #: Atoms of one relation that are tried in one view at the most.
 _MOST_TESTS = 256
+#: Ways to choose their variables that are put in order.
+_MOST_SORTED = 10_000
 #: Relations between a new variable and others by which a view is judged.
 _MOST_PROMISES = 48
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
@@ -105,9 +108,8 @@ def reach_census(
     examples, types = draw_examples(facts, language, growth.heads, seed, also), language.types_of(facts)
     lookup = Lookup(facts, language.body_keys(facts))
     tests = _Tests(facts, language, lookup, types, examples, cuts or {})
-    grower = Grower(
-        lookup, key, types, language.inputs, frozenset(language.one_of_type), growth, tests.promise
-    )
+    only_in_head = frozenset(language.one_of_type)
+    grower = Grower(lookup, key, types, language.inputs, only_in_head, growth, tests.promise, tests.answers)
     views = grower.grow(examples.heads, types[key])
     table = _Table.of(views, tests, memory_limit)
     head = Atom(key[0], tuple(slot.variable for slot in views[0].slots[: key[1]]))
@@ -154,7 +156,8 @@ class _Table:
     def of(cls, views: Sequence[View], tests: _Tests, memory: int) -> _Table:
         """Evaluate the tests of as many views as fit into the memory allowed."""
         found = {one.atom: one for view in views for one in tests.of_view(view) if tests.is_sayable(one)}
-        candidates = sorted(found.values(), key=_simplicity)
+        # Of those that say the same, the one that can be run before the answer is known comes first.
+        candidates = sorted(found.values(), key=lambda one: (tests.is_owed(one), _simplicity(one)))
         allowed = max(1, memory // 8 // max(1, len(candidates)))
         sizes = np.cumsum([len(view.rows) for view in views])
         views = views[: max(1, int(np.searchsorted(sizes, allowed, "right")))]
@@ -228,6 +231,17 @@ class _Tests:
         arity, equal = self.examples.heads.shape[1], candidate.atom.predicate == "="
         return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables)
 
+    @property
+    def answers(self) -> frozenset[int]:
+        """The places of the head that directions say are outputs."""
+        ways = dict(self.language.directions).get(self._target[0], ())
+        return frozenset(place for place, way in enumerate(ways) if way == "out")
+
+    def is_owed(self, candidate: Candidate) -> bool:
+        """Whether a candidate needs what the head is to answer."""
+        inputs = self.language.inputs.get(candidate.atom.predicate, ())
+        return any(candidate.slots[place].owed for place in inputs if place < len(candidate.slots))
+
     def of_view(self, view: View) -> Iterator[Candidate]:
         """All tests of the variables of a view."""
         for link in view.links:
@@ -274,7 +288,7 @@ class _Tests:
             if not self.lookup.fits(key[1]):
                 continue
             choices = [[slot for slot in slots if slot.kind == kind] for kind in kinds]
-            for chosen in islice(product(*choices), _MOST_TESTS):
+            for chosen in islice(_about_head_first(choices), _MOST_TESTS):
                 if len(set(chosen)) == len(chosen) or self.language.repeated:
                     atom = Atom(key[0], tuple(slot.variable for slot in chosen))
                     if atom not in stated and atom != self._head and not self.language.excludes(atom):
@@ -358,7 +372,10 @@ class _Tests:
         return np.asarray(_entropy((p + n) / 2) - (_entropy(p) + _entropy(n)) / 2)
 
     def telling(self, cells: Cells, owners: Ints) -> Bools:
-        """Which candidates tell examples apart, [m]: of equal ones the first, of many the most telling."""
+        """Which candidates tell examples apart, [m]: of equal ones the first.
+
+        Of many, half are the simplest, which may tell nothing but beside others, half the most telling.
+        """
         kept = np.zeros(len(cells), dtype=np.bool_)
         kept[np.sort(distinct_rows(cells)[0])] = True
         true = cells == TRUE
@@ -367,9 +384,18 @@ class _Tests:
             positive = self.examples.positives[owners] > 0
             kept &= true[:, positive].any(axis=1)
         if np.count_nonzero(kept) > self.columns:
+            simplest = np.flatnonzero(kept)[: self.columns // 2]
             gains = np.where(kept, self.gain(cells, owners), -1.0)
+            gains[simplest] = np.inf
             kept[np.argsort(-gains, kind="stable")[self.columns :]] = False
         return kept
+
+
+def _about_head_first(choices: Sequence[Sequence[Slot]]) -> Iterable[tuple[Slot, ...]]:
+    """All ways to choose; those of few variables beside the head's first, unless they are very many."""
+    if math.prod(map(len, choices)) > _MOST_SORTED:
+        return product(*choices)
+    return sorted(product(*choices), key=lambda chosen: sum(slot.depth > 0 for slot in chosen))
 
 
 def _entropy(p: Floats) -> Floats:

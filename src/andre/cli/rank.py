@@ -31,6 +31,8 @@ _LISTS = ("aggregators", "smoothing", "penalties", "chained")
 _DRAWN = 50
 #: The share of the time limit in which runs propose rules.
 _FOR_PROPOSING = 0.5
+#: Of what is then left, what rules may take: in the rest of a time limit questions are answered.
+_FOR_LEARNING = 0.95
 
 
 @command(
@@ -153,7 +155,8 @@ def rank(
         store = None if out is None else DirectionFolder(out)
         work = _Work(jobs, cluster, memory_limit, _Rules(propose, more, device))
         with limited(deadline):
-            completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store)
+            first = {query.predicate for query in asked}
+            completion = _complete(base, CompletionConfig.read(chosen), work, quiet, store, first)
     elif others is not None:
         completion = saved.transferred(base)
         note(completion.notes, quiet)
@@ -355,9 +358,14 @@ class _Work(NamedTuple):
 
 
 def _complete(
-    base: FactBase, config: CompletionConfig, work: _Work, quiet: bool, store: DirectionStore | None
+    base: FactBase,
+    config: CompletionConfig,
+    work: _Work,
+    quiet: bool,
+    store: DirectionStore | None,
+    first: set[str],
 ) -> Completion:
-    from andre.completion import complete, with_validation
+    from andre.completion import complete, split_off
     from andre.learning import Callback
     from andre.limits import limited, time_left, told
     from andre.progress import doing
@@ -377,13 +385,14 @@ def _complete(
 
         with limited(time_left().share(_FOR_PROPOSING)) as watch:
             extra = _extra(base, config, work.rules, executor)
-        made = complete(base, config, extra, [Shown()], executor=executor, store=store)
+        with limited(time_left().share(_FOR_LEARNING)):
+            made = complete(base, config, extra, [Shown()], executor=executor, store=store, first=first)
     if watch.cut:
         half = None if config.time_limit is None else _FOR_PROPOSING * config.time_limit
         late = f"{told(watch.why, half)} before all runs had proposed rules"
         made = replace(made, notes=(*made.notes, late))
     note(made.notes, quiet)
-    if not len(base.select("valid")) and len(with_validation(base, config).select("valid")):
+    if not len(base.select("valid")) and any(split_off(base, config).values()):
         then = ", which then teach like all others" if config.give_back else ""
         note([f"no fact is marked valid: seed {config.seed} splits some off{then}"], quiet)
     return made

@@ -5,7 +5,7 @@ from andre.completion.calibration import Reliability, ReliabilityBin
 from andre.completion.completion import Choice, Completion, RankedAnswer
 from andre.completion.config import CompletionConfig, SizeConfig
 from andre.completion.directions import DirectionRules, DirectionStore, learn_direction
-from andre.completion.graph import Graph, believed, taught, with_validation
+from andre.completion.graph import Graph, believed, split_off, taught, with_validation
 from andre.completion.learner import complete, relearn
 from andre.completion.packing import PackedRules
 from andre.completion.pool import as_rule
@@ -30,6 +30,7 @@ __all__ = [
     "complete",
     "learn_direction",
     "relearn",
+    "split_off",
     "taught",
     "with_validation",
 ]

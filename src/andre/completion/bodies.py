@@ -23,6 +23,8 @@ Covered: TypeAlias = tuple[Ints, NDArray[np.float32]]
 Shape: TypeAlias = OneOf["path", "both", "to", "from"]
 #: Constants that two steps lead back to, and in how many ways, by the two steps.
 Turns: TypeAlias = dict[tuple[int, int], tuple[Ints, NDArray[np.float32]]]
+#: A product with fewer terms than one in so many constants is listed.
+_FEW = 4
 #: In place of a constant that a step leads to: any constant.
 ANY = -1
 
@@ -176,11 +178,11 @@ class Walks:
         if len(steps) == 1:
             return first
         if len(steps) == 2:
-            return first @ graph.steps[steps[1]]
+            return _walked(first, graph.steps[steps[1]])
         if len(steps) > 3:
             return self._listed(steps)
         _, two, three = steps
-        walks = self._apart(steps[0], two) @ graph.steps[three]
+        walks = _walked(self._apart(steps[0], two), graph.steps[three])
         # Less those where Z is Y; of these, W = X is gone already.
         closed = self._closed(two, three, first.indices)  # ways from z over w back to z
         if closed.any():
@@ -193,6 +195,9 @@ class Walks:
 
     def _closed(self, two: int, three: int, constants: Ints) -> NDArray[np.float32]:
         """In how many ways two steps lead from each of some constants back to it."""
+        if three == self._graph.inverse(two):
+            first = self._graph.steps[two].indptr
+            return (first[constants + 1] - first[constants]).astype(np.float32)
         if (two, three) not in self._turns:
             graph = self._graph
             ways = graph.steps[two].multiply(graph.steps[graph.inverse(three)]).sum(axis=1)
@@ -213,7 +218,7 @@ class Walks:
     def _apart(self, one: int, two: int) -> csr_matrix:
         """Two steps, but for those that lead back to the start: [Q, n]."""
         if self._inner is None or self._inner[0] != (one, two):
-            found = self._from(one) @ self._graph.steps[two]
+            found = _walked(self._from(one), self._graph.steps[two])
             row, column = csr_coordinates(found)
             if (back := self._starts[row] == column).any():
                 found.data[back] = 0
@@ -236,6 +241,26 @@ class Walks:
             row, walks = row[walk], [*(before[walk] for before in walks), end]
         ways = np.ones(len(row), dtype=np.float32)
         return csr_matrix((ways, (row, walks[-1])), shape=(len(self._starts), self._graph.n))
+
+
+def _walked(walks: csr_matrix, step: csr_matrix) -> csr_matrix:
+    """A product of two matrices, [Q, n] and [n, n]; where it has few terms, by listing them.
+
+    Else every product would take a pass over all constants.
+
+    Examples
+    --------
+    >>> walks = csr_matrix(np.array([[0, 2, 1]], dtype=np.float32))
+    >>> _walked(walks, csr_matrix(np.array([[0, 1, 0], [1, 0, 0], [1, 0, 0]]))).toarray().tolist()
+    [[3.0, 0.0, 0.0]]
+    """
+    terms = int((step.indptr[walks.indices + 1] - step.indptr[walks.indices]).sum(dtype=np.int64))
+    if terms > walks.shape[1] // _FEW:
+        return walks @ step
+    which, entry = csr_entries(step.indptr, walks.indices)
+    row = np.repeat(np.arange(walks.shape[0]), np.diff(walks.indptr))[which]
+    data = walks.data[which] * step.data[entry]
+    return csr_matrix((data, (row, step.indices[entry])), shape=(walks.shape[0], step.shape[1]))
 
 
 def csr_coordinates(matrix: csr_matrix) -> tuple[Ints, Ints]:

@@ -44,6 +44,11 @@ class SizeConfig(Settings):
     starts: Count = (
         50_000  #: of a direction that rules without constants are counted on; of more, some are drawn
     )
+    #: Entries that are looked at to count rules without constants; where there are more, starts are drawn.
+    counted: Count = 20_000_000
+    shared: Count = (
+        10_000  #: starts of a direction from which on several workers share it, by blocks of so many
+    )
     #: Ways in which walks from both ends of a fact meet; between hubs nearly every chain would be found.
     meetings: Whole = 1_000_000
 

@@ -7,27 +7,28 @@ for any executor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from andre.arrays import Floats, Ints, among
+from andre.arrays import Floats
 from andre.completion.bodies import Body, Covered
 from andre.completion.calibration import Frequencies
 from andre.completion.config import CompletionConfig, CompletionPlan, SizeConfig
+from andre.completion.counting import PartCounts, count_part, counted_parts
 from andre.completion.features import Features, RowFeatures
 from andre.completion.graph import Graph
 from andre.completion.proposals import propose_bodies
-from andre.completion.rows import Entries, HeldEntries, RowCover
+from andre.completion.rows import HeldEntries
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_step
 from andre.completion.weights import learn_weights, start_weights
 from andre.evaluation import Ranks, smoothed_confidence
-from andre.limits import Deadline, check, late, limited, stage, time_left
+from andre.limits import Deadline, check, limited, stage
 from andre.logic import Rule
-from andre.workers import Task, Workers, run_tasks
 
 #: The gradient at which the weights of a direction count as learned.
 _TOLERANCE = 1e-2
@@ -43,8 +44,9 @@ class DirectionRules:
     bodies: tuple[Body | Rule, ...]  #: the most confident first
     n_b: Floats  #: [K], covered pairs whose start has an answer
     n_r: Floats  #: [K], those of them that are training facts
+    fires: Floats = field(default_factory=lambda: np.zeros(0))  #: [K], starts from which any pair is covered
     per_start: float = 0.0  #: entries (a body that covers a pair) of a start that has an answer
-    weights: tuple[Floats, ...] = ()  #: [K + 3] for each penalty; none where they were not learned
+    weights: tuple[Floats, ...] = ()  #: [K + 5] for each penalty; none where they were not learned
     tried: tuple[Ranks, ...] = ()  #: of the validation facts by each of `ways_of_scoring`; none without time
     frequencies: Mapping[float, Frequencies] = field(default_factory=dict)  #: of facts, by smoothing
     left_out: int = 0  #: chains with too many walks to look at
@@ -72,6 +74,7 @@ class DirectionRules:
             bodies=self.bodies,
             n_b=self.n_b,
             n_r=self.n_r,
+            fires=self.fires if len(self.fires) else np.zeros(len(self.bodies)),
             answers=answers,
             graph=graph,
             per_start=self.per_start,
@@ -139,32 +142,82 @@ def _learned(
     graph: Graph, step: int, plan: CompletionPlan, given: Sequence[tuple[Body | Rule, Covered]]
 ) -> DirectionRules:
     """Propose, count, weigh, validate: what comes first is kept where time runs out."""
-    config, held = plan.config, None
-    found = DirectionRules(step, (), np.zeros(0), np.zeros(0))
+    found, held = DirectionRules(step, (), np.zeros(0), np.zeros(0)), None
     with stage("rules"):
         check()
-        proposed = propose_bodies(graph, step, plan)
-        bodies = (*proposed.bodies, *(rule for rule, _ in given if rule not in proposed.bodies))
-        found, held = count_bodies(graph, step, bodies, held_pairs(bodies, given), config.sizes)
-        found = replace(found, left_out=proposed.left_out)
+        bodies, left_out = proposed_bodies(graph, step, plan, given)
+        found, held = count_bodies(graph, step, bodies, held_pairs(bodies, given), plan.config.sizes)
+        found = replace(found, left_out=left_out)
+    found = weigh(graph, found, plan.config, given, held)
+    tried: list[Ranks] = []
+    with stage("scoring"):
+        check()
+        tried = validate(graph, found, plan.config, given)
+    return calibrate(graph, replace(found, tried=tuple(tried)), plan.config, given)
+
+
+def proposed_bodies(
+    graph: Graph, step: int, plan: CompletionPlan, given: Sequence[tuple[Body | Rule, Covered]]
+) -> tuple[tuple[Body | Rule, ...], int]:
+    """The bodies that facts show, then those that are given; and how many had too many walks to look at."""
+    proposed = propose_bodies(graph, step, plan)
+    more = (rule for rule, _ in given if rule not in proposed.bodies)
+    return (*proposed.bodies, *more), proposed.left_out
+
+
+def weigh(
+    graph: Graph,
+    found: DirectionRules,
+    config: CompletionConfig,
+    given: Sequence[tuple[Body | Rule, Covered]],
+    held: HeldEntries | None = None,
+) -> DirectionRules:
+    """Learn the weights of the bodies for each penalty, if any way of scoring has them.
+
+    Parameters
+    ----------
+    held
+        What the bodies cover, where that was kept.
+    """
+    learned = next((scorer for scorer in ways_of_scoring(config) if scorer.penalty is not None), None)
+    if learned is None:
+        return found
     features = found.features(graph, config.sizes, held_pairs(found.bodies, given))
-    scorers = ways_of_scoring(config)
-    learned = next((scorer for scorer in scorers if scorer.penalty is not None), None)
-    if learned is not None:
-        with stage("weights"):
-            check()
-            weights = learn_weights(graph, replace(features, held=held), learned, config, _TOLERANCE)
-            found = replace(found, weights=tuple(weights))
-    if len(graph.pairs(step, "valid")):
-        with stage("scoring"):
-            check()
-            tried = rank_step(
-                graph, step, features, with_weights(scorers, found, config), "valid",
-                levels=False, block=config.sizes.block,
-            )  # fmt: skip
-            found = replace(found, tried=tuple(tried))
+    with stage("weights"):
+        check()
+        weights = learn_weights(graph, replace(features, held=held), learned, config, _TOLERANCE)
+        found = replace(found, weights=tuple(weights))
+    return found
+
+
+def validate(
+    graph: Graph,
+    found: DirectionRules,
+    config: CompletionConfig,
+    given: Sequence[tuple[Body | Rule, Covered]],
+    part: slice = slice(None),
+) -> list[Ranks]:
+    """Rank the validation facts of a direction, or a part of them, by every way of scoring."""
+    if not len(graph.pairs(found.step, "valid")):
+        return []
+    features = found.features(graph, config.sizes, held_pairs(found.bodies, given))
+    scorers = with_weights(ways_of_scoring(config), found, config)
+    return rank_step(
+        graph, found.step, features, scorers, "valid", levels=False, block=config.sizes.block, part=part
+    )
+
+
+def calibrate(
+    graph: Graph,
+    found: DirectionRules,
+    config: CompletionConfig,
+    given: Sequence[tuple[Body | Rule, Covered]],
+) -> DirectionRules:
+    """Count how often candidates of a confidence are validation facts, if there are any."""
+    if len(graph.pairs(found.step, "valid")):
         with stage("reliability"):
             check()
+            features = found.features(graph, config.sizes, held_pairs(found.bodies, given))
             found = replace(found, frequencies=_frequencies(graph, features, config.smoothing))
     return found
 
@@ -198,8 +251,8 @@ def count_bodies(
 ) -> tuple[DirectionRules, HeldEntries | None]:
     """Count bodies over the starts that have an answer, and put the most confident first.
 
-    Counts are exact up to so many starts. Of more, some are drawn for all but
-    bodies with constants, and what is counted on them is scaled up. Bodies that
+    Counts are exact up to so many starts and entries. Of more, some are drawn for all
+    but bodies with constants, and what is counted on them is scaled up. Bodies that
     cover nothing stay out. What they cover comes with exact counts, unless that
     is more than weights are learned from.
 
@@ -210,18 +263,30 @@ def count_bodies(
     sizes
         How many starts are looked at, and how many entries at a time.
     """
-    starts = np.flatnonzero(graph.has_answer(step))
-    if is_drawn := len(starts) > sizes.starts:
-        some = np.sort(np.random.default_rng(step).permutation(starts)[: sizes.starts])
-        constant = np.array([isinstance(body, Body) and body.shape in {"to", "from"} for body in bodies])
-        n_b, n_r, held = np.zeros(len(bodies)), np.zeros(len(bodies)), None
-        for chosen, own in ((constant, starts), (~constant, some)):
-            places = np.flatnonzero(chosen)
-            given = {new: pairs[old] for new, old in enumerate(places.tolist()) if old in pairs}
-            counts = _count(graph, step, [bodies[place] for place in places.tolist()], given, own, sizes)
-            n_b[places], n_r[places] = (np.round(part * (len(starts) / len(own))) for part in counts[:2])
-    else:
-        n_b, n_r, held = _count(graph, step, bodies, pairs, starts, sizes)
+    counts, held = [], None
+    for part in counted_parts(graph, step, bodies, pairs, sizes):
+        own, held = count_part(graph, step, bodies, pairs, part, sizes)
+        counts.append(own)
+    rules, order = in_order_of_confidence(graph, step, bodies, counts)
+    if held is None or rules.is_drawn:
+        return rules, None
+    number = np.zeros(len(bodies), dtype=np.int32)
+    number[order] = np.arange(len(order))
+    return rules, replace(held, entries=replace(held.entries, body=number[held.entries.body]))
+
+
+def in_order_of_confidence(
+    graph: Graph, step: int, bodies: Sequence[Body | Rule], counts: Sequence[PartCounts]
+) -> tuple[DirectionRules, NDArray[np.intp]]:
+    """The bodies that cover anything, the most confident first, and their places before.
+
+    Counts of drawn starts are scaled up.
+    """
+    n_b, n_r, fires = (np.zeros(len(bodies)) for _ in range(3))
+    for part in counts:
+        scale = part.of / max(1, part.starts)
+        for whole, own in ((n_b, part.n_b), (n_r, part.n_r), (fires, part.fires)):
+            whole[part.places] = np.round(own * scale)
     order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
     order = order[n_b[order] > 0]
     rules = DirectionRules(
@@ -229,43 +294,11 @@ def count_bodies(
         bodies=tuple(bodies[place] for place in order.tolist()),
         n_b=n_b[order],
         n_r=n_r[order],
-        per_start=float(n_b.sum() / max(1, len(starts))),
-        is_drawn=is_drawn,
+        fires=fires[order],
+        per_start=float(n_b.sum() / max(1, int(graph.has_answer(step).sum()))),
+        is_drawn=any(part.starts < part.of for part in counts),
     )
-    if held is None:
-        return rules, None
-    number = np.zeros(len(bodies), dtype=np.int32)
-    number[order] = np.arange(len(order))
-    return rules, replace(held, entries=replace(held.entries, body=number[held.entries.body]))
-
-
-def _count(
-    graph: Graph,
-    step: int,
-    bodies: Sequence[Body | Rule],
-    pairs: Mapping[int, Covered],
-    starts: Ints,
-    sizes: SizeConfig,
-) -> tuple[Floats, Floats, HeldEntries | None]:
-    """How many pairs bodies cover from some starts, how many of these are facts; and the entries if few."""
-    n, true, cover = graph.n, graph.keys(step, "train"), RowCover(graph, bodies, pairs)
-    n_b, n_r = np.zeros(len(bodies)), np.zeros(len(bodies))
-    kept: list[Entries] | None = []
-    first, size = 0, 16
-    while first < len(starts):
-        check()
-        some = starts[first : first + size]
-        found = cover.entries(some)
-        n_b += np.bincount(found.body, minlength=len(bodies))
-        right = among(some[found.key // n] * n + found.key % n, true)
-        n_r += np.bincount(found.body[right], minlength=len(bodies))
-        if kept is not None:
-            kept.append(replace(found, key=found.key + first * n))
-            kept = None if n_b.sum() > sizes.cells else kept
-        first += len(some)
-        # As many starts at a time as the ones before say there is room for.
-        size = int(max(1, min(4 * size, sizes.block * len(some) / max(1, len(found.key)))))
-    return n_b, n_r, None if kept is None else HeldEntries(starts, Entries.concat(kept))
+    return rules, order
 
 
 def _frequencies(graph: Graph, features: Features, smoothings: Sequence[float]) -> dict[float, Frequencies]:
@@ -274,47 +307,3 @@ def _frequencies(graph: Graph, features: Features, smoothings: Sequence[float]) 
     drawn = np.sort(np.random.default_rng(features.step).permutation(starts)[:_CALIBRATED])
     found = Frequencies.of_step(graph, features, smoothings, drawn)
     return {c: some.rounded() for c, some in zip(smoothings, found, strict=True)}
-
-
-def learn_directions(
-    graph: Graph,
-    directions: Sequence[int],
-    config: CompletionConfig,
-    given: Mapping[int, Sequence[tuple[Body | Rule, Covered]]],
-    executor: Workers | None = None,
-) -> Iterator[DirectionRules]:
-    """Learn some directions, each as soon as there is a process for it, and hand them over as they are done.
-
-    Parameters
-    ----------
-    given
-        Rules from elsewhere by direction.
-    executor
-        Whose processes do the work; none does it here.
-    """
-    if executor is None:
-        for step in directions:
-            if late("rules"):
-                yield DirectionRules(step, (), np.zeros(0), np.zeros(0), cut=("rules",))
-            else:
-                yield learn_direction(graph, step, config, given.get(step, ()), _seconds())
-        return
-    tasks = (
-        Task(f"rank {_told(graph, step)}", learn_direction, (step, config, tuple(given.get(step, ()))))
-        for step in directions
-    )
-    # A copy has none of the tables that were made of the graph here, and no test facts.
-    shared = replace(graph, test=graph.test[:0])
-    for _, made in run_tasks(executor, shared, tasks):
-        yield made
-
-
-def _told(graph: Graph, step: int) -> str:
-    """A direction as a question."""
-    relation = graph.relations[step % len(graph.relations)]
-    return f"{relation}(x, ?)" if step < len(graph.relations) else f"{relation}(?, x)"
-
-
-def _seconds() -> float | None:
-    left = time_left().left
-    return None if left == float("inf") else left

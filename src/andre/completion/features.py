@@ -48,6 +48,7 @@ class Features(ABC):
     bodies: tuple[Body | Rule, ...]  #: seen from the side of the query
     n_b: Floats  #: [K], covered pairs whose start has an answer
     n_r: Floats  #: [K], those of them that are training facts
+    fires: Floats  #: [K], starts that have an answer and from which any pair is covered
     answers: Floats  #: [n], how many training facts lead to each constant
 
     @abstractmethod
@@ -77,6 +78,14 @@ class Features(ABC):
     def confidence_apart(self, smoothing: float) -> Floats:
         """The same with one fact left out that the body is right about, as that fact must be scored: [K]."""
         return smoothed_confidence(self.n_b - 1, np.maximum(self.n_r - 1, 0), smoothing)
+
+    def expected(self, smoothing: float) -> Floats:
+        """How many facts every body is right about from a start that it fires for, one at the most: [K]."""
+        return np.minimum(1.0, smoothed_confidence(self.fires, self.n_r, smoothing))
+
+    def expected_apart(self, smoothing: float) -> Floats:
+        """The same with one fact left out, as that fact must be scored: [K]."""
+        return np.minimum(1.0, smoothed_confidence(self.fires - 1, np.maximum(self.n_r - 1, 0), smoothing))
 
     def evidence(self, graph: Graph) -> list[tuple[Evidence, ...]]:
         """What to say of each body: how often it is right on training facts, where a start has an answer."""
@@ -309,7 +318,29 @@ def features_of(
         bodies=tuple(bodies[at] for at in order.tolist()),
         n_b=n_b[order],
         n_r=n_r[order],
+        fires=_fires(groundings, keys // graph.n, graph.has_answer(step))[order],
         keys=keys,
         groundings=groundings[order],
         answers=np.bincount(graph.pairs(step, "train")[:, 1], minlength=graph.n).astype(np.float64),
     )
+
+
+def _fires(groundings: csr_matrix, start: Ints, has_answer: Bools) -> Floats:
+    """From how many starts that have an answer each body covers a pair: [K].
+
+    Parameters
+    ----------
+    groundings
+        [K, U], what each body covers.
+    start
+        [U], of each pair, ascending.
+    """
+    if not groundings.has_sorted_indices:
+        groundings = groundings.sorted_indices()
+    body, own = (
+        np.repeat(np.arange(groundings.shape[0]), np.diff(groundings.indptr)),
+        start[groundings.indices],
+    )
+    first = np.ones(len(own), dtype=np.bool_)
+    first[1:] = (own[1:] != own[:-1]) | (body[1:] != body[:-1])
+    return np.bincount(body[first & has_answer[own]], minlength=groundings.shape[0]).astype(np.float64)

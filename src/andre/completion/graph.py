@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix, hstack
 
 from andre.arrays import Bools, Ints
 from andre.errors import DataError
-from andre.facts import MARKS, FactBase, Relation, in_canonical_order
+from andre.facts import MARKS, FactBase, Key, Relation, in_canonical_order
 
 if TYPE_CHECKING:
     from andre.completion.config import CompletionConfig
@@ -176,20 +176,36 @@ def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
     2
     """
     facts = in_canonical_order(facts)
-    binary = [relation for (_, arity), relation in facts.relations.items() if arity == 2]
-    if any(relation.count("valid") for relation in binary):
+    sizes = split_off(facts, config)
+    if not sizes:
         return facts
     rng = np.random.default_rng(config.seed)
-    total = sum(relation.count("train") for relation in binary)
-    share = min(config.valid_share, config.valid_most / max(1, total))
     relations = dict(facts.relations)
-    for relation in binary:
-        train = np.flatnonzero(relation.marked("train"))
-        chosen = rng.choice(train, round(len(train) * share), replace=False)
+    for key, size in sizes.items():
+        relation = facts.relations[key]
+        chosen = rng.choice(np.flatnonzero(relation.marked("train")), size, replace=False)
         mark = relation.column("mark").copy()
         mark[chosen] = 1
-        relations[relation.key] = replace(relation, mark=mark)
+        relations[key] = replace(relation, mark=mark)
     return replace(facts, relations=relations)
+
+
+def split_off(facts: FactBase, config: CompletionConfig) -> dict[Key, int]:
+    """How many training facts of each binary relation choose; empty where validation facts are marked.
+
+    Examples
+    --------
+    >>> from andre.completion import CompletionConfig
+    >>> edge = Relation("edge", np.array([[i, i + 1] for i in range(20)]))
+    >>> split_off(FactBase.from_relations(map(str, range(21)), [edge]), CompletionConfig())
+    {('edge', 2): 2}
+    """
+    binary = [relation for (_, arity), relation in facts.relations.items() if arity == 2]
+    if any(relation.count("valid") for relation in binary):
+        return {}
+    total = sum(relation.count("train") for relation in binary)
+    share = min(config.valid_share, config.valid_most / max(1, total))
+    return {relation.key: round(relation.count("train") * share) for relation in binary}
 
 
 def taught(facts: FactBase) -> FactBase:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from andre.completion.directions import (
     DirectionRules,
     DirectionStore,
     held_pairs,
-    learn_directions,
     ways_of_scoring,
     with_weights,
 )
@@ -26,6 +25,7 @@ from andre.completion.features import Features
 from andre.completion.graph import Graph, believed, taught, with_validation
 from andre.completion.pool import BodyPool, GivenRules
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
+from andre.completion.sharing import learn_directions
 from andre.completion.weights import learn_weights, start_weights
 from andre.errors import WorkersLostError
 from andre.evaluation import Ranks
@@ -49,6 +49,7 @@ def complete(
     *,
     executor: Workers | None = None,
     store: DirectionStore | None = None,
+    first: Collection[str] = (),
 ) -> Completion:
     """Learn rules that rank the missing facts of a knowledge base first.
 
@@ -76,10 +77,12 @@ def complete(
         `concurrent.futures.Executor`, or a dask `Client`.
     store
         Keeps the directions of a large base as they are learned: a stopped run goes on.
+    first
+        Relations of a large base that are learned before others, should time run out.
     """
     config = config or CompletionConfig()
     with limited(Deadline.after(config.time_limit)):
-        return _complete(facts, _Learner(config, extra, callbacks, executor, store))
+        return _complete(facts, _Learner(config, extra, callbacks, executor, store, frozenset(first)))
 
 
 def _complete(facts: FactBase, learner: _Learner) -> Completion:
@@ -171,6 +174,7 @@ class _Learner:
     callbacks: Sequence[Callback]
     executor: Workers | None = None
     store: DirectionStore | None = None
+    first: frozenset[str] = frozenset()  #: relations that are learned before others
 
     def learn(self, facts: FactBase) -> _Learned:
         """Go through all stages once."""
@@ -222,10 +226,11 @@ class _Learner:
     def _by_direction(
         self, graph: Graph, targets: Sequence[int], given: GivenRules, plan: CompletionPlan
     ) -> _Learned:
-        """A large base: every direction by itself, those with most facts first; only rules are held."""
+        """A large base: every direction by itself, those asked for and those with most facts first."""
         config, found = self.config, dict[int, DirectionRules]()
         facts = np.bincount(graph.train[:, 0], minlength=len(graph.relations))
-        order = sorted(targets, key=lambda step: -facts[step % len(facts)])
+        later = [name not in self.first for name in graph.relations]
+        order = sorted(targets, key=lambda step: (later[step % len(facts)], -facts[step % len(facts)]))
         if self.store is not None:
             self.store.begin(graph, config)
             kept = (self.store.known(step) for step in order)
@@ -414,8 +419,8 @@ def _notes_on_sizes(
     """What hubs, many starts and the memory limit have kept small, a sentence each."""
     if drawn := sum(made.is_drawn for made in found):
         yield (
-            f"rules of {drawn} of {len(found)} directions are counted on {sizes.starts:,} drawn starts: "
-            "raise the setting sizes.starts to count them on all"
+            f"rules of {drawn} of {len(found)} directions are counted on some drawn starts: "
+            "raise the settings sizes.starts and sizes.counted to count them on all"
         )
     if left_out := sum(made.left_out for made in found):
         yield (

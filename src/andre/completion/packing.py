@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import numpy as np
@@ -44,12 +44,13 @@ class PackedRules:
     n_b: Floats  #: [K]
     n_r: Floats  #: [K]
     per_start: float
+    fires: Floats = field(default_factory=lambda: np.zeros(0))  #: [K]
 
     @classmethod
     def of(cls, features: Features) -> PackedRules:
         """Pack the rules of a direction."""
         per_start = features.per_start if isinstance(features, RowFeatures) else 0.0
-        return cls.pack(features.bodies, features.n_b, features.n_r, per_start)
+        return replace(cls.pack(features.bodies, features.n_b, features.n_r, per_start), fires=features.fires)
 
     @classmethod
     def pack(cls, bodies: Sequence[Body | Rule], n_b: Floats, n_r: Floats, per_start: float) -> PackedRules:
@@ -130,7 +131,7 @@ class LazyFeatures(Mapping[int, Features]):
                 for place, body in enumerate(bodies)
             ]
             return features_of(bodies, covered, self._graph, step)
-        rules = DirectionRules(step, bodies, packed.n_b, packed.n_r, packed.per_start)
+        rules = DirectionRules(step, bodies, packed.n_b, packed.n_r, packed.fires, packed.per_start)
         return rules.features(self._graph, self._sizes, held)
 
     def __iter__(self) -> Iterator[int]:

@@ -19,9 +19,10 @@ from andre.arrays import Bools, Ints
 from andre.completion.bodies import Body, Covered, Shape, covered_pairs, to_rule
 from andre.completion.chains import long_bodies
 from andre.completion.config import CompletionPlan
+from andre.completion.constants import best_places, constant_bodies, significance
 from andre.completion.features import HeldFeatures, RuleCover, distinct_pairs, features_of, to_csr
 from andre.completion.graph import Graph
-from andre.completion.proposals import base_rate, best_places, constant_bodies, significance
+from andre.completion.proposals import base_rate
 from andre.evaluation import smoothed_confidence
 from andre.facts import FactBase
 from andre.limits import check, limited, stage, time_left

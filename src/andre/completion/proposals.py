@@ -12,13 +12,12 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
 
-from andre.arrays import Bools, Floats, Ints, among
-from andre.completion.bodies import ANY, Body, Walks, csr_coordinates, row_entries
+from andre.arrays import Bools, Floats, Ints, among, distinct_keys, ranges
+from andre.completion.bodies import Body, Walks, csr_coordinates, row_entries
 from andre.completion.chains import connecting_chains, long_bodies, steps_of
 from andre.completion.config import CompletionPlan
+from andre.completion.constants import best_places, constant_bodies, significance
 from andre.completion.graph import Graph
 from andre.evaluation import smoothed_confidence
 from andre.limits import check
@@ -27,6 +26,8 @@ from andre.limits import check
 _SURE = 2.0
 #: How many times as many starts as are set are looked at where walks are few.
 _MOST = 20
+#: Of those that have the same answer as a fact's start, how many are compared with it.
+_LOOKED_AT = 50
 #: How many times as many bodies as are wanted are estimated a second time, on more starts.
 _SECOND = 3
 
@@ -101,12 +102,45 @@ def _candidate_chains(graph: Graph, step: int, sampled: Ints, plan: CompletionPl
         chains = [steps_of(code, 2, graph) for code, found in times.items() if found >= config.support]
     if plan.chains:
         # Who shares an s with X has Y, and what shares an s with an answer of X: neighbours by likeness.
-        for side, ends in ((0, sampled[:, 0]), (1, sampled[:, 1])):
-            _, led = row_entries(graph.ends, np.unique(ends))
-            for one in np.unique(led // graph.n).tolist():
-                alike = (one, graph.inverse(one))
-                chains.append((step, *alike) if side else (*alike, step))
+        alike = shared_steps(graph, step, sampled, config.support)
+        chains += [(one, graph.inverse(one), step) for one in alike]
+        alike = shared_steps(graph, graph.inverse(step), sampled[:, ::-1], config.support)
+        chains += [(step, one, graph.inverse(one)) for one in alike]
     return [*(Body("path", steps) for steps in chains), *long_bodies(graph, step, plan)]
+
+
+def shared_steps(graph: Graph, step: int, sampled: Ints, least: int) -> list[int]:
+    """Steps that lead from X and from another with the same answer to one constant, for so many facts.
+
+    Of answers that many have, some of those are looked at.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom
+    >>> rows = ["p(a, one)", "p(b, one)", "q(b, two)", "h(a, yes)", "h(b, yes)"]
+    >>> graph = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
+    >>> [graph.relations[one] for one in shared_steps(graph, 2, graph.pairs(2, "train"), 2)]
+    ['p']
+    """
+    asked, place = np.unique(sampled[:, 0], return_inverse=True)
+    back = graph.steps[graph.inverse(step)]
+    begin, end = (back.indptr[sampled[:, 1] + more].astype(np.int64) for more in (0, 1))
+    count = np.minimum(end - begin, _LOOKED_AT)
+    fact, nth = ranges(np.zeros_like(count), count)
+    # Evenly spread: neighbours in the order of codes may be alike.
+    others = back.indices[begin[fact] + nth * (end - begin)[fact] // count[fact]].astype(np.int64)
+    apart = others != sampled[fact, 0]
+    fact, others = fact[apart], others[apart]
+    width = graph.n_steps * graph.n
+    known_of, known = row_entries(graph.ends, asked)
+    which, led = row_entries(graph.ends, others)
+    both = among(place[fact[which]] * width + led, np.sort(known_of * width + known))
+    both &= led % graph.n != sampled[fact[which], 1]  # all variables stand for distinct constants
+    pairs = distinct_keys(fact[which[both]] * graph.n_steps + led[both] // graph.n)
+    times = np.bincount(pairs % graph.n_steps, minlength=graph.n_steps)
+    found: list[int] = np.flatnonzero(times >= least).tolist()
+    return found
 
 
 def _choose(
@@ -230,89 +264,7 @@ def estimate(graph: Graph, step: int, bodies: Sequence[Body], starts: Ints) -> E
     return Estimates(n_b, n_r, signature)
 
 
-def significance(n_b: NDArray[np.floating], n_r: NDArray[np.floating], rate: float | Floats) -> Floats:
-    """The log-likelihood ratio of a body's own rate against a base rate, in nats.
-
-    Large for bodies that speak for the head, and for those that speak against it.
-
-    Examples
-    --------
-    >>> one = np.array([10.0], dtype=np.float32)
-    >>> [round(float(significance(one, right * one, 0.5)[0]), 2) for right in (0.5, 1, 0)]
-    [0.0, 6.93, 6.93]
-    """
-    b, r = n_b.astype(np.float64), n_r.astype(np.float64)
-    share = np.clip(r / np.maximum(b, 1), 1e-9, 1 - 1e-9)
-    rate = np.clip(rate, 1e-9, 1 - 1e-9)
-    return np.asarray(r * np.log(share / rate) + (b - r) * np.log((1 - share) / (1 - rate)))
-
-
 def base_rate(graph: Graph, step: int) -> float:
     """The share of training facts among all pairs of a start that has an answer and any constant."""
     pairs = graph.pairs(step, "train")
     return len(pairs) / max(1, len(np.unique(pairs[:, 0])) * graph.n)
-
-
-def best_places(values: NDArray[np.floating], most: int) -> NDArray[np.intp]:
-    """Places of the highest positive values."""
-    order = np.argsort(-values, kind="stable")[:most]
-    return order[values[order] > 0]
-
-
-def constant_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]:
-    """The most significant bodies of shape `to` for one step as a target: h(X, c) where b(X, e).
-
-    One product of sparse matrices counts all of them: of the starts that lead
-    to c, how many lead to e by step b. In large bases, as many again say that
-    step b leads anywhere.
-
-    Examples
-    --------
-    >>> from andre.completion import CompletionConfig
-    >>> from andre.facts import FactBase
-    >>> from andre.logic import parse_atom
-    >>> rows = [f"q({x}, yes)" for x in "abcd"] + [f"p({x}, one)" for x in "abcd"] + ["p(z, two)", "q(z, no)"]
-    >>> graph = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
-    >>> constant_bodies(graph, 0, CompletionPlan.of(graph, CompletionConfig(constants=1)))[0].shape
-    'to'
-    """
-    if not plan.constants:
-        return []
-    target, n = without_hubs(graph, step, plan.config.sizes.products), graph.n
-    if not target.nnz:
-        return []
-    found = []
-    for literals, of_any in ((graph.ends, False), (graph.leads, True)):
-        if of_any and not plan.any_constant:
-            continue
-        right = (target.T @ literals).tocoo()  # [n, S * n or S], c by (b, e) or b
-        keep = right.data >= max(plan.config.support, 3)
-        # The head atom itself, and its inverse seen from the other side, are no evidence.
-        keep &= right.col != (step if of_any else step * n + right.row)
-        c, column, n_r = right.row[keep], right.col[keep], right.data[keep]
-        has_answer = csr_matrix((np.diff(target.indptr) > 0).astype(np.float32))
-        n_b = (has_answer @ literals).toarray().ravel()[column]
-        rate = np.asarray(target.sum(axis=0)).ravel()[c] / has_answer.nnz  # of c among all starts
-        gain = significance(n_b, n_r, rate.astype(np.float64))
-        gain[n_r <= rate * n_b] = -1  # against its head, a constant says what others say better
-        for at in best_places(gain, plan.any_constant if of_any else plan.constants).tolist():
-            literal = (int(column[at]), ANY) if of_any else divmod(int(column[at]), n)
-            found.append(Body("to", (*literal, int(c[at]))))
-    return found
-
-
-def without_hubs(graph: Graph, step: int, most: int) -> csr_matrix:
-    """The adjacency matrix of a step, [n, n], without the starts that take most products to count.
-
-    A start adds one at the most to any count, but a hub with many answers and as
-    many other facts is looked at in more ways than all others together.
-    """
-    target = graph.steps[step]
-    answers = np.diff(target.indptr).astype(np.int64)
-    products = answers * graph.degrees  # [n]
-    if products.sum() <= most:
-        return target
-    order = np.argsort(products, kind="stable")
-    kept = np.zeros(graph.n, dtype=np.bool_)
-    kept[order[np.cumsum(products[order]) <= most]] = True
-    return csr_matrix(diags(kept.astype(np.float32)) @ target)

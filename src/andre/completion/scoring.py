@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
-from andre.arrays import Bools, Floats, Ints
+from andre.arrays import Bools, Floats, Ints, number_keys
 from andre.completion.features import Cells, Features
 from andre.completion.graph import Graph
 from andre.evaluation import Negatives, Ranks, all_but_drawn, filtered_ranks, lexicographic_keys
@@ -22,7 +22,12 @@ from andre.limits import check
 
 Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
 
-#: What weights are multiplied with, [P, K + 3], dense or sparse.
+#: Features of a candidate beside those that come from one body each.
+BESIDE = 5
+#: What is added to a share before its logarithm is taken.
+_LEAST_SHARE = 1e-3
+
+#: What weights are multiplied with, [P, K + 5], dense or sparse.
 WeightInputs: TypeAlias = Floats | csr_matrix
 
 
@@ -76,6 +81,47 @@ def best_confidences(
     return best
 
 
+def shares_of(cells: Cells, expected: Floats, own: tuple[Bools, Floats] | None = None) -> Floats:
+    """What the rules that fire for each cell expect of its query, shared out among the candidates: [P, 2].
+
+    A rule that is right about one answer in two queries expects half an answer of
+    a query, whether it covers two candidates there or two hundred. Each of them
+    has a share by the ways in which the rule covers it. The largest share of a cell comes
+    first, then the chance that one of all its shares is right.
+
+    Parameters
+    ----------
+    expected
+        [K], facts that every rule is right about in a query.
+    own
+        Cells with expectations of their own, [P], and these, [K].
+
+    Examples
+    --------
+    >>> covers = csr_matrix(np.array([[1, 1], [1, 0], [0, 3]]))
+    >>> cells = Cells(np.array([7]), np.zeros(3, dtype=np.int64), np.arange(3), covers)
+    >>> shares_of(cells, np.array([0.5, 0.8])).round(3).tolist()
+    [[0.25, 0.4], [0.25, 0.25], [0.6, 0.6]]
+    """
+    covers = cells.groundings
+    cell = np.repeat(np.arange(covers.shape[0]), np.diff(covers.indptr))
+    _, pair = number_keys(
+        cells.query[cell] * covers.shape[1] + covers.indices, len(cells.starts) * covers.shape[1]
+    )
+    ways = np.bincount(pair, covers.data)
+    values = expected[covers.indices]
+    if own is not None:
+        values = np.where(own[0][cell], own[1][covers.indices], values)
+    share = values * covers.data / ways[pair]
+    found = np.zeros((covers.shape[0], 2))
+    fires = np.flatnonzero(np.diff(covers.indptr))
+    if len(fires):
+        found[fires, 0] = np.maximum.reduceat(share, covers.indptr[fires])
+        wrong = np.add.reduceat(np.log1p(-np.minimum(share, 1 - 1e-6)), covers.indptr[fires])
+        found[fires, 1] = -np.expm1(wrong)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Fired:
     """The rules that fire for some candidates (cells), and what is known of these candidates."""
@@ -83,20 +129,21 @@ class Fired:
     groundings: csr_matrix  #: [P, K], in how many ways each body covers each cell
     best: Floats  #: [P, depth], the highest confidences, descending
     popularity: Floats  #: [P], how many training facts have this answer
+    shares: Floats  #: [P, 2], the largest share in what a rule expects of the query, and noisy-or of all
     dense: bool  #: whether every candidate has a cell, not only those that a rule fires for
 
     def inputs(self) -> WeightInputs:
-        """The features of a linear model, [P, K + 3].
+        """The features of a linear model, [P, K + 5].
 
-        They are log(1 + groundings) of every body, noisy-or, the best rules, and
-        the popularity of the answer; sparse where few bodies cover a cell.
+        They are log(1 + groundings) of every body, noisy-or, the best rules, the
+        popularity of the answer, and its shares; sparse where few bodies cover a cell.
         """
         logs, last = self._logs(), self._last()
         if not self.dense:
             return hstack([logs, csr_matrix(last)], format="csr")
-        wide = np.empty((logs.shape[0], logs.shape[1] + 3))
-        wide[:, :-3] = logs.toarray()
-        wide[:, -3:] = last
+        wide = np.empty((logs.shape[0], logs.shape[1] + BESIDE))
+        wide[:, :-BESIDE] = logs.toarray()
+        wide[:, -BESIDE:] = last
         return wide
 
     def weighted(self, weights: Floats) -> Floats:
@@ -105,8 +152,10 @@ class Fired:
         What fires alike scores alike to the last bit: every row is summed in one
         order. Scores closer than what learned weights are settled to count as equal.
         """
-        others = (self._last() * weights[-3:]).sum(axis=1)
-        return np.asarray((self._logs() @ weights[:-3] + others).round(6))
+        count = self.groundings.shape[1]
+        own = weights[count:]  # runs of older versions have fewer
+        others = (self._last()[:, : len(own)] * own).sum(axis=1)
+        return np.asarray((self._logs() @ weights[:count] + others).round(6))
 
     def _logs(self) -> csr_matrix:
         """log(1 + groundings) of every body: [P, K]."""
@@ -115,14 +164,16 @@ class Fired:
         return logs
 
     def _last(self) -> Floats:
-        """What does not come from one body alone: [P, 3]."""
-        last = np.empty((self.groundings.shape[0], 3))
+        """What does not come from one body alone: [P, 5]."""
+        last = np.empty((self.groundings.shape[0], BESIDE))
         # In large bases, where few rules fire, validation facts ranked a little worse with it.
         last[:, 0] = _noisy_or(self) if self.dense else 0
         # The best rule decides, the next ones break ties: the start that weights improve on.
         scale = 1e-3 ** np.arange(self.best.shape[1])
         last[:, 1] = np.log((self.best * scale).sum(axis=1) + 0.01) - np.log(0.01)
         last[:, 2] = np.log1p(self.popularity)
+        # In small bases, where every candidate is scored, validation facts ranked no better with them.
+        last[:, 3:] = 0 if self.dense else np.log(self.shares + _LEAST_SHARE) - np.log(_LEAST_SHARE)
         return last
 
 
@@ -132,7 +183,7 @@ def _maximum(fired: Fired, _: Floats | None = None) -> Floats:
     Examples
     --------
     >>> best, none = np.array([[0.5, 0.1], [0.5, 0.2], [0.0, 0.0]]), csr_matrix((3, 2))
-    >>> _maximum(Fired(none, best, np.zeros(3), dense=False))
+    >>> _maximum(Fired(none, best, np.zeros(3), np.zeros((3, 2)), dense=False))
     array([2., 3., 0.])
     """
     order = lexicographic_keys(np.column_stack([fired.best, fired.popularity])).astype(np.float64)
@@ -148,7 +199,7 @@ def _noisy_or(fired: Fired, _: Floats | None = None) -> Floats:
     Examples
     --------
     >>> best, none = np.array([[0.5, 0.5], [0.5, 0.0]]), csr_matrix((2, 2))
-    >>> _noisy_or(Fired(none, best, np.zeros(2), dense=False)).round(3)
+    >>> _noisy_or(Fired(none, best, np.zeros(2), np.zeros((2, 2)), dense=False)).round(3)
     array([1.386, 0.693])
     """
     return np.asarray(-np.log1p(-np.minimum(fired.best, 1 - 1e-9)).sum(axis=1))
@@ -184,7 +235,7 @@ class Scorer:
     smoothing: float  #: the c of confidences N_r / (N_b + c)
     depth: int  #: rules that the maximum and noisy-or look at
     penalty: float | None = None  #: L2 penalty of the weights, where they are learned
-    weights: Mapping[int, Floats] = field(default_factory=dict)  #: [K + 3] by step
+    weights: Mapping[int, Floats] = field(default_factory=dict)  #: [K + 5] by step
     table: int = 40_000_000  #: `SizeConfig.table`, up to which every candidate is scored
     #: Steps where every candidate is scored, as it was when weights were learned; None goes by the size.
     dense: tuple[int, ...] | None = None
@@ -214,6 +265,8 @@ def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> It
     by_popularity = 1e-9 * features.answers / max(1.0, features.answers.max())  # breaks ties, [n]
     cells: dict[bool, Cells] = {}
     best: dict[tuple[bool, float, int], Floats] = {}
+    shares: dict[tuple[bool, float, int], Floats] = {}
+    none = np.zeros((0, 2))
     for scorer in scorers:
         check()
         dense = scorer.is_dense(features)
@@ -223,7 +276,10 @@ def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> It
         if way not in best:
             confidence = features.confidence(scorer.smoothing)
             best[way] = best_confidences(found.groundings, confidence, scorer.depth)
-        fired = Fired(found.groundings, best[way], features.answers[found.candidate], dense)
+        if AGGREGATIONS[scorer.aggregator].learned and not dense and way not in shares:
+            shares[way] = shares_of(found, features.expected(scorer.smoothing))
+        popularity = features.answers[found.candidate]
+        fired = Fired(found.groundings, best[way], popularity, shares.get(way, none), dense)
         values = AGGREGATIONS[scorer.aggregator].scores(fired, scorer.weights.get(features.step))
         scores: Floats = found.spread(values, 0.0, features.n) + by_popularity
         yield scores[query]
@@ -278,9 +334,13 @@ def rank_step(  # noqa: PLR0913  (whose facts, by which scorers, among which can
     levels: bool = True,
     block: int = 20_000_000,
     negatives: Negatives | None = None,
+    part: slice = slice(None),
 ) -> list[Ranks]:
-    """Filtered ranks of the facts of one mark that a step follows, by each scorer; see `rank_facts`."""
-    pairs = graph.pairs(step, mark)
+    """Filtered ranks of (a part of) the facts of one mark that a step follows, by each scorer.
+
+    See `rank_facts`.
+    """
+    pairs = graph.pairs(step, mark)[part]
     filters = graph.known(step, MARKS if mark == "test" else ("train", "valid"))
     order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant are scored together
     parts: list[list[Ranks]] = [[] for _ in scorers]

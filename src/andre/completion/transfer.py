@@ -54,12 +54,13 @@ def move_rules(
         unnamed += bodies.count("constant")
         unrelated += bodies.count("relation")
         starts = max(1, int(source[0].has_answer(step).sum()))
-        packed[new] = PackedRules.pack(
+        plain = PackedRules.pack(
             [body for body in bodies if isinstance(body, Body | Rule)],
             own.n_b[kept],
             own.n_r[kept],
             float(own.n_b[kept].sum() / starts),
         )
+        packed[new] = replace(plain, fires=own.fires[kept])
         if (learned := scorer.weights.get(step)) is not None:
             # After the weights of the bodies come those of what does not come from one body.
             weights[new] = np.concatenate([learned[kept], learned[len(bodies) :]])

@@ -15,7 +15,7 @@ from andre.completion.bodies import Body
 from andre.completion.config import CompletionConfig
 from andre.completion.features import Cells, Features, members
 from andre.completion.graph import Graph
-from andre.completion.scoring import Fired, Scorer, WeightInputs, best_confidences
+from andre.completion.scoring import BESIDE, Fired, Scorer, WeightInputs, best_confidences, shares_of
 from andre.logic import Rule
 from andre.newton import TOLERANCE, fit_weights
 
@@ -157,9 +157,9 @@ def _dense(matrix: WeightInputs) -> Floats:
 
 
 def start_weights(bodies: int) -> Floats:
-    """Weights of so many bodies by which the best rule alone decides: [K + 3]."""
-    weights = np.zeros(bodies + 3)
-    weights[-2] = 1
+    """Weights of so many bodies by which the best rule alone decides: [K + 5]."""
+    weights = np.zeros(bodies + BESIDE)
+    weights[bodies + 1] = 1
     return weights
 
 
@@ -170,7 +170,7 @@ def learn_weights(
     config: CompletionConfig,
     tolerance: float = TOLERANCE,
 ) -> list[Floats]:
-    """Weights of the bodies of one step from its training facts, for each penalty: [K + 3].
+    """Weights of the bodies of one step from its training facts, for each penalty: [K + 5].
 
     Newton's method ends where no entry of the gradient exceeds the tolerance.
     """
@@ -189,13 +189,15 @@ def learn_weights(
     if not dense and not features.is_ranged:
         # Candidates without a cell score 0, so a fact that no rule fires for must have nothing either.
         popularity *= np.diff(cells.groundings.indptr) > 0
-    inputs = Fired(cells.groundings, best, popularity, dense).inputs()
+    expected = (features.expected(c), (is_true, features.expected_apart(c)))
+    shares = np.zeros((len(is_true), 2)) if dense else shares_of(cells, *expected)
+    inputs = Fired(cells.groundings, best, popularity, shares, dense).inputs()
     others = graph.n - np.bincount(cells.query, minlength=len(starts)).astype(float)
     loss = RankingLoss(inputs, cells.query, is_true, others)
     weights, found = start_weights(len(features.bodies)), []
     for penalty in config.penalties:
         # The best rules are as good as free; but where they alone tell true from false there must be an end.
-        price = penalty * np.array([*map(_price, features.bodies), 0.01, 1e-6, 0.01])
+        price = penalty * np.array([*map(_price, features.bodies), 0.01, 1e-6, 0.01, 1e-3, 1e-3])
         weights = fit_weights(loss, price, weights, non_negative=config.non_negative, tolerance=tolerance)
         found.append(weights)
     return found

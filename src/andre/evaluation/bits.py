@@ -192,6 +192,28 @@ def weighed_sums(weights: Floats, table: Bools) -> Floats:
     return found
 
 
+def drawn_sums(weights: Floats, table: Bools) -> Floats:
+    """The product of any weights, [k, n], with a table of truth values, [n, w].
+
+    Where examples stand for others, each that was drawn has the same weight, and those that are alike a
+    multiple of it: so whole numbers are summed.
+
+    Examples
+    --------
+    >>> drawn_sums(np.array([[2.5, 5.0, 0.0]]), np.array([[True, False], [True, True], [False, True]]))
+    array([[7.5, 5. ]])
+    """
+    found = np.zeros((len(weights), table.shape[1]))
+    for row, weight in enumerate(weights):
+        each = np.min(weight, where=weight > 0, initial=np.inf)
+        times = np.rint(weight / each)
+        if np.isfinite(each) and times.sum() < 1 << 24 and np.allclose(times * each, weight, rtol=1e-9):
+            found[row] = each * weighed_sums(times[None], table)[0]
+        else:
+            found[row] = weight @ table.astype(np.float64)
+    return found
+
+
 def _true_counts(table: Bools) -> NDArray[np.int64]:
     """How many values of each column are true, [w]: summed in bytes, 255 rows at a time."""
     whole = len(table) // 255 * 255

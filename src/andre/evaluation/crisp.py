@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats, distinct_rows, number_keys
-from andre.evaluation.bits import Words, intersections, packed, transposed, unpacked, weighed_sums
+from andre.evaluation.bits import Words, drawn_sums, intersections, packed, transposed, unpacked, weighed_sums
 from andre.evaluation.planes import Planes, exact
 from andre.limits import check
 from andre.logic import Evidence, Program
@@ -219,9 +219,7 @@ class CrispSample:
         check()
         here, truth = self._satisfying(held)
         weights = weights[:, here]
-        if self._numbers is np.float64:
-            return np.asarray(weights @ truth.astype(np.float64))
-        return weighed_sums(weights, truth)
+        return drawn_sums(weights, truth) if self._numbers is np.float64 else weighed_sums(weights, truth)
 
     def shared_literals(self, held: Bools) -> Bools:
         """Which literals hold on all of some rows, [U], so that a body that covers these gains nothing, [2m].

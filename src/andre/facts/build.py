@@ -27,7 +27,7 @@ from andre.facts.relation import (
     Value,
     check_name,
     check_value,
-    key_of,
+    keys_of,
     merge_equal,
 )
 from andre.facts.types import type_of_codes
@@ -238,10 +238,11 @@ class Builder:
                 values[code] = key
         if values == keys:  # all are names
             return values, None
-        dictionary = Dictionary[Hashable]()
-        recode = np.fromiter((dictionary[key_of(value)] for value in values), np.int64, len(values))
-        if len(dictionary) == len(values):
+        of_values = keys_of(values)
+        if len(set(of_values)) == len(values):
             return values, None
+        dictionary = Dictionary[Hashable]()
+        recode = np.fromiter(map(dictionary.__getitem__, of_values), np.int64, len(values))
         _, first = np.unique(recode, return_index=True)
         return [values[code] for code in first.tolist()], recode
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def in_canonical_order(facts: FactBase) -> FactBase:
     >>> print(*ordered.atoms("p", 2))
     p(a, 1.0) p(a, 2) p(b, 2)
     """
-    order = sorted(range(len(facts.constants)), key=lambda code: _key(facts.constants[code]))
+    order = _order(facts.constants)
     codes = np.empty(len(order), dtype=np.int64)
     codes[order] = np.arange(len(order))
     relations = {key: _sorted(facts.relations[key].recoded(codes)) for key in sorted(facts.relations)}
@@ -42,9 +43,16 @@ def _same(relations: Mapping[Key, Relation], facts: FactBase) -> bool:
     )
 
 
-def _key(value: Value) -> tuple[bool, float, str]:
-    """Numbers by size, whole ones first, and then names."""
-    return (True, 0, value) if isinstance(value, str) else (False, value, type(value).__name__)
+def _order(values: Sequence[Value]) -> list[int]:
+    """The places of numbers by size, of equal ones that by the name of its type, and then of names."""
+    names = [place for place, value in enumerate(values) if isinstance(value, str)]
+    numbers = [place for place, value in enumerate(values) if not isinstance(value, str)]
+    kinds = {type(values[place]) for place in numbers}
+    if len(kinds) > 1:
+        numbers.sort(key=lambda place: type(values[place]).__name__)  # which stays among equal ones
+    # Pairs as keys would take several times as long.
+    by_value: Callable[[int], Any] = values.__getitem__
+    return sorted(numbers, key=by_value) + sorted(names, key=by_value)
 
 
 def _sorted(relation: Relation) -> Relation:

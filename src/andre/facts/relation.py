@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
@@ -42,6 +43,17 @@ def key_of(value: Value) -> Hashable:
     3
     """
     return (value,) if isinstance(value, float) else value
+
+
+def keys_of(values: Sequence[Value]) -> Sequence[Hashable]:
+    """The dictionary keys of many constants, as `key_of` gives them: themselves, where none is a float.
+
+    Examples
+    --------
+    >>> keys_of((1, "a", 1.0))
+    [1, 'a', (1.0,)]
+    """
+    return [*map(key_of, values)] if any(issubclass(kind, float) for kind in {*map(type, values)}) else values
 
 
 def check_value(value: object) -> Value:
@@ -113,7 +125,7 @@ class Dictionary(dict[K, int]):
     @staticmethod
     def of(values: Iterable[Value]) -> Dictionary[Hashable]:
         """The codes of these values, in their order."""
-        return Dictionary((key_of(value), code) for code, value in enumerate(values))
+        return Dictionary(zip(keys_of(tuple(values)), count()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,8 @@ _INSTALL = (
     "install it by `apt-get install swi-prolog-nox` or `brew install swi-prolog`, or from "
     "https://www.swi-prolog.org/Download.html"
 )
+#: Libraries that the sandbox would refuse for the operators they bring: they are loaded before it is shut.
+_LIBRARIES = re.compile(r":-\s*use_module\(\s*library\((?P<name>clpfd|clpb)\)\s*(?:,[^.]*)?\)\s*\.")
 _ANY = "any"  # the type of all terms
 _GRACE = 5.0  # seconds that Prolog has to start and to end by itself
 _NOTES = {
@@ -43,8 +45,10 @@ class Tabling:
     """How far a background in Prolog is tabled; where a bound is reached, a note says so.
 
     A term is as deep as the steps that lead to it from what is given. A part of an input,
-    and a whole number in the range of the given ones, is no step farther: to take a list
-    apart costs nothing, to build one does.
+    a whole number in the range of the given ones, and the same term with other such numbers
+    in it is no step farther: to take a list apart costs nothing, to build one does. Where a
+    predicate finds its inputs given its outputs, it is asked for them, too, as appending is
+    for the list without its last element: what it builds is then needed one step far only.
     """
 
     depth: int = 3  #: how many steps new terms may lie from given ones
@@ -56,6 +60,10 @@ class Tabling:
     #: How many combinations of several inputs; of more, those within one example's reach are tried.
     combinations: int = 100_000
     reach: int = 200  #: how many terms an example reaches
+    #: How many inputs may be found for given outputs, where a predicate is asked for its inputs.
+    answers: int = 100
+    #: How many combinations of several inputs, where a predicate is asked for its inputs, too.
+    built: int = 1_000
     memory: int = 2 << 30  #: bytes
 
     def __post_init__(self) -> None:
@@ -115,11 +123,13 @@ class _Job:
     def of(cls, facts: FactBase, background: Background, tabling: Tabling) -> _Job:
         bias = facts.bias or Bias()
         keys = tuple(_to_table(facts, background))
-        program = "".join(_facts_for(facts, background, bias)) + background.text
+        libraries = dict.fromkeys(match["name"] for match in _LIBRARIES.finditer(background.text))
+        program = "".join(_facts_for(facts, background, bias)) + _LIBRARIES.sub("", background.text)
         seconds = min(tabling.seconds, time_left().left)
         lines = [
             *(f"limit({name}, {value})." for name, value in vars(tabling).items() if name != "seconds"),
             f"limit(seconds, {seconds:.3f}).",
+            *(f"library({name})." for name in libraries),
             f"background({quote(program)}).",
             *(f"t({Constant(value).canonical})." for value in facts.constants),
             *_types(facts, bias),

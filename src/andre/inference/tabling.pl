@@ -32,8 +32,8 @@
     example/1,          % Ids
     step/2,             % Id, Id: from an input of a fact to its outputs
     to_table/4,         % P, Name, Types, Directions
-    mode_of/3,          % P, Name/Arity, list of in(Type) and out(Type)
-    done/2.             % P, how many terms of each input's type it was called with
+    mode_of/5,          % M, P, Name/Arity, list of in(Type) and out(Type), plain or back or build
+    done/2.             % M, how many terms of each input's type it was called with
 
 main :-
     set_stream(user_input, encoding(utf8)),
@@ -42,7 +42,7 @@ main :-
     nb_setval(out, Out),
     trie_new(Terms), nb_setval(terms, Terms),
     trie_new(Facts), nb_setval(facts, Facts),
-    forall(member(Name, [n_terms, n_facts, n_types, n_called, passes, reported]), nb_setval(Name, 0)),
+    forall(member(Name, [n_terms, n_facts, n_types, n_modes, n_called, passes, reported]), nb_setval(Name, 0)),
     nb_setval(range, none),
     read_job(Background),
     nb_getval(n_terms, Given), nb_setval(given, Given),
@@ -74,6 +74,7 @@ read_job(Background) :-
 take(limit(Name, Number)) :- assertz(limit_of(Name, Number)).
 take(t(Term)) :- add_term(Term, 0, _), widen(Term).
 take(of(Type, Ids)) :- type_index(Type, Index), maplist(add_type(Index), Ids).
+take(library(Name)) :- bg:use_module(library(Name)).
 take(example(Ids)) :- assertz(example(Ids)).
 take(step(From, To)) :- assertz(step(From, To)).
 take(table(P, Name, Types, Directions)) :- assertz(to_table(P, Name, Types, Directions)).
@@ -185,13 +186,36 @@ find_modes :-
                (   Directions == none -> guess_mode(Name, Indices, Mode)
                ;   maplist(way, Directions, Indices, Mode)
                ),
-               assertz(mode_of(P, Name/Arity, Mode)),
-               findall(0, member(in(_), Mode), Zeros),
-               assertz(done(P, Zeros))
+               (   Directions \== none, turned(Name, Mode, Back)
+               ->  add_mode(P, Name/Arity, Back, back),
+                   ( findall(0, member(in(_), Mode), [_, _|_]) -> Way = build ; Way = plain )
+               ;   Way = plain
+               ),
+               add_mode(P, Name/Arity, Mode, Way)
            )).
+
+add_mode(P, Key, Mode, Way) :-
+    count_up(n_modes, M), assertz(mode_of(M, P, Key, Mode, Way)),
+    findall(0, member(in(_), Mode), Zeros), assertz(done(M, Zeros)).
 
 way(in, Index, in(Index)) :- !.
 way(_, Index, out(Index)).
+
+% turned(+Name, +Mode, -Back): given its outputs, it finds its inputs, a few. So what an answer
+% is made from is had by taking it apart, rather than by building all that can be built.
+turned(Name, Mode, Back) :-
+    maplist(turn, Mode, Back),
+    memberchk(in(_), Back), memberchk(out(_), Back),
+    samples(50, Back, Samples), Samples \== [],
+    limit_of(answers, Few),
+    forall(member(Ids, Samples),
+           (   solutions(Name, Back, Ids, Few, found(Found, whole)), ground(Found)
+           ;   solutions(Name, Back, Ids, Few, failed(wrong))
+           )),
+    \+ \+ ( member(Some, Samples), solutions(Name, Back, Some, 1, found([_|_], _)) ).
+
+turn(in(Index), out(Index)).
+turn(out(Index), in(Index)).
 
 % The first mode with the fewest inputs that neither lacks a binding nor leaves one open.
 guess_mode(Name, Indices, Mode) :-
@@ -263,16 +287,17 @@ why(error(type_error(_, Culprit), _), unbound) :- var(Culprit), !.
 why(error(resource_error(_), _), cut) :- !.
 why(_, wrong).
 
-% call_all(+P, +Ids): add what holds with these inputs.
-call_all(P, Ids) :-
+% call_all(+M, +Ids): add what holds with these inputs.
+call_all(M, Ids) :- mode_of(M, _, _, _, build), deepest(Ids, Depth), Depth > 0, !.
+call_all(M, Ids) :-
     count_up(n_called, N),
     ( N mod 64 =:= 0 -> check_time ; true ),
-    mode_of(P, Name/_, Mode), limit_of(solutions, Most),
+    mode_of(M, P, Name/_, Mode, Way), limit_of(solutions, Most),
     solutions(Name, Mode, Ids, Most, Result),
     (   Result = found(Found, Whole)
     ->  ( Whole == more -> note(cut) ; true ),
         (   Found == [] -> true
-        ;   deepest(Ids, Depth), forall(member(Args, Found), add_fact(P, Mode, Args, Ids, Depth))
+        ;   deepest(Ids, Depth), forall(member(Args, Found), add_fact(P, Mode-Way, Args, Ids, Depth))
         )
     ;   Result = failed(Why), Why == cut -> note(cut)
     ;   true
@@ -283,10 +308,10 @@ check_time :- get_time(Now), nb_getval(deadline, Deadline), ( Now > Deadline -> 
 deepest([], 0).
 deepest([Id|Ids], Depth) :- deepest(Ids, Rest), depth_of(Id, One), Depth is max(One, Rest).
 
-add_fact(P, Mode, Args, Ins, Depth) :-
+add_fact(P, Mode-Way, Args, Ins, Depth) :-
     (   \+ ground(Args) -> note(open)
     ;   findall(Input, ( nth0(N, Mode, in(_)), nth0(N, Args, Input), compound(Input) ), Wholes),
-        depths(Mode, Args, Wholes, Depth, Depths)
+        depths(Mode, Args, Wholes-Way, Depth, Depths)
     ->  add_args(Mode, Args, Depths, Ids), add_ids(P, Ids, Ins)
     ;   note(beyond)
     ).
@@ -309,11 +334,28 @@ depths([_|Mode], [Arg|Args], Wholes, Depth, [New|Depths]) :-
     depth_at(Arg, Wholes, Depth, New), limit_of(depth, Most), New =< Most,
     depths(Mode, Args, Wholes, Depth, Depths).
 
-% A part of an input, and a whole number in the range of the given ones, is no step farther.
+% A part of an input, a whole number in the range of the given ones, and what has the form of an
+% input and such numbers in it, is no step farther; nor is, where outputs are taken apart, less than them.
 depth_at(Arg, _, _, Depth) :- nb_getval(terms, Terms), trie_lookup(Terms, Arg, Id), !, depth_of(Id, Depth).
 depth_at(Arg, _, Depth, Depth) :- integer(Arg), nb_getval(range, Low-High), Low =< Arg, Arg =< High, !.
-depth_at(Arg, Wholes, Depth, Depth) :- member(Whole, Wholes), sub_term(Part, Whole), Part == Arg, !.
+depth_at(Arg, Wholes-_, Depth, Depth) :- member(Whole, Wholes), sub_term(Part, Whole), Part == Arg, !.
+depth_at(Arg, Wholes-_, Depth, Depth) :- member(Whole, Wholes), moved(Whole, Arg), !.
+depth_at(Arg, Wholes-back, Depth, Depth) :- size(Arg, N), member(Whole, Wholes), size(Whole, Most), N < Most, !.
 depth_at(_, _, Depth, New) :- New is Depth + 1.
+
+% moved(+Term, +Other): the same but for whole numbers in the range of the given ones.
+moved(Term, Other) :-
+    compound(Other), \+ is_list(Other), compound_name_arguments(Term, Name, Args),
+    compound_name_arguments(Other, Name, Others), maplist(moved_to, Args, Others).
+
+moved_to(Arg, Other) :- Arg == Other, !.
+moved_to(Arg, Other) :- integer(Arg), integer(Other), nb_getval(range, Low-High), Low =< Other, Other =< High.
+
+% The number of parts of a term.
+size(Term, Size) :- compound(Term), !, compound_name_arguments(Term, _, Args), foldl(add_size, Args, 1, Size).
+size(_, 1).
+
+add_size(Arg, Before, After) :- size(Arg, Size), After is Before + Size.
 
 add_args([], [], [], []).
 add_args([Way|Mode], [Arg|Args], [Depth|Depths], [Id|Ids]) :-
@@ -335,11 +377,10 @@ add_to_any(Id) :- type_index(any, Index), add_type(Index, Id).
 % Call every predicate with what is new, until nothing is; where inputs are too many to
 % combine them all, only within the reach of one example, when all else is done.
 expand :-
-    findall(P, mode_of(P, _, _), Ps),
-    findall(P, ( member(P, Ps), extend(P) ), Extended),
-    (   Extended \== [] -> expand
+    (   extend_any(\=(build)) -> expand
+    ;   extend_any(==(build)) -> expand
     ;   limit_of(depth, Depth), nb_getval(passes, Passes), Passes > Depth -> true
-    ;   findall(P, is_vast(P), Vast), Vast \== []
+    ;   findall(M, ( mode_of(M, _, _, _, Way), Way \== build, is_vast(M) ), Vast), Vast \== []
     ->  count_up(passes, _), nb_getval(n_facts, Before),
         combine_by_examples(Vast),
         nb_getval(n_facts, After),
@@ -347,19 +388,25 @@ expand :-
     ;   true
     ).
 
-extend(P) :-
-    inputs(P, Ins), done(P, Before),
+% extend_any(:Which): call the predicates in the ways that this holds of; fails where nothing is new.
+extend_any(Which) :-
+    findall(M, ( mode_of(M, _, _, _, Way), call(Which, Way) ), Ms),
+    findall(M, ( member(M, Ms), extend(M) ), [_|_]).
+
+extend(M) :-
+    inputs(M, Ins), done(M, Before),
     ( Ins == [] -> Sizes = called ; maplist(type_size, Ins, Sizes) ),
-    Sizes \== Before, \+ is_vast(P),
-    retract(done(P, Before)), assertz(done(P, Sizes)),
-    ( Ins == [] -> call_all(P, []) ; forall(new_combination(Ins, Before, Sizes, Ids), call_all(P, Ids)) ).
+    Sizes \== Before, \+ is_vast(M),
+    retract(done(M, Before)), assertz(done(M, Sizes)),
+    ( Ins == [] -> call_all(M, []) ; forall(new_combination(Ins, Before, Sizes, Ids), call_all(M, Ids)) ).
 
-inputs(P, Ins) :- mode_of(P, _, Mode), findall(Index, member(in(Index), Mode), Ins).
+inputs(M, Ins) :- mode_of(M, _, _, Mode, _), findall(Index, member(in(Index), Mode), Ins).
 
-is_vast(P) :-
-    inputs(P, Ins), Ins = [_, _|_],
+is_vast(M) :-
+    inputs(M, Ins), Ins = [_, _|_],
     maplist(type_size, Ins, Sizes), product(Sizes, Product),
-    limit_of(combinations, Most), Product > Most.
+    ( mode_of(M, _, _, _, build) -> limit_of(built, Most) ; limit_of(combinations, Most) ),
+    Product > Most.
 
 product([], 1).
 product([N|Ns], Product) :- product(Ns, Rest), Product is N * Rest.
@@ -379,11 +426,11 @@ between_below(Low, High, N) :- Last is High - 1, between(Low, Last, N).
 combine_by_examples(Vast) :-
     trie_new(Tried),
     limit_of(combinations, Most), nb_getval(n_called, Start), Last is Start + 4 * Most,
-    (   example(Ids), reach(Ids, Reached), member(P, Vast),
-        inputs(P, Ins), choose(Ins, Reached, Inputs),
-        Call =.. [c, P|Inputs], trie_insert(Tried, Call, true),
+    (   example(Ids), reach(Ids, Reached), member(M, Vast),
+        inputs(M, Ins), choose(Ins, Reached, Inputs),
+        Call =.. [c, M|Inputs], trie_insert(Tried, Call, true),
         nb_getval(n_called, N), ( N > Last -> ! , note(cut) ; true ),
-        call_all(P, Inputs), fail
+        call_all(M, Inputs), fail
     ;   true
     ).
 

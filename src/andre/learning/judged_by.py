@@ -25,8 +25,9 @@ from andre.samples import Language, key_text
 
 #: Constants over which products of truth tables are still quick.
 _MOST_CONSTANTS = 512
-#: Rows that the joins of one program may make: so many at the least, and so many for each true example.
-_LEAST_ROWS, _ROWS_PER_EXAMPLE = 300_000, 20
+#: Rows that the joins of one program may make: so many at the least, and so many for each true example;
+#: and at the least where few programs are judged.
+_LEAST_ROWS, _ROWS_PER_EXAMPLE, _ROWS_OF_FEW = 300_000, 20, 6_000_000
 
 
 def fits_tables(facts: FactBase, cells: int) -> bool:
@@ -62,11 +63,20 @@ def labels_of(facts: FactBase, language: Language) -> Labels:
     return Labels.of(listed_labels(facts, language))
 
 
-def judge_over(background: FactBase, key: Key, labels: ListedLabels, *, tabled: bool) -> Judge:
-    """Whatever judges programs at their fixpoint over a background: on truth tables or by joins."""
+def judge_over(
+    background: FactBase, key: Key, labels: ListedLabels, *, tabled: bool, few: bool = False
+) -> Judge:
+    """Whatever judges programs at their fixpoint over a background: on truth tables or by joins.
+
+    Parameters
+    ----------
+    few
+        Whether only a few programs are judged, so that the joins of each may take longer.
+    """
     if tabled:
         return TableJudge(RuleBase(TruthTables.of(background), key), Labels.of(labels))
-    limits = JoinLimits(rows=max(_LEAST_ROWS, int(_ROWS_PER_EXAMPLE * labels.totals[0])))
+    least = _ROWS_OF_FEW if few else _LEAST_ROWS
+    limits = JoinLimits(rows=max(least, int(_ROWS_PER_EXAMPLE * labels.totals[0])))
     return JoinJudge(JoinedRules.of(background, key, limits), labels)
 
 

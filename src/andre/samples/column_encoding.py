@@ -25,11 +25,23 @@ _SHOWN = 3  # cuts or levels that the description of a column lists
 class EncodingLimits:
     """How many atoms a column may become."""
 
-    cuts: int = 255  #: of a number or date, at most
+    cuts: int = 255  #: of a number or date, at most; fewer where there are very many columns
+    all_cuts: int = 100_000  #: of all columns together, about; each may have `coarse` in any case
     coarse: int = 8  #: of these, at most so many that runs of gradient descent are shown
     levels: int = 60  #: of a category, at most
     level_share: float = 0.005  #: of the rows that a level needs for an atom of its own, up to `level_rows`
     level_rows: float = 50.0  #: with so many a level has one, however long the table
+
+    def shared_by(self, columns: int) -> EncodingLimits:
+        """The limits of each of so many columns.
+
+        Examples
+        --------
+        >>> EncodingLimits().shared_by(5000).cuts, EncodingLimits().shared_by(100).cuts
+        (20, 255)
+        """
+        share = max(self.coarse, self.all_cuts // max(1, columns))
+        return replace(self, cuts=min(self.cuts, share))
 
     def least_rows(self, weights: Floats) -> float:
         """The weight that the rows of a level, or those without a value, need for an atom of their own."""

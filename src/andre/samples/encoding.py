@@ -75,6 +75,7 @@ class Encoding:
         schema, chosen = schema or Schema.learn(table), limits or EncodingLimits()
         weights = np.ones(table.n_rows) if weights is None else weights
         typed = schema.read(table)
+        chosen = chosen.shared_by(sum(column.kind in ("number", "date") for column in typed.columns))
         columns: dict[str, ColumnEncoding] = {}
         for place, column in enumerate(typed.columns):
             if place % _LOOKED_AT == _LOOKED_AT - 1:

@@ -17,6 +17,9 @@ from andre.arrays import Bools
 from andre.limits import check
 from andre.samples.space import Codes, RuleSpace
 
+#: Entries that are looked at together.
+_BLOCK = 1 << 24
+
 
 @dataclass(frozen=True)
 class Form:
@@ -40,6 +43,8 @@ class Form:
     variables: int | None = None  #: how many variables a rule may have, those of links included
     unnegated: tuple[int, ...] = ()  #: columns that must not be negated, beside links
     require: tuple[tuple[int, ...], ...] = ()  #: sets of columns; a body has at least one of each set
+    #: For each relation, which arguments must be bound before it is used (in) and which may not be (out).
+    directions: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @cached_property
     def _occurrences(self) -> NDArray[np.float32]:
@@ -69,7 +74,58 @@ class Form:
             has = self.space.atoms_of(codes)
             for columns in self.require:
                 good &= has[:, list(columns)].any(axis=1)
+        if self.directions:
+            good[good] = self.can_be_run(codes[good])
         return good
+
+    @cached_property
+    def _modes(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Bools]:
+        """The variables that each atom has, and those it needs, [m, variables]; and which the head gives."""
+        space, ways = self.space, dict(self.directions)
+        place = {variable: number for number, variable in enumerate(space.variables)}
+        has, needs = np.zeros((2, space.m, len(place)), dtype=np.float32)
+        for column, atom in enumerate(space.atoms):
+            has[column, [place[variable] for variable in atom.variables]] = 1
+            own = ways.get(atom.predicate, ())
+            inputs = {arg for arg, way in zip(atom.args, own, strict=False) if way == "in"}
+            whole = atom.is_builtin and atom.predicate != "="
+            needs[column, [place[v] for v in atom.variables if whole or v in inputs]] = 1
+        own = ways.get(space.head.predicate, ())
+        free = {arg for arg, way in zip(space.head.args, own, strict=False) if way == "out"}
+        given = [v in space.head_variables and v not in free for v in space.variables]
+        return has, needs, np.array(given, dtype=np.bool_)
+
+    def can_be_run(self, codes: Codes) -> Bools:
+        """Which bodies have an order in which every literal has its inputs bound, [rules].
+
+        Bound are, at first, the variables of the head that are no outputs; in the end all of them must be.
+
+        Examples
+        --------
+        >>> space = RuleSpace.from_names(["tail(X,Y)", "tail(Y,X)", "empty(Y)"], "h(X,Y)")
+        >>> form = Form(space, directions=(("h", ("in", "out")), ("tail", ("in", "out"))))
+        >>> form.can_be_run(np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1]], dtype=np.int8))
+        array([ True, False,  True])
+        """
+        has, needs, given = self._modes
+        atoms = self.space.atoms_of(codes) if self.space.links else codes != 0
+        equal = [column for column in self.space.equalities if atoms[:, column].any()]
+        binding = atoms & (codes >= 0)  # a negation binds nothing
+        binding[:, equal] = False
+        bound = np.tile(given, (len(codes), 1))  # [rules, variables]
+        before = -1
+        while (now := int(bound.sum())) != before:
+            before = now
+            lacks = (~bound).astype(np.float32) @ needs.T > 0  # [rules, m]
+            bound |= (binding & ~lacks).astype(np.float32) @ has > 0
+            for column in equal:  # what binds one of two equal terms binds the other
+                pair = self.space.equalities[column]
+                either = bound[:, pair].any(axis=1) | (len(pair) == 1)
+                bound[:, pair] |= (either & (codes[:, column] > 0))[:, None]
+        every = np.where(codes < 0, (~bound).astype(np.float32) @ has.T > 0, lacks)
+        heads = [v in self.space.head_variables for v in self.space.variables]
+        whole = bound[:, heads].all(axis=1) if self.safe else np.ones(len(codes), dtype=np.bool_)
+        return np.asarray(~(atoms & every).any(axis=1) & whole)
 
     def pairs(self) -> tuple[Bools, Bools]:
         """Which two literals make a well-formed body of a space with links, [2m, 2m], and which one, [2m].
@@ -87,7 +143,7 @@ class Form:
         space, m = self.space, self.space.m
         single = np.zeros((2 * m, m), dtype=np.int8)
         single[np.arange(2 * m), np.arange(2 * m) % m] = np.repeat((1, -1), m)
-        free = replace(self, max_body=None, variables=None, require=(), safe=False)
+        free = replace(self, max_body=None, variables=None, require=(), safe=False, directions=())
         alone = free.admits(single)
         column = np.arange(2 * m) % m
         good = alone[:, None] & alone & (column[:, None] != column)
@@ -112,9 +168,18 @@ class Form:
         for columns in self.require:
             has: Bools = np.asarray(atoms[:, list(columns)].any(axis=1))
             good &= has[:, None] | has
+        if self.directions:
+            first, second = np.nonzero(np.triu(good))
+            for at in range(0, len(first), step := max(1, _BLOCK // m)):
+                check()
+                some = slice(at, at + step)
+                bodies = np.maximum(np.abs(single[first[some]]), np.abs(single[second[some]]))
+                bodies *= np.where(single[first[some]] + single[second[some]] < 0, -1, 1).astype(np.int8)
+                runs = self.can_be_run(bodies)
+                good[first[some], second[some]] = good[second[some], first[some]] = runs
         return good & ~np.eye(2 * m, dtype=np.bool_), np.diag(good)
 
-    def short_bodies(self, block: int = 1 << 24) -> Codes:
+    def short_bodies(self, block: int = _BLOCK) -> Codes:
         """All well-formed bodies of one or two literals, [rules, m]; `block` entries are checked at a time.
 
         Examples

@@ -379,6 +379,7 @@ class Language:
             max_body=self.max_body,
             variables=self.variables if space.links else None,
             require=tuple(tuple(columns) for columns in named.values()),
+            directions=self.directions,
         )
 
     def types_of(self, facts: FactBase) -> Mapping[Key, tuple[str, ...]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from andre.errors import DataError, LogicError, shorten
 from andre.facts.background import LIBRARY
@@ -15,8 +17,10 @@ from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format, refusal
 from andre.facts.formats.popper_bias import bias_lines, read_bias
 from andre.facts.formats.prolog import (
+    Examples,
     add_clauses,
     clauses,
+    examples,
     fact_texts,
     spell_all,
     values_of_prolog,
@@ -24,13 +28,14 @@ from andre.facts.formats.prolog import (
     write_clauses,
 )
 from andre.facts.formats.text import fail_at
-from andre.facts.relation import Key
+from andre.facts.relation import MARKS, Key
 from andre.facts.types import with_types_of_heads
 from andre.logic import parse_atom
 
 _BK, _EXAMPLES, _BIAS = "bk.pl", "exs.pl", "bias.pl"
 _TESTS = ("test.pl", "exs_test.pl")
 
+_HASHED = re.compile(r"(?:#[^\n]*\n\s*)+")
 _EXAMPLE = re.compile(r"(?P<sign>pos|neg)\s*+\((?P<atom>.*)\)\s*+\.\Z", re.DOTALL)
 
 
@@ -80,7 +85,12 @@ def _add_tests(path: Path, builder: Builder) -> None:
 
 
 def _add_examples(path: Path, builder: Builder, mark: str = "train") -> None:
-    for line, text in _bare_clauses(path):
+    simple: dict[Key, Examples] = {}
+    for first, clause in _bare(examples(path, simple)):
+        text, hashed = _without_hashed(clause)
+        line = first + hashed.count("\n")
+        if hashed:
+            builder.remarks.append(f"{path.name}, line {first}: {_short(hashed)} passed over as a comment")
         match = _EXAMPLE.match(text)
         if match is None:
             raise fail_at(path, line, f"{_short(text)} is no example: write pos(atom). or neg(atom).")
@@ -89,16 +99,34 @@ def _add_examples(path: Path, builder: Builder, mark: str = "train") -> None:
         except LogicError as error:
             message = str(error).removeprefix("<text>: ")
             raise fail_at(path, line, message) from None
-        if builder.bias and atom.key not in builder.bias.head:
-            raise fail_at(
-                path, line, f"{atom.predicate}/{atom.arity} has examples, but {_BIAS} has no head_pred for it"
-            )
+        _check_head(builder, atom.key, path, line)
         builder.add_atom(atom, Place(path, [line]), negative=match["sign"] == "neg", mark=mark)
+
+    for key, some in simple.items():
+        _check_head(builder, key, path, some.lines[0])
+        marks = np.full(len(some.lines), MARKS.index(mark), dtype=np.int8)
+        codes, negative = some.codes(builder, key[1]), np.array(some.negative)
+        builder.add(key[0], codes, Place(path, some.lines), negative=negative, mark=marks)
+
+
+def _check_head(builder: Builder, key: Key, path: Path, line: int) -> None:
+    if builder.bias and key not in builder.bias.head:
+        raise fail_at(path, line, f"{key[0]}/{key[1]} has examples, but {_BIAS} has no head_pred for it")
+
+
+def _without_hashed(clause: str) -> tuple[str, str]:
+    """A clause without lines that begin with # before it, which some files have for comments; and those."""
+    match = _HASHED.match(clause)
+    return (clause, "") if match is None else (clause[match.end() :], match[0])
 
 
 def _bare_clauses(path: Path) -> Iterator[tuple[int, str]]:
     """The clauses of a file without the comments before them."""
-    for line, clause in clauses(path):
+    return _bare(clauses(path))
+
+
+def _bare(found: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    for line, clause in found:
         text = without_blanks(clause)
         yield line + clause.count("\n", 0, len(clause) - len(text)), text
 

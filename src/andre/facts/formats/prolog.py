@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TextIO, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from andre.errors import DataError, LogicError
 from andre.facts.background import Written
@@ -31,6 +32,10 @@ _FACT = re.compile(
     rf"{_SPACE}(?:(?P<probability>[0-9]++(?:\.[0-9]++)?+)::\s*+)?+"
     rf"(?P<name>(?!(?:not|true)\b)[a-z]\w*+|[A-Z_]\w*+(?=\()|{_SIMPLE_QUOTED})"
     rf"(?:\(\s*+(?P<args>{_ARGUMENT}(?:,\s*+{_ARGUMENT})*+)\))?+\s*+\.(?=[\s%]|\Z)"
+)
+_EXAMPLE = re.compile(
+    rf"{_SPACE}(?P<sign>pos|neg)\(\s*+(?P<name>[a-z]\w*+|{_SIMPLE_QUOTED})"
+    rf"\(\s*+(?P<args>{_ARGUMENT}(?:,\s*+{_ARGUMENT})*+)\)\s*+\)\s*+\.(?=[\s%]|\Z)"
 )
 _CLAUSE = re.compile(
     rf"{_SPACE}(?:[^'\"%./0]++|(?<!\w)0'(?:\\[\s\S]|''|[^\\])|0|{QUOTED}|\"(?:[^\"\\]|\\[\s\S])*+\""
@@ -188,8 +193,7 @@ def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) 
         place = match.end()
     for (name, arity), rows in found.items():
         args_of, chances, lines = zip(*rows, strict=True)
-        arguments = map(str.strip, ",".join(args_of).split(",")) if arity else ()
-        codes = np.fromiter(map(builder.texts.__getitem__, arguments), np.int32, len(rows) * arity)
+        codes = _codes(builder, args_of, arity)
         probability = None
         if any(chances):
             probability = np.array([1.0 if chance is None else float(chance) for chance in chances])
@@ -200,12 +204,50 @@ def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) 
                 )
         builder.add(
             name[1:-1] if name.startswith("'") else name,
-            codes.reshape(len(rows), arity),
+            codes,
             Place(path, lines),
             probability=probability,
             negative=np.full(len(rows), builder.modes.denying),
         )
     return place, line
+
+
+def _codes(builder: Builder, arguments: Sequence[str], arity: int) -> NDArray[np.int32]:
+    """The codes of simple arguments, given with commas between them, [rows, arity]."""
+    texts = map(str.strip, ",".join(arguments).split(",")) if arity else ()
+    codes = np.fromiter(map(builder.texts.__getitem__, texts), np.int32, len(arguments) * arity)
+    return codes.reshape(len(arguments), arity)
+
+
+@dataclass
+class Examples:
+    """Examples of one predicate whose arguments are simple, as they are read from a file in bulk."""
+
+    arguments: list[str] = field(default_factory=list)
+    negative: list[bool] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+    def codes(self, builder: Builder, arity: int) -> NDArray[np.int32]:
+        """Their arguments, [examples, arity]."""
+        return _codes(builder, self.arguments, arity)
+
+
+def examples(path: Path, found: dict[Key, Examples]) -> Iterator[tuple[int, str]]:
+    """The clauses of a file of examples, each with its line; simple examples go to `found` instead."""
+
+    def take(text: str, line: int, place: int) -> tuple[int, int]:
+        while match := _EXAMPLE.match(text, place):
+            sign, name, args = match.groups()
+            line += text.count("\n", place, match.start("sign"))
+            some = found.setdefault((name.strip("'"), args.count(",") + 1), Examples())
+            some.arguments.append(args)
+            some.negative.append(sign == "neg")
+            some.lines.append(line)
+            line += text.count("\n", match.start("sign"), match.end())
+            place = match.end()
+        return place, line
+
+    return _cut(path, take)
 
 
 def _cut(path: Path, take: _Take) -> Iterator[tuple[int, str]]:

@@ -28,6 +28,7 @@ from andre.facts.formats.csv_files import csv_records
 from andre.facts.formats.databases.duckdb import check_parquet, duckdb_connection, plain_name
 from andre.facts.formats.databases.schema import identifier
 from andre.facts.formats.databases.tables import DatabaseTable, open_database_table
+from andre.facts.formats.plain_cells import plain_columns
 from andre.facts.tables.cells import MISSING, NO_NUMBER
 from andre.limits import check
 from andre.memory import room
@@ -39,6 +40,7 @@ _DELIMITERS = ",;\t|"
 _NUMBERS = re.compile("BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
 #: A number, or nothing, that needs no further look.
 _PLAINEST = "(-?(0|[1-9][0-9]*)([.][0-9]+)?)?"
+_WIDE = 50  # columns from which on numbers are read without DuckDB, where they can be
 _ASKED = 200  # columns that one query asks for: it is planned in the square of their number
 _TEXTS = 8  # columns of text that are held at a time as Python's strings
 
@@ -88,15 +90,21 @@ class CsvFile:
         tuple
             The values, [rows], and whether they are seconds since 1970, which a CSV file never has.
         """
+        known: dict[int, NDArray[Any]] = {}
+        if len(self.names) >= _WIDE:
+            known = dict(plain_columns(self.plain, len(self.names), self.delimiter, as_text))
+            if len(known) == len(self.names):
+                yield from ((known.pop(place), False) for place in range(len(self.names)))
+                return
         if len(self.names) > 1:
             with _connection(self.path, self.plain.parent) as database:
                 plain = None
                 with suppress(DataError), self._sentence():
-                    cells = self._cells(database)
-                    plain = cells.plain()
+                    cells = self._cells(database, len(self.names) - len(known))
+                    plain = cells.plain([place for place in range(len(self.names)) if place not in known])
                 if plain is not None:
                     numbers = {place for place in plain if place not in as_text}
-                    yield from ((column, False) for column in cells.values(numbers))
+                    yield from ((column, False) for column in cells.values(numbers, known))
                     return
         rows = [cells for _, cells in self.rows()]
         for column in zip(*rows, strict=True) if rows else ((),) * len(self.names):
@@ -104,10 +112,10 @@ class CsvFile:
             array[:] = column
             yield array, False
 
-    def _cells(self, database: duckdb.DuckDBPyConnection) -> _Cells:
-        """All cells for DuckDB; of a wide file they are read once, as its columns are asked for in groups."""
+    def _cells(self, database: duckdb.DuckDBPyConnection, asked: int) -> _Cells:
+        """All cells for DuckDB; where many columns are asked for, in groups, the file is read once."""
         file = [str(self.plain)]
-        if len(self.names) <= _ASKED:
+        if asked <= _ASKED:
             return _Cells(database, self._source, file, len(self.names))
         database.execute(f"CREATE TEMP TABLE cells AS SELECT * FROM {self._source}", file)
         return _Cells(database, "cells", [], len(self.names))
@@ -158,9 +166,8 @@ class _Cells:
     values_of_source: Sequence[str]
     width: int
 
-    def plain(self) -> set[int]:
-        """The places of columns that hold only plain numbers and missing cells."""
-        places = range(self.width)
+    def plain(self, places: Sequence[int]) -> set[int]:
+        """Those places of columns that hold only plain numbers and missing cells."""
         found = set(self._where(places, lambda cell: f"regexp_full_match({cell}, '{_PLAINEST}')"))
         return found | set(self._where([place for place in places if place not in found], _is_plain))
 
@@ -172,9 +179,9 @@ class _Cells:
             (passed,) = self._ask(wanted).fetchall()
             yield from compress(group, passed)
 
-    def values(self, numbers: Collection[int]) -> Iterator[NDArray[Any]]:
-        """The columns, one after the other; of text no more than a few are held at a time."""
-        held: dict[int, NDArray[Any]] = {}
+    def values(self, numbers: Collection[int], known: dict[int, NDArray[Any]]) -> Iterator[NDArray[Any]]:
+        """The columns, one after the other, those that are known too; of text a few are held at a time."""
+        held = dict(known)
         for group in _groups(sorted(numbers), _ASKED):
             check()
             held |= self._fetch({place: _double(f"c{place}") for place in group})

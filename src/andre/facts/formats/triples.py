@@ -25,6 +25,10 @@ from andre.facts.relation import MARKS, Codes, Dictionary
 
 _GOOD_LINES = re.compile(r"(?:[^\t\n]++\t[^\t\n]++\t[^\t\n]++\n)*+")
 _ENDINGS = (".txt", ".tsv")
+#: What columns of triples are called, where a first line says so.
+_STARTS = frozenset({"head", "subject", "source", "from", "h", "s"})
+_KINDS = frozenset({"relation", "predicate", "property", "edge", "label", "type", "r", "p"})
+_ENDS = frozenset({"tail", "object", "target", "to", "t", "o"})
 
 
 def read_tsv(path: Path) -> FactBase:
@@ -60,6 +64,9 @@ def _add_file(builder: Builder, path: Path, mark: str) -> None:
     relations: list[Codes] = []
     for block in blocks(path):
         cells = _cells(path, block)
+        if block.first_line == 1 and _is_header(cells):
+            builder.remarks.append(f"{path}, line 1 names columns ({', '.join(cells[:3])}), and is no fact")
+            del cells[:3]
         relations.append(np.fromiter(map(names.__getitem__, cells[1::3]), np.int32, len(cells) // 3))
         del cells[1::3]
         ends.append(np.fromiter(map(builder.texts.__getitem__, cells), np.int32, len(cells)))
@@ -68,6 +75,22 @@ def _add_file(builder: Builder, path: Path, mark: str) -> None:
     kinds = np.concatenate(relations)
     marks = np.full(len(kinds), MARKS.index(mark), dtype=np.uint8)
     builder.add_triples(list(names), kinds, np.concatenate(ends).reshape(-1, 2), mark=marks)
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether a first line before others says what the columns are.
+
+    Examples
+    --------
+    >>> _is_header(["Head", "relation", "tail", "ann", "knows", "bob"])
+    True
+    >>> _is_header(["head", "part_of", "body", "ann", "knows", "bob"])
+    False
+    """
+    if len(cells) <= 3:
+        return False
+    start, kind, end = (cell.strip().lower() for cell in cells[:3])
+    return start in _STARTS and kind in _KINDS and end in _ENDS
 
 
 def _cells(path: Path, block: Block) -> list[str]:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Bools, Floats, distinct_rows
+from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample, description_length
 from andre.learning.bodies import literal_bodies
 from andre.learning.choose.covering import information_gain
@@ -30,6 +30,8 @@ _LONGEST = 8
 _ALIKE = 8
 #: Bodies that programs are put together from at the most.
 _MOST = 4_000
+#: Longer bodies that are written out at each length: of more, the most promising are.
+_WRITTEN = 8_000
 
 
 def shortest_consistent(
@@ -64,16 +66,25 @@ def shortest_consistent(
     search = _Search(sample, form, beam)
     with unhurried():
         bodies = _pure(sample, pool[form.admits(pool)], search.mostly[1])
-        rest = search.mostly[0] > 0
-    with stage("growing rules that cover no negative"):
-        for _ in range(max_rules):
-            pure = search.pure(rest)
-            bodies = np.concatenate([bodies, pure])
-            left = rest & ~sample.covers(pure).any(axis=0)
-            if np.array_equal(left, rest) or not left.any():
-                break
-            rest = left
-    return _cover(search, bodies, max_rules)
+    return _cover(search, np.concatenate([bodies, search.grown(max_rules)]), max_rules)
+
+
+def sound_bodies(sample: CrispSample, form: Form, *, max_rules: int, most: int) -> Codes:
+    """Bodies that cover positives and no negative, short ones first, so many at the most, [bodies, m].
+
+    Together they cover all positives, where such are found by growing so many rules one after another.
+
+    Examples
+    --------
+    >>> from andre.samples import Sample
+    >>> rows = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 0, 0]])
+    >>> crisp = CrispSample.of(Sample.from_arrays(rows, [1, 0, 0, 1]))
+    >>> print(crisp.space.program(sound_bodies(crisp, Form(crisp.space), max_rules=2, most=1)))
+    h :- \\+ b3.
+    """
+    bodies = _Search(sample, form, _BEAM).grown(max_rules)
+    first = np.sort(np.unique(bodies, axis=0, return_index=True)[1])
+    return bodies[first[np.argsort(sample.space.sizes(bodies[first]), kind="stable")][:most]]
 
 
 def grown_bodies(sample: CrispSample, form: Form, *, most: int, beam: int = _BEAM) -> Codes:
@@ -152,6 +163,19 @@ class _Search:
             found |= missing[:, None] & np.isin(np.arange(2 * m) % m, columns)
         return found
 
+    def grown(self, max_rules: int) -> Codes:
+        """Bodies that cover no negative, grown for the positives that earlier ones leave, [bodies, m]."""
+        found = [np.zeros((0, self.sample.space.m), dtype=np.int8)]
+        rest = self.mostly[0] > 0
+        with stage("growing rules that cover no negative"):
+            for _ in range(max_rules):
+                found.append(self.pure(rest))
+                left = rest & ~self.sample.covers(found[-1]).any(axis=0)
+                if np.array_equal(left, rest) or not left.any():
+                    break
+                rest = left
+        return np.concatenate(found)
+
     def pure(self, wanted: Bools) -> Codes:
         """Bodies that cover some of the wanted positives, [B], and no negative, [bodies, m]."""
         found = [np.zeros((0, self.sample.space.m), dtype=np.int8)]
@@ -172,14 +196,14 @@ class _Search:
         """
         sample, m, allowed = self.sample, self.sample.space.m, self._allowed
         mostly = self.mostly * np.stack((wanted, np.ones_like(wanted)))
-        loose = replace(self.form, safe=False, singletons=True, require=())
+        loose = replace(self.form, safe=False, singletons=True, require=(), directions=())
         right, wrong = mostly.sum(axis=1)
         bodies: Codes = np.zeros((1, m), dtype=np.int8)
         seen = {bodies[0].tobytes()}
         for _ in range(min(_LONGEST, self.form.max_body or _LONGEST)):
-            longer, counts, tells = [], [], []
+            parents, added, counts, tells = [], [], [], []
             every = zip(bodies, sample.row_covers(bodies), self._completes(bodies), strict=True)
-            for body, held, completes in every:
+            for place, (body, held, completes) in enumerate(every):
                 check()
                 own = sample.literal_counts(held, mostly)  # [2, 2m]
                 before = sample.lift(held[None])[0] @ mostly.T
@@ -187,15 +211,17 @@ class _Search:
                 free = allowed & ~np.tile(body != 0, 2) & (own[0] > 0)
                 # What holds of all examples, of some row each, may tell them apart beside a further literal.
                 literals = np.flatnonzero(free & (telling | ~sample.shared_literals(held)))
-                longer.append(body + literal_bodies(literals[:, None], m))
+                parents.append(np.full(len(literals), place))
+                added.append(literals)
                 counts.append(own[:, literals].T)
                 tells.append(telling[literals])
-            made, covered, telling = (np.concatenate(part) for part in (longer, counts, tells))
-            order = np.argsort(~telling, kind="stable")
-            first = order[np.sort(distinct_rows(made[order])[0])]
-            first = first[[made[place].tobytes() not in seen for place in first]]
-            first = first[loose.admits(made[first])]
-            made, covered, telling = made[first], covered[first], telling[first]
+            parent, literal, covered, telling = map(np.concatenate, (parents, added, counts, tells))
+            first = self._first(bodies, parent, literal, covered, telling)
+            made = bodies[parent[first]] + literal_bodies(literal[first][:, None], m)
+            covered, telling = covered[first], telling[first]
+            new = np.array([one.tobytes() not in seen for one in made], dtype=np.bool_)
+            new[new] = loose.admits(made[new])
+            made, covered, telling = made[new], covered[new], telling[new]
             if not len(made):
                 break
             seen.update(one.tobytes() for one in made)
@@ -208,6 +234,43 @@ class _Search:
             bodies = rest[self._best(rest, covered[~done], telling[~done], right, wrong)]
             if not len(bodies) or late("growing rules"):
                 break
+
+    @cached_property
+    def _names(self) -> NDArray[np.uint64]:
+        """A random number for each literal, [2m]: the sum over those of a body tells it from all others."""
+        rng = np.random.default_rng(0)
+        return rng.integers(1, 1 << 63, 2 * self.form.space.m, dtype=np.uint64)
+
+    def _first(
+        self,
+        bodies: Codes,
+        parent: NDArray[np.intp],
+        literal: NDArray[np.intp],
+        covered: Floats,
+        telling: Bools,
+    ) -> NDArray[np.intp]:
+        """Which longer bodies are written out: each once, those that tell something first.
+
+        Parameters
+        ----------
+        parent, literal
+            The body and the literal that each consists of, [longer].
+        covered
+            The positives and negatives that each covers, [longer, 2].
+        """
+        literals = np.concatenate([bodies > 0, bodies < 0], axis=1)
+        with np.errstate(over="ignore"):
+            names = (literals * self._names).sum(axis=1, dtype=np.uint64)[parent] + self._names[literal]
+        order = np.argsort(~telling, kind="stable")
+        first = order[np.sort(np.unique(names[order], return_index=True)[1])]
+        if len(first) <= _WRITTEN:
+            return first
+        right, wrong = self.mostly.sum(axis=1)
+        keeps = np.lexsort((covered[first, 1], -covered[first, 0]))
+        tells = np.argsort(-information_gain(covered[first].T, right, wrong), kind="stable")
+        pure = keeps[covered[first[keeps], 1] == 0]
+        chosen = np.concatenate([part[: _WRITTEN // 3] for part in (keeps, tells, pure)])
+        return np.asarray(first[np.unique(chosen)])
 
     def _best(
         self, bodies: Codes, covered: Floats, telling: Bools, right: float, wrong: float

@@ -35,17 +35,18 @@ class Conditions:
         return np.array([component.truth for component in self.components], dtype=np.bool_)
 
     @cached_property
-    def _measures(self) -> tuple[Ints, Ints, Bools]:
-        """Literals and further variables of each, [C], and which of the goal's it is about, [C, arity]."""
+    def _measures(self) -> tuple[Ints, Ints, Bools, Bools]:
+        """Literals and further variables of each, [C], and which of the goal it has and needs, [C, arity]."""
         sizes = np.array([len(component.literals) for component in self.components])
         extra = np.array([len(component.kinds) - self.arity for component in self.components])
         about = np.array([[v in c.variables for v in range(self.arity)] for c in self.components])
-        return sizes, extra, about
+        needs = np.array([[v in c.needs for v in range(self.arity)] for c in self.components])
+        return sizes, extra, about, needs
 
     def admitted(self, bodies: Ints, language: Language, most: int) -> tuple[Bools, Ints]:
         """Which bodies a language has, and how many literals each has, [B].
 
-        Every variable of the head must occur.
+        Every variable of the head must occur, and what conditions need must be bound by others before.
 
         Parameters
         ----------
@@ -54,13 +55,18 @@ class Conditions:
         most
             The literals that a body may have.
         """
-        sizes, extra, about = self._measures
+        sizes, extra, about, needs = self._measures
         new = np.ones(bodies.shape, dtype=np.bool_)
         for place in range(1, bodies.shape[1]):
             new[:, place] = np.all(bodies[:, :place] != bodies[:, place, None], axis=1)
         literals = (sizes[bodies] * new).sum(axis=1)
         variables = self.arity + (extra[bodies] * new).sum(axis=1)
-        safe = np.all(np.any(about[bodies], axis=1), axis=1)
+        about, needs = about[bodies], needs[bodies]  # [B, conditions, arity]
+        bound: Bools = np.asarray(~needs.any(axis=1))  # [B, arity]
+        for _ in range(bodies.shape[1]):  # those whose needs are met bind what they are about
+            met = ~np.any(needs & ~bound[:, None], axis=2)
+            bound = bound | np.any(about & met[:, :, None], axis=1)
+        safe = np.all(np.any(about, axis=1), axis=1) & np.all(bound, axis=1)
         return safe & (literals <= most) & (variables <= language.variables), literals
 
 
@@ -122,13 +128,61 @@ def choose_bases(
     m
         The number of candidate atoms, by which bodies are described.
     """
-    if not len(conditions.components):
+    made = _bodies(conditions, bags, language, most)
+    if made is None:
         return []
+    every, sizes, covers = made
+    weights = bags.weights
+    pure = np.flatnonzero(covers @ weights[:, 1] == 0)
+    whole = pure[covers[pure] @ weights[:, 0] == weights[:, 0].sum()]
+    chosen = [
+        _taken(covers, sizes, weights, m),
+        pure[_taken(covers[pure], sizes[pure], weights, m)].tolist(),
+        whole[np.argsort(sizes[whole], kind="stable")[:1]].tolist(),
+    ]
+    found: dict[tuple[float, ...], BaseCases] = {}
+    for places in filter(None, chosen):
+        counts = covers[places].any(axis=0) @ weights
+        cases = _cases(conditions, every[places])
+        found.setdefault(tuple(counts.tolist()), BaseCases(cases, np.asarray(counts)))
+    return list(found.values())
+
+
+def covering_bases(conditions: Conditions, bags: Bags, language: Language, most: int) -> list[BaseCases]:
+    """Single base cases that cover all true examples, those with the fewest false ones and literals first."""
+    made = _bodies(conditions, bags, language, most)
+    if made is None:
+        return []
+    every, sizes, covers = made
+    counts = covers @ bags.weights  # [B, 2]
+    whole = np.flatnonzero(counts[:, 0] == bags.weights[:, 0].sum())
+    order = whole[np.lexsort((sizes[whole], counts[whole, 1]))]
+    different = {frozenset(every[place].tolist()): place for place in order[::-1]}
+    kept = set(different.values())
+    return [BaseCases(_cases(conditions, every[[place]]), counts[place]) for place in order if place in kept]
+
+
+def _cases(conditions: Conditions, bodies: Ints) -> tuple[tuple[Component, ...], ...]:
+    """The conditions of each body."""
+    return tuple(
+        tuple(conditions.components[place] for place in dict.fromkeys(body)) for body in bodies.tolist()
+    )
+
+
+def _bodies(
+    conditions: Conditions, bags: Bags, language: Language, most: int
+) -> tuple[Ints, Ints, Bools] | None:
+    """Bodies of up to three conditions, [B, 3], their literals, [B], and what they cover, [B, E].
+
+    None where there are none.
+    """
+    if not len(conditions.components):
+        return None
     bags, weights = bags.merged(conditions.truth), bags.weights
     truth = conditions.truth[:, bags.goal]  # [C, P]
     useful = np.flatnonzero(bags.covered(truth) @ weights[:, 0] > 0)
     if not len(useful):
-        return []
+        return None
     bodies = [np.repeat(useful[:, None], 3, axis=1)]
     one, two = (useful[places] for places in np.triu_indices(len(useful), 1))
     counts = bags.covered_by(np.stack([one, two], axis=1), truth) @ weights
@@ -143,24 +197,8 @@ def choose_bases(
     good, sizes = conditions.admitted(every, language, most)
     every, sizes = every[good], sizes[good]
     if not len(every):
-        return []
-    covers = bags.covered_by(every, truth)  # [B, E]
-    pure = np.flatnonzero(covers @ weights[:, 1] == 0)
-    whole = pure[covers[pure] @ weights[:, 0] == weights[:, 0].sum()]
-    chosen = [
-        _taken(covers, sizes, weights, m),
-        pure[_taken(covers[pure], sizes[pure], weights, m)].tolist(),
-        whole[np.argsort(sizes[whole], kind="stable")[:1]].tolist(),
-    ]
-    found: dict[tuple[float, ...], BaseCases] = {}
-    for places in filter(None, chosen):
-        cases = tuple(
-            tuple(conditions.components[place] for place in dict.fromkeys(body))
-            for body in every[places].tolist()
-        )
-        counts = covers[places].any(axis=0) @ weights
-        found.setdefault(tuple(counts.tolist()), BaseCases(cases, np.asarray(counts)))
-    return list(found.values())
+        return None
+    return every, sizes, bags.covered_by(every, truth)
 
 
 def _taken(covers: Bools, sizes: Ints, weights: Floats, m: int) -> list[int]:

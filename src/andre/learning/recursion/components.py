@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Component:
     literals: Literals
     kinds: tuple[str, ...]  #: the types of all variables, the tuple's first
     truth: Bools  #: of which tuples it is true, [N]
+    needs: frozenset[int] = frozenset()  #: variables of the tuple that other literals must bind before it
 
     @property
     def variables(self) -> frozenset[int]:
@@ -72,12 +73,14 @@ class Vocabulary:
             place for place, way in enumerate(directions.get(self.target[0], ())) if way == "out"
         )
         named = None if language.relations is None else set(language.relations)
+        self._needs = {self.target: tuple(place not in self.answers for place in range(self.target[1]))}
         self._relations: list[tuple[Key, tuple[bool, ...]]] = []  #: and which arguments must be bound
         for name, arity in facts.relations:
             allowed = named is None or bool({name, f"{name}/{arity}"} & named)
             if (name, arity) != self.target and arity and allowed:
                 ways = directions.get(name, ("out",) * arity)
                 self._relations.append(((name, arity), tuple(way == "in" for way in ways)))
+        self._needs.update(self._relations)
 
     def literals(
         self, kinds: Sequence[str], most: int, *, owing: bool = False
@@ -99,19 +102,57 @@ class Vocabulary:
             )
 
     def inputs(self, atom: CodedAtom) -> frozenset[int]:
-        """The variables of a literal that must be bound before it."""
-        needs = dict(self._relations)[self.known.coder.keys[atom.relation]]
+        """The variables that must be bound before a literal; of the target where its relation is -1."""
+        needs = self._needs[self.target if atom.relation < 0 else self.known.coder.keys[atom.relation]]
         return frozenset(variable_number(term) for term, must in zip(atom.terms, needs, strict=True) if must)
 
-    def components(self, tuples: Ints, kinds: Sequence[str], growth: Growth) -> list[Component]:
+    @property
+    def given(self) -> frozenset[int]:
+        """The variables of the head that are bound before the body."""
+        return frozenset(range(self.target[1])).difference(self.answers)
+
+    def in_order(self, literals: Literals, bound: frozenset[int]) -> tuple[Literals, Literals]:
+        """The literals in an order in which each has its inputs, as far as there is one, and those left over.
+
+        Parameters
+        ----------
+        bound
+            The variables that are bound before.
+        """
+        done, left = list[CodedAtom](), list(literals)
+        while True:
+            ready = next((atom for atom in left if self.inputs(atom) <= bound), None)
+            if ready is None:
+                return tuple(done), tuple(left)
+            left.remove(ready)
+            done.append(ready)
+            bound = bound.union(ready.variables)
+
+    def _lacks(self, literals: Literals, width: int, free: frozenset[int]) -> frozenset[int] | None:
+        """The variables among some of a tuple's that literals need others to bind; None: it is not enough."""
+        own = frozenset(range(width)).difference(free)
+        for size in range(len(free) + 1):
+            for chosen in combinations(sorted(free), size):
+                if not self.in_order(literals, own.union(chosen))[1]:
+                    return frozenset(chosen)
+        return None
+
+    def components(
+        self, tuples: Ints, kinds: Sequence[str], growth: Growth, free: frozenset[int] = frozenset()
+    ) -> list[Component]:
         """The components that are true of some tuples, [N, variables].
 
         Short ones come first, and of these those with few bindings, as functions have. Of those
-        that are true of the same tuples and about the same variables, one is given.
+        that are true of the same tuples, about the same variables and bind the same, one is given.
+
+        Parameters
+        ----------
+        free
+            Variables of the tuple that are not bound before, for the literals to bind.
         """
         n, width = tuples.shape
         start = np.concatenate([np.arange(n)[:, None], tuples], axis=1)
-        found: dict[tuple[bytes, frozenset[int]], tuple[int, int, Component]] = {}
+        found: dict[tuple[bytes, frozenset[int], frozenset[int]], tuple[int, int, Component]] = {}
         states: list[tuple[Literals, tuple[str, ...], Ints]] = [((), tuple(kinds), start)]
         seen: set[frozenset[tuple[int, tuple[int, ...]]]] = set()
         looked = 0
@@ -133,12 +174,13 @@ class Vocabulary:
                     joined = self.joins.extend(bindings, bound, atom, growth.fan_out * n + 50)
                     if joined is None or not len(joined):
                         continue
-                    if not loose:
+                    needs = None if loose else self._lacks(whole, width, free)
+                    if needs is not None:
                         truth = np.zeros(n, dtype=np.bool_)
                         truth[joined[:, 0]] = True
-                        component = Component(whole, made, truth)
+                        component = Component(whole, made, truth, needs)
                         about = frozenset(v for v in component.variables if v < width)
-                        found.setdefault((truth.tobytes(), about), (size, len(joined), component))
+                        found.setdefault((truth.tobytes(), about, needs), (size, len(joined), component))
                     if len(made) > width:
                         grown.append((whole, made, joined))
             states = grown

@@ -1,116 +1,54 @@
-"""Linear recursion from few examples: base cases are found along the goals that a recursive rule leads to.
+"""Linear recursion from few examples: base cases are found along the goals that recursive rules lead to.
 
 A recursive rule with one literal of the target leads from a head atom, a goal, to
 other goals. An example is derived where a base case holds for some goal of its
 chain, which need not be among the examples. So, given the recursive rule, each
 example is a bag of goals, and base cases are bodies that hold somewhere in the
 bags of the true examples and nowhere in those of the false ones.
+
+Where one recursive rule is not enough, two are tried together: as a filter of a list goes on
+with and without its first element, each under its own condition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import compress, islice, product
-from operator import not_
+from itertools import combinations, islice, product
 
 import numpy as np
 
-from andre.arrays import Bools, Floats, Ints, csr_entries, csr_starts
+from andre.arrays import Bools
 from andre.evaluation import ListedLabels, description_length
 from andre.inference.coded import CodedAtom, variable_number
-from andre.learning.recursion.base_cases import Bags, Conditions, choose_bases
-from andre.learning.recursion.components import Component, Growth, Literals, Vocabulary, canonical
+from andre.learning.recursion.base_cases import Bags, BaseCases, Conditions, choose_bases, covering_bases
+from andre.learning.recursion.components import Component, Growth, Literals, Vocabulary
+from andre.learning.recursion.steps import ChainLimits, Examples, Link, Steps, Walk
 from andre.limits import check, limited, stage, time_left
 from andre.logic import Atom, Literal, Program, Rule, Variable
 
-#: The number of a variable that no literal has, for the column that says which goal a binding is of.
-_GOAL = 1 << 20
 #: The share of the time that is left in which links of one length are tried.
 _FOR_LINKS = 0.5
 
 
-@dataclass(frozen=True)
-class ChainLimits:
-    """How far chains are followed, and how many rules are tried."""
-
-    links: int = 2  #: literals that lead from a goal to the next
-    goals: int = 100  #: for each example on average
-    pairs: int = 200_000  #: of an example and a goal of its chain
-    fan_out: int = 4  #: next goals for each goal, on average
-    guards: int = 40  #: conditions on a step that are tried
-    conditions: int = 150  #: that base cases are put together from
-    led: float = 0.3  #: share of the true examples that must have a next goal
-    batch: int = 64  #: rules whose goals are looked at together
-    guarded: int = 4  #: rules to which conditions are added
-    negatives: int = 400  #: that are drawn where false atoms are not listed
+#: Literals of two links together, pairs of them that get conditions, and base cases of each of these.
+_BOTH, _PAIRS, _BASES = 4, 50, 3
+#: Conditions on the steps of one link, and of each of two.
+_GUARDS = Growth(literals=3, extra=2)
+_FEWER = Growth(literals=2, extra=1, states=300)
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
-    """Head atoms with their weights."""
+class Guarded:
+    """A link with conditions on its step."""
 
-    atoms: Ints  #: [E, arity]
-    weights: Floats  #: [E, 2], true and false
+    link: Link
+    guards: tuple[Component, ...] = ()
 
-    @classmethod
-    def of(cls, labels: ListedLabels, most: int, seed: int = 0) -> Examples:
-        """The listed examples; where others are false too, some of them are drawn to stand for all."""
-        weights = np.stack([labels.positive, labels.negative], axis=1)
-        if labels.domains is None or not labels.n_unlisted:
-            return cls(labels.atoms, weights)
-        rng = np.random.default_rng(seed)
-        drawn = np.stack([rng.choice(domain, most) for domain in labels.domains], axis=1)
-        keys = labels.keys.of(drawn)
-        drawn = drawn[np.unique(keys, return_index=True)[1]]
-        drawn = drawn[~np.isin(labels.keys.of(drawn), labels.keys.of(labels.atoms))]
-        each = np.array([[0.0, labels.n_unlisted / max(1, len(drawn))]])
-        return cls(
-            np.concatenate([labels.atoms, drawn]), np.concatenate([weights, each.repeat(len(drawn), 0)])
-        )
-
-    @cached_property
-    def totals(self) -> Floats:
-        """The weight of true and of false examples, [2]."""
-        return np.asarray(self.weights.sum(axis=0))
-
-
-@dataclass(frozen=True)
-class Link:
-    """Literals that lead from a goal to the next, and the terms of the next goal."""
-
-    literals: Literals
-    kinds: tuple[str, ...]  #: of all variables, the head's first
-    goal: tuple[int, ...]  #: variables
-    owed: frozenset[int] = frozenset()  #: variables that literals need, and that the next goal's answer binds
-
-
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """The goals that a link leads to from all examples, and the steps between them."""
-
-    goals: Ints  #: [G, arity]; the first are those of the examples
-    starts: Ints  #: [E], the goal of each example
-    bindings: Ints  #: [S, variables], what the link's variables stand for in each step
-    source: Ints  #: [S], goals
-    target: Ints  #: [S], goals
-
-    def bags(self, kept: Bools, most: int) -> tuple[Ints, Ints] | None:
-        """The goals of each example's chain along some steps, [S], as pairs; None where they are too many."""
-        n, order = len(self.goals), np.argsort(self.source[kept], kind="stable")
-        starts, target = csr_starts(self.source[kept], n), self.target[kept][order]
-        pairs = delta = np.arange(len(self.starts)) * n + self.starts
-        while len(delta):
-            check()
-            which, entry = csr_entries(starts, delta % n)
-            found = np.unique(delta[which] // n * n + target[entry])
-            delta = found[~np.isin(found, pairs)]
-            pairs = np.concatenate([pairs, delta])
-            if len(pairs) > most:
-                return None
-        pairs = np.sort(pairs)
-        return pairs // n, pairs % n
+    @property
+    def size(self) -> int:
+        """Literals of the rule."""
+        return len(self.link.literals) + 1 + sum(len(guard.literals) for guard in self.guards)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +57,7 @@ class Found:
 
     length: float
     bases: tuple[tuple[Component, ...], ...]
-    link: Link
-    guards: tuple[Component, ...]
+    rules: tuple[Guarded, ...]  #: the recursive ones
     flawless: bool
     n_literals: int  #: of all its rules
 
@@ -135,7 +72,7 @@ class _Unguarded:
 
 
 class ChainSearch:
-    """Looks for programs of one linear recursive rule and its base cases.
+    """Looks for programs of one or two linear recursive rules and their base cases.
 
     Parameters
     ----------
@@ -157,6 +94,7 @@ class ChainSearch:
         self.words, self.target, self.language = words, words.target, words.language
         self.limits, self.m = limits, m
         self.examples = Examples.of(labels, limits.negatives)
+        self.walk = Walk(words, self.examples, limits)
         self._most = self.language.max_body or 6
 
     def programs(self, most: int = 8) -> list[Program]:
@@ -165,52 +103,68 @@ class ChainSearch:
         Those without a mistake come first, then those that describe the examples shortest.
         """
         tried: list[_Unguarded] = []
-        for size in range(1, min(self.limits.links, self._most - 1) + 1):
+        for size in self._sizes:
             with limited(time_left().share(_FOR_LINKS)), stage("following chains of goals"):
                 tried += self._of_size(size)
             if any(one.found.flawless for one in tried):  # longer links make longer programs
                 break
         found = [one.found for one in tried]
         if not any(one.flawless for one in found):
-            starts = {one.found.link: one for one in sorted(tried, key=lambda one: -one.found.length)}
+            starts = {
+                one.found.rules[0].link: one for one in sorted(tried, key=lambda one: -one.found.length)
+            }
             with stage("following chains of goals"):
                 best = sorted(starts.values(), key=lambda one: one.found.length)
                 for start in best[: self.limits.guarded]:
                     found += self._guarded(start, found)
+        if not any(one.flawless for one in found):
+            with stage("following chains of goals"):
+                found += self._by_two()
         found.sort(key=lambda one: (not one.flawless, one.length))
         written = dict.fromkeys(self._program(one) for one in found[: 4 * most])
         return list(written)[:most]
 
+    @property
+    def _sizes(self) -> range:
+        """The numbers of literals that links have."""
+        most = self.limits.links + bool(self.words.answers)
+        return range(1, min(most, self._most - 1) + 1)
+
     def _of_size(self, size: int) -> list[_Unguarded]:
         """The best programs whose links have so many literals, without a condition on the step."""
         tried: list[_Unguarded] = []
-        links = self._links(size)
+        links = self.walk.links(size)
         with stage("following chains of goals"):
             while batch := list(islice(links, self.limits.batch)):
-                made = [(link, steps) for link in batch if (steps := self._steps(link)) is not None]
+                made = [(link, steps) for link in batch if (steps := self.walk.steps((link,))) is not None]
                 for (link, steps), conditions in zip(
                     made, self._conditions([s for _, s in made]), strict=True
                 ):
                     check()
-                    found = self._with_guards(link, steps, (), conditions)
+                    found = self._with_guards(Guarded(link), steps, conditions)
                     tried += [_Unguarded(one, steps, conditions) for one in found]
                     tried = sorted(tried, key=lambda one: one.found.length)[: 2 * self.limits.guarded]
         return tried
 
     def _guarded(self, start: _Unguarded, before: Sequence[Found]) -> list[Found]:
         """Programs with one condition on the step more; none longer than one without a mistake."""
-        link, steps, programs = start.found.link, start.steps, list[Found]()
-        left, free = self._most - len(link.literals) - 1, self.language.variables - len(link.kinds)
-        if not left:
-            return []
-        guards = self.words.components(steps.bindings, link.kinds, Growth(min(3, left), min(2, free)))
+        link, steps, programs = start.found.rules[0].link, start.steps, list[Found]()
+        guards = self._guards(link, steps, 0)
         least = min((one.n_literals for one in before if one.flawless), default=np.inf)
         with stage("following chains of goals"):
             for guard in self._telling(guards, steps)[: self.limits.guards]:
                 if len(link.literals) + len(guard.literals) + 2 < least:
-                    programs += self._with_guards(link, steps, (guard,), start.conditions)
+                    programs += self._with_guards(Guarded(link, (guard,)), steps, start.conditions)
                     least = min((one.n_literals for one in programs if one.flawless), default=least)
         return programs
+
+    def _guards(self, link: Link, steps: Steps, place: int, most: Growth = _GUARDS) -> list[Component]:
+        """Conditions on the steps of a link, which is the one at this place of those that make the steps."""
+        left, free = self._most - len(link.literals) - 1, self.language.variables - len(link.kinds)
+        if not left:
+            return []
+        growth = replace(most, literals=min(most.literals, left), extra=min(most.extra, free))
+        return self.words.components(steps.bindings[place], link.kinds, growth)
 
     def _telling(self, guards: Sequence[Component], steps: Steps) -> list[Component]:
         """Conditions that hold of true examples' steps rather than of false ones', the best first."""
@@ -227,68 +181,6 @@ class ChainSearch:
         order = sorted(range(len(guards)), key=lambda place: -gains[place])
         return [guards[place] for place in order if gains[place] > 0]
 
-    def _links(self, size: int) -> Iterator[Link]:
-        """Links of so many literals."""
-        arity, kinds, answers = self.target[1], self.words.kinds, self.words.answers
-        states: list[tuple[Literals, tuple[str, ...], frozenset[int]]] = [((), kinds, frozenset())]
-        seen = set()
-        for _ in range(size):
-            # What binds no variable is a condition on the step, and no part of the link.
-            states = [
-                ((*literals, atom), made, owed.union(v for v in self.words.inputs(atom) if v >= len(own)))
-                for literals, own, owed in states
-                for atom, made in self.words.literals(own, self.language.variables, owing=bool(answers))
-                if len(made) > len(own)
-            ]
-        for literals, made, owed in states:
-            places = [
-                [v for v, kind in enumerate(made) if kind == own and (place in answers or v not in owed)]
-                for place, own in enumerate(kinds)
-            ]
-            for goal in product(*places):
-                key = canonical((*literals, CodedAtom(-1, tuple(-1 - v for v in goal))), arity, len(made))
-                if goal == tuple(range(arity)) or key in seen or not owed <= set(goal):
-                    continue
-                if not _singles(literals, goal, arity):
-                    seen.add(key)
-                    yield Link(literals, made, goal, owed)
-
-    def _steps(self, link: Link) -> Steps | None:
-        """The steps of a link from all examples; None where few true ones have one, or there are too many."""
-        arity, limits = self.target[1], self.limits
-        numbers: dict[tuple[int, ...], int] = {}
-        starts = np.array(
-            [numbers.setdefault(row, len(numbers)) for row in map(tuple, self.examples.atoms.tolist())]
-        )
-        fresh = np.array(list(numbers), dtype=np.int64).reshape(-1, arity)
-        first, bindings, sources, targets = True, [], [], []
-        while len(fresh):
-            check()
-            at = np.arange(len(numbers) - len(fresh), len(numbers))
-            made = np.concatenate([at[:, None], fresh], axis=1)
-            bound: tuple[int, ...] = (_GOAL, *range(arity))
-            for atom in link.literals:
-                joined = self.words.joins.extend(made, bound, atom, limits.fan_out * len(fresh) + 100)
-                if joined is None:
-                    return None
-                made = joined
-                bound = (*bound, *(v for v in atom.variables if v not in bound))
-            order = [bound.index(v) for v in range(len(link.kinds))]
-            source, made = made[:, 0], made[:, order]
-            led = self.examples.weights[np.isin(starts, source), 0].sum()
-            if first and led < limits.led * self.examples.totals[0]:
-                return None
-            first, before = False, len(numbers)
-            nexts = map(tuple, made[:, link.goal].tolist())
-            targets.append(np.array([numbers.setdefault(row, len(numbers)) for row in nexts], dtype=np.int64))
-            sources.append(source)
-            bindings.append(made)
-            if len(numbers) > limits.goals * len(starts):
-                return None
-            fresh = np.array(list(numbers)[before:], dtype=np.int64).reshape(-1, arity)
-        goals = np.array(list(numbers), dtype=np.int64).reshape(-1, arity)
-        return Steps(goals, starts, *map(np.concatenate, (bindings, sources, targets)))
-
     def _conditions(self, steps: Sequence[Steps]) -> list[Conditions]:
         """Conditions on the goals of the steps of each link, grown for all of them together."""
         if not steps:
@@ -296,51 +188,140 @@ class ChainSearch:
         arity, most = self.target[1], self.limits.conditions
         every, number = np.unique(np.concatenate([one.goals for one in steps]), axis=0, return_inverse=True)
         growth = Growth(min(3, self._most), min(2, self.language.variables - arity))
-        components = self.words.components(every, self.words.kinds, growth)[:most]
+        free = frozenset(self.words.answers)
+        components = self.words.components(every, self.words.kinds, growth, free)[:most]
         parts = np.split(number.ravel(), np.cumsum([len(one.goals) for one in steps])[:-1])
         return [Conditions([replace(c, truth=c.truth[part]) for c in components], arity) for part in parts]
 
-    def _with_guards(
-        self, link: Link, steps: Steps, guards: tuple[Component, ...], conditions: Conditions
-    ) -> list[Found]:
-        """The best programs of a recursive rule; none where a head variable is not in it."""
-        about = {*link.goal, *(v for atom in link.literals for v in atom.variables)}
-        if not about.union(*(guard.variables for guard in guards)) >= set(range(self.target[1])):
+    def _with_guards(self, rule: Guarded, steps: Steps, conditions: Conditions) -> list[Found]:
+        """The best programs of a recursive rule; none where it cannot be run."""
+        if self._body(rule) is None:
             return []
         kept = np.ones(len(steps.source), dtype=np.bool_)
-        for guard in guards:
+        for guard in rule.guards:
             kept &= guard.truth
         pairs = steps.bags(kept, self.limits.pairs)
         if pairs is None:
             return []
-        bags = Bags(*pairs, self.examples.weights)
-        totals, found = self.examples.totals, []
+        bags, found = Bags(*pairs, self.examples.weights), list[Found]()
         for bases in choose_bases(conditions, bags, self.language, self._most, self.m):
-            own = [np.all([part.truth for part in base], axis=0)[steps.starts] for base in bases.bodies]
+            own = [base_truth(base)[steps.starts] for base in bases.bodies]
             if np.any(own, axis=0) @ self.examples.weights[:, 0] >= bases.counts[0]:
                 continue  # recursion derives nothing
-            parts = [part for base in bases.bodies for part in base]
-            literals = len(link.literals) + 1 + sum(len(part.literals) for part in (*parts, *guards))
-            n_rules = 1 + len(bases.bodies)
-            length = float(description_length(bases.counts, totals, literals, n_rules, m=self.m))
-            flawless = bool(bases.counts[0] == totals[0] and not bases.counts[1])
-            found.append(Found(length, bases.bodies, link, guards, flawless, literals))
+            found.append(self._judged((rule,), bases))
         return found
 
+    def _judged(self, rules: tuple[Guarded, ...], bases: BaseCases) -> Found:
+        totals, counts = self.examples.totals, bases.counts
+        parts = [part for base in bases.bodies for part in base]
+        literals = sum(rule.size for rule in rules) + sum(len(part.literals) for part in parts)
+        n_rules = len(rules) + len(bases.bodies)
+        length = float(description_length(counts, totals, literals, n_rules, m=self.m))
+        return Found(length, bases.bodies, rules, bool(counts[0] == totals[0] and not counts[1]), literals)
+
+    def _by_two(self) -> list[Found]:
+        """Programs without a mistake of two recursive rules with conditions on their steps and a base case.
+
+        Without the conditions they cover all true examples, and neither does by itself.
+        """
+        if not self.words.answers:  # then links are very many
+            return []
+        every = [(link, size) for size in self._sizes for link in self.walk.links(size)]
+        both = [(one[1] + two[1], one[0], two[0]) for one, two in combinations(every, 2)]
+        short = sorted((pair for pair in both if pair[0] <= _BOTH), key=lambda pair: pair[0])
+        pairs = ((one, two) for _, one, two in short[: self.limits.tried])
+        starts: list[tuple[int, float, int, tuple[Link, Link], Steps, BaseCases]] = []
+        with limited(time_left().share(_FOR_LINKS)), stage("following chains of goals"):
+            while batch := list(islice(pairs, self.limits.batch)):
+                made = [(links, steps) for links in batch if (steps := self.walk.steps(links)) is not None]
+                made = [(links, steps) for links, steps in made if not self.walk.builds(links, steps)]
+                for (links, steps), conditions in zip(
+                    made, self._conditions([s for _, s in made]), strict=True
+                ):
+                    for bases in self._covering(steps, conditions):
+                        size = sum(len(link.literals) for link in links)
+                        size += sum(len(part.literals) for part in bases.bodies[0])
+                        starts.append((size, bases.counts[1], len(starts), links, steps, bases))
+                starts = sorted(starts, key=lambda one: one[:3])[: _PAIRS * _BASES]
+        found: list[Found] = []
+        least = 0
+        for size, _, _, links, steps, bases in starts:
+            check()
+            if found and size > least:  # it would be longer
+                break
+            found += islice(self._both_guarded(links, steps, bases), 1)
+            least = size
+        return found
+
+    def _covering(self, steps: Steps, conditions: Conditions) -> list[BaseCases]:
+        """Base cases that cover all true examples along all steps, those with the fewest false ones first."""
+        pairs = steps.bags(np.ones(len(steps.source), dtype=np.bool_), self.limits.pairs)
+        if pairs is None:
+            return []
+        bags = Bags(*pairs, self.examples.weights)
+        found = list[BaseCases]()
+        for bases in covering_bases(conditions, bags, self.language, self._most):
+            if len(found) < _BASES and self._needs_both(steps, base_truth(bases.bodies[0])):
+                found.append(bases)
+        return found
+
+    def _needs_both(self, steps: Steps, truth: Bools) -> bool:
+        """Whether without the steps of either link a true example is not derived by a base case, [G]."""
+        for place in range(len(steps.bindings)):
+            kept = np.ones(len(steps.source), dtype=np.bool_)
+            kept[steps.of_link(place)] = False
+            if steps.derived(kept, truth) @ self.examples.weights[:, 0] == self.examples.totals[0]:
+                return False
+        return True
+
+    def _both_guarded(self, links: tuple[Link, Link], steps: Steps, bases: BaseCases) -> Iterator[Found]:
+        """Programs without a mistake, with conditions on the steps of one link or of both, shortest first."""
+        truth = np.any([base_truth(base) for base in bases.bodies], axis=0)
+        weights, totals = self.examples.weights, self.examples.totals
+        choices: list[list[tuple[Guarded, Bools]]] = []
+        for place, link in enumerate(links):
+            part, own = steps.of_link(place), list[tuple[Guarded, Bools]]()
+            for guards in ((), *((guard,) for guard in self._guards(link, steps, place, _FEWER))):
+                rule, kept = Guarded(link, guards), np.ones(len(steps.source), dtype=np.bool_)
+                if guards:
+                    kept[part] = guards[0].truth
+                if self._body(rule) is not None and steps.derived(kept, truth) @ weights[:, 0] == totals[0]:
+                    own.append((rule, kept))
+            choices.append(own[: self.limits.guards])
+        for (one, some), (two, others) in sorted(
+            product(*choices), key=lambda pair: pair[0][0].size + pair[1][0].size
+        ):
+            check()
+            counts = steps.derived(some & others, truth) @ weights
+            if counts[0] == totals[0] and not counts[1]:
+                yield self._judged((one, two), replace(bases, counts=counts))
+
+    def _body(self, rule: Guarded) -> Literals | None:
+        """A recursive rule, in an order in which Prolog can run it; None where there is none.
+
+        None, too, where a variable of the head is not in it.
+        """
+        link = rule.link
+        whole = (*link.literals, *_apart(rule.guards, len(link.kinds)), link.recursive)
+        done, left = self.words.in_order(whole, self.words.given)
+        about = frozenset(v for atom in whole for v in atom.variables)
+        return None if left or not about >= set(range(self.target[1])) else done
+
     def _program(self, found: Found) -> Program:
-        arity, step = self.target[1], len(found.link.kinds)
-        recursive = CodedAtom(-1, tuple(-1 - v for v in found.link.goal))
-        bodies = [_apart(base, arity) for base in found.bases]
-        whole = (*found.link.literals, *_apart(found.guards, step))
-        owing = [bool(found.link.owed & set(atom.variables)) for atom in whole]
-        # What needs the answer comes after the recursive literal, as in Prolog it must.
-        bodies.append((*compress(whole, map(not_, owing)), recursive, *compress(whole, owing)))
+        arity = self.target[1]
+        bodies = [self.words.in_order(_apart(base, arity), self.words.given)[0] for base in found.bases]
+        bodies += [self._body(rule) or () for rule in found.rules]
         head = Atom(self.target[0], tuple(Variable(f"X{place + 1}") for place in range(arity)))
         return Program(tuple(Rule(head, tuple(map(self._literal, body))) for body in bodies))
 
     def _literal(self, atom: CodedAtom) -> Literal:
         name = self.target[0] if atom.relation < 0 else self.words.known.coder.keys[atom.relation][0]
         return Literal(Atom(name, tuple(Variable(f"X{variable_number(term) + 1}") for term in atom.terms)))
+
+
+def base_truth(base: tuple[Component, ...]) -> Bools:
+    """Of which goals a base case is true, [G]."""
+    return np.asarray(np.all([part.truth for part in base], axis=0))
 
 
 def _apart(parts: Sequence[Component], width: int) -> Literals:
@@ -354,11 +335,3 @@ def _apart(parts: Sequence[Component], width: int) -> Literals:
             literals.append(CodedAtom(atom.relation, terms))
         used += len(part.kinds) - width
     return tuple(literals)
-
-
-def _singles(literals: Literals, goal: Sequence[int], arity: int) -> bool:
-    """Whether a variable that the head does not have occurs only once in a link and its goal."""
-    times: dict[int, int] = {}
-    for variable in (*goal, *(v for atom in literals for v in atom.variables)):
-        times[variable] = times.get(variable, 0) + 1
-    return any(count == 1 for variable, count in times.items() if variable >= arity)

@@ -77,7 +77,9 @@ def recursive_program(facts: FactBase, language: Language, plan: Plan) -> Recurs
     tabled = fits_tables(facts, plan.table_cells)
     # In a space that is not laid out, every relation may stand on every choice of variables.
     m = max(2, sum(language.variables**arity for _, arity in language.body_keys(facts)))
-    ranker = _Ranker(judge_over(background_of(facts, key), key, labels, tabled=tabled), m, plan.config)
+    ranker = _Ranker(
+        judge_over(background_of(facts, key), key, labels, tabled=tabled, few=True), m, plan.config
+    )
     found: list[tuple[tuple[bool, float], int, Program]] = []
     with stage("judging programs at their fixpoint"):
         for place, program in enumerate(_chain_programs(facts, language, labels, m, plan.config)):

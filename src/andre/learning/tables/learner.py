@@ -31,7 +31,7 @@ from andre.learning.results import Result
 from andre.learning.tables.classifier import RuleClassifier, Rules, Split, judge_rules, with_evidence
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
-from andre.limits import Deadline, limited, stage, time_left, was_interrupted
+from andre.limits import Deadline, check, limited, stage, time_left, was_interrupted
 from andre.logic import Atom, Program, Rule
 from andre.progress import doing
 from andre.samples import Codes, Encoding, Form, RuleSpace, Sample
@@ -121,8 +121,12 @@ def learn_classifier(
             # What is drawn and how ties end must not hang on the order of rows and columns.
             learner = _Learner.prepared(rows.in_canonical_order(), config, validation)
         crisp = config.rules == "crisp"
-        with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)):
-            runs = learner.run(callbacks, keeper)
+        runs: list[Result] = []
+        # Of a very wide table there may be no runs in their share of the time: then rules grow without.
+        with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)), stage("gradient descent"):
+            learner.run(runs, callbacks, keeper)
+        if crisp and not runs:
+            check()
         interrupted = was_interrupted() or any(run.stopped == "interrupted" for run in runs)
         path = None
         if crisp:
@@ -219,11 +223,13 @@ class _Learner:
         return Labels(self.split.codes, weights, len(self.classes), copies)
 
     def run(
-        self, callbacks: Sequence[Callback], keeper: Callable[[int], ProgressKeeper] | None
-    ) -> list[Result]:
-        """Runs of gradient descent on the coarse atoms, for each class that has a score."""
+        self,
+        results: list[Result],
+        callbacks: Sequence[Callback],
+        keeper: Callable[[int], ProgressKeeper] | None,
+    ) -> None:
+        """Add runs of gradient descent on the coarse atoms, for each class that has a score in turn."""
         chosen, valuations = self._shown()
-        results: list[Result] = []
         for number, place in enumerate(self.scored):
             space = self.encoding.coarse_space(self.heads[place])
             positive = self.labels.classes[chosen] == place
@@ -241,7 +247,6 @@ class _Learner:
                 )
             if results[-1].stopped == "interrupted":
                 break
-        return results
 
     def _thinned(self, sample: Sample) -> Sample:
         """What the runs of one class are shown: with many classes fewer rows, as there are more runs."""

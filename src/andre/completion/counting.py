@@ -1,0 +1,136 @@
+"""How many pairs bodies cover, and how many of these are facts: exact on the starts that are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from andre.arrays import Floats, Ints, among
+from andre.completion.bodies import Body, Covered
+from andre.completion.config import SizeConfig
+from andre.completion.graph import Graph
+from andre.completion.rows import Entries, HeldEntries, RowCover
+from andre.limits import check
+from andre.logic import Rule
+
+#: Starts that bodies are counted on at the least, and those that tell how many pairs they cover.
+_FEWEST, _PROBED = 2_000, 50
+
+
+@dataclass(frozen=True, eq=False)
+class CountedPart:
+    """Bodies that are counted on the same starts."""
+
+    places: Ints  #: of the bodies
+    starts: Ints
+    of: int  #: starts that these stand for
+
+
+def counted_parts(
+    graph: Graph,
+    step: int,
+    bodies: Sequence[Body | Rule],
+    pairs: Mapping[int, Covered],
+    sizes: SizeConfig,
+) -> list[CountedPart]:
+    """All bodies on all starts that have an answer; of many starts, some drawn ones but for constants.
+
+    How many are drawn hangs on how many pairs bodies cover from a few of them.
+    """
+    starts = np.flatnonzero(graph.has_answer(step))
+    drawn, most = np.random.default_rng(step).permutation(starts), min(sizes.starts, len(starts))
+    if most > _FEWEST:
+        probed = np.sort(drawn[:_PROBED])
+        per_start = len(RowCover(graph, bodies, pairs).entries(probed).key) / len(probed)
+        most = min(most, max(_FEWEST, int(sizes.counted / max(1.0, per_start))))
+    if most == len(starts):
+        return [CountedPart(np.arange(len(bodies)), starts, len(starts))]
+    some = np.sort(drawn[:most])
+    constant = np.array([isinstance(body, Body) and body.shape in {"to", "from"} for body in bodies], bool)
+    return [
+        CountedPart(np.flatnonzero(chosen), own, len(starts))
+        for chosen, own in ((constant, starts), (~constant, some))
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class PartCounts:
+    """What was counted of the bodies of one part."""
+
+    places: Ints
+    n_b: Floats
+    n_r: Floats
+    fires: Floats  #: starts from which any pair is covered
+    starts: int  #: looked at
+    of: int  #: that these stand for
+
+
+def count_part(
+    graph: Graph,
+    step: int,
+    bodies: Sequence[Body | Rule],
+    pairs: Mapping[int, Covered],
+    part: CountedPart,
+    sizes: SizeConfig,
+) -> tuple[PartCounts, HeldEntries | None]:
+    """Count the bodies of a part on its starts; what they cover comes with it if that is little."""
+    places = part.places.tolist()
+    given = {new: pairs[old] for new, old in enumerate(places) if old in pairs}
+    counts, held = _count(graph, step, [bodies[place] for place in places], given, part.starts, sizes)
+    return PartCounts(part.places, *counts, len(part.starts), part.of), held
+
+
+def joined_counts(counts: Sequence[PartCounts]) -> list[PartCounts]:
+    """Counts of the same bodies on other starts added up.
+
+    Examples
+    --------
+    >>> one = PartCounts(np.array([0]), np.array([3.0]), np.array([1.0]), np.array([1.0]), 2, 5)
+    >>> (both,) = joined_counts([one, one])
+    >>> both.n_b.tolist(), both.starts, both.of
+    ([6.0], 4, 5)
+    """
+    found: dict[bytes, PartCounts] = {}
+    for one in counts:
+        key = one.places.tobytes()
+        if key in found:
+            before = found[key]
+            sums = (before.n_b + one.n_b, before.n_r + one.n_r, before.fires + one.fires)
+            found[key] = PartCounts(one.places, *sums, before.starts + one.starts, one.of)
+        else:
+            found[key] = one
+    return list(found.values())
+
+
+def _count(
+    graph: Graph,
+    step: int,
+    bodies: Sequence[Body | Rule],
+    pairs: Mapping[int, Covered],
+    starts: Ints,
+    sizes: SizeConfig,
+) -> tuple[tuple[Floats, Floats, Floats], HeldEntries | None]:
+    """Pairs that bodies cover from some starts, facts among these, starts that fire; the entries if few."""
+    n, true, cover = graph.n, graph.keys(step, "train"), RowCover(graph, bodies, pairs)
+    n_b, n_r, fires = (np.zeros(len(bodies)) for _ in range(3))
+    kept: list[Entries] | None = []
+    first, size = 0, 16
+    while first < len(starts):
+        check()
+        some = starts[first : first + size]
+        found = cover.entries(some)
+        n_b += np.bincount(found.body, minlength=len(bodies))
+        right = among(some[found.key // n] * n + found.key % n, true)
+        n_r += np.bincount(found.body[right], minlength=len(bodies))
+        seen = np.zeros((len(some), len(bodies)), dtype=np.bool_)
+        seen[found.key // n, found.body] = True
+        fires += seen.sum(axis=0)
+        if kept is not None:
+            kept.append(replace(found, key=found.key + first * n))
+            kept = None if n_b.sum() > sizes.cells else kept
+        first += len(some)
+        # As many starts at a time as the ones before say there is room for.
+        size = int(max(1, min(4 * size, sizes.block * len(some) / max(1, len(found.key)))))
+    return (n_b, n_r, fires), None if kept is None else HeldEntries(starts, Entries.concat(kept))
