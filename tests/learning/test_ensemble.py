@@ -222,6 +222,9 @@ def test_a_given_program_is_taken_where_it_is_as_good():
     path = learn_weighted_rules(table, quick, Proposals(pool=codes, programs=(codes,)))
     assert path.chosen is path.crisp
     assert (path.rules.codes == codes).all()
+    path = learn_weighted_rules(table, replace(quick, size="best"), Proposals(programs=(codes,)))
+    assert path.crisp is not None
+    assert path.chosen is not path.crisp
     wrong = np.zeros_like(codes)
     wrong[0, -1] = 1
     path = learn_weighted_rules(table, quick, Proposals(programs=(wrong,)))

@@ -221,10 +221,9 @@ class _Learning:
                 if crisp is not None and given is not None:
                     said = validation.scores_of(given, given.penalty)
                     crisp = _validated(crisp, said, validation, least, given=True)
-                    most_above = 0.0 if config.takes_best else crisp.error
-                    sure = (
-                        crisp.excess <= most_above and validation.stability(given, sample, config) >= _STABLE
-                    )
+                    # It was chosen on the rows held out, too, so that it cannot be told to be the best.
+                    sure = not config.takes_best and crisp.within_error
+                    sure = sure and validation.stability(given, sample, config) >= _STABLE
                 if config.takes_best and len(validation.folds) >= _AVERAGED:
                     averaged = self._averaged(validation, sample, least)
             chosen = self._choose(steps, crisp if sure else None, averaged, validated=bool(validation.folds))
