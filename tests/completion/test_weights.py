@@ -92,6 +92,7 @@ def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoo
         bodies=(Body("path", (0,)),) * count,
         n_b=covered.sum(axis=1).astype(float),
         n_r=covered[:, true].sum(axis=1).astype(float),
+        fires=covered.reshape(count, n, n).any(axis=2).sum(axis=1).astype(float),
         keys=np.arange(n * n),
         groundings=csr_matrix(covered),
         answers=np.zeros(n),
