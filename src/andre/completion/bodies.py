@@ -198,7 +198,7 @@ class Walks:
         graph = self._graph
         if three == graph.inverse(two):
             first = graph.steps[two].indptr
-            return (first[constants + 1] - first[constants]).astype(np.float32)
+            return np.asarray(first[constants + 1] - first[constants], dtype=np.float32)
         if (two, three) not in self._turns and len(constants) < self._graph.n // _FEW:
             asked, place = np.unique(constants, return_inverse=True)
             ways = graph.steps[two][asked].multiply(graph.steps[graph.inverse(three)][asked]).sum(axis=1)

@@ -145,8 +145,10 @@ class _Tasks(Iterator[Task]):
         ]
         if any(one is None for one in counts):
             return _without_rules(step)
+        rules: DirectionRules
         rules, _ = in_order_of_confidence(self._graph, step, bodies, joined_counts(counts))
-        (rules,) = yield [(": weights", _weigh, (replace(rules, left_out=left_out),))]
+        (made,) = yield [(": weights", _weigh, (replace(rules, left_out=left_out),))]
+        rules = made
         facts = len(self._graph.pairs(step, "valid"))
         parts = [slice(first, first + size) for first in range(0, facts, size)]
         if not parts:
