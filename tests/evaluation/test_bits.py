@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from andre.evaluation.bits import intersections, packed, transposed, unpacked, weighed_sums
+from andre.evaluation.bits import drawn_sums, intersections, packed, transposed, unpacked, weighed_sums
 
 shapes = st.tuples(st.integers(0, 140), st.integers(1, 140))
 tables = shapes.flatmap(lambda shape: st.integers(0, 2**16).map(lambda seed: _table(shape, seed)))
@@ -58,6 +58,16 @@ def test_weighed_sums_are_a_product(table: np.ndarray, k: int, seed: int, usual:
     shape = (k, len(table))
     weights = np.where(rng.random(shape) < usual, 1.0, rng.integers(0, 1000, shape))
     assert np.array_equal(weighed_sums(weights, table), weights @ table)
+
+
+@given(tables, st.integers(0, 3), st.integers(0, 2**16), st.sampled_from([0.37, 5.2, None]))
+def test_sums_of_drawn_examples_are_a_product(
+    table: np.ndarray, k: int, seed: int, each: float | None
+) -> None:
+    rng = np.random.default_rng(seed)
+    shape = (k, len(table))
+    weights = rng.random(shape) if each is None else each * rng.integers(0, 9, shape)
+    assert np.allclose(drawn_sums(weights, table), weights @ table)
 
 
 @given(hnp.arrays(np.bool_, st.tuples(st.integers(500, 600), st.just(2))))

@@ -170,6 +170,19 @@ def test_a_folder_of_splits(tmp_path: Path) -> None:
     assert (base.notes.duplicates, base.notes.overlaps) == (1, 1)
 
 
+def test_examples_read_in_bulk_are_those_read_one_by_one(tmp_path: Path) -> None:
+    """Blanks, comments, quotes; a term that is not simple; and a line that some files have for a comment."""
+    lines = [
+        "#T1", "pos(f(a, 1)).", "% three", "neg( f('B', -2.5) ) .", "pos(f(g(a), 1)).", "neg(f(c,", "  7)).",
+    ]  # fmt: skip
+    (tmp_path / "exs.pl").write_text("\n".join(lines))
+    facts = read_facts(tmp_path)
+    signs = facts.relations["f", 2].column("negative").tolist()
+    found = {(str(atom), sign) for atom, sign in zip(facts.atoms("f", 2), signs, strict=True)}
+    assert found == {("f(a, 1)", False), ("f('B', -2.5)", True), ("f(g(a), 1)", False), ("f(c, 7)", True)}
+    assert any("#T1" in remark for remark in facts.notes.remarks)
+
+
 def test_a_popper_folder(tmp_path: Path) -> None:
     written(tmp_path, "bk.pl", "succ(0, 1). succ(1, 2).\nless(X, Y) :- succ(X, Y).\n")
     written(tmp_path, "exs.pl", "% examples\npos(even(0)).\npos( even(2) ).\nneg(even(1)).\n")

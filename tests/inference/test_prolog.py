@@ -247,3 +247,34 @@ def test_without_prolog_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyP
 def test_tabling_needs_something_of_everything() -> None:
     with pytest.raises(ConfigError, match="more terms than 0"):
         Tabling(terms=0)
+
+
+@needs_swipl
+@FEW
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=7))
+def test_a_predicate_that_finds_its_inputs_is_asked_for_them(items: list[int]) -> None:
+    """What a list is put together from are its beginnings; of what could be built, one step is."""
+    clauses = ("append_(A, B, C) :- append(A, [B], C).",)
+    bias = Bias(
+        head=(("f", 1),),
+        body=(("append_", 3),),
+        types=(("f", ("list",)), ("append_", ("list", "element", "list"))),
+        directions=(("append_", ("in", "in", "out")),),
+    )
+    made = materialise(with_prolog([f"f({items})", "f([])"], clauses, bias))
+    text = [f"[{','.join(map(str, items[:n]))}]" for n in range(len(items) + 1)]
+    found = rows(made, "append_", 3)
+    assert {(text[n], items[n], text[n + 1]) for n in range(len(items))} <= found
+    longest = max(str(one[2]).count(",") for one in found)
+    assert longest <= len(items)  # one element more than the given list
+
+
+@needs_swipl
+def test_constraints_over_numbers_and_places_in_their_range() -> None:
+    clauses = (
+        ":- use_module(library(clpfd)).",
+        "up(w(X, A), w(X, B)) :- A #< 8, B #= A + 1.",
+    )
+    bias = Bias(head=(("f", 2),), body=(("up", 2),), directions=(("up", ("in", "out")),))
+    made = materialise(with_prolog(["f(w(1,1), w(1,8))"], clauses, bias))
+    assert {(f"w(1,{n})", f"w(1,{n + 1})") for n in range(1, 8)} <= rows(made, "up", 2)

@@ -226,3 +226,36 @@ def test_components_are_true_where_their_literals_are(edges: set[tuple[int, int]
         model = infer(Program((rule,)), facts, engine="clingo").derived
         wanted = {atom.args[0].value for atom in model.atoms("found", 1)}
         assert {facts.constants[place] for place in np.flatnonzero(component.truth)} == wanted
+
+
+def filtered(rng: np.random.Generator) -> tuple[tuple[Items | int, ...], bool]:
+    items = tuple(rng.integers(0, TOP, rng.integers(1, 5)).tolist())
+    right = tuple(item for item in items if item % 2 == 0)
+    kept = rng.random(len(items)) < 0.5
+    other = tuple(item for item, keep in zip(items, kept, strict=True) if keep)
+    given = right if rng.random() < 0.5 else other
+    return (items, given), given == right
+
+
+def test_two_recursive_rules_with_conditions_of_their_own() -> None:
+    """A filter goes on with the first element where it is even, and without it where it is odd."""
+    shown = drawn(filtered, 1, 8)
+    every = [value for part in shown.values() for values in part for value in values]
+    atoms = tabled([value for value in every if isinstance(value, tuple)])
+    atoms += [Atom("odd", (term(one),)) for one in range(1, TOP, 2)]
+    tails = {value[place:] for value in every if isinstance(value, tuple) for place in range(len(value) + 1)}
+    atoms += [Atom("cons", (term(tail[0]), term(tail[1:]), term(tail))) for tail in sorted(tails) if tail]
+    stated = {kind: [Atom("f", tuple(map(term, values))) for values in shown[kind]] for kind in shown}
+    facts = FactBase.from_facts([*atoms, *stated[True]], negatives=stated[False])
+    own = {"odd": ("in",), "cons": ("in", "in", "out"), "f": ("in", "out"), "empty": ("out",)}
+    names = ("head", "tail", "empty", "even", "odd", "cons")
+    facts = replace(facts, bias=Bias(directions=tuple({**WAYS, **own}.items())))
+    kinds = {"odd": ("element",), "cons": ("element", "list", "list"), "f": ("list", "list")}
+    types = tuple({**TYPES, **kinds}.items())
+    language = Language("f/2", 6, relations=names, types=types, negation=False, inequality=False)
+    search = ChainSearch(Vocabulary(facts, language), listed_labels(facts, language), m=60)
+    assert {str(rule.tidy()) for rule in search.programs()[0]} == {
+        "f(X1, X2) :- tail(X1, X3), head(X1, X4), odd(X4), f(X3, X2).",
+        "f(X1, X2) :- head(X1, X3), tail(X1, X4), even(X3), f(X4, X5), cons(X3, X5, X2).",
+        "f(X1, X2) :- empty(X2), empty(X1).",
+    }

@@ -192,3 +192,12 @@ def test_a_bias_switches_it_on(grandparents: FactBase) -> None:
 def test_fewer_than_none_are_refused(grandparents: FactBase) -> None:
     with pytest.raises(ConfigError, match="set invent to 0 or more"):
         Plan.of(grandparents, "grandparent/2", invent=-1)
+
+
+def test_a_chain_after_itself_is_offered_with_the_chain() -> None:
+    atoms = [parse_atom(f"a(n{i}, m{i})") for i in range(9)] + [
+        parse_atom(f"b(m{i}, n{i + 1})") for i in range(9)
+    ]
+    facts = FactBase.from_facts([*atoms, parse_atom("t(n0, n6)")])
+    last = list(Inventor(facts, Language("t/2", recursion=False)).batches())[-1]
+    assert {one.word.name for one in last} >= {"a_then_b", "a_then_b_then_a_then_b"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,9 +12,10 @@ from tests.learning.small_facts import QUICK, base
 import andre
 from andre.census import reach_census
 from andre.errors import DataError
-from andre.facts import FactBase
+from andre.facts import FactBase, read_facts
 from andre.inference import infer
-from andre.learning import Definition, reaching
+from andre.learning import Definition, learn
+from andre.learning.relational import reaching
 from andre.learning.relational.reaching import needs_reach
 from andre.limits import OutOfTimeError
 from andre.logic import Atom, parse_atom, parse_program
@@ -182,3 +184,46 @@ def test_what_was_found_stays_where_a_wider_language_fails(
     (made,) = andre.learn(equal_ends(Random(0)), "h/3", variables=4, recursion=False, invent=0, **QUICK)
     assert asked == [False, True]
     assert not made.flawless
+
+
+ANDERSEN = """
+addr(v2, v1).  addr(v6, v7).  assgn(v3, v2).  assgn(v4, v3).  assgn(v5, v6).  store(v5, v4).  load(v8, v5).
+"""
+
+
+def test_positives_alone_are_told_by_rules_not_restated(tmp_path: Path) -> None:
+    """What pointers point to: rules that read themselves, no list of examples, though none is false."""
+    pairs = ["v2,v1", "v3,v1", "v4,v1", "v6,v7", "v5,v7", "v7,v1", "v8,v1"]
+    (tmp_path / "bk.pl").write_text(ANDERSEN)
+    (tmp_path / "exs.pl").write_text("".join(f"pos(pt({pair})).\n" for pair in pairs))
+    names = ("addr", "assgn", "store", "load")
+    bias = ["enable_recursion.", "head_pred(pt, 2).", *(f"body_pred({name}, 2)." for name in names)]
+    (tmp_path / "bias.pl").write_text("\n".join(bias))
+    (made,) = learn(read_facts(tmp_path))
+    assert made.flawless
+    assert any(rule.is_recursive for rule in made.program)
+    assert all(rule.body for rule in made.program)
+    assert any("no example is stated to be false" in note for note in made.notes)
+
+
+def test_a_chain_of_five_moves_from_one_example(tmp_path: Path) -> None:
+    """Moves there and back lead nowhere new, so that five of them are within reach."""
+    size = 9
+    moves = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
+    lines = [
+        f"{name}(w{x}{y}, w{x + dx}{y + dy})."
+        for name, (dx, dy) in moves.items()
+        for x in range(size)
+        for y in range(size)
+        if 0 <= x + dx < size and 0 <= y + dy < size
+    ]
+    (tmp_path / "bk.pl").write_text("\n".join(lines))
+    (tmp_path / "exs.pl").write_text(
+        "pos(f(w11, w61)). neg(f(w11, w21)). neg(f(w21, w11)). neg(f(w11, w41))."
+    )
+    ways = [f"direction({name}, (in, out))." for name in ("f", *moves)]
+    bias = ["head_pred(f, 2).", *(f"body_pred({name}, 2)." for name in moves), *ways]
+    (tmp_path / "bias.pl").write_text("\n".join(bias))
+    (made,) = learn(read_facts(tmp_path))
+    assert made.flawless
+    assert [literal.atom.predicate for literal in made.program.rules[0].body] == ["right"] * 5

@@ -94,6 +94,11 @@ tests = st.one_of(
         st.sampled_from(["red", "dark red", "it's", "blue"]),
     ),
     st.booleans().map(lambda negated: Literal(Atom("member"), negated)),
+    st.builds(
+        lambda column, negated: Literal(Atom("missing", (Constant(column),)), negated),
+        st.sampled_from(["age", "hair color", "member"]),
+        st.booleans(),
+    ),
 )
 bodies = st.lists(tests, min_size=1, max_size=3).filter(
     lambda body: any(literal.atom.column for literal in body)
@@ -109,6 +114,8 @@ SIGNS = {
 
 
 def holds(literal: Literal, row: dict) -> bool:
+    if literal.atom.gap is not None:
+        return (row[literal.atom.gap] is None) is not literal.negated
     value = row[literal.atom.column or "member"]
     if value is None:
         return False
@@ -120,8 +127,11 @@ def holds(literal: Literal, row: dict) -> bool:
 def facts_of(rows: list[dict]) -> list[Atom]:
     found = []
     for number, row in enumerate(rows):
+        found.append(Atom("row", (Constant(f"r{number}"),)))
         for column, value in row.items():
-            if value is not None:
+            if value is None:
+                found.append(Atom("missing", (Constant(f"r{number}"), Constant(column))))
+            else:
                 text = str(value).lower() if isinstance(value, bool) else value
                 found.append(Atom(column, (Constant(f"r{number}"), Constant(text))))
     return found
@@ -139,7 +149,7 @@ def rows_where(bodies_: list, rows: list[dict]) -> set[str]:
 def prolog_text(bodies_: list, rows: list[dict]) -> str:
     """The rules and the facts of rows; each relation is known by a fact of `none`, which is no row."""
     program = Program(tuple(Rule(Atom("h"), tuple(body)) for body in bodies_))
-    known = [Atom(name, (Constant("none"), Constant(-1000))) for name in values]
+    known = [Atom(name, (Constant("none"), Constant(-1000))) for name in [*values, "missing"]]
     return to_prolog(program) + "".join(f"{fact}.\n" for fact in sorted(map(str, facts_of(rows) + known)))
 
 

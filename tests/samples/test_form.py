@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 from hypothesis import given, settings
@@ -92,3 +92,34 @@ def test_short_bodies_where_safety_does_not_matter() -> None:
 def test_blocks_make_no_difference() -> None:
     form = Form(RuleSpace.from_names(ATOMS, "h(X,Y)"))
     assert np.array_equal(form.short_bodies(block=50), form.short_bodies())
+
+
+WAYS = {"p": ("in", "out"), "q": ("in",), "r": ("in", "out", "out")}
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.sampled_from([a for a in ATOMS if "<" not in a]), min_size=1, max_size=5, unique=True),
+    st.sampled_from([("in", "in"), ("in", "out"), ("out", "out")]),
+    st.data(),
+)
+def test_a_body_can_be_run_where_some_order_of_it_binds_all_inputs(
+    names: list[str], head: tuple[str, str], data: st.DataObject
+) -> None:
+    space = RuleSpace.from_names(names, "h(X,Y)")
+    form = Form(space, directions=(("h", head), *WAYS.items()))
+    signs = data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=space.m, max_size=space.m))
+    codes = np.array([signs], dtype=np.int8)
+    rule = space.rule(codes[0])
+    expected = False
+    for order in permutations(rule.body):
+        bound = {arg for arg, way in zip(rule.head.args, head, strict=True) if way == "in"}
+        good = True
+        for literal in order:
+            atom = literal.atom
+            ways = WAYS.get(atom.predicate, ("in",) * atom.arity)
+            needs = {arg for arg, way in zip(atom.args, ways, strict=True) if way == "in" or literal.negated}
+            good &= needs & set(atom.variables) <= bound
+            bound |= set() if literal.negated else set(atom.variables)
+        expected |= good and set(rule.head.variables) <= bound
+    assert form.can_be_run(codes).tolist() == [expected]

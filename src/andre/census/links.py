@@ -38,6 +38,7 @@ class Slot:
     kind: str  #: the type of what it stands for
     depth: int = 0  #: how many links it is away from the head
     needs: frozenset[int] = frozenset()  #: the numbers of all variables beside the head's that its links bind
+    owed: bool = False  #: whether it is, or is bound by, what directions say the head is to answer
 
     @property
     def variable(self) -> Variable:
@@ -207,6 +208,7 @@ class Grower:
     only_in_head: frozenset[str]  #: types of which no variable is bound anew
     limits: Growth
     score: Callable[[View, tuple[Slot, ...]], float]  #: how promising the tests of new variables are
+    answers: frozenset[int] = frozenset()  #: places of the head that directions say are outputs
     _slots: dict[_LinkName, list[tuple[int, Slot]]] = field(default_factory=dict)
     _n_slots: int = 0
     _n_head: int = 0
@@ -221,7 +223,7 @@ class Grower:
         kinds
             The types of the head's arguments.
         """
-        slots = tuple(Slot(number, kind) for number, kind in enumerate(kinds))
+        slots = tuple(Slot(place, kind, owed=place in self.answers) for place, kind in enumerate(kinds))
         self._n_slots = self._n_head = len(slots)
         root = self._closed(View((), slots, np.arange(len(heads)), heads.astype(np.int64)))
         kept, frontier, seen = {root.signature: root}, [root], {root.signature}
@@ -264,7 +266,7 @@ class Grower:
         """
         for depth in range(1, self.limits.depth + 1):
             free = [link for link in self._links(view) if self._is_free(link) and link.depth == depth]
-            for link in free:
+            for link in sorted(free, key=lambda link: link.slots[link.new[0]].owed):
                 if len(view.slots) + len(link.new) > self.limits.slots:
                     return view
                 grown = self._joined(view, link)
@@ -370,7 +372,7 @@ class Grower:
             numbers = range(self._n_slots, self._n_slots + len(new))
             needs = frozenset[int]().union(numbers, *(slot.needs for slot in chosen))
             self._slots[name] = [
-                (place, Slot(number, self.types[key][place], depth, needs))
+                (place, Slot(number, self.types[key][place], depth, needs, any(slot.owed for slot in chosen)))
                 for place, number in zip(new, numbers, strict=True)
             ]
             self._n_slots += len(new)

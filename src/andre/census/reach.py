@@ -108,9 +108,8 @@ def reach_census(
     examples, types = draw_examples(facts, language, growth.heads, seed, also), language.types_of(facts)
     lookup = Lookup(facts, language.body_keys(facts))
     tests = _Tests(facts, language, lookup, types, examples, cuts or {})
-    grower = Grower(
-        lookup, key, types, language.inputs, frozenset(language.one_of_type), growth, tests.promise
-    )
+    only_in_head = frozenset(language.one_of_type)
+    grower = Grower(lookup, key, types, language.inputs, only_in_head, growth, tests.promise, tests.answers)
     views = grower.grow(examples.heads, types[key])
     table = _Table.of(views, tests, memory_limit)
     head = Atom(key[0], tuple(slot.variable for slot in views[0].slots[: key[1]]))
@@ -157,9 +156,8 @@ class _Table:
     def of(cls, views: Sequence[View], tests: _Tests, memory: int) -> _Table:
         """Evaluate the tests of as many views as fit into the memory allowed."""
         found = {one.atom: one for view in views for one in tests.of_view(view) if tests.is_sayable(one)}
-        owed = tests.owed(views)
         # Of those that say the same, the one that can be run before the answer is known comes first.
-        candidates = sorted(found.values(), key=lambda one: (tests.needs(one, owed), _simplicity(one)))
+        candidates = sorted(found.values(), key=lambda one: (tests.is_owed(one), _simplicity(one)))
         allowed = max(1, memory // 8 // max(1, len(candidates)))
         sizes = np.cumsum([len(view.rows) for view in views])
         views = views[: max(1, int(np.searchsorted(sizes, allowed, "right")))]
@@ -233,19 +231,16 @@ class _Tests:
         arity, equal = self.examples.heads.shape[1], candidate.atom.predicate == "="
         return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables)
 
-    def owed(self, views: Sequence[View]) -> set[int]:
-        """The numbers of the variables that are bound by what directions say the head is to answer."""
+    @property
+    def answers(self) -> frozenset[int]:
+        """The places of the head that directions say are outputs."""
         ways = dict(self.language.directions).get(self._target[0], ())
-        found = {place for place, way in enumerate(ways) if way == "out"}
-        for link in (link for view in views for link in view.links):
-            if any(link.slots[place].number in found for place in link.known):
-                found.update(link.slots[place].number for place in link.new)
-        return found
+        return frozenset(place for place, way in enumerate(ways) if way == "out")
 
-    def needs(self, candidate: Candidate, owed: set[int]) -> bool:
-        """Whether a candidate has an input among some variables."""
+    def is_owed(self, candidate: Candidate) -> bool:
+        """Whether a candidate needs what the head is to answer."""
         inputs = self.language.inputs.get(candidate.atom.predicate, ())
-        return any(candidate.slots[place].number in owed for place in inputs if place < len(candidate.slots))
+        return any(candidate.slots[place].owed for place in inputs if place < len(candidate.slots))
 
     def of_view(self, view: View) -> Iterator[Candidate]:
         """All tests of the variables of a view."""

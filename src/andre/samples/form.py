@@ -87,10 +87,9 @@ class Form:
         for column, atom in enumerate(space.atoms):
             has[column, [place[variable] for variable in atom.variables]] = 1
             own = ways.get(atom.predicate, ())
-            inputs = [arg for arg, way in zip(atom.args, own, strict=False) if way == "in"]
-            if atom.is_builtin and atom.predicate != "=":
-                inputs = list(atom.args)
-            needs[column, [place[arg] for arg in inputs if arg in place]] = 1
+            inputs = {arg for arg, way in zip(atom.args, own, strict=False) if way == "in"}
+            whole = atom.is_builtin and atom.predicate != "="
+            needs[column, [place[v] for v in atom.variables if whole or v in inputs]] = 1
         own = ways.get(space.head.predicate, ())
         free = {arg for arg, way in zip(space.head.args, own, strict=False) if way == "out"}
         given = [v in space.head_variables and v not in free for v in space.variables]

@@ -60,17 +60,37 @@ def choose_definition(
     apart = are_positives_apart(facts, plan, target)
     if plan.unlabelled == "unknown" and _are_positives_alone(facts, target):
         return _by_positives(chooser, pool)
-    described = Choice(chooser.choose(pool)[0], notes=(_CLOSED,) if apart else ())
+    described = Choice(chooser.choose(pool)[0], notes=on_closed_world(facts, plan, target))
     enough = not (apart or selection.noise == 0) if len(described.codes) else selection.strict
     if enough:
         return described
-    if found := replace(chooser, mistakes="refused").consistent(pool):
+    found = replace(chooser, mistakes="refused").consistent(pool)
+    if apart:  # what may be true beside them is told by a program that says less than a list of them
+        most = restating(chooser.judge.totals[0], target)
+        found = [codes for codes in found if np.count_nonzero(codes) + len(codes) < most]
+    if found:
         same = any(np.array_equal(codes, described.codes) for codes in found)
         agreeing = replace(described, codes=found[0], rivals=tuple(found[1:]), agrees=True)
         return described if same else agreeing
     if apart and len((only := _by_positives(chooser, pool)).codes):
         return only
     return replace(described, notes=(*described.notes, *([_NONE_AGREES] if selection.noise == 0 else ())))
+
+
+def on_closed_world(facts: FactBase, plan: Plan, target: Key) -> tuple[str, ...]:
+    """A note, where a folder states no false example and all other atoms were taken to be false."""
+    return (_CLOSED,) if are_positives_apart(facts, plan, target) else ()
+
+
+def restating(positives: float, target: Key) -> int:
+    """The names in a list of so many facts: a program with as many literals and rules says no more.
+
+    Examples
+    --------
+    >>> restating(7.0, ("pt", 2))
+    21
+    """
+    return round(positives) * (1 + target[1])
 
 
 def are_positives_apart(facts: FactBase, plan: Plan, target: Key) -> bool:

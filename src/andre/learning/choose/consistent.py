@@ -66,16 +66,25 @@ def shortest_consistent(
     search = _Search(sample, form, beam)
     with unhurried():
         bodies = _pure(sample, pool[form.admits(pool)], search.mostly[1])
-        rest = search.mostly[0] > 0
-    with stage("growing rules that cover no negative"):
-        for _ in range(max_rules):
-            pure = search.pure(rest)
-            bodies = np.concatenate([bodies, pure])
-            left = rest & ~sample.covers(pure).any(axis=0)
-            if np.array_equal(left, rest) or not left.any():
-                break
-            rest = left
-    return _cover(search, bodies, max_rules)
+    return _cover(search, np.concatenate([bodies, search.grown(max_rules)]), max_rules)
+
+
+def sound_bodies(sample: CrispSample, form: Form, *, max_rules: int, most: int) -> Codes:
+    """Bodies that cover positives and no negative, short ones first, so many at the most, [bodies, m].
+
+    Together they cover all positives, where such are found by growing so many rules one after another.
+
+    Examples
+    --------
+    >>> from andre.samples import Sample
+    >>> rows = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 0, 0]])
+    >>> crisp = CrispSample.of(Sample.from_arrays(rows, [1, 0, 0, 1]))
+    >>> print(crisp.space.program(sound_bodies(crisp, Form(crisp.space), max_rules=2, most=1)))
+    h :- \\+ b3.
+    """
+    bodies = _Search(sample, form, _BEAM).grown(max_rules)
+    first = np.sort(np.unique(bodies, axis=0, return_index=True)[1])
+    return bodies[first[np.argsort(sample.space.sizes(bodies[first]), kind="stable")][:most]]
 
 
 def grown_bodies(sample: CrispSample, form: Form, *, most: int, beam: int = _BEAM) -> Codes:
@@ -153,6 +162,19 @@ class _Search:
             missing = ~np.logical_or.reduce(self.form.space.atoms_of(bodies)[:, list(columns)], axis=1)
             found |= missing[:, None] & np.isin(np.arange(2 * m) % m, columns)
         return found
+
+    def grown(self, max_rules: int) -> Codes:
+        """Bodies that cover no negative, grown for the positives that earlier ones leave, [bodies, m]."""
+        found = [np.zeros((0, self.sample.space.m), dtype=np.int8)]
+        rest = self.mostly[0] > 0
+        with stage("growing rules that cover no negative"):
+            for _ in range(max_rules):
+                found.append(self.pure(rest))
+                left = rest & ~self.sample.covers(found[-1]).any(axis=0)
+                if np.array_equal(left, rest) or not left.any():
+                    break
+                rest = left
+        return np.concatenate(found)
 
     def pure(self, wanted: Bools) -> Codes:
         """Bodies that cover some of the wanted positives, [B], and no negative, [bodies, m]."""

@@ -155,9 +155,10 @@ def learn_weighted_rules(
     of any fold, and their loss, by weights learned without these rows, is not above the least by
     more than that percent.
 
-    Where the best are asked for (`WeighingConfig.size`), the rules of all folds are taken together, each
-    with the mean of its weights: as many of each fold as there may be, and as are within one standard error
-    of the best. On few rows rules vary from fold to fold, and their mean predicts better than any of them.
+    Where the best are asked for (`WeighingConfig.size`), the rules of all folds of a round are taken
+    together, each with the mean of its weights: as many of each fold as there may be, and as are within
+    one standard error of the best. On few rows rules vary from fold to fold, and their mean predicts
+    better than any of them.
 
     Examples
     --------
@@ -225,7 +226,7 @@ class _Learning:
                     sure = (
                         crisp.excess <= most_above and validation.stability(given, sample, config) >= _STABLE
                     )
-                if config.takes_best and len(validation.folds) >= _AVERAGED:
+                if config.takes_best and len(validation.first_round) >= _AVERAGED:
                     averaged = self._averaged(validation, sample, least)
             chosen = self._choose(steps, crisp if sure else None, averaged, validated=bool(validation.folds))
             if sample is not rows and chosen is not averaged:  # rules are of some rows; their weights of all
@@ -319,8 +320,7 @@ def _validated(
     labels = validation.labels
     above = labels.losses(scores) - least
     mean = validation.mean(above)
-    spread = labels.weights**2 / labels.counts  # rows that one stands for share its weight
-    error = float(np.sqrt(spread @ (above - mean) ** 2)) / labels.total
+    error = validation.error(above)
     shares = labels.totals[labels.totals > 0] / labels.total
     unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
     little = _LITTLE * max(0.0, unexplained - validation.mean(least))

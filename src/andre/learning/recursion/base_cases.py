@@ -62,11 +62,11 @@ class Conditions:
         literals = (sizes[bodies] * new).sum(axis=1)
         variables = self.arity + (extra[bodies] * new).sum(axis=1)
         about, needs = about[bodies], needs[bodies]  # [B, conditions, arity]
-        bound = ~needs.any(axis=1)
+        bound: Bools = np.asarray(~needs.any(axis=1))  # [B, arity]
         for _ in range(bodies.shape[1]):  # those whose needs are met bind what they are about
-            met = ~(needs & ~bound[:, None]).any(axis=2)
-            bound |= (about & met[:, :, None]).any(axis=1)
-        safe = about.any(axis=1).all(axis=1) & bound.all(axis=1)
+            met = ~np.any(needs & ~bound[:, None], axis=2)
+            bound = bound | np.any(about & met[:, :, None], axis=1)
+        safe = np.all(np.any(about, axis=1), axis=1) & np.all(bound, axis=1)
         return safe & (literals <= most) & (variables <= language.variables), literals
 
 
@@ -157,7 +157,9 @@ def covering_bases(conditions: Conditions, bags: Bags, language: Language, most:
     counts = covers @ bags.weights  # [B, 2]
     whole = np.flatnonzero(counts[:, 0] == bags.weights[:, 0].sum())
     order = whole[np.lexsort((sizes[whole], counts[whole, 1]))]
-    return [BaseCases(_cases(conditions, every[[place]]), counts[place]) for place in order]
+    different = {frozenset(every[place].tolist()): place for place in order[::-1]}
+    kept = set(different.values())
+    return [BaseCases(_cases(conditions, every[[place]]), counts[place]) for place in order if place in kept]
 
 
 def _cases(conditions: Conditions, bodies: Ints) -> tuple[tuple[Component, ...], ...]:

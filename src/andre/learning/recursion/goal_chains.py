@@ -32,7 +32,7 @@ _FOR_LINKS = 0.5
 
 
 #: Literals of two links together, pairs of them that get conditions, and base cases of each of these.
-_BOTH, _PAIRS, _BASES = 4, 20, 3
+_BOTH, _PAIRS, _BASES = 4, 50, 3
 #: Conditions on the steps of one link, and of each of two.
 _GUARDS = Growth(literals=3, extra=2)
 _FEWER = Growth(literals=2, extra=1, states=300)
@@ -127,7 +127,8 @@ class ChainSearch:
     @property
     def _sizes(self) -> range:
         """The numbers of literals that links have."""
-        return range(1, min(self.limits.links, self._most - 1) + 1)
+        most = self.limits.links + bool(self.words.answers)
+        return range(1, min(most, self._most - 1) + 1)
 
     def _of_size(self, size: int) -> list[_Unguarded]:
         """The best programs whose links have so many literals, without a condition on the step."""
@@ -223,8 +224,12 @@ class ChainSearch:
 
         Without the conditions they cover all true examples, and neither does by itself.
         """
+        if not self.words.answers:  # then links are very many
+            return []
         every = [(link, size) for size in self._sizes for link in self.walk.links(size)]
-        pairs = ((one[0], two[0]) for one, two in combinations(every, 2) if one[1] + two[1] <= _BOTH)
+        both = [(one[1] + two[1], one[0], two[0]) for one, two in combinations(every, 2)]
+        short = sorted((pair for pair in both if pair[0] <= _BOTH), key=lambda pair: pair[0])
+        pairs = ((one, two) for _, one, two in short[: self.limits.tried])
         starts: list[tuple[int, float, int, tuple[Link, Link], Steps, BaseCases]] = []
         with limited(time_left().share(_FOR_LINKS)), stage("following chains of goals"):
             while batch := list(islice(pairs, self.limits.batch)):
@@ -234,13 +239,18 @@ class ChainSearch:
                     made, self._conditions([s for _, s in made]), strict=True
                 ):
                     for bases in self._covering(steps, conditions):
-                        size = sum(len(part.literals) for part in (*links, *bases.bodies[0]))
+                        size = sum(len(link.literals) for link in links)
+                        size += sum(len(part.literals) for part in bases.bodies[0])
                         starts.append((size, bases.counts[1], len(starts), links, steps, bases))
                 starts = sorted(starts, key=lambda one: one[:3])[: _PAIRS * _BASES]
         found: list[Found] = []
-        for *_, links, steps, bases in starts:
+        least = 0
+        for size, _, _, links, steps, bases in starts:
             check()
+            if found and size > least:  # it would be longer
+                break
             found += islice(self._both_guarded(links, steps, bases), 1)
+            least = size
         return found
 
     def _covering(self, steps: Steps, conditions: Conditions) -> list[BaseCases]:

@@ -23,7 +23,8 @@ _GOAL = 1 << 20
 class ChainLimits:
     """How far chains are followed, and how many rules are tried."""
 
-    links: int = 3  #: literals that lead from a goal to the next
+    links: int = 2  #: literals that lead from a goal to the next; one more where the goal has an answer
+    tried: int = 1_000  #: pairs of links that are tried together
     goals: int = 100  #: for each example on average
     pairs: int = 200_000  #: of an example and a goal of its chain
     fan_out: int = 4  #: next goals for each goal, on average

@@ -16,8 +16,13 @@ from andre.evaluation import CrispSample, Judge, Labels, ListedLabels, RuleBase,
 from andre.facts import FactBase, Key
 from andre.inference import TruthTables
 from andre.learning.callbacks import Callback
-from andre.learning.choose.agreement import are_positives_apart, choose_definition
-from andre.learning.choose.consistent import shortest_consistent
+from andre.learning.choose.agreement import (
+    are_positives_apart,
+    choose_definition,
+    on_closed_world,
+    restating,
+)
+from andre.learning.choose.consistent import shortest_consistent, sound_bodies
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.choose.pool import KEPT, RulePool, with_counts
 from andre.learning.choose.rejection import Weighing
@@ -53,6 +58,8 @@ _SHORTEST = 3
 #: Literals of a program without a mistake up to which no runs are asked for a shorter one, and the share of
 #: the time that is left in which one is looked for without them.
 _SEARCHED, _FOR_SEARCH = 6, 0.25
+#: Rules that a program with recursion is put together from.
+_GROWN = 300
 #: What is said of work that the time limit cuts short.
 _WITHOUT_RUNS = "choosing a definition without runs"
 #: How many of the pooled rules are kept in mind to tell why they were left out.
@@ -88,10 +95,15 @@ def learn_definition(
     if choice is None or plan.always_run:
         result, pool = _proposed(task.sample, task.form, task.fixed, plan, callbacks)
         return task.definition(choice or task.chosen(pool.bodies), result, pool)
-    crisp = CrispSample.of(task.sample)
-    with unhurried():
-        result = found_by_search(crisp, choice.codes(task.form.space), plan.config)
-    return task.definition(choice, result, pool_of(crisp, [bodies], task.form).by_length(crisp.totals))
+    return task.settled(choice, bodies)
+
+
+def settled_definition(facts: FactBase, language: Language, census: Census, plan: Plan) -> Definition | None:
+    """A definition without mistakes that search finds without runs; None where it finds none."""
+    task = _Defining(facts, language, census, plan, None)
+    refuse_one_kind(task.labels, task.key)
+    choice, bodies = task.without_runs(None)
+    return None if choice is None or plan.always_run else task.settled(choice, bodies)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +171,8 @@ class _Defining:
         """The program that is given, or a short one without a mistake that search finds; or None.
 
         Searched are all bodies of one and two literals, and longer ones that a beam search grows without
-        recursion; they are given too, [bodies, m].
+        recursion; they are given too, [bodies, m]. Where these do not agree with all examples, a program is
+        grown with recursion.
         """
         space, recursive = self.form.space, self.form.space.recursive
         bodies = np.zeros((0, space.m), dtype=np.int8)
@@ -175,18 +188,49 @@ class _Defining:
             if not (recursive.all() or are_positives_apart(self.facts, self.plan, self.key)):
                 bodies = np.concatenate([self._grown(~recursive), bodies])
         choice: _Choice | None = None
+        if recursive.any() and not recursive.all():
+            with limited(time_left().share(_FOR_SEARCH)), stage(_WITHOUT_RUNS):
+                choice = self._grown_with_recursion()
         if late(_WITHOUT_RUNS):
-            return None, bodies
+            return choice, bodies
         with limited(time_left().share(_FOR_SEARCH)), stage(_WITHOUT_RUNS):
             crisp = CrispSample.of(self.sample)
             found = self._choose(pool_of(crisp, [bodies], self.form).by_length(crisp.totals).bodies)
-            counts = self.judge.judge([tuple(map(self.judge.add, found.rules))]).counts[0]
-            right = found.closed and bool((counts == [self.judge.totals[0], 0]).all())
             literals = sum(len(rule.body) for rule in found.rules)
             # Of recursive rules of more than two literals none was looked at.
+            right = found.closed and self._is_right(found.rules)
             if right and (literals <= _SEARCHED or not recursive.any()):
                 choice = found
         return choice, bodies
+
+    def _is_right(self, rules: tuple[Rule, ...]) -> bool:
+        """Whether rules derive all true examples and no false one at their fixpoint."""
+        counts = self.judge.judge([tuple(map(self.judge.add, rules))]).counts[0]
+        return bool((counts == [self.judge.totals[0], 0]).all())
+
+    def _grown_with_recursion(self) -> _Choice | None:
+        """A program without a mistake whose rules were grown as if the target's facts could be read; or None.
+
+        Such rules derive nothing that is false. It says less than a list of the examples.
+        """
+        judge, most = self.judge, self.plan.config.selection.max_rules
+        bodies = sound_bodies(CrispSample.of(self.sample), self.form, max_rules=most, most=_GROWN)
+        numbers = [judge.add(self.form.space.rule(body)) for body in bodies]
+        sizes, chosen, derived = np.count_nonzero(bodies, axis=1), list[int](), 0.0
+        while derived < judge.totals[0] and len(chosen) < most:
+            programs = [tuple(numbers[place] for place in (*chosen, other)) for other in range(len(bodies))]
+            counts = judge.judge(programs).counts
+            gains = np.where(counts[:, 1] == 0, counts[:, 0] - derived, 0) / (1 + sizes)
+            best = int(np.argmax(gains)) if len(gains) else 0
+            if not len(gains) or not gains[best] > 0:
+                return None
+            chosen.append(best)
+            derived = float(counts[best, 0])
+        literals = int(sizes[chosen].sum())
+        if literals > 2 * _SEARCHED or literals + len(chosen) >= restating(judge.totals[0], self.key):
+            return None
+        notes = on_closed_world(self.facts, self.plan, self.key)
+        return _Choice(self.form.space.program(bodies[chosen]).rules, judge, agrees=True, notes=notes)
 
     def _grown(self, columns: Bools) -> Codes:
         """The bodies of a program of some candidates, [m], that agrees with all examples; none: no bodies."""
@@ -216,6 +260,14 @@ class _Defining:
 
     def _choose(self, pool: Codes) -> _Choice:
         return _choose(self.judge, self.known, pool, self.form, self.plan, self.facts)
+
+    def settled(self, choice: _Choice, bodies: Codes) -> Definition:
+        """The definition by a program that was found without runs, among some bodies, [bodies, m]."""
+        crisp = CrispSample.of(self.sample)
+        with unhurried():
+            result = found_by_search(crisp, choice.codes(self.form.space), self.plan.config)
+            pool = pool_of(crisp, [bodies], self.form).by_length(crisp.totals)
+        return self.definition(choice, result, pool)
 
     def definition(self, choice: _Choice, result: Result, pool: RulePool) -> Definition:
         """The chosen program with the known rules, its counts, and why others were left out."""

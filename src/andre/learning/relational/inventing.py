@@ -92,8 +92,10 @@ def learn_with_inventions(
                 alone = _Offer(facts, language, used)
                 found = alone.learned(learn) if len(used) < len(batch) else tried
                 best = _better(best, alone.defined(found, plan), plan)
-            # What two relations make together could be said by more variables, and pays if read three times.
-            enough = best is not made or not _is_asked(facts, plan)
+            # What two relations make together could be said by more variables, and pays if read three times:
+            # unasked it is tried where nothing else was found.
+            asked = _is_asked(facts, plan) or not len(made.program)
+            enough = not asked or (best is not made and (best.flawless or len(made.program) > 0))
             if enough or late("inventing predicates") or _interrupted(tried):
                 break
     return best

@@ -228,6 +228,9 @@ class Inventor:
         if self._recursive:
             links = [one for one in (*simple, *paired) if one.word.is_link]
             yield from filter(None, [self._new(map(_closed, links))])
+        chains = [one for one in paired if one.word.is_link]
+        if twice := self._new(map(_twice, chains)):
+            yield (*twice, *(one for one in chains if any(one.word.key in more.keys for more in twice)))
 
     def _alternatives(self) -> Iterator[Invention]:
         if self._recursive:
@@ -295,6 +298,12 @@ class Inventor:
 def _closed(link: Invention) -> Invention:
     """The transitive closure of an invented relation, whose rules it has too."""
     made = closure(link.word)
+    return Invention(made.word, Program((*link.rules, *made.rules)))
+
+
+def _twice(link: Invention) -> Invention:
+    """An invented relation after itself, with its rules."""
+    made = chain(link.word, link.word)
     return Invention(made.word, Program((*link.rules, *made.rules)))
 
 

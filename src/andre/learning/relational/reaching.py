@@ -18,9 +18,10 @@ from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
 from andre.facts import PLUS, FactBase, numbers_in, with_sums
 from andre.learning.callbacks import Callback
+from andre.learning.choose.agreement import are_positives_apart
 from andre.learning.plan import Plan
 from andre.learning.recursion.programs import Recursion, recursive_program
-from andre.learning.relational.definitions import learn_definition
+from andre.learning.relational.definitions import learn_definition, settled_definition
 from andre.learning.relational.from_examples import (
     Agreed,
     agreeing_program,
@@ -50,6 +51,8 @@ _MOST_COUNTED = 200_000
 #: The share of the time in which a program is looked for that agrees with all examples, by each of the ways
 #: that are tried before runs are made; and by chains of goals, which find what the others cannot.
 _AGREEING, _CHAINING = 0.4, 0.7
+#: The share of the time that is left in which a wider language is searched, before runs are made.
+_WIDER = 0.25
 #: Numbers of which all sums are looked at.
 _MOST_NUMBERS = 300
 #: How often a program that was learned from drawn head atoms is learned again with what it derives wrongly.
@@ -95,18 +98,18 @@ def learn_from_reach(
             made = found
     if made is not None and facts.bias is None and len(made.program) > 1:  # one rule may say it all
         with stage("a wider language"), suppress(DataError):
-            for known, wider, _ in _wider(facts, language):
+            for known, wider, _ in _wider(facts, language, plan):
                 other = _Reaching(known, wider, plan, callbacks).settled if wider.free_head else None
                 made = other if other is not None and other.length < made.length else made
-    for known, wider, why in _wider(facts, language) if made is None else ():
-        with stage("a wider language"), suppress(DataError):
+    for known, wider, why in _wider(facts, language, plan) if made is None else ():
+        with limited(time_left().share(_WIDER)), stage("a wider language"), suppress(DataError):
             made = _Reaching(known, wider, plan, callbacks).settled
         if made is not None:
             made = replace(made, notes=(*made.notes, *why))
             break
     if made is None:
         made = plain.definition()
-        for known, wider, why in _wider(facts, language):
+        for known, wider, why in _wider(facts, language, plan):
             if made.flawless or made.result.stopped == "interrupted" or late("a wider language"):
                 break
             # Where there is no time, or nothing to say, what was found before stays.
@@ -138,14 +141,20 @@ def _plain(language: Language) -> Language:
     return replace(language, recursion=False)
 
 
-def _wider(facts: FactBase, language: Language) -> Iterator[tuple[FactBase, Language, tuple[str, ...]]]:
+def _wider(
+    facts: FactBase, language: Language, plan: Plan
+) -> Iterator[tuple[FactBase, Language, tuple[str, ...]]]:
     """What to try where all definitions in a language make mistakes: facts, a language, notes on both."""
     plain = _plain(language)
     if _may_add(facts, language):
         yield _with_sums(facts, language), plain, ()
     if not language.free_head and facts.relations[language.key(facts)].negative is not None:
         yield facts, replace(plain, free_head=True), ()
-    if facts.bias is not None and not language.cuts:
+    if (
+        facts.bias is not None
+        and not language.cuts
+        and not are_positives_apart(facts, plan, language.key(facts))
+    ):
         beyond = "constants and cuts of numbers stand in it that the bias does not name"
         yield facts, replace(plain, cuts=True, constants=None), (beyond,)
 
@@ -258,15 +267,23 @@ class _Reaching:
         return counted, given
 
     def _counted(self) -> Definition | None:
-        """A definition with one variable more than its head, where all groundings can be counted."""
+        """A definition with one variable more than its head, or two, where all groundings can be counted."""
         facts, language = self.facts, self.language
         arity = language.key(facts)[1]
-        fewer = replace(language, variables=min(language.variables, arity + 1))
         widest = max(arity for _, arity in language.body_keys(facts))
-        if widest > _COUNTED_ARITY or len(facts.constants) ** fewer.variables > _MOST_COUNTED:
+        taken: list[tuple[Language, Census]] = []
+        for more in (1, 2):
+            fewer = replace(language, variables=min(language.variables, arity + more))
+            if widest > _COUNTED_ARITY or len(facts.constants) ** fewer.variables > _MOST_COUNTED:
+                break
+            census = take_census(facts, fewer, memory_limit=self.plan.memory_limit).require_both_classes()
+            taken.append((fewer, census))
+            made = settled_definition(facts, fewer, census, self.plan)
+            if made is not None:
+                return made
+        if not taken:
             return None
-        census = take_census(facts, fewer, memory_limit=self.plan.memory_limit).require_both_classes()
-        return learn_definition(facts, fewer, census, self.plan, self.callbacks)
+        return learn_definition(facts, *taken[0], self.plan, self.callbacks)
 
     def _agreeing(self, *, enough: bool) -> tuple[list[_Stage], Agreed | None, _Stage | None]:
         """The stages that were gone through, and the shortest program that agrees, with its stage.
@@ -293,14 +310,16 @@ class _Reaching:
         """The best definition from any of the stages, of which there are so many at the most; or none."""
         best: Definition | None = None
         for place, one in enumerate(stages):
-            with limited(time_left().share(1 / (most - place))):
+            made: Definition | None = None
+            with limited(time_left().share(1 / (most - place))), stage("following links"):
                 if one.census.space.recursive.any():
                     made = learn_definition(self.facts, self.language, one.census, self.plan, self.callbacks)
                 else:
                     made = self._from_examples(one)
-            if best is None or _rank(made) < _rank(best):
+            if made is not None and (best is None or _rank(made) < _rank(best)):
                 best = made
-            if best.flawless or made.result.stopped == "interrupted" or late("following links"):
+            stopped = made is not None and made.result.stopped == "interrupted"
+            if stopped or late("following links") or (best is not None and best.flawless):
                 break
         return [] if best is None else [best]
 

@@ -45,7 +45,7 @@ _ADJECTIVES = _words(
     "high hot illegal inactive known large left legal less light long low made male more new next odd old "
     "open poor prime red rich right round sad safe same sent short sick similar single slow small smart "
     "sold square strong taught toxic true upright warm weak westbound wet white worse written yellow "
-    "young zero missing"
+    "young zero"
 )
 _ADJECTIVE = re.compile(r".+(?:able|ible|ful|less|ous|ish|ive|ical|ic|ed)\Z")
 _HAVE = frozenset(["has", "have", "had"])
@@ -197,6 +197,8 @@ class _Speaker:
         atom, negated = literal.atom, literal.negated
         if atom.is_builtin:
             return self._comparison(atom, negated)
+        if self.is_row and atom.gap is not None:
+            return f"{atom.gap} is {'not ' * negated}missing"
         if self.is_row and atom.arity == 1:  # a class of a table
             return f"{atom.predicate} is {'not ' * negated}{self._term(atom.args[0], negated)}"
         told = self.phrases.templates(atom.predicate, atom.arity)[negated]
@@ -221,6 +223,9 @@ class _Speaker:
         if sign == "\\=" or (sign == "=" and negated):
             is_equal = sign == "\\=" and negated
             return f"{left} is {'' if is_equal else 'not '}{right}"
+        bound = atom.args[1]
+        if sign != "=" and isinstance(bound, Constant) and not isinstance(bound.value, str):
+            right = _number(bound.value)
         return f"{left} {(_NOT_COMPARED if negated else _COMPARED)[sign]} {right}"
 
     def _term(self, term: Term, negated: bool) -> str:
@@ -230,6 +235,20 @@ class _Speaker:
             return str(term)
         self.known.add(term)
         return f"{'any' if negated else 'some'} {term}"
+
+
+def _number(value: float) -> str:
+    """A number with commas between thousands, from 10,000 on: a smaller one may be a year.
+
+    Examples
+    --------
+    >>> _number(62500), _number(1234567.25), _number(2015)
+    ('62,500', '1,234,567.25', '2015')
+    """
+    whole, point, rest = str(value).partition(".")
+    return (
+        f"{int(whole):,}{point}{rest}" if abs(value) >= 10_000 and whole.lstrip("-").isdigit() else str(value)
+    )
 
 
 def _inequalities(body: Sequence[Literal]) -> tuple[list[str], list[Literal]]:

@@ -19,7 +19,7 @@ _NOTICE = """\
 
 _ROWS = """\
 % Row is a row of the table, and each column a relation of rows and their values, such as age(Row, Age).
-% A value that is unknown is no fact; dates are in seconds since 1970 (UTC).
+% A value that is unknown is no fact, and missing(Row, age) instead; dates are in seconds since 1970 (UTC).
 """
 
 
