@@ -78,6 +78,15 @@ def test_a_rule_says_more_where_it_says_it_of_few():
     assert by["weights"] > 0.9 > by["maximum"]
 
 
+def test_weights_of_shares_do_not_grow_against_those_of_the_best_rules():
+    """A rule that is always right tells true from false by its confidence as by its share."""
+    rows = [f"h(x{i}, y{i})" for i in range(80)] + [f"p(y{i}, x{i})" for i in range(80)]
+    rows += [f"q(x{i}, y{(i * 7 + j) % 80})" for i in range(80) for j in range(5)]
+    config = large(constants=0, chains=0, aggregators=("weights",), sizes=SizeConfig(small=0, table=0))
+    done = complete(FactBase.from_facts(map(parse_atom, rows)), config)
+    assert all(np.abs(weights[-2:]).max() < 10 for weights in done.scorer.weights.values())
+
+
 @settings(max_examples=60, deadline=None)
 @given(small_bases, st.data())
 def test_shared_steps_are_those_that_connect_facts_by_likeness(facts, data):

@@ -92,6 +92,7 @@ def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoo
         bodies=(Body("path", (0,)),) * count,
         n_b=covered.sum(axis=1).astype(float),
         n_r=covered[:, true].sum(axis=1).astype(float),
+        fires=covered.reshape(count, n, n).any(axis=2).sum(axis=1).astype(float),
         keys=np.arange(n * n),
         groundings=csr_matrix(covered),
         answers=np.zeros(n),
@@ -132,7 +133,7 @@ def test_no_fact_speaks_for_itself_while_weights_are_learned(facts, dense):
                 popularity = features.answers[y] - own if dense or fires.any() else 0
                 expected.append((query, own, np.log1p(best / 0.01), np.log1p(popularity)))
     inputs = losses[0].inputs if dense else losses[0].inputs.toarray()
-    found = np.column_stack([losses[0].query, losses[0].true, inputs[:, -2:]])
+    found = np.column_stack([losses[0].query, losses[0].true, inputs[:, -4:-2]])  # before shares
     for column in (2, 3):
         one, two = (
             np.array(sorted(rows[:, [0, 1, column]].tolist())) for rows in (found, np.array(expected))

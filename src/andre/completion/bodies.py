@@ -195,11 +195,15 @@ class Walks:
 
     def _closed(self, two: int, three: int, constants: Ints) -> NDArray[np.float32]:
         """In how many ways two steps lead from each of some constants back to it."""
-        if three == self._graph.inverse(two):
-            first = self._graph.steps[two].indptr
-            return (first[constants + 1] - first[constants]).astype(np.float32)
+        graph = self._graph
+        if three == graph.inverse(two):
+            first = graph.steps[two].indptr
+            return np.asarray(first[constants + 1] - first[constants], dtype=np.float32)
+        if (two, three) not in self._turns and len(constants) < self._graph.n // _FEW:
+            asked, place = np.unique(constants, return_inverse=True)
+            ways = graph.steps[two][asked].multiply(graph.steps[graph.inverse(three)][asked]).sum(axis=1)
+            return np.asarray(ways, dtype=np.float32).ravel()[place]
         if (two, three) not in self._turns:
-            graph = self._graph
             ways = graph.steps[two].multiply(graph.steps[graph.inverse(three)]).sum(axis=1)
             ways = np.asarray(ways, dtype=np.float32).ravel()  # [n]
             turning = np.flatnonzero(ways)

@@ -148,12 +148,13 @@ def _learned(
         bodies, left_out = proposed_bodies(graph, step, plan, given)
         found, held = count_bodies(graph, step, bodies, held_pairs(bodies, given), plan.config.sizes)
         found = replace(found, left_out=left_out)
-    found = weigh(graph, found, plan.config, given, held)
+    features = found.features(graph, plan.config.sizes, held_pairs(found.bodies, given))
+    found = weigh(graph, found, replace(features, held=held), plan.config)
     tried: list[Ranks] = []
     with stage("scoring"):
         check()
-        tried = validate(graph, found, plan.config, given)
-    return calibrate(graph, replace(found, tried=tuple(tried)), plan.config, given)
+        tried = validate(graph, found, features, plan.config)
+    return calibrate(graph, replace(found, tried=tuple(tried)), features, plan.config)
 
 
 def proposed_bodies(
@@ -166,26 +167,15 @@ def proposed_bodies(
 
 
 def weigh(
-    graph: Graph,
-    found: DirectionRules,
-    config: CompletionConfig,
-    given: Sequence[tuple[Body | Rule, Covered]],
-    held: HeldEntries | None = None,
+    graph: Graph, found: DirectionRules, features: RowFeatures, config: CompletionConfig
 ) -> DirectionRules:
-    """Learn the weights of the bodies for each penalty, if any way of scoring has them.
-
-    Parameters
-    ----------
-    held
-        What the bodies cover, where that was kept.
-    """
+    """Learn the weights of the bodies for each penalty, if any way of scoring has them."""
     learned = next((scorer for scorer in ways_of_scoring(config) if scorer.penalty is not None), None)
     if learned is None:
         return found
-    features = found.features(graph, config.sizes, held_pairs(found.bodies, given))
     with stage("weights"):
         check()
-        weights = learn_weights(graph, replace(features, held=held), learned, config, _TOLERANCE)
+        weights = learn_weights(graph, features, learned, config, _TOLERANCE)
         found = replace(found, weights=tuple(weights))
     return found
 
@@ -193,14 +183,13 @@ def weigh(
 def validate(
     graph: Graph,
     found: DirectionRules,
+    features: RowFeatures,
     config: CompletionConfig,
-    given: Sequence[tuple[Body | Rule, Covered]],
     part: slice = slice(None),
 ) -> list[Ranks]:
     """Rank the validation facts of a direction, or a part of them, by every way of scoring."""
     if not len(graph.pairs(found.step, "valid")):
         return []
-    features = found.features(graph, config.sizes, held_pairs(found.bodies, given))
     scorers = with_weights(ways_of_scoring(config), found, config)
     return rank_step(
         graph, found.step, features, scorers, "valid", levels=False, block=config.sizes.block, part=part
@@ -208,16 +197,12 @@ def validate(
 
 
 def calibrate(
-    graph: Graph,
-    found: DirectionRules,
-    config: CompletionConfig,
-    given: Sequence[tuple[Body | Rule, Covered]],
+    graph: Graph, found: DirectionRules, features: RowFeatures, config: CompletionConfig
 ) -> DirectionRules:
     """Count how often candidates of a confidence are validation facts, if there are any."""
     if len(graph.pairs(found.step, "valid")):
         with stage("reliability"):
             check()
-            features = found.features(graph, config.sizes, held_pairs(found.bodies, given))
             found = replace(found, frequencies=_frequencies(graph, features, config.smoothing))
     return found
 

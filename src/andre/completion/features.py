@@ -81,11 +81,12 @@ class Features(ABC):
 
     def expected(self, smoothing: float) -> Floats:
         """How many facts every body is right about from a start that it fires for, one at the most: [K]."""
-        return np.minimum(1.0, smoothed_confidence(self.fires, self.n_r, smoothing))
+        return np.asarray(smoothed_confidence(self.fires, self.n_r, smoothing).clip(max=1.0))
 
     def expected_apart(self, smoothing: float) -> Floats:
         """The same with one fact left out, as that fact must be scored: [K]."""
-        return np.minimum(1.0, smoothed_confidence(self.fires - 1, np.maximum(self.n_r - 1, 0), smoothing))
+        right = np.maximum(self.n_r - 1, 0)
+        return np.asarray(smoothed_confidence(self.fires - 1, right, smoothing).clip(max=1.0))
 
     def evidence(self, graph: Graph) -> list[tuple[Evidence, ...]]:
         """What to say of each body: how often it is right on training facts, where a start has an answer."""

@@ -145,8 +145,10 @@ class _Tasks(Iterator[Task]):
         ]
         if any(one is None for one in counts):
             return _without_rules(step)
+        rules: DirectionRules
         rules, _ = in_order_of_confidence(self._graph, step, bodies, joined_counts(counts))
-        (rules,) = yield [(": weights", _weigh, (replace(rules, left_out=left_out),))]
+        (made,) = yield [(": weights", _weigh, (replace(rules, left_out=left_out),))]
+        rules = made
         facts = len(self._graph.pairs(step, "valid"))
         parts = [slice(first, first + size) for first in range(0, facts, size)]
         if not parts:
@@ -200,7 +202,8 @@ def _weigh(
     """Weights and calibration of counted rules, as far as there is time."""
     config = CompletionPlan.of(graph, config).config
     with _by_one_thread(), limited(time_left()) as watch:
-        rules = calibrate(graph, weigh(graph, rules, config, given), config, given)
+        features = rules.features(graph, config.sizes, held_pairs(rules.bodies, given))
+        rules = calibrate(graph, weigh(graph, rules, features, config), features, config)
     return replace(rules, cut=tuple(watch.cut))
 
 
@@ -210,7 +213,9 @@ def _rank(
     """The ranks of some validation facts by every way of scoring; none where time is up."""
     with _by_one_thread(), stage("scoring"):
         check()
-        return validate(graph, rules, CompletionPlan.of(graph, config).config, given, part)
+        config = CompletionPlan.of(graph, config).config
+        features = rules.features(graph, config.sizes, held_pairs(rules.bodies, given))
+        return validate(graph, rules, features, config, part)
     return None
 
 

@@ -197,7 +197,8 @@ def learn_weights(
     weights, found = start_weights(len(features.bodies)), []
     for penalty in config.penalties:
         # The best rules are as good as free; but where they alone tell true from false there must be an end.
-        price = penalty * np.array([*map(_price, features.bodies), 0.01, 1e-6, 0.01, 1e-3, 1e-3])
+        # Shares say nearly the same there: were they as cheap, both would grow, one against the other.
+        price = penalty * np.array([*map(_price, features.bodies), 0.01, 1e-6, 0.01, 0.1, 0.1])
         weights = fit_weights(loss, price, weights, non_negative=config.non_negative, tolerance=tolerance)
         found.append(weights)
     return found
