@@ -1,7 +1,8 @@
 """No input makes a reader fail with a traceback, and no kill loses what was saved: many minutes.
 
-`ANDRE_FUZZ=1000000 ./dev sweep tests/test_robustness.py` reads a million damaged inputs;
-without it there are 20,000, and in the tests of every day a few of each kind.
+`ANDRE_FUZZ=1000000 TMPDIR=/dev/shm ./dev sweep -n 16 tests/test_robustness.py -k damaged` reads a million
+damaged inputs in 16 processes, and `ANDRE_FUZZ=250000:500000` those of a quarter, for several machines;
+without it there are 20,000, and in the tests of every day a few of each kind. `ANDRE_SEED` draws others.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from andre.logic import read_program
 from andre.runs import load, program_of
 
 
-def fuzz(saved: SavedRuns, count: int, folder: Path, seed: int = 0) -> Counter[str]:
-    """Damage sources of every kind, so many in all, and tell what goes wrong, each fault once."""
+def fuzz(saved: SavedRuns, numbers: range, folder: Path, seed: int = 0) -> Counter[str]:
+    """Damage sources of every kind, one for each number, and tell what goes wrong, each fault once."""
     every = sources({"fit": saved.fit, "learn": saved.learn, "rank": saved.rank})
     faults: Counter[str] = Counter()
-    for number in range(count):
+    for number in numbers:
         rng = Random(f"{seed} {number}")
         source = every[number % len(every)]
         place = folder / "input"
@@ -50,14 +51,33 @@ def say(faults: Counter[str]) -> str:
 
 
 def test_some_damaged_inputs_are_read_or_refused(runs: SavedRuns, tmp_path: Path) -> None:
-    faults = fuzz(runs, 250, tmp_path, seed=1)
+    faults = fuzz(runs, range(250), tmp_path, seed=1)
     assert not faults, say(faults)
 
 
+#: In how many tests the inputs are read, so that as many processes can.
+SHARDS = 16
+
+
+def shard_of(inputs: str, shard: int) -> range:
+    """The numbers of the inputs of one shard; all together have `COUNT` of them, or `FIRST:END`."""
+    first, _, end = inputs.rpartition(":")
+    begin, size = int(first or 0), int(end) - int(first or 0)
+    return range(begin + shard * size // SHARDS, begin + (shard + 1) * size // SHARDS)
+
+
+def test_shards_have_all_inputs_once() -> None:
+    for inputs, wanted in (("100", range(100)), ("7:1000", range(7, 1000)), ("3", range(3))):
+        assert [number for shard in range(SHARDS) for number in shard_of(inputs, shard)] == [*wanted]
+
+
 @pytest.mark.sweep
-def test_damaged_inputs_of_every_kind_are_read_or_refused(runs: SavedRuns, tmp_path: Path) -> None:
-    count, seed = int(os.environ.get("ANDRE_FUZZ", "20000")), int(os.environ.get("ANDRE_SEED", "0"))
-    faults = fuzz(runs, count, tmp_path, seed)
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_damaged_inputs_of_every_kind_are_read_or_refused(
+    shard: int, runs: SavedRuns, tmp_path: Path
+) -> None:
+    numbers = shard_of(os.environ.get("ANDRE_FUZZ", "20000"), shard)
+    faults = fuzz(runs, numbers, tmp_path, int(os.environ.get("ANDRE_SEED", "0")))
     assert not faults, say(faults)
 
 

@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
 
+from andre.errors import AndreError, WorkersLostError
 from andre.limits import Deadline, limited, time_left
 from andre.workers import Task, run_tasks, workers
 
@@ -78,3 +80,25 @@ def _lives(process):
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state not in {"Z", "X"}
+
+
+def test_without_shared_memory_it_is_said_what_to_leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from multiprocessing.context import SpawnContext
+
+    def refused(context: SpawnContext) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(SpawnContext, "SimpleQueue", refused)
+    with pytest.raises(AndreError, match=r"cannot work together here .*: leave out --jobs"), workers(2):
+        pass
+
+
+def test_a_killed_worker_is_a_sentence():
+    class Broken(Executor):
+        def submit(self, fn, /, *args, **kwargs):
+            future = Future()
+            future.set_exception(BrokenProcessPool("terminated abruptly"))
+            return future
+
+    with pytest.raises(WorkersLostError, match="ended without a word"):
+        list(run_tasks(Broken(), None, iter([Task("one", seconds_left)])))

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from andre.completion import Completion, CompletionConfig
 from andre.completion import complete as complete_facts
-from andre.errors import ConfigError, shorten
+from andre.errors import ConfigError, shorten, type_of
 from andre.facts import FactBase, read_examples, read_facts, read_source
 from andre.learning import (
     Callback,
@@ -216,7 +216,7 @@ def complete(facts: Any, config: CompletionConfig | None = None, **options: Any)
     likes(x9, y9)
     """
     if config is not None and not isinstance(config, CompletionConfig):
-        raise ConfigError(f"a {type(config).__name__} is no CompletionConfig: see andre.completion")
+        raise ConfigError(f"{type_of(config)} is no CompletionConfig: see andre.completion")
     return complete_facts(_facts(facts), config, **options)
 
 

@@ -58,3 +58,15 @@ def shorten(text: str, most: int) -> str:
     'a long...'
     """
     return text if len(text) <= most else text[:most] + "..."
+
+
+def type_of(value: object) -> str:
+    """What a value is, with its article, for a sentence about it.
+
+    Examples
+    --------
+    >>> type_of(3), type_of([])
+    ('an int', 'a list')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

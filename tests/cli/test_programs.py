@@ -38,6 +38,14 @@ def test_rescore_counts_on_new_facts(andre):
     assert table.startswith("rule,")
 
 
+def test_rescore_counts_beside_a_relation_of_any_name(andre, tmp_path):
+    facts, rules = tmp_path / "f.pl", tmp_path / "r.pl"
+    rules.write_text("h(X) :- p(X).\n")
+    for name in ("h by rule 0", "other"):
+        facts.write_text(f"'{name}'(b). '{name}'(c). p(a). p(b). h(a).\n")
+        assert "N_b=2, N_r=1" in andre("rescore", rules, facts).out
+
+
 def test_rescore_reads_marked_facts_when_asked(andre):
     Path("graph.nl").write_text("p(a,b).\np(b,c).\nh(a,b).\nh(b,c).#TEST\n")
     source = ("rescore", "old.pl", "graph.nl")

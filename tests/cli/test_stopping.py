@@ -194,6 +194,19 @@ def test_a_log_gets_a_line_about_what_takes_long(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == "andre: reading graph.tsv, 30 of 100 (5 s)\n"
 
 
+def test_a_log_of_hours_has_few_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    began = time.monotonic() - 3600
+    works = [Work("learning", began=began)]
+    display = Display(works)
+    for name in range(20):  # one a minute, each of which takes long
+        works[1:] = [Work(f"stage {name}", began=began), Work(f"stage {name}", began=began)]
+        display._told -= 60
+        display.look()
+    lines = capsys.readouterr().err.splitlines()
+    assert 2 <= len(lines) <= 4
+    assert lines[-1].count("stage") == 1
+
+
 def test_a_terminal_shows_a_line_that_is_gone_afterwards(monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     works: list[Work] = []

@@ -320,6 +320,17 @@ def test_a_probability_of_zero_teaches_nothing():
         assert (Graph.of(zero).part(part) == Graph.of(denied).part(part)).all()
 
 
+def test_candidates_without_a_rule_are_in_the_order_of_their_chances():
+    lives = [Atom("livesIn", (Constant(f"person{n}"), Constant(f"city{n % 6}"))) for n in range(60)]
+    speaks = [Atom("speaks", (Constant(f"person{n}"), Constant(f"lang{n % 6 // 2}"))) for n in range(60)]
+    lies = [Atom("inCountry", (Constant(f"city{n}"), Constant(f"country{n // 2}"))) for n in range(6)]
+    official = [Atom("officialLanguage", (Constant(f"country{n}"), Constant(f"lang{n}"))) for n in range(3)]
+    done = complete(FactBase.from_facts([*lives, *speaks, *lies, *official]))
+    for n in range(6):
+        chances = [answer.chance for answer in done.rank(f"speaks(person{n}, ?)", 80)]
+        assert chances == sorted(chances, reverse=True)
+
+
 @pytest.mark.parametrize("aggregator", ["maximum", "noisy-or", "weights"])
 def test_answers_are_in_the_order_of_their_chances(aggregator):
     rng = np.random.default_rng(1)

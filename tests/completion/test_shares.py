@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from tests.completion.bases import FAST, large, small_bases
 
-from andre.completion import Body, Graph, complete
+from andre.completion import Body, Graph, SizeConfig, complete
 from andre.completion.bodies import _walked, covered_pairs
 from andre.completion.constants import _held_together
 from andre.completion.directions import count_bodies
@@ -72,7 +72,8 @@ def test_a_rule_says_more_where_it_says_it_of_few():
         rows += [f"h(v{i}, u{i}_0)", *(f"{wide}(v{i}, u{i}_{other})" for other in range(10))]
         marks += ["valid" if i % 6 == 0 else "train", *["train"] * 22]
     facts = FactBase.from_facts(map(parse_atom, rows), marks=marks)
-    done = complete(facts, large(constants=0, chains=0, aggregators=("maximum", "weights")))
+    sizes = SizeConfig(small=0, table=0)
+    done = complete(facts, large(constants=0, chains=0, aggregators=("maximum", "weights"), sizes=sizes))
     by = {choice.aggregator: choice.mrr for choice in done.choices}
     assert by["weights"] > 0.9 > by["maximum"]
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.typed import run_line
 
 from andre.cli.app import main as command_line
 from andre.facts import read_facts
@@ -18,6 +19,7 @@ from andre.logic import parse_program
 from andre.runs import load as open_run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+HOME = EXAMPLES.parent
 FAST = ("--set", "restarts=2", "--set", "rounds=1")
 
 
@@ -40,8 +42,43 @@ def load(name, monkeypatch):
     return module
 
 
+def readme(name):
+    return (EXAMPLES / name / "README.md").read_text()
+
+
+def check_files(name, build):
+    """An example has made all that its README lists."""
+    rows = [line.split("|")[1] for line in readme(name).splitlines() if line.startswith("| `")]
+    told = [path for row in rows for path in re.findall(r"`([^`]+)`", row)]
+    assert told
+    assert [path for path in told if not (build / path).exists()] == []
+
+
+def run_typed(name, build, monkeypatch):
+    """Run the commands of an example's README as they stand there, but on another build folder."""
+    text = readme(name)
+    found = re.findall(r"`(andre [^`]+)`", text) + re.findall(r"^    (andre .+)$", text, re.MULTILINE)
+    at = f"examples/{name}/build"
+    return {line: run_line(line.replace(at, str(build)), monkeypatch) for line in found}
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/README.md")))
+def test_the_command_of_a_readme_is_there(name):
+    (line,) = re.findall(r"^    python (.+)$", readme(name), re.MULTILINE)
+    assert (HOME / line).is_file()
+    assert line == f"examples/{name}/run.py"
+
+
 def test_the_family_is_defined_and_the_other_one_too(tmp_path, monkeypatch, capsys):
     load("family", monkeypatch).main(tmp_path, *FAST)
+    check_files("family", tmp_path)
+    (tmp_path / "yours.pl").write_text(
+        "mother(ann, bo). mother(ann, cy). father(bo, di). male(bo). male(cy).\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    (printed,) = run_typed("family", tmp_path, monkeypatch).values()
+    assert "uncle(cy, di)" in printed
+    assert "ancestor(ann, di)" in printed
     theory = open_run(tmp_path / "run")
     assert theory["uncle/2"].program in (
         parse_program("uncle(X,Y) :- male(X), sibling(X,Z), parent(Z,Y)."),
@@ -63,6 +100,7 @@ def test_families_share_no_person(tmp_path, monkeypatch):
 
 def test_faults_are_explained_and_wrong_entries_found(tmp_path, monkeypatch, capsys):
     load("faults", monkeypatch).main(tmp_path, *FAST)
+    check_files("faults", tmp_path)
     found = parse_program("fault :- hot, vibrating. fault :- leaking, \\+ serviced.")
     assert open_run(tmp_path / "run").program == found
     counts = re.search(r"(\d+) entries contradict .*; (\d+) are wrong, (\d+) of", capsys.readouterr().out)
@@ -74,6 +112,9 @@ def test_faults_are_explained_and_wrong_entries_found(tmp_path, monkeypatch, cap
 
 def test_the_graph_is_completed(tmp_path, monkeypatch, capsys):
     load("products", monkeypatch).main(tmp_path, *FAST)
+    check_files("products", tmp_path)
+    (ranked,) = run_typed("products", tmp_path, monkeypatch).values()
+    assert ranked.startswith("  1. made_by(product3, ")
     theory = open_run(tmp_path / "run")
     assert theory.plan.mode == "complete"
     assert len(theory["made_by/2"].program) > 0
@@ -86,6 +127,7 @@ def test_the_graph_is_completed(tmp_path, monkeypatch, capsys):
 
 def test_trains_are_told_apart_by_the_planted_rules(tmp_path, monkeypatch, capsys):
     load("trains", monkeypatch).main(tmp_path)
+    check_files("trains", tmp_path)
     learned = open_run(tmp_path / "run").program
     planted = parse_program(
         "eastbound(X) :- has_car(X,Y), closed(Y), short(Y). "
@@ -93,6 +135,20 @@ def test_trains_are_told_apart_by_the_planted_rules(tmp_path, monkeypatch, capsy
     )
     assert learned == planted
     assert "eastbound/1\t1.0000\t1.0000\t1.0000" in capsys.readouterr().out
+
+
+def test_the_ten_trains_are_learned_as_typed(tmp_path, monkeypatch):
+    monkeypatch.chdir(HOME)
+    (printed,) = run_typed("trains", tmp_path, monkeypatch).values()
+    (shown,) = re.findall(r"^    (eastbound.+)$", readme("trains"), re.MULTILINE)
+    assert shown in printed.splitlines()
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["krk", "molecules", "population"])
+def test_large_examples_make_what_they_say(name, tmp_path, monkeypatch):
+    load(name, monkeypatch).main(tmp_path)
+    check_files(name, tmp_path)
 
 
 def test_positions_are_illegal_by_the_rules_of_chess(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -203,7 +204,7 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
         read_facts(tmp_path, "tsv-splits")
     with pytest.raises(DataError, match="there is no format 'prologue'"):
         read_facts(tmp_path, "prologue")
-    with pytest.raises(DataError, match="cannot be read from a int"):
+    with pytest.raises(DataError, match="cannot be read from an int"):
         read_facts(3)
 
 
@@ -228,6 +229,27 @@ def test_databases_that_are_damaged_or_empty(name: str, tmp_path: Path) -> None:
         file.write_bytes(damaged)
         with pytest.raises(DataError):
             read_facts(path, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (b"town", "a table whose name is not UTF-8"),
+        (b"size", "a column of table 'town' whose name is not UTF-8"),
+        (b"land", "a foreign key to a table whose name is not UTF-8"),
+        (b"code", "a foreign key of a column whose name is not UTF-8"),
+    ],
+)
+def test_names_of_databases_must_be_text(name: bytes, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE town (id INTEGER PRIMARY KEY, size, lies TEXT REFERENCES land(code))"
+        )
+        connection.execute("INSERT INTO town VALUES (1, 2, 'x')")
+    path.write_bytes(path.read_bytes().replace(name, b"a\xff\xfeb"))
+    with pytest.raises(DataError, match=says):
+        read_facts(path)
 
 
 def test_databases_that_have_nothing_to_say(tmp_path: Path) -> None:

@@ -465,6 +465,23 @@ def test_parts_deal_out_every_row_once_and_one_row_is_in_one_part(seed, folds, c
             assert abs(dealt[labels.classes == place].sum() - fair) <= 1 + 1e-9
 
 
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_the_standard_error_is_that_of_rows_whatever_the_rounds(rounds):
+    table, rng = striped(120, 0.3), np.random.default_rng(0)
+    config = WeighingConfig(max_rules=2, rounds=rounds, penalty=1.0, beam=4)
+    validation = Validation.run(Rows(table.bins, table.labels), config, rng)
+    assert validation.rounds == rounds
+    assert len(validation.folds) == rounds * len(validation.first_round) == rounds * 5
+    places = np.concatenate([fold.places for fold in validation.folds])
+    assert (np.bincount(places) == rounds).all()
+    assert (validation.labels.classes == table.labels.classes[places]).all()
+    own = rng.random(120)  # what each row's loss is whenever it is held out
+    assert validation.error(own[places]) == pytest.approx(own.std() / np.sqrt(120))
+    losses = rng.random(120 * rounds)
+    mean = np.bincount(places, losses) / rounds
+    assert validation.error(losses) == pytest.approx(mean.std() / np.sqrt(120))
+
+
 @given(st.data())
 def test_merged_rows_weigh_what_all_of_them_weigh(data):
     table = data.draw(binned_tables(most_rows=40))

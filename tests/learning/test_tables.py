@@ -217,6 +217,7 @@ def test_a_time_limit_that_has_passed_gives_what_there_is():
     model = learn_classifier(rows, ClassifierConfig.of(time_limit=1e-6))
     assert model.stopped == "time"
     assert np.allclose(model.predict_proba(people()).sum(axis=1), 1)
+    assert any("was cut short: allow more time" in remark for remark in remarks(model))
 
 
 def test_tables_of_truth_values_are_such_unless_told_otherwise():

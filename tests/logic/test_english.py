@@ -39,6 +39,12 @@ SAID = {
     "repaid(no) :- missing(income), \\+ missing(age), age > 42.": (
         "repaid is no if income is missing, age is not missing and age is more than 42."
     ),
+    "rich :- income > 62500, \\+ debts > 1200000.5.": (
+        "rich if income is more than 62,500 and debts is at most 1,200,000.5."
+    ),
+    "late(X) :- born(X,Y), Y >= 1998, Y < 1e20.": (
+        "X is a late if X is born to some Y, Y is at least 1998 and Y is less than 1e+20."
+    ),
     "h :- b1, \\+ b3.": "h if b1 and not b3.",
     "flies(X) :- bird(X), \\+ penguin(X).": "X flies if X is a bird and X is not a penguin.",
     "greater(X,Y) :- greater_than(X,Y), married_to(X,Y), \\+ knows(X,Y).": (

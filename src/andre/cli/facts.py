@@ -44,6 +44,7 @@ def facts(
     In a database a table with a key becomes table_column(key, value) for every column.
     """
     from andre.facts import read_source, without_password
+    from andre.logic import quote
 
     base = read_source(source, format, selection=selected(tables, columns, key, join))
     source = without_password(source)
@@ -52,9 +53,13 @@ def facts(
         print_json({"source": source, **summary})
         return
     columns, rows = _fact_columns(summary), [_fact_row(relation) for relation in summary["relations"]]
-    print_table(columns, rows, words=("types", "sample"), title=source, caption=repr(base))
+    if sys.stdout.isatty():  # where the name stands beside it already
+        for row, relation in zip(rows, summary["relations"], strict=True):
+            row["sample"] = row["sample"].removeprefix(quote(relation["name"]))
+    size = f"{len(base):,} facts of {len(base.relations):,} relations about {len(base.constants):,} constants"
+    print_table(columns, rows, words=("types", "sample"), title=source, caption=size)
     if sys.stdout.isatty():
-        sizes = ", ".join(f"{name} ({size})" for name, size in summary["types"].items())
+        sizes = ", ".join(f"{name} ({size:,})" for name, size in summary["types"].items())
         typer.echo(f"types: {sizes}")
     for rule in summary["rules"]:
         typer.echo(f"rule: {rule}" if sys.stdout.isatty() else rule)

@@ -61,7 +61,7 @@ def print_table(
     title: str | None = None,
     caption: str | None = None,
 ) -> None:
-    """Print a table with lines on a terminal, and cells between tabs elsewhere.
+    """Print a table as wide as the terminal, or cells between tabs elsewhere.
 
     Parameters
     ----------
@@ -74,22 +74,29 @@ def print_table(
     title, caption
         What stands above and below, on a terminal.
     """
-    cells = [[str(row[column]) for column in columns] for row in rows]
+    found = [[row[column] for column in columns] for row in rows]
     if not sys.stdout.isatty():
-        for line in (columns, *cells):
-            typer.echo("\t".join(line))
+        for line in (columns, *found):
+            typer.echo("\t".join(map(str, line)))
         return
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title and Text(title), caption=caption and Text(caption))
+    console = Console()
+    table = Table(
+        title=title and Text(title), caption=caption and Text(caption), box=SIMPLE_HEAD, pad_edge=False
+    )
     for place, column in enumerate(columns):
         left = not place or column in words
-        table.add_column(column, justify="left" if left else "right", overflow="fold")
-    for line in cells:
-        table.add_row(*map(Text, line))
-    Console().print(table)
+        # A name is cut in two only where it would leave no room for anything else.
+        widest = max((len(str(line[place])) for line in found), default=0)
+        whole = widest <= console.width // 2 if not place else not left
+        table.add_column(column, justify="left" if left else "right", overflow="fold", no_wrap=whole)
+    for line in found:
+        table.add_row(*(Text(f"{cell:,}" if type(cell) is int else str(cell)) for cell in line))
+    console.print(table)
 
 
 def check_folder(path: Path | None) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Seconds that something must take before a log says so, and those between two lines about the same work.
 _WORTH_TELLING, _BETWEEN_LINES = 2.0, 10.0
+#: Between two lines there is also this part of the time that all has taken.
+_OF_ALL = 0.1
 #: Seconds between two looks at what is under way.
 _PAUSE = 0.2
 #: Seconds after which a terminal shows what is under way.
@@ -64,9 +66,9 @@ class Display:
         if not slow:
             return
         name = "/".join(work.name for work in slow)
-        if name != self._said or now - self._told > _BETWEEN_LINES:
-            if name != self._said and now - self._told < _WORTH_TELLING:
-                return
+        # What has taken minutes is told less often: a log is read from its end.
+        patience = _WORTH_TELLING if name != self._said else _BETWEEN_LINES
+        if now - self._told > max(patience, _OF_ALL * (now - works[0].began)):
             self._said, self._told = name, now
             say(f"{_told(works if works[: len(slow)] == slow else slow)} ({now - works[0].began:,.0f} s)")
 
@@ -118,7 +120,8 @@ def _width() -> int:
 
 
 def _told(works: Sequence[Work]) -> str:
-    """The outermost work and the innermost two."""
+    """The outermost work and the innermost two; what is part of work of the same name is not told apart."""
+    works = [work for place, work in enumerate(works) if not place or works[place - 1].name != work.name]
     shown = works if len(works) <= 3 else (works[0], *works[-2:])
     return ": ".join(map(str, shown))
 

@@ -21,7 +21,7 @@ from andre.completion.packing import LazyFeatures, PackedRules
 from andre.completion.pool import as_rule
 from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_facts
 from andre.completion.transfer import move_rules
-from andre.errors import DataError
+from andre.errors import DataError, type_of
 from andre.evaluation import Negatives, RankReport, Ranks, smoothed_confidence
 from andre.facts import FactBase, in_canonical_order, read_query
 from andre.files import Saveable
@@ -270,7 +270,9 @@ class Completion(Saveable):
         cells = features.cells(np.array([start]))
         confidence = features.confidence(self.scorer.smoothing)
         best = best_confidences(cells.groundings, confidence, 1)[:, 0]
-        chances = in_order(self.reliability.chance(best), scores[cells.candidate])
+        chances = np.zeros(len(scores))  # [n], 0 where no rule fires
+        chances[cells.candidate] = self.reliability.chance(best)
+        chances = in_order(chances, scores)
         at = {int(candidate): cell for cell, candidate in enumerate(cells.candidate.tolist())}
         found = []
         for candidate in order.tolist():
@@ -280,8 +282,8 @@ class Completion(Saveable):
             fired = tuple(self._with_counts(step, features.bodies[place]) for place in surest.tolist())
             end = Constant(self.facts.constants[candidate])
             atom = pattern.substitute(dict.fromkeys(pattern.variables, end))
-            chance = 0.0 if cell is None else float(chances[cell])
-            found.append(RankedAnswer(atom, float(scores[candidate]), chance, fired, int(rank[candidate])))
+            score, chance = float(scores[candidate]), float(chances[candidate])
+            found.append(RankedAnswer(atom, score, chance, fired, int(rank[candidate])))
         return found
 
     def groundings(self, rule: Rule, atom: Atom, limit: int = 3) -> list[tuple[Literal, ...]]:
@@ -345,7 +347,7 @@ class Completion(Saveable):
     def _query(self, pattern: Atom) -> tuple[int, int]:
         """The direction of a query, and the constant that it asks from."""
         if not isinstance(pattern, Atom):
-            raise DataError(f"a {type(pattern).__name__} is no question: give a text such as 'isa(x, ?)'")
+            raise DataError(f"{type_of(pattern)} is no question: give a text such as 'isa(x, ?)'")
         if pattern.predicate not in self.graph.relations or pattern.arity != 2:
             names = ", ".join(self.graph.relations[:8])
             raise DataError(f"{pattern} is of no binary relation of these facts: choose from {names}, ...")

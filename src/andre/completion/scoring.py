@@ -172,7 +172,8 @@ class Fired:
         scale = 1e-3 ** np.arange(self.best.shape[1])
         last[:, 1] = np.log((self.best * scale).sum(axis=1) + 0.01) - np.log(0.01)
         last[:, 2] = np.log1p(self.popularity)
-        last[:, 3:] = np.log(self.shares + _LEAST_SHARE) - np.log(_LEAST_SHARE)
+        # In small bases, where every candidate is scored, validation facts ranked no better with them.
+        last[:, 3:] = 0 if self.dense else np.log(self.shares + _LEAST_SHARE) - np.log(_LEAST_SHARE)
         return last
 
 
@@ -275,7 +276,7 @@ def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> It
         if way not in best:
             confidence = features.confidence(scorer.smoothing)
             best[way] = best_confidences(found.groundings, confidence, scorer.depth)
-        if AGGREGATIONS[scorer.aggregator].learned and way not in shares:
+        if AGGREGATIONS[scorer.aggregator].learned and not dense and way not in shares:
             shares[way] = shares_of(found, features.expected(scorer.smoothing))
         popularity = features.answers[found.candidate]
         fired = Fired(found.groundings, best[way], popularity, shares.get(way, none), dense)

@@ -189,7 +189,8 @@ def learn_weights(
     if not dense and not features.is_ranged:
         # Candidates without a cell score 0, so a fact that no rule fires for must have nothing either.
         popularity *= np.diff(cells.groundings.indptr) > 0
-    shares = shares_of(cells, features.expected(c), (is_true, features.expected_apart(c)))
+    expected = (features.expected(c), (is_true, features.expected_apart(c)))
+    shares = np.zeros((len(is_true), 2)) if dense else shares_of(cells, *expected)
     inputs = Fired(cells.groundings, best, popularity, shares, dense).inputs()
     others = graph.n - np.bincount(cells.query, minlength=len(starts)).astype(float)
     loss = RankingLoss(inputs, cells.query, is_true, others)

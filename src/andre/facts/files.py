@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from andre.errors import DataError
+from andre.errors import DataError, type_of
 from andre.facts.base import FactBase, World
 from andre.facts.formats import FORMATS, format_named, format_of, format_to_write
 from andre.facts.formats.databases.addresses import file_of_address, is_address, open_address
@@ -112,7 +112,7 @@ def _read(source: Any, name: str | None, selection: Selection) -> FactBase:
         return from_triples_factories(source)
     if is_frame(source) or isinstance(source, Mapping):
         return from_frames(source)
-    raise DataError(f"facts cannot be read from a {type(source).__name__}: give a path or a DataFrame")
+    raise DataError(f"facts cannot be read from {type_of(source)}: give a path or a DataFrame")
 
 
 def write_facts(base: FactBase, path: str | Path, format: str | None = None) -> None:

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from andre.errors import ConfigError, DataError, LogicError
+from andre.errors import ConfigError, DataError, LogicError, type_of
 from andre.facts import PLUS, FactBase, Key, with_sums
 from andre.inference.clingo_engine import ClingoEngine
 from andre.inference.coded import CodedProgram, CodedRule, is_variable
@@ -85,7 +85,7 @@ def as_program(program: Program | str) -> Program:
     if isinstance(program, str):
         return parse_program(program)
     if not isinstance(program, Program):
-        raise LogicError(f"a {type(program).__name__} is no program: give a Program, or rules as Prolog text")
+        raise LogicError(f"{type_of(program)} is no program: give a Program, or rules as Prolog text")
     return program
 
 
@@ -144,7 +144,7 @@ def infer(
     """
     program = as_program(program)
     if not isinstance(facts, FactBase):
-        raise DataError(f"a {type(facts).__name__} is no FactBase: give what FactBase.from_facts makes of it")
+        raise DataError(f"{type_of(facts)} is no FactBase: give what FactBase.from_facts makes of it")
     if len(facts.rules) or facts.prolog is not None:
         facts = materialise(facts, engine=engine, memory_limit=memory_limit)
     return _run(program, _with_sums(program, facts), engine, memory_limit)

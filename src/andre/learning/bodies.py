@@ -13,6 +13,8 @@ from andre.samples import Codes
 
 #: Codes that are made at a time where there is a time limit.
 _BLOCK = 1 << 23
+#: Codes of shorter bodies, as many as are held: over thousands of atoms runs come to bodies of hundreds.
+_HELD = 1 << 27
 
 
 def distinct_bodies(subrules: Codes) -> Codes:
@@ -60,14 +62,26 @@ def shorter_bodies(bodies: Codes) -> Codes:
     return shorter
 
 
-def with_shorter(bodies: Codes) -> Codes:
-    """Distinct bodies, and all that have one literal less; where time is short, those of the shortest."""
+def with_shorter(bodies: Codes, held: int = _HELD) -> Codes:
+    """Distinct bodies, and all that have one literal less; where time is short, those of the shortest.
+
+    So too where more than `held` codes would have to be held.
+
+    Examples
+    --------
+    >>> with_shorter(np.array([[1, 1, 0], [1, 1, 1]], dtype=np.int8), held=6)
+    array([[0, 1, 0],
+           [1, 0, 0],
+           [1, 1, 0],
+           [1, 1, 1]], dtype=int8)
+    """
     bodies = distinct_bodies(bodies)
-    if time_left().left == math.inf:
-        return distinct_bodies(np.concatenate([bodies, shorter_bodies(bodies)]))
-    found = [bodies]
     sizes = np.count_nonzero(bodies, axis=1)
     order = np.argsort(sizes, kind="stable")
+    order = order[np.cumsum(sizes[order]) * bodies.shape[1] <= held]
+    if time_left().left == math.inf:
+        return distinct_bodies(np.concatenate([bodies, shorter_bodies(bodies[order])]))
+    found = [bodies]
     # To merge the blocks in the end takes as long again as to make them.
     with limited(time_left().share(0.4)), stage("pooling rules"):
         for begin, end in blocks_of(sizes[order] * bodies.shape[1], _BLOCK):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from andre.errors import LogicError, shorten
+from andre.errors import LogicError, shorten, type_of
 from andre.logic.atom import Atom, Constant, Literal, Term, Variable, fresh_variables
 from andre.logic.grammar import RawAtom, RawClause, RawDirective, RawTerm, ReadError, TermText, read_raw
 from andre.logic.program import Program
@@ -77,7 +77,7 @@ def parse_clauses(text: str, *, source: str = "<text>") -> list[Clause]:
     LogicError
         Naming source and line.
     """
-    text = text.removeprefix("\ufeff")
+    text = _checked(text).removeprefix("\ufeff")
     try:
         if _is_anyburl(text):
             return list(_read_lines(text))
@@ -95,7 +95,7 @@ def parse_rule(text: str, *, source: str = "<text>") -> Rule:
     >>> print(rule, rule.evidence[0])
     h(X, Y) :- b(X, A), c(A, Y). train: N_b=219, N_r=215, N_r/N_b=0.9817
     """
-    if not (_is_anyburl(text) or text.rstrip().endswith(".")):
+    if not (_is_anyburl(_checked(text)) or text.rstrip().endswith(".")):
         text += " ."
     clauses = parse_clauses(text, source=source)
     if len(clauses) != 1:
@@ -117,10 +117,16 @@ def parse_atom(text: str, *, source: str = "<text>") -> Atom:
     Atom(predicate='h', args=(Constant(value='a'), Constant(value='New York')))
     """
     try:
-        raw: RawAtom = read_raw(text, "single")
+        raw: RawAtom = read_raw(_checked(text), "single")
         return next(_name_all([raw]))
     except ReadError as problem:
         raise LogicError(f"{source}: {problem.message}") from None
+
+
+def _checked(text: object) -> str:
+    if not isinstance(text, str):
+        raise LogicError(f"{type_of(text)} is no text: give rules and atoms as Prolog writes them")
+    return text
 
 
 def _is_anyburl(text: str) -> bool:

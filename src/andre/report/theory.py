@@ -286,8 +286,10 @@ def _summary(definition: Definition) -> str:
     return f"{size(definition.program)}, {definition.confusion.told}"
 
 
-def _found_by(rule: Rule, result: Result) -> int:
-    """How many runs have the rule in their own program; comparisons, which are added later, do not count."""
+def _found_by(rule: Rule, result: Result) -> int | None:
+    """How many runs have the rule in their own program, comparisons aside; None where there were none."""
+    if not result.runs:
+        return None
     wanted = _plain(rule)
     return sum(any(_plain(other) == wanted for other in run.program) for run in result.runs)
 

@@ -30,7 +30,9 @@ def classifier_outcome(model: RuleClassifier) -> str:
 def classifier_remarks(model: RuleClassifier) -> list[str]:
     """How the table was read, and why there is no rule."""
     notes = list(model.notes)
-    if not len(model.program):
+    if not len(model.program) and model.cut:
+        notes.append(f"no rule was found before {model.cut[-1]} was cut short: allow more time")
+    elif not len(model.program):
         notes.append(
             "no rule tells the classes apart better than their shares do: give more rows, "
             f"or columns that bear on {model.label}"

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, get_type_hints
 import andre
 from andre.arrays import Ints
 from andre.completion import Completion, CompletionConfig, DirectionRules, Graph, PackedRules
-from andre.errors import CheckpointError
+from andre.errors import CheckpointError, type_of
 from andre.facts import Background, FactBase, Relation, World
 from andre.learning import (
     CrispRules,
@@ -105,7 +105,7 @@ def load(path: Path | str) -> Run:
         If there is no run, or one that is damaged or of another version.
     """
     if not isinstance(path, Path | str):
-        raise CheckpointError(f"a {type(path).__name__} is no path: give the folder that a run was saved in")
+        raise CheckpointError(f"{type_of(path)} is no path: give the folder that a run was saved in")
     folder = IndexedFolder(Path(path))
     index = _index(folder)
     kind = index.get("kind")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from andre.errors import ConfigError
+from andre.learning.ensemble.likelihood import Labels
 from andre.learning.ensemble.model import Objective
 from andre.learning.ensemble.search import SearchConfig
 
@@ -38,7 +39,8 @@ class WeighingConfig:
     beam: int = 12  #: bodies of each length that the search keeps
     folds: int = 5  #: of validation; the larger the table, the fewer of them are used, one at the least
     validated_rows: int = 10_000  #: folds are used until so many rows were learned from
-    rounds: int = 1  #: of folds, dealt anew in each, where the rows of all of them are no more than that
+    rounds: int = 2  #: of folds, dealt anew in each, on a table of few rows, where chance tells most
+    few_rows: int = 500  #: so many at the most are few, of several classes so many over their number
     search_rows: int = 50_000  #: rules are searched for on so many rows at the most,
     search_cells: int = 2_500_000  #: and on so many values of columns; weights are learned on all rows
     objective: Objective = "accuracy"  #: of decisions
@@ -65,9 +67,9 @@ class WeighingConfig:
         """The penalties on squares of weights that are tried while rules are searched for."""
         return _PENALTIES if self.penalty is None else (self.penalty,)
 
-    def rounds_for(self, n_rows: int) -> int:
-        """How often so many rows are dealt out to folds: more than once where they are few."""
-        return int(min(self.rounds, max(1, self.validated_rows // max(1, self.folds * n_rows))))
+    def rounds_for(self, labels: Labels) -> int:
+        """How often rows are dealt out to folds: more than once where they are few."""
+        return self.rounds if len(labels.classes) * labels.n_outputs <= self.few_rows else 1
 
     def search(self, penalty: float, literals: int | None = None) -> SearchConfig:
         """What bodies are looked for: of so many literals at the most, by default of as many as may be."""

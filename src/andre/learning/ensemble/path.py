@@ -320,9 +320,7 @@ def _validated(
     labels = validation.labels
     above = labels.losses(scores) - least
     mean = validation.mean(above)
-    spread = labels.weights**2 / labels.counts  # rows that one stands for share its weight
-    # A row that is held out once a round counts as one: rounds differ little on it.
-    error = float(np.sqrt(validation.rounds * (spread @ (above - mean) ** 2))) / labels.total
+    error = validation.error(above)
     shares = labels.totals[labels.totals > 0] / labels.total
     unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
     little = _LITTLE * max(0.0, unexplained - validation.mean(least))

@@ -68,7 +68,7 @@ class Rows:
         They keep their weights: what a literal must gain is measured against the evidence that there is.
         """
         n = self.bins.n_rows
-        return self if n <= most else self.take(np.sort(rng.choice(n, most, replace=False)))
+        return self if n <= most else self.take(drawn_places(n, most, rng))
 
     def loss(self, rules: RuleSet) -> RuleLoss:
         """The likelihood of the labels under some rules, for any weights."""
@@ -81,3 +81,8 @@ class Rows:
     def scores(self, rules: RuleSet) -> Floats:
         """The scores of these rows, [rows, outputs]."""
         return self.loss(rules).scores(rules.weights)
+
+
+def drawn_places(n: int, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """So many of n places at the most, in their order, drawn at random."""
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))

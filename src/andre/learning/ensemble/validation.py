@@ -8,12 +8,13 @@ from functools import cache, cached_property
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from andre.arrays import Floats
 from andre.learning.ensemble.config import WeighingConfig
 from andre.learning.ensemble.growth import Growing, Growth
 from andre.learning.ensemble.likelihood import Labels
-from andre.learning.ensemble.rule_sets import Rows, RuleSet
+from andre.learning.ensemble.rule_sets import Rows, RuleSet, drawn_places
 from andre.learning.ensemble.search import Body, SearchConfig
 from andre.limits import check, stage
 
@@ -33,6 +34,7 @@ class Fold:
     sets: list[RuleSet]
     train: Rows
     held_out: Rows
+    places: NDArray[np.intp]  #: of the rows held out, among all rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,7 @@ class _Part:
 
     train: Rows
     held_out: Rows
+    places: NDArray[np.intp]  #: of the rows held out, among all rows
     most: int  #: rules of a set
     started: dict[SearchConfig, Growing] = field(default_factory=dict)
 
@@ -48,7 +51,7 @@ class _Part:
         """Rule sets of up to so many rules."""
         if search not in self.started:
             self.started[search] = Growing(self.train, search, self.most)
-        return Fold(self.started[search].upto(size), self.train, self.held_out)
+        return Fold(self.started[search].upto(size), self.train, self.held_out, self.places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +73,13 @@ class Validation:
         parts: list[_Part] = []
         most = config.most_rows(len(rows.bins.columns))
         with stage("validating weighted rules"):
-            for _ in range(config.rounds_for(len(rows.labels.classes))):
+            for _ in range(config.rounds_for(rows.labels)):
                 for held_out in _parts(rows.labels, config, rng):
                     check()
-                    own, other = (rows.part(shares).drawn(most, rng) for shares in (1 - held_out, held_out))
-                    parts.append(_Part(own, other, config.max_rules))
+                    own, other = (rows.part(shares) for shares in (1 - held_out, held_out))
+                    own, chosen = own.drawn(most, rng), drawn_places(other.bins.n_rows, most, rng)
+                    places = np.flatnonzero(held_out)[chosen]
+                    parts.append(_Part(own, other.take(chosen), places, config.max_rules))
         longest = config.max_literals
         if not parts:
             return cls((), config.search(config.penalties[0]))
@@ -94,7 +99,7 @@ class Validation:
         if literals < longest:
             penalty = penalty_for(literals, penalty)
         grown = cls._grown(parts, config.search(penalty, literals), config.max_rules)
-        return replace(grown, rounds=config.rounds_for(len(rows.labels.classes)))
+        return replace(grown, rounds=config.rounds_for(rows.labels))
 
     @classmethod
     def _grown(cls, parts: Sequence[_Part], search: SearchConfig, most: int) -> Validation:
@@ -184,6 +189,15 @@ class Validation:
         known = rules.pairs | Growth(rows, search).looked_for_again(rules).pairs
         found = [len(Growth(fold.train, search).looked_for_again(rules).pairs & known) for fold in self.folds]
         return sum(found) / (len(rules.bodies) * len(found))
+
+    def error(self, losses: Floats) -> float:
+        """The standard error of this mean: over rows, each with the mean of its losses over rounds."""
+        off = self.labels.weights * (losses - self.mean(losses))
+        places = np.concatenate([fold.places for fold in self.folds])
+        row, copies = (np.bincount(places, part) for part in (off, self.labels.counts))
+        # Rows that one stands for share its weight; in each round they are counted again.
+        seen = copies > 0
+        return float(np.sqrt((row[seen] ** 2 / copies[seen]).sum() * self.rounds)) / self.labels.total
 
     def mean(self, losses: Floats) -> float:
         """The weighted mean over the held-out rows."""

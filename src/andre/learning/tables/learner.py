@@ -121,8 +121,12 @@ def learn_classifier(
             # What is drawn and how ties end must not hang on the order of rows and columns.
             learner = _Learner.prepared(rows.in_canonical_order(), config, validation)
         crisp = config.rules == "crisp"
-        with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)):
-            runs = learner.run(callbacks, keeper)
+        runs: list[Result] = []
+        # Of a very wide table there may be no runs in their share of the time: then rules grow without.
+        with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)), stage("gradient descent"):
+            learner.run(runs, callbacks, keeper)
+        if crisp and not runs:
+            check()
         interrupted = was_interrupted() or any(run.stopped == "interrupted" for run in runs)
         path = None
         if crisp:
@@ -219,11 +223,13 @@ class _Learner:
         return Labels(self.split.codes, weights, len(self.classes), copies)
 
     def run(
-        self, callbacks: Sequence[Callback], keeper: Callable[[int], ProgressKeeper] | None
-    ) -> list[Result]:
-        """Runs of gradient descent on the coarse atoms, for each class that has a score."""
+        self,
+        results: list[Result],
+        callbacks: Sequence[Callback],
+        keeper: Callable[[int], ProgressKeeper] | None,
+    ) -> None:
+        """Add runs of gradient descent on the coarse atoms, for each class that has a score in turn."""
         chosen, valuations = self._shown()
-        results: list[Result] = []
         for number, place in enumerate(self.scored):
             space = self.encoding.coarse_space(self.heads[place])
             positive = self.labels.classes[chosen] == place
@@ -235,16 +241,12 @@ class _Learner:
             guide = Guide() if most is None else Guide(Form(space, safe=safe, max_body=most))
             keeps = None if keeper is None else keeper(number)
             shares = len(self.scored) - number
-            # Of a very wide table there may be no runs in their share of the time: then rules grow without.
-            with limited(time_left().share(1 / shares)), stage("gradient descent"):
+            with limited(time_left().share(1 / shares)):
                 results.append(
                     fit(sample, self.config.gradient, callbacks=callbacks, checkpoint=keeps, guide=guide)
                 )
-            if len(results) <= number or results[-1].stopped == "interrupted":
+            if results[-1].stopped == "interrupted":
                 break
-        if self.config.rules == "crisp" and not results:
-            check()
-        return results
 
     def _thinned(self, sample: Sample) -> Sample:
         """What the runs of one class are shown: with many classes fewer rows, as there are more runs."""

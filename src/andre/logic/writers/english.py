@@ -223,6 +223,9 @@ class _Speaker:
         if sign == "\\=" or (sign == "=" and negated):
             is_equal = sign == "\\=" and negated
             return f"{left} is {'' if is_equal else 'not '}{right}"
+        bound = atom.args[1]
+        if sign != "=" and isinstance(bound, Constant) and not isinstance(bound.value, str):
+            right = _number(bound.value)
         return f"{left} {(_NOT_COMPARED if negated else _COMPARED)[sign]} {right}"
 
     def _term(self, term: Term, negated: bool) -> str:
@@ -232,6 +235,20 @@ class _Speaker:
             return str(term)
         self.known.add(term)
         return f"{'any' if negated else 'some'} {term}"
+
+
+def _number(value: float) -> str:
+    """A number with commas between thousands, from 10,000 on: a smaller one may be a year.
+
+    Examples
+    --------
+    >>> _number(62500), _number(1234567.25), _number(2015)
+    ('62,500', '1,234,567.25', '2015')
+    """
+    whole, point, rest = str(value).partition(".")
+    return (
+        f"{int(whole):,}{point}{rest}" if abs(value) >= 10_000 and whole.lstrip("-").isdigit() else str(value)
+    )
 
 
 def _inequalities(body: Sequence[Literal]) -> tuple[list[str], list[Literal]]:

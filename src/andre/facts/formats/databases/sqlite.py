@@ -59,10 +59,13 @@ class SQLiteDatabase:
             "SELECT name, type = 'view' FROM sqlite_master WHERE type IN ('table', 'view') "
             "AND substr(name, 1, 7) != 'sqlite_' ORDER BY name"
         ).fetchall()
-        for name, _ in names:
-            if not isinstance(name, str):
-                raise DataError(f"{self.source} has a table whose name is not UTF-8: rename it")
-        return [self._table(name, bool(is_view)) for name, is_view in names]
+        return [self._table(self._named(name, "a table"), bool(is_view)) for name, is_view in names]
+
+    def _named(self, name: Any, what: str) -> str:
+        """A name as text: SQLite takes one that it does not know for a string."""
+        if not isinstance(name, str):
+            raise DataError(f"{self.source} has {what} whose name is not UTF-8: rename it")
+        return name
 
     def _table(self, name: str, is_view: bool) -> Table:
         import sqlite3  # noqa: PLC0415
@@ -75,8 +78,11 @@ class SQLiteDatabase:
         except sqlite3.Error:
             if not is_view:  # a view may read what is there no more
                 raise
-        columns = tuple(Column(str(column), kind_of(str(kind))) for column, kind, _ in found)
-        key = tuple(str(column) for column, _, place in sorted(found, key=lambda row: row[2]) if place)
+        of_table = f"a column of table {name!r}"
+        columns = tuple(
+            Column(self._named(column, of_table), kind_of(str(kind))) for column, kind, _ in found
+        )
+        key = tuple(column for column, _, place in sorted(found, key=lambda row: row[2]) if place)
         links: dict[int, list[tuple[Any, ...]]] = {}
         for number, *link in self.connection.execute(
             'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq', [name]
@@ -86,7 +92,10 @@ class SQLiteDatabase:
 
     def _foreign_key(self, parts: list[tuple[Any, ...]]) -> ForeignKey:
         """A foreign key of its parts; SQLite takes names in upper or lower case."""
-        table = parts[0][0]
+        table = self._named(parts[0][0], "a foreign key to a table")
+        for _, *ends in parts:
+            for end in ends:
+                self._named("" if end is None else end, "a foreign key of a column")
         same = self.connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)", [table]
         ).fetchone()
