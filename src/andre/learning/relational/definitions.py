@@ -213,7 +213,12 @@ class _Defining:
 
         Such rules derive nothing that is false. It says less than a list of the examples.
         """
-        judge, most = self.judge, self.plan.config.selection.max_rules
+        selection = self.plan.config.selection
+        if selection.strict or selection.criterion != "description":
+            return None
+        # One of its own: which of equally short programs is chosen otherwise must not hang on it.
+        judge = judge_over(self.background, self.key, self.labels, tabled=self.tabled)
+        most = selection.max_rules
         bodies = sound_bodies(CrispSample.of(self.sample), self.form, max_rules=most, most=_GROWN)
         numbers = [judge.add(self.form.space.rule(body)) for body in bodies]
         sizes, chosen, derived = np.count_nonzero(bodies, axis=1), list[int](), 0.0

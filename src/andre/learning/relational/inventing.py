@@ -122,7 +122,7 @@ class _Offer:
         """The language with them, in which a variable may stand in an atom twice, as in a closure."""
         language, words = self.language, [one.word for one in self.inventions]
         if language.relations is not None:
-            named = tuple(key_text(word.key) for word in words)
+            named = tuple(dict.fromkeys(key_text(key) for one in self.inventions for key in one.keys))
             language = replace(language, relations=(*language.relations, *named))
         if not isinstance(language.types, bool) and language.types:
             kinds = tuple((word.name, word.kinds) for word in words)

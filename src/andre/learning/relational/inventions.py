@@ -228,9 +228,7 @@ class Inventor:
         if self._recursive:
             links = [one for one in (*simple, *paired) if one.word.is_link]
             yield from filter(None, [self._new(map(_closed, links))])
-        chains = [one for one in paired if one.word.is_link]
-        if twice := self._new(map(_twice, chains)):
-            yield (*twice, *(one for one in chains if any(one.word.key in more.keys for more in twice)))
+        yield from filter(None, [self._new(_twice(one) for one in paired if one.word.is_link)])
 
     def _alternatives(self) -> Iterator[Invention]:
         if self._recursive:
