@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from andre.errors import DataError
 from andre.facts import FactBase, read_facts, write_facts
 from andre.facts.formats.rdf import _facts, _parsed, _read_triples, _unescaped
+from andre.facts.formats.text import sample
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -111,6 +112,13 @@ def test_turtle_and_xml_are_read_by_rdflib(tmp_path: Path, caplog: pytest.LogCap
 def test_what_is_no_triple_is_named_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message):
         read(text, tmp_path)
+
+
+def test_two_bytes_of_gzip_are_no_gzip(tmp_path: Path) -> None:
+    file = tmp_path / "x.duckdb"
+    start = b"\x1f\x8b\x42\x00\x00\x00\x00\x00DUCK"  # a checksum comes first in a DuckDB file
+    file.write_bytes(start)
+    assert sample(file) == start
 
 
 def test_gzip_is_unpacked_whatever_is_in_it(tmp_path: Path) -> None:

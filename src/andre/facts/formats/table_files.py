@@ -29,6 +29,7 @@ from andre.facts.formats.databases.duckdb import check_parquet, duckdb_connectio
 from andre.facts.formats.databases.schema import identifier
 from andre.facts.formats.databases.tables import DatabaseTable, open_database_table
 from andre.facts.formats.plain_cells import plain_columns
+from andre.facts.formats.text import GZIP
 from andre.facts.tables.cells import MISSING, NO_NUMBER
 from andre.limits import check
 from andre.memory import room
@@ -299,7 +300,7 @@ def open_table(source: str | Path) -> Iterator[TableFile]:
 def _refuse_binary(path: Path, start: bytes) -> None:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path} is encoded as UTF-16: save it as UTF-8")
-    if start.startswith(b"\x1f\x8b"):
+    if start.startswith(GZIP):
         raise DataError(f"{path} is compressed by gzip: unpack it first, or pipe it in through gunzip -c")
     if start.startswith(b"PK\x03\x04"):
         raise DataError(f"{path} is a zip archive or a spreadsheet: save the table as CSV")

@@ -17,6 +17,9 @@ from andre.progress import advance
 
 #: No line of facts is longer than this many bytes.
 MAX_LINE = 1 << 24
+#: How a file that gzip packed begins. The third byte names its one method; the checksum that a DuckDB file
+#: begins with may have the first two.
+GZIP = b"\x1f\x8b\x08"
 
 _BLOCK = 1 << 22
 _FOREIGN = (
@@ -72,7 +75,7 @@ def plain_suffix(path: Path) -> str:
 def _bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read its bytes, unpacked where gzip has packed them."""
     with opening(path), path.open("rb") as file:
-        if not file.peek(2).startswith(b"\x1f\x8b"):
+        if not file.peek(len(GZIP)).startswith(GZIP):
             yield file
             return
         try:

@@ -218,8 +218,9 @@ class _Defining:
             return None
         # One of its own: which of equally short programs is chosen otherwise must not hang on it.
         judge = judge_over(self.background, self.key, self.labels, tabled=self.tabled)
-        most = selection.max_rules
-        bodies = sound_bodies(CrispSample.of(self.sample), self.form, max_rules=most, most=_GROWN)
+        most, crisp = selection.max_rules, CrispSample.of(self.sample)
+        bodies = sound_bodies(crisp, self.form, max_rules=most, most=_GROWN)
+        bodies = bodies[selection.floor().passes(crisp.body_counts(bodies))]
         numbers = [judge.add(self.form.space.rule(body)) for body in bodies]
         sizes, chosen, derived = np.count_nonzero(bodies, axis=1), list[int](), 0.0
         while derived < judge.totals[0] and len(chosen) < most:
