@@ -188,6 +188,8 @@ class _Defining:
             if not (recursive.all() or are_positives_apart(self.facts, self.plan, self.key)):
                 bodies = np.concatenate([self._grown(~recursive), bodies])
         choice: _Choice | None = None
+        if late(_WITHOUT_RUNS):
+            return None, bodies
         if recursive.any() and not recursive.all():
             with limited(time_left().share(_FOR_SEARCH)), stage(_WITHOUT_RUNS):
                 choice = self._grown_with_recursion()
