@@ -32,7 +32,7 @@ from andre.samples import SYNTHETIC_TASKS, Form, Language, Sample
 
 #: Looks at the clock that come after the limit at the most: one or two for each stage, of which none works.
 #: Definitions have the most stages, as programs that agree with all examples are looked for too.
-BEYOND = 75
+BEYOND = 80
 
 QUICK: dict[str, Any] = {"restarts": 2, "rounds": 2, "steps": 12, "check_every": 4}
 
@@ -112,7 +112,8 @@ def test_targets(clock: Clock, name: str) -> None:
         assert made.length <= made.empty_length + 1e-6
         assert (made.reason is None) == (len(made.program) > 0)
         if made is not whole:
-            assert made.result.stopped == "time" or made.program == whole.program
+            # Of programs without a mistake a stage that was cut may have left another one.
+            assert made.result.stopped == "time" or made.flawless or made.program == whole.program
             assert (made.result.stopped == "time") == any("the time limit of" in note for note in made.notes)
             assert all(stage in made.notes[-1] for stage in made.result.cut)
     assert 0 < refused < len(shares(total))
