@@ -19,7 +19,7 @@ from benchmarks.speed import TIMED
 
 _DOCS = Path(__file__).parents[2] / "docs"
 #: Benchmarks that are not on the page yet: each leaves this list when it is measured.
-_TO_MEASURE = {"cluster", "disk", "embeddings", "tables-growth"}
+_TO_MEASURE = {"cluster", "disk", "embeddings"}
 
 
 def test_the_page_has_every_benchmark_with_the_settings_of_the_list():

@@ -109,6 +109,8 @@ def test_molecules_are_held_out_by_the_folds_of_their_authors(tmp_path: Path) ->
         (tmp_path / "188" / f"s{number}.pl").write_text(f"active(d{number}).\n:- active(e{number}).\n")
     for name, text in (
         ("atom_bond", "atm(d1,d1_1,c,22,-0.117)."),
+        ("ind1", "ind1(d1, 1.0)."),
+        ("inda", "inda(d1, 0.0)."),
         ("logp", "logp(d1, 3.4)."),
         ("lumo", "lumo(d1, -1.4)."),
         ("ring_struc", "phenanthrene(d1,<[d1_1],[d1_2]>)."),
@@ -119,7 +121,7 @@ def test_molecules_are_held_out_by_the_folds_of_their_authors(tmp_path: Path) ->
     assert (source.test / "exs.pl").read_text() == "pos(active(d4)).\nneg(active(e4)).\n"
     kept = (source.train / "exs.pl").read_text()
     assert (kept.count("pos("), kept.count("neg("), "d4" in kept) == (9, 9, False)
-    assert len(read_facts(source.train).relations) == 5
+    assert len(read_facts(source.train).relations) == 7
 
 
 def test_turned_labels_are_turned_back() -> None:

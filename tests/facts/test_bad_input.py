@@ -308,6 +308,11 @@ POPPER = {
         "head_pred(f,1).\ntype(f,(Node,)).\n",
         "bias.pl, line 2: type(f,(Node,)). is no setting",
     ),
+    "a denied head of a rule in the bias": (
+        "bias.pl",
+        "head_pred(f,1).\n-body_pred(q,1) :- head_pred(f,1).\n",
+        "bias.pl, line 2: -body_pred(q,1) :- head_pred(f,1). is no setting",
+    ),
     "a head without arity": ("bias.pl", "% the head\nhead_pred(f).\n", "bias.pl, line 2: head_pred(f)."),
     "background": ("bk.pl", "q(a).\nq(a\n", "bk.pl, line 2: "),
 }

@@ -450,3 +450,16 @@ def test_order_of_rows_does_not_matter(tmp_path: Path) -> None:
         connection.close()
         bases.append(read_facts(tmp_path / f"{name}.sqlite"))
     assert bases[0] == bases[1]
+
+
+def test_a_message_of_sqlite_that_is_no_text_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE likes (a, b)")
+    connection.commit()
+    connection.close()
+    data = path.read_bytes()
+    assert data.count(b"CREATE TABLE likes") == 1
+    path.write_bytes(data.replace(b"CREATE TABLE", b"CREATE TABEL").replace(b"likes", b"li\xefes"))
+    with pytest.raises(DataError, match=r"x\.sqlite"):
+        read_facts(path)

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.completion.bases import FAST, family
 
 import andre
 from andre.api import fit, learn
-from andre.completion import Completion, complete
+from andre.completion import Completion, PackedRules, complete
 from andre.errors import AndreWarning, CheckpointError
 from andre.facts import TASKS, FactBase
 from andre.learning import Callback, Config, Result, Theory
@@ -195,6 +196,19 @@ def test_changed_tensors_are_refused(kind: str, folders: dict[str, Path], tmp_pa
     tensors.unlink()
     with pytest.raises(CheckpointError, match="damaged"):
         load(path)
+
+
+def test_rules_that_read_what_the_graph_has_not_are_refused(
+    runs: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = PackedRules.of
+    done = next(run for run in runs.values() if isinstance(run, Completion))
+    monkeypatch.setattr(
+        PackedRules, "of", lambda features: replace(pack(features), codes=pack(features).codes + 40)
+    )
+    save(done, tmp_path / "run")
+    with pytest.raises(CheckpointError, match="its rules read what its graph has not"):
+        load(tmp_path / "run")
 
 
 def test_what_is_no_run_is_said_to_be_none(folders: dict[str, Path], tmp_path: Path) -> None:

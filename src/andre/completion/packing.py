@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Floats
-from andre.completion.bodies import Body, Shape, covered_pairs
+from andre.completion.bodies import ANY, Body, Shape, covered_pairs
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.directions import DirectionRules
 from andre.completion.features import Features, RowFeatures, RuleCover, features_of
@@ -75,6 +75,44 @@ class PackedRules:
             else Body(_SHAPES[shape], tuple(step for step in (first, *rest) if step != _NONE))
             for shape, first, *rest in self.codes.tolist()
         )
+
+    def fits(self, graph: Graph) -> bool:
+        """Whether all shapes, steps, constants and given rules are there, as in what `pack` made.
+
+        Examples
+        --------
+        >>> from andre.logic import parse_atom
+        >>> graph = Graph.of(FactBase.from_facts([parse_atom("p(a, b)")]))
+        >>> bodies = [Body("path", (1, 0)), Body("to", (0, ANY, 1))]
+        >>> kept = PackedRules.pack(bodies, np.ones(2), np.ones(2), 0.0)
+        >>> kept.fits(graph), replace(kept, codes=kept.codes + 1).fits(graph)
+        (True, False)
+        """
+        codes, given = self.codes, len(_SHAPES)
+        if codes.ndim != 2 or codes.shape[1] != 5 or not (len(codes) == len(self.n_b) == len(self.n_r)):
+            return False
+        if len(self.fires) not in (0, len(codes)):
+            return False
+        shape, steps = codes[:, 0], codes[:, 1:]
+        there = steps != _NONE
+        lengths = there.sum(axis=1)
+        is_step = (steps >= 0) & (steps < len(graph.steps))  # [K, 4]
+        constant = steps[:, 1:3]
+        with_constants = is_step[:, 0] & (lengths == 3) & (constant < graph.n).all(axis=1)
+        with_constants &= (constant[:, 1] >= 0) & ((constant[:, 0] >= 0) | (constant[:, 0] == ANY))
+        right = np.select(
+            [shape == _SHAPES.index("path"), shape == _SHAPES.index("both"), shape == given],
+            [
+                lengths >= 1,
+                lengths == 2,
+                (steps[:, 0] >= 0) & (steps[:, 0] < len(self.given)) & (lengths == 1),
+            ],
+            with_constants,
+        )
+        walked = (shape == _SHAPES.index("path")) | (shape == _SHAPES.index("both"))
+        in_a_row = (there[:, :-1] >= there[:, 1:]).all(axis=1)
+        known = (shape >= 0) & (shape <= given)
+        return bool((known & right & in_a_row & (~walked | (is_step | ~there).all(axis=1))).all())
 
     def __len__(self) -> int:
         return len(self.codes)

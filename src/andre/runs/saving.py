@@ -395,7 +395,10 @@ class _Completed:
         facts = FactBase.from_relations(self.constants, self.relations, world=self.world)
         hints = get_type_hints(Completion)
         rest = {name: decode(hints[name], part, {}) for name, part in self.rest.items()}
-        return Completion.restored(facts, self.assumed, self.rules, **rest)
+        found = Completion.restored(facts, self.assumed, self.rules, **rest)
+        if not all(rules.fits(found.graph) for rules in self.rules.values()):
+            raise ValueError("its rules read what its graph has not")
+        return found
 
 
 def _index(folder: IndexedFolder) -> dict[str, Any]:

@@ -190,8 +190,11 @@ def _predicates(path: Path, statement: _Statement) -> tuple[str | None, frozense
         return None, frozenset()
     body = frozenset(name for literal in rules[0].body for name in _names_in(literal))
     head = rules[0].head.atom
-    is_atom = head.ast_type == ast.ASTType.SymbolicAtom
-    return (head.symbol.name if is_atom else None), body
+    if head.ast_type != ast.ASTType.SymbolicAtom:
+        return None, body
+    if head.symbol.ast_type != ast.ASTType.Function:  # -p(x), which clingo reads as "p(x) is denied"
+        raise _no_setting(path, statement.line, statement.text)
+    return head.symbol.name, body
 
 
 def _names_in(node: Any) -> Iterator[str]:

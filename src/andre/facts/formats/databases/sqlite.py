@@ -36,6 +36,8 @@ def sqlite_connection(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
             yield connection
     except sqlite3.Error as error:
         raise DataError(f"{path} cannot be read or written: {error}") from None
+    except UnicodeDecodeError:  # SQLite quotes what it cannot read, and Python decodes its message
+        raise DataError(f"{path} is damaged: its schema is not UTF-8; restore it from a copy") from None
 
 
 def _text(data: bytes) -> str | bytes:
