@@ -84,7 +84,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "ilp-few": Benchmark(
         "∂ILP's twenty tasks from few facts",
         "ilp:bench_few",
-        {"tasks": None, "seeds": 20, "workers": 1},
+        {"tasks": None, "seeds": 20, "workers": 16},
     ),
     "census": Benchmark(
         "The census",
@@ -189,7 +189,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "tables": Benchmark(
         "Tables as people have them",
         "tables:bench_tables",
-        {"tables": None, "learners": None, "seed": 0, "workers": 1, "earlier": None, "done": False},
+        {"tables": None, "learners": None, "seed": 0, "workers": 16, "earlier": None, "done": False},
     ),
     "tables-growth": Benchmark(
         "Tables: growth with rows and columns",
