@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -201,5 +202,13 @@ def _progress(name: str) -> Iterator[Tick]:
         yield lambda done, total: bar.update(line, completed=done, total=total)
 
 
+def _point_to_data() -> None:
+    """Let datasets be found in shared/datasets beside the checkout, where `ANDRE_DATA` says nothing else."""
+    beside = Path(__file__).parents[2] / "shared" / "datasets"
+    if "ANDRE_DATA" not in os.environ and beside.is_dir():
+        os.environ["ANDRE_DATA"] = str(beside)
+
+
 if __name__ == "__main__":
+    _point_to_data()
     sys.exit(main())
