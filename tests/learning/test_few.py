@@ -134,6 +134,18 @@ def test_a_node_next_to_a_red_one() -> None:
     assert found.program == parse_program("adjacent_to_red(X) :- edge(X, Y), colour(Y, red).")
 
 
+def test_a_cut_that_tells_four_of_eight_people_apart_is_given() -> None:
+    ages = {"ann": 81, "bob": 55, "cat": 30, "dan": 4, "eve": 77, "fay": 44, "gus": 61, "hal": 12}
+    facts = base(
+        *(f"old({name}, {age})" for name, age in ages.items()),
+        *(f"senior({name})" for name, age in ages.items() if age >= 55),
+    )
+    (made,) = quick(facts, "senior/1")
+    assert made.program in [parse_program(f"senior(X) :- old(X, Y), Y > {cut}.") for cut in range(44, 55)]
+    assert made.flawless
+    assert made.weak is not None
+
+
 def test_the_example_to_ask_for_tells_programs_that_are_as_short_apart() -> None:
     facts = base("h(a)", "p(a)", "q(a)", "p(c)", "s(b)", "s(c)", negatives=[parse_atom("h(b)")])
     found = only(quick(facts, "h/1", variables=1, inequality=False, negation=False))

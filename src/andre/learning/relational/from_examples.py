@@ -287,6 +287,8 @@ def derived_heads(program: Program, facts: FactBase, language: Language) -> list
 def with_moved_cuts(made: Definition, census: Census, language: Language, plan: Plan) -> Definition:
     """The definition with single edits of its rules over a census that has more cuts of numbers.
 
+    One that agrees with all examples goes on to do so.
+
     Parameters
     ----------
     made
@@ -305,6 +307,8 @@ def with_moved_cuts(made: Definition, census: Census, language: Language, plan: 
             return made
         program, scores = judge(space.program(codes), [("train", crisp)])
         covered = crisp.counts(crisp.predicts(codes)[None])[0]
+    if made.flawless and (covered != [crisp.totals[0], 0.0]).any():  # few clean examples may cost more
+        return made
     result = replace(made.result, space=space, program=program, length=length, scores=scores)
     return replace(
         made,

@@ -92,7 +92,9 @@ def learn_from_reach(
     """
     plain = _Reaching(facts, language, plan, callbacks)
     made = plain.settled
-    if made is None or made.weak is not None:  # a list of the examples agrees with them, too
+    if made is None or (
+        made.weak is not None and len(made.program) > 1
+    ):  # a list of the examples agrees, too
         found = settled_by_sums(facts, language, plan, callbacks)
         if found is not None and (made is None or found.length < made.length):
             made = found
@@ -118,6 +120,17 @@ def learn_from_reach(
                 if _rank(other) < _rank(made):
                     made = replace(other, notes=(*other.notes, *why))
     return _written(made)
+
+
+def settled_by_cuts(
+    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
+) -> Definition | None:
+    """A definition without mistakes by rules that cut numbers, where search alone finds one."""
+    made: Definition | None = None
+    if language.cuts and len(numbers_in(facts)) > 1:
+        with stage("cutting numbers"), suppress(DataError):
+            made = _Reaching(facts, _plain(language), plan, callbacks).settled
+    return None if made is None else _written(made)
 
 
 def settled_by_sums(

@@ -23,7 +23,7 @@ from andre.learning.relational.definitions import learn_definition
 from andre.learning.relational.from_examples import is_trusted, learn_from_examples
 from andre.learning.relational.inventing import learn_with_inventions, should_invent
 from andre.learning.relational.misjudged import misjudged_by
-from andre.learning.relational.reaching import learn_from_reach, needs_reach, settled_by_sums
+from andre.learning.relational.reaching import learn_from_reach, needs_reach, settled_by_cuts, settled_by_sums
 from andre.learning.relational.together import settle_together
 from andre.learning.results import Definition, TargetStore, Theory
 from andre.limits import (
@@ -292,7 +292,7 @@ class _Learner:
             made = plain = self._stages(language)
             further = self._may_go_further(language)
             if further and not made.flawless and not needs_reach(self.facts, language):
-                made = self._by_sums(made, language)
+                made = self._by_numbers(made, language)
             if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
@@ -325,13 +325,14 @@ class _Learner:
             return False
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
-    def _by_sums(self, made: Definition, language: Language) -> Definition:
-        """The definition, or one without mistakes by rules that add numbers."""
+    def _by_numbers(self, made: Definition, language: Language) -> Definition:
+        """The definition, or one without mistakes by rules that cut numbers, or else add them."""
         wider = self._wider(language) if self.plan.widen else language
-        found = settled_by_sums(self.facts, wider, self.plan, self.callbacks)
-        if found is None or not is_trusted(found.length, made.length, made.empty_length):
-            return made
-        return found
+        for settled, within in ((settled_by_cuts, language), (settled_by_sums, wider)):
+            found = settled(self.facts, within, self.plan, self.callbacks)
+            if found is not None and is_trusted(found.length, made.length, made.empty_length):
+                return found
+        return made
 
     def _wider(self, language: Language) -> Language:
         """The language with more variables."""
