@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from andre.errors import DataError
 from andre.facts import FactBase, read_facts
+from andre.facts.formats.databases.duckdb import duckdb_connection
 from andre.logic import Atom, Constant
 
 NAMES = ["m*", "m?", "[mn]", "a=1", "part", "mine"]
@@ -75,3 +77,32 @@ def test_nanoseconds_stay_apart(tmp_path: Path) -> None:
     with duckdb.connect(str(database)) as connection:
         connection.execute(f"CREATE TABLE p AS SELECT * FROM '{path}'")
     assert read_facts(database) == read_facts(path)
+
+
+def test_connections_share_a_database_but_nothing_in_it() -> None:
+    with duckdb_connection(str) as first, duckdb_connection(str) as second:
+        first.execute("CREATE TEMP TABLE t AS SELECT 1")
+        with pytest.raises(duckdb.CatalogException):
+            second.execute("SELECT * FROM t")
+    with pytest.raises(DataError, match="t does not exist"), duckdb_connection(str) as third:
+        third.execute("SELECT * FROM t")
+
+
+def fail_with(fault: type[Exception]) -> None:
+    with duckdb_connection(str) as connection:
+        connection.execute("CREATE TABLE left_over AS SELECT 1")
+        raise fault("over")
+
+
+@pytest.mark.parametrize("fault", [duckdb.FatalException, MemoryError])
+def test_a_database_that_may_be_broken_is_not_used_again(fault: type[Exception]) -> None:
+    with pytest.raises((DataError, MemoryError)):
+        fail_with(fault)
+    with duckdb_connection(str) as connection:
+        assert connection.execute("SHOW TABLES").fetchall() == []
+
+
+def test_a_file_that_memory_does_not_hold_has_a_folder(tmp_path: Path) -> None:
+    with duckdb_connection(str, scratch=tmp_path) as connection:
+        (folder,) = connection.execute("SELECT current_setting('temp_directory')").fetchone() or ("",)
+    assert folder == str(tmp_path)

@@ -118,6 +118,16 @@ def test_any_text_is_a_number_or_not_and_raises_nothing(text):
     assert column.known[0] != is_missing(text)
 
 
+@pytest.mark.parametrize("long", ["{}x", "-{}x", "$ {}x", "({}x)", "1e{}x", "1,{}x"])
+@pytest.mark.parametrize("sign", ["9", " ", "9 ", "1.", "'"])
+def test_a_cell_takes_time_by_its_length(sign, long):
+    """By its square these would take hours."""
+    text = long.format(sign * 300_000)
+    values, _ = read_numbers([text, "1"], np.array([1, 1]))
+    assert math.isnan(values[0])
+    assert values[1] == 1
+
+
 @given(
     st.lists(st.datetimes(datetime(1970, 1, 1), datetime(2068, 12, 31)), min_size=1, max_size=20),
     st.sampled_from(

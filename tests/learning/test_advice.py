@@ -1,11 +1,12 @@
 """Where no rule is found: the nearest rule of the pool is named, and what would have helped is tried."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
-from andre.facts import FactBase
+from andre.facts import Bias, FactBase
 from andre.learning import Floor, RulePool, learn
 from andre.learning.choose.rejection import Weighing
 from andre.logic import Atom
@@ -69,7 +70,7 @@ def friends(n=60, seed=4):
     ("facts", "target", "given", "option"),
     [
         (trains(), "eastbound/1", {"variables": 1}, "--variables 2"),
-        (trains(), "eastbound/1", {"variables": 2, "max_body": 1}, "--set max_body=none"),
+        (trains(), "eastbound/1", {"variables": 2, "max_body": 1}, "--set max_body=4"),
         (people(), "liked/1", {"variables": 1}, "--set constants=color/2:2"),
         (guests(), "invited/1", {"variables": 1, "negation": False}, "--set negation=true"),
         (friends(), "friend/2", {"variables": 2, "mode": "define"}, "--mode complete"),
@@ -86,6 +87,19 @@ def test_what_would_have_helped_is_told_and_helps(facts, target, given, option):
     again = learn(facts, target, **QUICK, **given | settings)[target]
     assert len(again.program)
     assert again.confusion.precision > 0.75
+
+
+@pytest.mark.parametrize(
+    ("limits", "option"),
+    [({"max_vars": 1}, "--variables 2"), ({"max_vars": 2, "max_body": 1}, "--set max_body=4")],
+)
+def test_the_limits_of_a_bias_are_named_where_they_are_too_low(limits, option):
+    facts = trains()
+    body = tuple(key for key in facts.relations if key != ("eastbound", 1))
+    biased = replace(facts, bias=Bias(head=(("eastbound", 1),), body=body, **limits))
+    advice = learn(biased, "eastbound/1", **QUICK)["eastbound"].advice
+    assert advice is not None
+    assert advice.option == option
 
 
 def test_nothing_is_advised_where_nothing_helps_or_none_is_asked_for():

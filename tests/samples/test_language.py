@@ -169,3 +169,9 @@ def test_settings_out_of_range_are_refused(options: dict[str, Any]) -> None:
         Language("p/2", **options)
     with pytest.raises(ConfigError, match="preset"):
         Language.preset("papers", "p/2")
+
+
+@pytest.mark.parametrize("variables", [0, 101, 10**40])
+def test_a_number_of_variables_that_no_rule_has_is_refused_before_memory_is_taken(variables):
+    with pytest.raises(ConfigError, match="variable"):
+        Language("p/2", variables=variables)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from andre.evaluation import Confusion, Entailment
-    from andre.facts import FactBase
+    from andre.facts import FactBase, Key
     from andre.inference import Model
     from andre.learning import Result, RuleClassifier, Theory
     from andre.logic import Atom
@@ -343,17 +343,24 @@ def read_for(source: str, format: str | None, world: str | None, program: Path, 
 
     facts = read_in_world(source, format, world, program)
     note(facts.notes)
+    taken: list[Key] = []
     if run is None:
         missing = missing_relations(read_program(program), facts)
     else:
-        from andre.report import lacking
+        from andre.report import lacking, taken_with
 
-        missing = lacking(run, facts)
+        missing, taken = lacking(run, facts), taken_with(run, facts)
     if missing:
-        names = ", ".join(f"{name}/{arity}" for name, arity in missing[:_NAMED])
-        more = f" and {len(missing) - _NAMED} more relations" if len(missing) > _NAMED else ""
-        note([f"{source} has no fact of {names}{more}, which the rules read: check names and arities"])
+        note([f"{source} has no fact of {_named(missing)}, which the rules read: check names and arities"])
+    if taken:
+        note([f"{source} has no fact of {_named(taken)}: those that the rules were learned with are taken"])
     return facts
+
+
+def _named(keys: list[Key]) -> str:
+    """Relations by name, the first where they are many."""
+    names = ", ".join(f"{name}/{arity}" for name, arity in keys[:_NAMED])
+    return names + (f" and {len(keys) - _NAMED} more relations" if len(keys) > _NAMED else "")
 
 
 def _evidence(facts: FactBase) -> FactBase:

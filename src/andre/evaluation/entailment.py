@@ -12,7 +12,7 @@ import numpy as np
 from andre.arrays import Ints, is_among
 from andre.errors import DataError
 from andre.facts import FactBase, Key, Relation, argument_domains
-from andre.inference import Engine, Model, infer, tabled
+from andre.inference import Engine, Model, built_terms, infer, tabled
 from andre.logic import Atom, Constant, Program, tell_count
 
 #: Atoms of each kind of mistake that are listed.
@@ -166,7 +166,8 @@ def entailment(
     open, only stated and denied atoms are judged. Otherwise every atom over the
     constants of its arguments' types, or that the program puts there, is judged,
     and false unless it is stated: the examples that `learn` counts in mode
-    `define`; see `andre.facts.argument_domains`.
+    `define`; see `andre.facts.argument_domains`. Terms that only a background in Prolog
+    builds, such as the rest of a list, are left out, unless no other atom would be false.
 
     Parameters
     ----------
@@ -198,7 +199,7 @@ def entailment(
     2
     """
     # What Prolog says begins at the terms of the examples, of which the program reads none.
-    facts = tabled(facts)
+    given, facts = facts, tabled(facts)
     defined = (rule.head.key for rule in program)
     keys = tuple(dict.fromkeys([*defined, *heads]))
     found = {key: facts.relations[key] for key in keys if key in facts.relations}
@@ -222,8 +223,9 @@ def entailment(
     if closed:
         # What background rules derive tells of types, too.
         known = replace(model.stated, relations={**model.stated.relations, **found})
+        built = built_terms(facts, given)
         for key in closed:
-            verdicts[key] += _unstated(model, found[key], argument_domains(known, key))
+            verdicts[key] += _unstated(model, found[key], argument_domains(known, key), built)
     which = f"atoms marked {mark}" if mark else "all atoms given"
     if closed:
         rest = "every other atom over the constants of their types is false"
@@ -265,13 +267,22 @@ def _judge(model: Model, judged: Relation) -> _Verdict:
     return _Verdict(Confusion(*(int(case.sum()) for case in cases)), missed, wrong)
 
 
-def _unstated(model: Model, known: Relation, domains: Iterable[Ints]) -> _Verdict:
-    """The atoms of a relation that are not stated, all false: how many are derived, and how many are not."""
+def _unstated(model: Model, known: Relation, domains: Sequence[Ints], built: Ints) -> _Verdict:
+    """The atoms of a relation that are not stated, all false: how many are derived, and how many are not.
+
+    None is about terms that only a background builds, unless there is no other.
+    """
+    stated = [np.setdiff1d(domain, built) for domain in domains]
+    if prod(map(len, stated)) > len(known):
+        domains = stated
+    else:
+        built = built[:0]
     derived = model.derived.relations.get(known.key)
     new = known.codes[:0]
     if derived is not None:
         likely = derived.codes[derived.column("probability") > 0.5]
         new = likely[~is_among(likely, known.codes, len(model.facts.constants))]
+        new = new[~np.isin(new, built).any(axis=1)]
     places = [np.union1d(domain, new[:, place]) for place, domain in enumerate(domains)]
     others = prod(map(len, places)) - len(known)
     counts = Confusion(false_positives=len(new), true_negatives=others - len(new))

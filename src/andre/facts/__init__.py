@@ -23,7 +23,7 @@ from andre.facts.formats.databases.tables import table_parts
 from andre.facts.formats.table_files import open_table
 from andre.facts.frames import to_frames
 from andre.facts.order import in_canonical_order
-from andre.facts.query import as_stated, read_query
+from andre.facts.query import as_stated, near_names, read_query
 from andre.facts.relation import MARKS, Key, Relation, Value
 from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
 from andre.facts.tables.cells import canonical_level
@@ -79,6 +79,7 @@ __all__ = [
     "in_canonical_order",
     "is_database",
     "level_constant",
+    "near_names",
     "noisy",
     "numbers_in",
     "open_table",

@@ -8,7 +8,7 @@ not bound by its body, or where its body uses a predicate that is Prolog's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from andre.errors import LogicError
 from andre.facts.relation import Key
-from andre.logic import NAMED_OPERATORS, QUOTED, Rule, read_number, unquote, unsafe_variables
+from andre.logic import NAMED_OPERATORS, QUOTED, Atom, Rule, read_number, unquote, unsafe_variables
 
 _LIBRARY = """
     append/2 append/3 arg/3 atom/1 atom_chars/2 atom_codes/2 atom_concat/3 atom_length/2 atom_number/2
@@ -155,6 +155,8 @@ class Background:
 
     clauses: tuple[str, ...]
     library: tuple[Key, ...] = ()  #: predicates of Prolog's own that a bias lets bodies hold
+    #: Plain facts that belong to the clauses, such as empty([]), for sources without facts of their relation.
+    facts: tuple[Atom, ...] = ()
 
     @property
     def text(self) -> str:
@@ -179,9 +181,14 @@ class Background:
                     found.add(match[0])
         return frozenset(found)
 
+    def facts_beside(self, stated: Container[Key]) -> tuple[Atom, ...]:
+        """The facts that belong to it, of relations that a source does not state."""
+        return tuple(atom for atom in self.facts if atom.key not in stated)
+
     def __add__(self, other: Background) -> Background:
         clauses = dict.fromkeys((*self.clauses, *other.clauses))
-        return Background(tuple(clauses), tuple(dict.fromkeys((*self.library, *other.library))))
+        library = dict.fromkeys((*self.library, *other.library))
+        return Background(tuple(clauses), tuple(library), tuple(dict.fromkeys((*self.facts, *other.facts))))
 
     def __str__(self) -> str:
         names = ", ".join(f"{name}/{arity}" for name, arity in (*self.defines, *self.library))

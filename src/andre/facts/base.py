@@ -298,6 +298,8 @@ class FactBase:
     def with_background(self, rules: Program, prolog: Background | None = None) -> FactBase:
         """The same facts with more background rules, and clauses for Prolog, beside their own.
 
+        Facts that belong to the clauses come with them, of relations that are not stated here.
+
         Examples
         --------
         >>> from andre.logic import parse_program
@@ -308,7 +310,10 @@ class FactBase:
         """
         joined = Program(tuple(dict.fromkeys((*self.rules, *rules))))
         both = [some for some in (self.prolog, prolog) if some is not None]
-        return replace(self, rules=joined, prolog=both[0] + both[-1] if both else None)
+        made = replace(self, rules=joined, prolog=both[0] + both[-1] if both else None)
+        if prolog is None or not (further := prolog.facts_beside(self.relations)):
+            return made
+        return replace(made.merge(FactBase.from_facts(further)), notes=self.notes, origin=self.origin)
 
     def without(self, *features: str) -> FactBase:
         """The same facts without some of `FEATURES`.

@@ -103,7 +103,7 @@ def _check_relation(name: str, arity: int, facts: FactBase) -> None:
     names = [known for known, places in facts.relations if places == 2]
     if arity == 2 and name in names:
         return
-    near = _near(name, names)
+    near = near_names(name, names)
     few = [*names[:8], "..."] if len(names) > 8 else names
     hint = f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(few)}"
     why = "there is no such relation" if arity == 2 else "only relations of two arguments are ranked"
@@ -114,13 +114,13 @@ def _known(readings: list[Value], facts: FactBase) -> Constant:
     for value in readings:
         if facts.code(value) is not None:
             return Constant(value)
-    near = _near(str(readings[0]), (value for value in facts.constants if isinstance(value, str)))
+    near = near_names(str(readings[0]), (value for value in facts.constants if isinstance(value, str)))
     names = " or ".join(str(Constant(name)) for name in near)
     hint = f"did you mean {names}?" if near else "check its spelling"
     raise DataError(f"no fact mentions {Constant(readings[0])}: {hint}")
 
 
-def _near(name: str, names: Iterable[str]) -> list[str]:
+def near_names(name: str, names: Iterable[str]) -> list[str]:
     """Up to three names that are spelled nearly like this one, in upper or lower case."""
     lowered = {known.lower(): known for known in names}
     return [lowered[close] for close in difflib.get_close_matches(name.lower(), lowered, n=3)]

@@ -17,7 +17,7 @@ from andre.inference.engine import Engine, alternating_fixpoint
 from andre.inference.explain import Explainer, Explanation, Firing, explain
 from andre.inference.groundings import FactIndex, Search
 from andre.inference.model import Model
-from andre.inference.prolog import Tabling, find_swipl, tabled
+from andre.inference.prolog import Tabling, built_terms, find_swipl, tabled
 from andre.inference.run import infer, materialise, missing_relations
 from andre.inference.truth_tables import Body, Given, TruthTables
 
@@ -37,6 +37,7 @@ __all__ = [
     "Tabling",
     "TruthTables",
     "alternating_fixpoint",
+    "built_terms",
     "covered_heads",
     "explain",
     "find_swipl",

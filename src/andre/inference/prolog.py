@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from andre.arrays import Ints
 from andre.errors import ConfigError, DataError, LogicError, shorten
 from andre.facts import Background, Bias, FactBase, Key, Relation, Value
 from andre.limits import check, time_left
@@ -93,6 +94,31 @@ def tabled(facts: FactBase, tabling: Tabling | None = None) -> FactBase:
     if not job.keys:
         return replace(facts, prolog=None)
     return _result(facts, job, _run(job), tabling)
+
+
+def built_terms(facts: FactBase, given: FactBase) -> Ints:
+    """The codes of lists and compound terms that a background has built and that no source states.
+
+    Parameters
+    ----------
+    facts, given
+        With the background tabled, and before.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom
+    >>> given = FactBase.from_facts([parse_atom("p([a,b])")])
+    >>> facts = given.merge(FactBase.from_facts([parse_atom("tail([a,b], [b])"), parse_atom("len([b], 1)")]))
+    >>> [facts.constants[code] for code in built_terms(facts, given)]
+    ['[b]']
+    """
+    stated = set(given.constants)
+    built = [
+        code
+        for code, value in enumerate(facts.constants)
+        if isinstance(value, str) and value not in stated and is_term(value)
+    ]
+    return np.array(built, dtype=np.int64)
 
 
 def find_swipl() -> str:

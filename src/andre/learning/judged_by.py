@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from andre.arrays import is_among
 from andre.census import head_domains
 from andre.errors import DataError
 from andre.evaluation import (
@@ -19,8 +20,8 @@ from andre.evaluation import (
     RuleBase,
     TableJudge,
 )
-from andre.facts import FactBase, Key
-from andre.inference import TruthTables
+from andre.facts import FactBase, Key, Relation
+from andre.inference import TruthTables, built_terms
 from andre.samples import Language, key_text
 
 #: Constants over which products of truth tables are still quick.
@@ -78,6 +79,59 @@ def judge_over(
     least = _ROWS_OF_FEW if few else _LEAST_ROWS
     limits = JoinLimits(rows=max(least, int(_ROWS_PER_EXAMPLE * labels.totals[0])))
     return JoinJudge(JoinedRules.of(background, key, limits), labels)
+
+
+def with_stated_world(
+    facts: FactBase, language: Language, given: FactBase, *, seed: int, most: int = 10_000
+) -> FactBase:
+    """The facts with false examples of a target, where a closed world would be one over built terms.
+
+    Taking a list apart builds lists that no source states. Of these it is unknown what holds: the false
+    examples are all other atoms over what the sources state, or some of very many. Where the sources state
+    no such atom, nothing changes.
+
+    Parameters
+    ----------
+    facts, given
+        With the background run, and before.
+    most
+        How many atoms are looked at; of more, so many are drawn.
+    """
+    key, n = language.key(facts), max(1, len(facts.constants))
+    relation = facts.relations[key]
+    built = built_terms(facts, given)
+    if relation.negative is not None or facts.world == "open" or not len(built):
+        return facts
+    domains = head_domains(facts, language)
+    stated = [np.setdiff1d(domain, built) for domain in domains]
+    sizes = [len(domain) for domain in stated]
+    total = int(np.prod(sizes, dtype=object))
+    if sizes == [len(domain) for domain in domains]:
+        return facts
+    places = np.arange(total) if total <= most else np.random.default_rng(seed).integers(total, size=most)
+    numbers = np.unravel_index(np.unique(places), sizes)
+    heads = np.stack([domain[number] for domain, number in zip(stated, numbers, strict=True)], axis=1)
+    false = heads[~is_among(heads, relation.codes.astype(np.int64), n)].astype(np.int32)
+    if not len(false):
+        note = (
+            f"no source states a term of which {key_text(key)} is false, so that it is taken to be false of "
+            f"those that only the background builds: state some that are false, as 0.0::{key[0]}(...)"
+        )
+        return _noted(facts, note)
+    denied = Relation(key[0], false, negative=np.ones(len(false), dtype=np.bool_))
+    labelled = facts.with_relation(Relation.concat([relation, denied]))
+    drawn = "" if total <= most else " (some, as they are very many)"
+    return _noted(
+        labelled,
+        f"{len(false):,} atoms of {key_text(key)} are false examples: all others over what is stated{drawn}; "
+        "terms that only the background builds, such as the rest of a list, are none",
+    )
+
+
+def _noted(facts: FactBase, note: str) -> FactBase:
+    """The facts with a further note on their tabled background."""
+    told = "; ".join(filter(None, (facts.notes.tabled, note)))
+    return replace(facts, notes=replace(facts.notes, tabled=told))
 
 
 def refuse_one_kind(labels: ListedLabels, key: Key) -> None:

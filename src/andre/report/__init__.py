@@ -4,7 +4,7 @@ from andre.report.classifier import gather_classifier
 from andre.report.completion import gather_completion
 from andre.report.html import as_values, write_report
 from andre.report.page import ReportData
-from andre.report.predictions import count_rows, derive, explain_atom, lacking, predict_table
+from andre.report.predictions import count_rows, derive, explain_atom, lacking, predict_table, taken_with
 from andre.report.progress import LiveProgress, TargetLines
 from andre.report.result import gather_result
 from andre.report.run import gather, in_words
@@ -66,6 +66,7 @@ __all__ = [
     "run_table",
     "scoring_values",
     "such_as",
+    "taken_with",
     "target_table",
     "why_no_rule",
     "write_report",

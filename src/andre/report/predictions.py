@@ -123,6 +123,13 @@ def lacking(run: Run, facts: FactBase) -> list[Key]:
     return missing_relations(program_of(run), known)
 
 
+def taken_with(run: Run, facts: FactBase) -> list[Key]:
+    """The relations that new facts lack, and whose facts a run has kept with its background."""
+    if not isinstance(run, Theory) or run.prolog is None:
+        return []
+    return list(dict.fromkeys(atom.key for atom in run.prolog.facts_beside(facts.relations)))
+
+
 def explain_atom(run: Run, facts: FactBase, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
     """Why a run derives an atom from new facts, or which of its rules comes nearest.
 

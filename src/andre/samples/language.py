@@ -17,13 +17,16 @@ from typing import Any
 import numpy as np
 
 from andre.errors import ConfigError, DataError
-from andre.facts import Bias, FactBase, Key, argument_types
+from andre.facts import Bias, FactBase, Key, argument_types, near_names
 from andre.logic import Atom, Constant, Rule, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
 
+#: Variables of a rule: atoms are listed for every tuple of them, and nobody reads a rule of more.
+_MOST_VARIABLES = 100
 #: Variables of a rule where a bias does not say; Popper's default.
 _BIAS_VARIABLES = 6
+_ARITY = re.compile(r"/\d+\Z")
 _PLACE = re.compile(r"(?P<name>.+)/(?P<arity>\d+):(?P<position>\d+)\Z", re.DOTALL)
 
 
@@ -180,6 +183,8 @@ class Language:
             check_setting("types", self.types, bool, "true or false, or the types of each relation")
         if self.variables < 1:
             raise ConfigError(f"a rule needs at least one variable, not {self.variables}: raise variables")
+        if self.variables > _MOST_VARIABLES:
+            raise ConfigError(f"a rule may have at most {_MOST_VARIABLES} variables: lower variables")
         if self.max_body is not None and self.max_body < 1:
             raise ConfigError(f"a body of at most {self.max_body} literals is empty: raise max_body")
 
@@ -288,8 +293,11 @@ class Language:
         """
         found = _relations_named(facts, self.target)
         if not found:
-            names = ", ".join(map(key_text, facts.relations))
-            raise DataError(f"there is no relation {self.target}: choose from {names}")
+            near = near_names(_ARITY.sub("", self.target), (name for name, _ in facts.relations))
+            close = ", or ".join(key_text(key) for key in facts.relations if key[0] in near)
+            others = f"choose from {', '.join(map(key_text, facts.relations))}"
+            hint = f"did you mean {close}?" if close else others
+            raise DataError(f"there is no relation {self.target}: {hint}")
         if len(found) > 1:
             raise DataError(f"{self.target} is {' and '.join(map(key_text, found))}: name one of them")
         relation = facts.relations[found[0]]

@@ -72,7 +72,7 @@ def read_duckdb(path: Path, selection: Selection | None = None) -> FactBase:
 
 def write_duckdb(base: FactBase, path: Path) -> None:
     """Write a table for each relation."""
-    with duckdb_file(path, str(path)) as connection:
+    with duckdb_file(path, path) as connection:
         for relation in base.relations.values():
             facts = _arrays(base, relation)  # found by DuckDB under its name
             connection.execute(f"CREATE TABLE {identifier(relation.name)} AS SELECT * FROM facts")

@@ -32,7 +32,6 @@ from andre.facts.formats.plain_cells import plain_columns
 from andre.facts.formats.text import GZIP
 from andre.facts.tables.cells import MISSING, NO_NUMBER
 from andre.limits import check
-from andre.memory import room
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,6 +43,7 @@ _PLAINEST = "(-?(0|[1-9][0-9]*)([.][0-9]+)?)?"
 _WIDE = 50  # columns from which on numbers are read without DuckDB, where they can be
 _ASKED = 200  # columns that one query asks for: it is planned in the square of their number
 _TEXTS = 8  # columns of text that are held at a time as Python's strings
+_HELD = 1 << 22  # bytes of a file that is read without a folder for what memory does not hold
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ class CsvFile:
                 yield from ((known.pop(place), False) for place in range(len(self.names)))
                 return
         if len(self.names) > 1:
-            with _connection(self.path, self.plain.parent) as database:
+            scratch = self.plain.parent if self.plain.stat().st_size > _HELD else None
+            with _connection(self.path, scratch) as database:
                 plain = None
                 with suppress(DataError), self._sentence():
                     cells = self._cells(database, len(self.names) - len(known))
@@ -373,12 +374,9 @@ def _unmasked(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _connection(path: Path, scratch: Path | None = None) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    """A connection that stays within memory, and keeps what it cannot hold in the scratch folder."""
-    config: dict[str, Any] = {"memory_limit": f"{room(4 << 30) >> 20}MiB"}
-    if scratch is not None:
-        config["temp_directory"] = str(scratch)
+    """A connection to read a file by, with a folder for what memory does not hold."""
     return duckdb_connection(
-        lambda why: f"{path} cannot be read as Parquet ({why}): write it again", config=config
+        lambda why: f"{path} cannot be read as Parquet ({why}): write it again", scratch=scratch
     )
 
 

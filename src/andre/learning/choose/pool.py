@@ -13,7 +13,7 @@ from andre.arrays import Floats, blocks_of
 from andre.evaluation import CrispSample, Extents, description_length
 from andre.learning.bodies import with_shorter
 from andre.learning.plan import with_inequalities
-from andre.limits import stage, time_left
+from andre.limits import check, stage, time_left
 from andre.logic import Evidence, Program, Rule
 from andre.samples import Codes, Form, RuleSpace
 
@@ -118,14 +118,16 @@ class RulePool:
         Where time is short, the shortest of them.
         """
         bodies = with_shorter(bodies)
-        bodies = bodies[form.admits(bodies)]
         if time_left().left == math.inf:
+            bodies = bodies[form.admits(bodies)]
             return cls(sample.space, bodies, sample.body_counts(bodies), identity)
         counts, counted = np.zeros((len(bodies), 2)), np.zeros(len(bodies), dtype=np.bool_)
         order = np.argsort(np.count_nonzero(bodies, axis=1), kind="stable")
         with stage("pooling rules"):  # the shortest bodies first, so that what is left out says least
             for begin, end in blocks_of(np.full(len(order), max(sample.literals.shape)), _BLOCK):
+                check()
                 some = order[begin:end]
+                some = some[form.admits(bodies[some])]
                 counts[some] = sample.body_counts(bodies[some])
                 counted[some] = True
         return cls(sample.space, bodies[counted], counts[counted], identity)

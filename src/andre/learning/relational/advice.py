@@ -28,6 +28,8 @@ _FEW_VALUES = 12
 _MOST_PLACES = 6
 #: How often rules that would help are right, at the least.
 _PRECISE = 0.75
+#: Literals of a body that are allowed at the least where those that were are doubled.
+_BODY = 4
 #: Variables that are tried.
 _VARIABLES = (3, 4, 6)
 
@@ -56,7 +58,7 @@ def advice_on(
     learn
         Learns the target once more, by few runs.
     """
-    if facts.bias is not None or time_left().passed:  # a bias says what rules may be
+    if time_left().passed:
         return None
     changes = list(_changes(facts, language, plan))
     with limited(Deadline.after(min(_MOST, max(_LEAST, made.seconds)))):
@@ -105,13 +107,19 @@ def _said(places: Sequence[str]) -> tuple[str, str]:
 
 
 def _changes(facts: FactBase, language: Language, plan: Plan) -> Iterator[_Change]:
-    """Settings to try: single ones, those first that help most often, then all that loosen the language."""
+    """Settings to try: single ones, those first that help most often, then all that loosen the language.
+
+    A bias says what rules may be: then its limits alone are tried, max_vars and max_body.
+    """
     arity = language.key(facts)[1]
     loose: dict[str, Any] = {}
     if language.max_body is not None:
-        loose["max_body"] = None
-    loose |= {name: True for name in ("negation", "recursion", "singletons") if not getattr(language, name)}
-    if not language.order and any(isinstance(value, int | float) for value in facts.constants):
+        loose["max_body"] = max(_BODY, 2 * language.max_body)
+    biased = facts.bias is not None
+    if not biased:
+        switches = ("negation", "recursion", "singletons")
+        loose |= {name: True for name in switches if not getattr(language, name)}
+    if not (biased or language.order) and any(isinstance(value, int | float) for value in facts.constants):
         loose["order"] = True
     more = sorted({max(language.variables, arity) + 1, *_VARIABLES})
     more = [] if plan.widen else [number for number in more if number > max(language.variables, arity)]
@@ -119,12 +127,14 @@ def _changes(facts: FactBase, language: Language, plan: Plan) -> Iterator[_Chang
         yield _with(language, plan, {"variables": number})
     for name, value in loose.items():
         yield _with(language, plan, {name: value})
-    if places := _places(facts, language):
+    if not biased and (places := _places(facts, language)):
         yield _Change(*_said(places), replace(language, constants=places), plan)
     for number in more[1:]:
         yield _with(language, plan, {"variables": number})
     if len(loose) + bool(more) > 1:
         yield _with(language, plan, loose | ({"variables": max(more[0], 4)} if more else {}))
+    if biased:
+        return
     if plan.semantics == "exists" and plan.mode == "define" and language.recursion:
         completing = replace(plan, mode="complete", identity=True, unlabelled="auto")
         yield _Change("--mode complete", "mode='complete'", language, completing)

@@ -47,7 +47,7 @@ from andre.learning.relational.from_examples import (
 )
 from andre.learning.results import Counts, Definition, Result, found_by_search
 from andre.learning.weak import unlabelled_heads, weakness
-from andre.limits import late, limited, stage, time_left, unhurried
+from andre.limits import check, late, limited, stage, time_left, unhurried
 from andre.logic import Program, Rule
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
@@ -55,6 +55,7 @@ from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
 #: Literals of a rule up to which none that is shorter is missed: all of one and two are counted.
 _SHORTEST = 3
+_AT_ONCE = 1 << 13  # bodies that are looked at between two looks at the clock
 #: Literals of a program without a mistake up to which no runs are asked for a shorter one, and the share of
 #: the time that is left in which one is looked for without them.
 _SEARCHED, _FOR_SEARCH = 6, 0.25
@@ -421,8 +422,15 @@ def _proposed(
 def _settles(crisp: CrispSample, form: Form, bodies: Codes) -> bool:
     """Whether one of the bodies, without recursion and as good as none shorter could be, gets all right."""
     bodies = bodies[np.count_nonzero(bodies, axis=1) <= _SHORTEST]
-    bodies = bodies[form.admits(bodies) & ~bodies[:, crisp.space.recursive].any(axis=1)]
-    return bool((crisp.body_counts(bodies) == [crisp.totals[0], 0]).all(axis=1).any())
+    bodies = bodies[~bodies[:, crisp.space.recursive].any(axis=1)]
+    for begin in range(0, len(bodies), _AT_ONCE):
+        if begin:  # few bodies are looked at in any case
+            check()
+        some = bodies[begin : begin + _AT_ONCE]
+        counts = crisp.body_counts(some[form.admits(some)])  # [bodies, 2]
+        if (counts == [crisp.totals[0], 0]).all(axis=1).any():
+            return True
+    return False
 
 
 def _expressible(known: Program, space: RuleSpace) -> Codes | None:

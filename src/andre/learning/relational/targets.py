@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,11 +12,11 @@ import numpy as np
 
 from andre.census import Census, sample_census, take_census
 from andre.errors import ConfigError, DataError, MemoryLimitError, OutOfTimeError, WorkersLostError
-from andre.facts import Calibration, FactBase, Key, in_canonical_order
+from andre.facts import Background, Calibration, FactBase, Key, in_canonical_order
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.choose.revision import Revised, is_revisable
-from andre.learning.judged_by import background_of, fits_tables
+from andre.learning.judged_by import background_of, fits_tables, with_stated_world
 from andre.learning.plan import Plan, with_background
 from andre.learning.relational.advice import advice_on
 from andre.learning.relational.definitions import learn_definition
@@ -37,7 +37,7 @@ from andre.limits import (
     unhurried,
     was_interrupted,
 )
-from andre.logic import Program
+from andre.logic import Atom, Program
 from andre.memory import is_bounded, lacks_memory
 from andre.progress import doing
 from andre.samples import Language, key_text, training_facts
@@ -47,6 +47,8 @@ from andre.workers import Task, Workers, run_tasks
 _FOR_ALL_HEADS = 0.5
 #: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
 _WIDER, _WIDENING = 6, 60.0
+#: Facts of a relation up to which they are kept with a background in Prolog, as a part of it.
+_CARRIED = 1_000
 #: Settings of runs beside invented predicates, as what is worth inventing makes short rules, and of those
 #: that tell whether other settings would help.
 _FEW_RUNS = {"restarts": 1, "rounds": 1, "steps": 75}
@@ -110,12 +112,36 @@ def learn(
     _refuse_nothing(definitions, skipped)
     definitions |= learner.settled(definitions, named, out)
     ordered = [definitions[name] for name in named if name in definitions]
-    background = (rule for rule in (*given.rules, *plan.known) if key_text(rule.head.key) not in named)
-    theory = Theory(tuple(ordered), plan, skipped, Program(tuple(dict.fromkeys(background))), given.prolog)
+    rules = (rule for rule in (*given.rules, *plan.known) if key_text(rule.head.key) not in named)
+    background = Program(tuple(dict.fromkeys(rules)))
+    theory = Theory(tuple(ordered), plan, skipped, background)
+    if given.prolog is not None:
+        read = {lit.atom.key for rule in (*theory.program, *background) for lit in rule.body}
+        theory = replace(theory, prolog=_with_its_facts(given, given.prolog, read, named))
     if out is not None:
         with unhurried(), doing(f"saving {out.folder}"):
             out.close(theory)
     return theory
+
+
+def _with_its_facts(
+    given: FactBase, prolog: Background, read: Container[Key], targets: Container[str]
+) -> Background:
+    """A background with the certain facts that its clauses or rules read, of relations of not too many.
+
+    Parameters
+    ----------
+    read, targets
+        The relations that rules read, and those that they define.
+    """
+    known = given.select("train")
+    kept: list[Atom] = []
+    for key, relation in known.relations.items():
+        is_read = key in read or (key[0] in prolog.names and key not in prolog.defines)
+        certain = not relation.n_negative and (relation.column("probability") == 1).all()
+        if is_read and certain and len(relation) <= _CARRIED and key_text(key) not in targets:
+            kept += known.atoms(*key)
+    return replace(prolog, facts=tuple(kept))
 
 
 def _gather(
@@ -171,7 +197,15 @@ def _with_languages(
     if plan.unlabelled == "unknown":
         for language in named.values():
             facts = _with_denials(facts, language.key(facts))
+    if given.prolog is not None and given.origin != "popper" and _may_be_told(plan):
+        for language in named.values():
+            facts = with_stated_world(facts, language, given, seed=plan.config.seed)
     return facts, named
+
+
+def _may_be_told(plan: Plan) -> bool:
+    """Whether false examples may be stated beside what the sources state."""
+    return (plan.mode, plan.semantics, plan.unlabelled) == ("define", "exists", "auto")
 
 
 def _with_denials(facts: FactBase, target: Key) -> FactBase:

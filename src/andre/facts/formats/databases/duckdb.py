@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,28 +24,73 @@ _BATCH = 1 << 16
 _SMALL, _PACKED = 1 << 27, 500
 
 
+#: DuckDB's database in memory: setting up another takes longer than reading a small file.
+_in_memory: list[duckdb.DuckDBPyConnection] = []
+
+
 @contextmanager
 def duckdb_connection(
-    complain: Callable[[str], str], database: str = ":memory:", **options: Any
+    complain: Callable[[str], str],
+    database: Path | None = None,
+    scratch: Path | None = None,
+    read_only: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a DuckDB database; `complain` makes a sentence of DuckDB's reason where something fails."""
+    """Open a DuckDB database, which stays within memory.
+
+    Parameters
+    ----------
+    complain
+        Makes a sentence of DuckDB's reason where something fails.
+    database
+        Its file; in memory unless given.
+    scratch
+        A folder for what memory does not hold.
+    read_only
+        Whether nothing is written to the file.
+    """
     import duckdb  # noqa: PLC0415  (a quarter of a second that most commands need not pay)
 
+    memory = f"{room(4 << 30) >> 20}MiB"  # a damaged file may claim to be larger than it is
     try:
-        with duckdb.connect(database, **options) as connection, interrupting(connection.interrupt):
+        if database is None and scratch is None:
+            opened = _cursor(memory)
+        else:
+            config: dict[str, Any] = {"memory_limit": memory}
+            if scratch is not None:
+                config["temp_directory"] = str(scratch)
+            opened = duckdb.connect(":memory:" if database is None else database, read_only, config)
+        with opened as connection, interrupting(connection.interrupt):
             yield connection
+    except (duckdb.FatalException, duckdb.InternalException) as error:
+        _in_memory.clear()
+        raise DataError(complain(str(error).partition("\n")[0])) from None
     except duckdb.Error as error:
         raise DataError(complain(str(error).partition("\n")[0])) from None
+    except BaseException:
+        _in_memory.clear()
+        raise
+
+
+def _cursor(memory: str) -> duckdb.DuckDBPyConnection:
+    """Another connection to the database in memory, which keeps nothing when it is closed."""
+    import duckdb  # noqa: PLC0415
+
+    if not _in_memory:
+        config: dict[str, Any] = {"temp_directory": "", "enable_external_file_cache": "false"}
+        _in_memory.append(duckdb.connect(":memory:", config=config))
+        atexit.register(_in_memory.clear)  # DuckDB complains of connections that outlive Python
+    cursor = _in_memory[0].cursor()
+    cursor.execute(f"SET memory_limit = '{memory}'")
+    return cursor
 
 
 @contextmanager
 def duckdb_file(
-    source: Path, database: str = ":memory:", **options: Any
+    source: Path, database: Path | None = None, read_only: bool = False
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database to read or write a file, which what fails is said of."""
-    config = {"memory_limit": f"{room(4 << 30) >> 20}MiB"}  # a damaged file may claim to be larger than it is
     with duckdb_connection(
-        lambda reason: f"{source} cannot be read or written: {reason}", database, config=config, **options
+        lambda reason: f"{source} cannot be read or written: {reason}", database, read_only=read_only
     ) as connection:
         yield connection
 
@@ -183,7 +229,7 @@ def _schema(name: str) -> str | None:
 @contextmanager
 def open_duckdb(path: Path) -> Iterator[DuckDBDatabase]:
     """Open a DuckDB file to read it."""
-    with duckdb_file(path, str(path), read_only=True) as connection:
+    with duckdb_file(path, path, read_only=True) as connection:
         # Views may read other files: those of a stranger shall not read this machine's.
         connection.execute("SET enable_external_access = false")
         yield DuckDBDatabase(str(path), connection)
