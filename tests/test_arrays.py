@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from andre.arrays import (
     _number_long_sets,
+    among,
     blocks_of,
     csr_entries,
     csr_starts,
@@ -50,6 +51,19 @@ def test_rows_are_found_among_others(table: np.ndarray, data: st.DataObject) -> 
     known = table[data.draw(st.lists(st.integers(0, len(table) - 1))) if len(table) else []]
     found = is_among(table, known, 2**40 + 4)
     assert found.tolist() == [row in known.tolist() for row in table.tolist()]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([3, 1_000, 5_000]), st.sampled_from([40, 2**20, 2**62]))
+def test_keys_are_found_among_known_ones_however_many(seed: int, count: int, top: int) -> None:
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(-top, top, count)
+    known = np.unique(np.concatenate([keys[: count // 3], rng.integers(-top, top, rng.integers(50))]))
+    assert np.array_equal(among(keys, known), np.isin(keys, known))
+
+
+@given(st.lists(st.integers(0, 99)), st.sampled_from([None, 100, 10**6]))
+def test_keys_are_listed_once_by_a_table_as_by_a_sort(keys: list[int], top: int | None) -> None:
+    assert distinct_keys(np.array(keys, dtype=np.int64), top).tolist() == sorted(set(keys))
 
 
 def test_rows_without_columns_are_all_equal() -> None:

@@ -17,19 +17,34 @@ Counts: TypeAlias = NDArray[Any]
 
 #: A look-up table of this many entries is cheaper than sorting, whatever the number of keys.
 _SMALL_TABLE = 1 << 20
+#: Entries of a table of bits for each key, up to which that is cheaper than sorting.
+_SPARSE_TABLE = 32
 _INT64 = 2**63 - 1
+#: Keys from which on it pays to tell most of them from known ones by a table of bits first.
+_MANY_KEYS = 1_000
+#: 2^64 over the golden ratio: multiples of it are spread evenly.
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 #: Sets of more elements than this, on average, are numbered one by one.
 _LONG_SETS = 64
 
 
-def distinct_keys(keys: NDArray[Any]) -> NDArray[Any]:
+def distinct_keys(keys: NDArray[Any], top: int | None = None) -> NDArray[Any]:
     """The distinct keys in ascending order; sorting beats a hash table at millions of keys.
+
+    Parameters
+    ----------
+    top
+        A number above all keys, none of which is negative, if it is known.
 
     Examples
     --------
-    >>> distinct_keys(np.array([7, 3, 7])).tolist()
-    [3, 7]
+    >>> distinct_keys(np.array([7, 3, 7])).tolist(), distinct_keys(np.array([7, 3, 7]), 8).tolist()
+    ([3, 7], [3, 7])
     """
+    if top is not None and top <= _SPARSE_TABLE * len(keys):  # a pass over a table beats a sort
+        taken = np.zeros(top, dtype=np.bool_)
+        taken[keys] = True
+        return np.flatnonzero(taken)
     ordered = np.sort(keys)
     fresh = np.ones(len(ordered), dtype=np.bool_)
     fresh[1:] = ordered[1:] != ordered[:-1]
@@ -133,8 +148,23 @@ def among(keys: NDArray[Any], known: NDArray[Any]) -> Bools:
     """
     if not (len(known) and len(keys)):  # of none, the type may be any
         return np.zeros(len(keys), dtype=np.bool_)
-    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.asarray(known[place] == keys)
+    if len(keys) < _MANY_KEYS or keys.dtype != known.dtype or keys.dtype != np.int64:
+        place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        return np.asarray(known[place] == keys)
+    # Most keys are told from all known ones by a few bits of a product; only the others are searched for.
+    bits = min(24, max(12, len(known).bit_length() + 4))
+    taken = np.zeros(1 << bits, dtype=np.bool_)
+    taken[_mixed(known, bits)] = True
+    found = taken[_mixed(keys, bits)]
+    maybe = np.flatnonzero(found)
+    place = np.minimum(np.searchsorted(known, keys[maybe]), len(known) - 1)
+    found[maybe] = known[place] == keys[maybe]
+    return found
+
+
+def _mixed(keys: Ints, bits: int) -> NDArray[np.uint64]:
+    """So many bits of every key that hang on all of its own, by Fibonacci hashing."""
+    return (keys.view(np.uint64) * _GOLDEN) >> np.uint64(64 - bits)
 
 
 def _pack(keys: Ints, columns: Iterable[NDArray[Any]], widths: Iterable[int]) -> tuple[Ints, int]:

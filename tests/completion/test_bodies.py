@@ -55,6 +55,18 @@ def test_chains_count_walks_over_distinct_constants(facts, steps):
     assert found.tolist() == ways.tolist()
 
 
+@settings(max_examples=40, deadline=None)
+@given(small_bases, st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=5), max_size=6))
+def test_long_chains_one_after_another_are_walked_as_each_by_itself(facts, chains):
+    graph = Graph.of(facts)
+    starts = np.arange(graph.n)
+    together = Walks(graph, starts)
+    for steps in chains:
+        body = Body("path", tuple(step % graph.n_steps for step in steps))
+        alone = Walks(graph, starts).along(body)
+        assert together.along(body).toarray().tolist() == alone.toarray().tolist()
+
+
 def test_chains_of_four_are_found_in_large_bases_explained_and_saved(tmp_path):
     done = complete(ladders(), large(chains=5))
     rule = parse_rule(

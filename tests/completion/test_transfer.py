@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.completion.bases import FAST, family, large
+from tests.completion.bases import FAST, family, large, small_bases
 
-from andre.completion import complete
+from andre.completion import Graph, complete
 from andre.evaluation import Negatives, all_but_drawn, filtered_ranks
 from andre.facts import FactBase
 from andre.logic import Atom, Constant, parse_atom, parse_rule
@@ -123,3 +123,29 @@ def test_all_candidates_are_drawn_where_there_are_no_more(done):
     one, two = (done.evaluate("test", Negatives(3, seed)) for seed in (0, 0))
     assert one == two
     assert filtered_ranks(np.array([[1.0, 2.0]]), np.array([0])).mrr == 0.5
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_bases)
+def test_the_prior_is_the_noisy_or_of_what_a_constant_takes_part_in(facts):
+    graph = Graph.of(facts)
+    count = len(graph.relations)
+    for step in range(graph.n_steps):
+        answers = {int(y) for _, y in graph.pairs(step, "train")}
+        for constant, prior in enumerate(graph.prior(step).tolist()):
+            wrong = 1.0
+            for other in range(graph.n_steps):
+                has = {int(x) for x, y in graph.pairs(other, "train") if x != y}
+                if other != (step + count) % graph.n_steps and constant in has:
+                    wrong *= 1 - len(has & answers) / (len(has) + 2)
+            assert prior == pytest.approx(1 - wrong)
+
+
+def test_where_no_rule_fires_the_kind_of_a_constant_ranks_it():
+    rows = [f"born_in(p{at}, c{at % 7})" for at in range(30)]
+    rows += [f"capital(l{at}, c{at})" for at in range(9)] + [f"likes(p{at}, m{at})" for at in range(30)]
+    done = complete(FactBase.from_facts(map(parse_atom, rows)), FAST)
+    there = [*(f"capital(k{at}, d{at})" for at in range(5)), "likes(q0, n0)", "likes(q1, n1)"]
+    other = done.transferred(FactBase.from_facts(map(parse_atom, [*there, "born_in(q0, d0)"])))
+    found = other.rank(parse_atom("born_in(q1, X)"), limit=5)
+    assert {str(answer.atom.args[1]) for answer in found} == {f"d{at}" for at in range(5)}

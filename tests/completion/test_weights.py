@@ -32,6 +32,18 @@ def problems(draw):
 
 
 @settings(max_examples=50, deadline=None)
+@given(problems())
+def test_sparse_inputs_have_the_second_derivatives_of_dense_ones(problem) -> None:
+    loss, penalties = problem
+    full = loss.inputs.copy()
+    full[:, 0] = 1 + np.arange(len(full))  # a column that every cell has an entry in
+    weights = np.linspace(-1, 1, len(penalties))
+    dense = replace(loss, inputs=full).curvature(weights).table()
+    sparse = replace(loss, inputs=csr_matrix(full)).curvature(weights).table()
+    assert sparse == pytest.approx(dense, rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
 @given(problems(), st.integers(0, 10_000))
 def test_slope_and_curvature_of_the_loss_are_right(problem, seed):
     loss, _ = problem
@@ -87,8 +99,8 @@ def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoo
     covered = (rng.random((count, n * n)) < 0.4).astype(np.float32)
     true = rng.random(n * n) < 0.3
     features = HeldFeatures(
+        graph=Graph((), n, *np.zeros((3, 0, 3), dtype=np.int64)),
         step=0,
-        n=n,
         bodies=(Body("path", (0,)),) * count,
         n_b=covered.sum(axis=1).astype(float),
         n_r=covered[:, true].sum(axis=1).astype(float),

@@ -68,7 +68,9 @@ def assume(graph: Graph, features: Mapping[int, Features], scorer: Scorer, block
         for some in np.array_split(starts, -(-len(starts) * graph.n // block)):
             check()
             fires = features[step].cells(some)
-            is_candidate = fires.spread(np.ones(len(fires.query)), 0.0, graph.n) > 0  # [Q, n]
+            # A rule that was never right is no reason to assume anything.
+            right = fires.groundings @ (features[step].n_r > 0).astype(np.float64)  # [P]
+            is_candidate = fires.spread(right, np.zeros(graph.n)) > 0  # [Q, n]
             is_candidate[np.arange(len(some)), some] = False
             is_candidate &= ~denied[some].toarray()
             scores = np.where(is_candidate, scorer.scores(features[step], some), -np.inf)  # [Q, n]

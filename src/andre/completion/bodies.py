@@ -158,6 +158,8 @@ class Walks:
         self._turns: Turns = {} if turns is None else turns
         self._first: tuple[int, csr_matrix] | None = None
         self._inner: tuple[tuple[int, int], csr_matrix] | None = None
+        #: Of the last long chain, after each step: the step, and for all walks the row and every constant.
+        self._lists: list[tuple[int, Ints, list[Ints]]] = []
 
     def along(self, body: Body) -> csr_matrix:
         """The ways of a body of shape `path` or `both`: [Q, n].
@@ -232,17 +234,26 @@ class Walks:
 
     def _listed(self, steps: tuple[int, ...]) -> csr_matrix:
         """The same by listing walks: corrections of matrix products have too many cases for longer chains."""
+        listed = [step for step, _, _ in self._lists]
+        shared = next(
+            (at for at in range(len(listed)) if listed[: at + 1] != list(steps[: at + 1])), len(listed)
+        )
+        # But for the last step: of one chain nothing is asked for twice.
+        del self._lists[min(shared, len(steps) - 1) :]
         row, walks = (
             np.arange(len(self._starts)),
             [self._starts],
         )  # constants at each place of all walks so far
-        for step in steps:
+        if self._lists:
+            _, row, walks = self._lists[-1]
+        for step in steps[len(self._lists) :]:
             walk, end = row_entries(self._graph.steps[step], walks[-1])
             keep = np.ones(len(end), dtype=np.bool_)
             for before in walks[:-1]:
                 keep &= before[walk] != end
             walk, end = walk[keep], end[keep]
             row, walks = row[walk], [*(before[walk] for before in walks), end]
+            self._lists.append((step, row, walks))
         ways = np.ones(len(row), dtype=np.float32)
         return csr_matrix((ways, (row, walks[-1])), shape=(len(self._starts), self._graph.n))
 

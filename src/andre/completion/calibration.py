@@ -96,6 +96,11 @@ class Reliability:
     [(0.2, 0.0, 2), (0.9, 0.5, 2)]
     >>> found.chance(np.array([0.1, 0.95])).round(3)
     array([0.   , 0.333])
+
+    A rule that was never right says nothing for a candidate, however often those that were are.
+
+    >>> Reliability.of(np.array([0.2, 0.4]), np.array([True, True])).chance(np.array([0.0, 0.2])).round(3)
+    array([0.   , 0.667])
     """
 
     bins: tuple[ReliabilityBin, ...]
@@ -123,10 +128,10 @@ class Reliability:
         return cls(tuple(bins), values, chances)
 
     def chance(self, confidence: Floats) -> Floats:
-        """The calibrated chance at each confidence, interpolated between those that were seen."""
+        """The calibrated chance at each confidence, interpolated between those that were seen; 0 at 0."""
         if not len(self.confidences):
             return np.asarray(confidence, dtype=np.float64)
-        return np.interp(confidence, self.confidences, self.chances)
+        return np.where(confidence > 0, np.interp(confidence, self.confidences, self.chances), 0.0)
 
 
 def in_order(chances: Floats, scores: Floats) -> Floats:

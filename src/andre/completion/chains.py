@@ -73,7 +73,7 @@ def connecting_chains(
         out, back = (_walks(graph, one, two, max(lengths) > 2, meetings) for one, two in ((x, y), (y, x)))
         for length, times in found.items():
             there, home = out[min(1, length - 2)], back[max(0, length - 3)]
-            times.update(_meeting(graph, there, home, max(1, length - 2), meetings))
+            times.update(_meeting(graph, there, home, length, meetings))
         quiet = 0 if sum(map(len, found.values())) > before else quiet + 1
         if quiet == _SATURATED:
             break
@@ -101,18 +101,20 @@ def _walks(graph: Graph, x: int, y: int, further: bool, most: int) -> tuple[_Rea
 
 
 def _meeting(graph: Graph, there: _Reached, home: _Reached, length: int, most: int) -> list[int]:
-    """The chains of walks that end at the same constant, those of `home` turned round, each once."""
+    """The chains of so many steps by walks that meet, those of `home` turned round, each once."""
     order = np.argsort(home[1], kind="stable")
     codes, ends = home[0][order], home[1][order]
     low, high = (np.searchsorted(ends, there[1], side) for side in ("left", "right"))
     if int((high - low).sum()) > most:
         return []
     which, place = ranges(low, high)
-    chains, back, count = there[0][which], codes[place], graph.n_steps
-    for _ in range(length):
-        chains = chains * count + (back % count + len(graph.relations)) % count
-        back = back // count
-    found: list[int] = distinct_keys(chains).tolist()
+    count, back = graph.n_steps, max(1, length - 2)  # steps of `home`
+    turned = np.zeros_like(codes)
+    for _ in range(back):
+        turned = turned * count + (codes % count + len(graph.relations)) % count
+        codes = codes // count
+    chains = there[0][which] * count**back + turned[place]
+    found: list[int] = distinct_keys(chains, count**length).tolist()
     return found
 
 

@@ -100,7 +100,7 @@ class CompletionConfig(Settings):
     aggregators: Annotated[tuple[Aggregator, ...], Field(min_length=1)] = ("maximum", "noisy-or", "weights")
     smoothing: Annotated[tuple[NonNegative, ...], Field(min_length=1)] = (1.0, 5.0, 20.0)  #: c of N_r/(N_b+c)
     #: L2 penalties of learned weights, the strongest first: each fit starts from the one before.
-    penalties: Annotated[tuple[Positive, ...], Field(min_length=1)] = (30.0, 10.0)
+    penalties: Annotated[tuple[Positive, ...], Field(min_length=1)] = (10.0, 3.0)
     short: bool = True  #: whether all bodies of one and two literals are enumerated
     bodies: Count = 100  #: bodies per relation and side, by significance
     confident: Whole = 100  #: further bodies per relation and side, by confidence

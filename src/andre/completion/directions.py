@@ -69,14 +69,13 @@ class DirectionRules:
         """
         answers = np.bincount(graph.pairs(self.step, "train")[:, 1], minlength=graph.n).astype(np.float64)
         return RowFeatures(
+            graph=graph,
             step=self.step,
-            n=graph.n,
             bodies=self.bodies,
             n_b=self.n_b,
             n_r=self.n_r,
             fires=self.fires if len(self.fires) else np.zeros(len(self.bodies)),
             answers=answers,
-            graph=graph,
             per_start=self.per_start,
             most_answers=sizes.ranged,
             pairs=pairs or {},

@@ -32,9 +32,9 @@ class Cells:
     candidate: Ints  #: [P], code of a constant
     groundings: csr_matrix  #: [P, K], columns in the order of the features
 
-    def spread(self, values: Floats, other: float, n: int) -> Floats:
-        """The values of the cells as a matrix, with one value for candidates without a cell: [Q, n]."""
-        wide = np.full((len(self.starts), n), other)
+    def spread(self, values: Floats, others: Floats) -> Floats:
+        """The values of the cells as a matrix, with others, [n], for candidates without a cell: [Q, n]."""
+        wide = np.tile(others, (len(self.starts), 1))
         wide[self.query, self.candidate] = values
         return wide
 
@@ -43,13 +43,28 @@ class Cells:
 class Features(ABC):
     """The bodies of one step as a target, the most confident first, and what they cover."""
 
+    graph: Graph  #: what bodies are evaluated on
     step: int
-    n: int  #: constants
     bodies: tuple[Body | Rule, ...]  #: seen from the side of the query
     n_b: Floats  #: [K], covered pairs whose start has an answer
     n_r: Floats  #: [K], those of them that are training facts
     fires: Floats  #: [K], starts that have an answer and from which any pair is covered
     answers: Floats  #: [n], how many training facts lead to each constant
+
+    @property
+    def n(self) -> int:
+        """The number of constants."""
+        return self.graph.n
+
+    @cached_property
+    def order_of_ties(self) -> Floats:
+        """What orders candidates of equal scores, at most 1e-7: how many facts each may answer, [n].
+
+        Training facts count, and for one more the chance that it is an answer at all by
+        the other relations that it stands in (`Graph.prior`).
+        """
+        expected = self.answers + self.graph.prior(self.step)
+        return np.asarray(1e-7 * expected / (1.0 + expected))
 
     @abstractmethod
     def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
@@ -141,7 +156,6 @@ class HeldFeatures(Features):
 class RowFeatures(Features):
     """The features of a large base: bodies are evaluated for the starts that are asked from, no others."""
 
-    graph: Graph
     per_start: float  #: entries (a body that covers a pair) of a start that has an answer, on the average
     most_answers: int  #: `SizeConfig.ranged`, up to which all answers are candidates of every query
     pairs: Mapping[int, Covered] = field(default_factory=dict)  #: of given rules, by their places
@@ -314,8 +328,8 @@ def features_of(
     n_r = ones @ members(keys, graph.keys(step, "train")).astype(np.float64)
     order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
     return HeldFeatures(
+        graph=graph,
         step=step,
-        n=graph.n,
         bodies=tuple(bodies[at] for at in order.tolist()),
         n_b=n_b[order],
         n_r=n_r[order],

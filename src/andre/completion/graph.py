@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
-from andre.arrays import Bools, Ints
+from andre.arrays import Bools, Floats, Ints
 from andre.errors import DataError
+from andre.evaluation import smoothed_confidence
 from andre.facts import MARKS, FactBase, Key, Relation, in_canonical_order
 
 if TYPE_CHECKING:
     from andre.completion.config import CompletionConfig
+
+#: The c of confidences N_r / (N_b + c) by which a constant is taken for an answer.
+_PRIOR_SMOOTHING = 2.0
 
 
 def _none() -> Ints:
@@ -155,6 +159,30 @@ class Graph:
         found = np.zeros(self.n, dtype=np.bool_)
         found[self.pairs(step, "train")[:, 0]] = True
         return found
+
+    def prior(self, step: int) -> Floats:
+        """The chance of each constant to be an answer of a step at all, by the relations it stands in: [n].
+
+        It is the noisy-or of rules that say nothing of the query, h(X, Y) :- s(Y, Z),
+        counted over constants. They speak of the kind of a constant, not of its name, and
+        so of constants that are nobody's answer yet.
+
+        Examples
+        --------
+        >>> from andre.logic import parse_atom
+        >>> rows = [f"{fact}{i})" for i in range(3) for fact in ("made_in(a, c", "flag(f, c", "eats(a, m")]
+        >>> facts = FactBase.from_facts(map(parse_atom, [*rows, "flag(f, c3)"]))
+        >>> graph = Graph.of(facts)
+        >>> prior = graph.prior(graph.relations.index("made_in"))
+        >>> [round(float(prior[facts.code(name)]), 2) for name in ("c0", "c3", "m0", "a")]
+        [0.5, 0.5, 0.0, 0.0]
+        """
+        is_answer = np.zeros(self.n)
+        is_answer[self.pairs(step, "train")[:, 1]] = 1.0
+        members = np.asarray(self.leads.sum(axis=0), dtype=np.float64).ravel()  # [S]
+        confidence = smoothed_confidence(members, is_answer @ self.leads, _PRIOR_SMOOTHING)
+        confidence[self.inverse(step)] = 0.0  # being an answer already is popularity
+        return np.asarray(0.0 - np.expm1(self.leads @ np.log1p(-confidence)))
 
     def known(self, step: int, marks: tuple[str, ...]) -> csr_matrix:
         """The adjacency matrix of a step by the facts of these marks, loops included: [n, n]."""

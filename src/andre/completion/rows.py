@@ -9,8 +9,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import Ints, among, ranges
-from andre.completion.bodies import ANY, Body, Covered, Turns, Walks, csr_coordinates, having, row_entries
+from andre.arrays import Ints, among, csr_entries, distinct_keys, ranges
+from andre.completion.bodies import ANY, Body, Covered, Turns, Walks, csr_coordinates, having
 from andre.completion.graph import Graph
 from andre.limits import check
 from andre.logic import Rule
@@ -84,9 +84,17 @@ class RowCover:
     ) -> None:
         self._graph = graph
         plain = [(place, body) for place, body in enumerate(bodies) if isinstance(body, Body)]
+        self._singles = np.full(graph.n_steps, -1, dtype=np.int32)  # place of the body of each step
+        for place, body in plain:
+            if body.shape == "path" and len(body.steps) == 1:
+                self._singles[body.steps[0]] = place
         # In this order, chains that begin alike follow one another.
         self._chains = sorted(
-            ((place, body) for place, body in plain if body.shape in {"path", "both"}),
+            (
+                (place, body)
+                for place, body in plain
+                if body.shape in {"path", "both"} and len(body.steps) > 1
+            ),
             key=lambda pair: (pair[1].steps[:2], len(pair[1].steps), pair[1].steps),
         )
         self._to = _Lookup.of(graph, [(place, body) for place, body in plain if body.shape == "to"])
@@ -103,28 +111,36 @@ class RowCover:
 
     def entries(self, starts: Ints) -> Entries:
         """All pairs of distinct constants that any body covers from these starts."""
-        found, n = Entries.concat(list(self._parts(starts))), self._graph.n
-        apart = starts[found.key // n] != found.key % n
-        return found if apart.all() else Entries(found.key[apart], found.body[apart], found.ways[apart])
+        return Entries.concat(list(self._parts(starts)))
 
     def _parts(self, starts: Ints) -> Iterator[Entries]:
         graph, n = self._graph, self._graph.n
         walks = Walks(graph, starts, self._turns)
+        led = _Led.of(graph, starts)
+        yield from self._single_steps(led)
         for number, (place, body) in enumerate(self._chains):
             if number % _AT_ONCE == 0:
                 check()
             found = walks.along(body)
             if found.nnz:
                 row, end = csr_coordinates(found)
-                yield _entries(row * n + end, place, found.data)
-        yield self._to.entries(graph, starts)
+                yield _entries(n, starts, row, end, place, found.data)
+        yield self._to.entries(graph, starts, led)
         for number, start in enumerate(starts.tolist()):
             for place, body in self._from.get(start, ()):
-                yield _entries(number * n + having(graph, body), place)
+                end = having(graph, body)
+                yield _entries(n, starts, np.full(len(end), number), end, place)
         for place, (keys, ways) in self._pairs.items():
             first, last = (np.searchsorted(keys, bound * n) for bound in (starts, starts + 1))
             which, at = ranges(first, last)
-            yield _entries(which * n + keys[at] % n, place, ways[at])
+            yield _entries(n, starts, which, keys[at] % n, place, ways[at])
+
+    def _single_steps(self, led: _Led) -> Iterator[Entries]:
+        """Bodies of one step all at once: there is one for nearly every step, and most cover few pairs."""
+        place = self._singles[led.step]  # [E]
+        kept = np.flatnonzero(place >= 0)
+        key = led.row[kept] * self._graph.n + led.end[kept]
+        yield Entries(key, place[kept], led.ways[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,23 +162,46 @@ class _Lookup:
         place = np.array([place for place, _ in bodies], dtype=np.int64)
         return cls(literals, np.append(first, len(codes)), place[order], steps[order, 2])
 
-    def entries(self, graph: Graph, starts: Ints) -> Entries:
+    def entries(self, graph: Graph, starts: Ints, led: _Led) -> Entries:
         """The answers of the bodies that fire for each start."""
         if not len(self.literals):
             return Entries.concat([])
         width = graph.n + 1
-        row, ends = row_entries(graph.ends, starts)
-        step = ends // graph.n
-        kinds = np.unique(row * graph.n_steps + step)  # which steps lead on from each start
-        rows = np.concatenate([row, kinds // graph.n_steps])
-        codes = np.concatenate([step * width + ends % graph.n, kinds % graph.n_steps * width + graph.n])
+        # Which steps lead on from each start.
+        kinds = distinct_keys(led.row * graph.n_steps + led.step, len(starts) * graph.n_steps)
+        rows = np.concatenate([led.row, kinds // graph.n_steps])
+        codes = np.concatenate([led.step * width + led.end, kinds % graph.n_steps * width + graph.n])
         known = among(codes, self.literals)
         rows, literal = rows[known], np.searchsorted(self.literals, codes[known])
         which, at = ranges(self.first[literal], self.first[literal + 1])
-        key = rows[which] * graph.n + self.answer[at]
-        return Entries(key, self.place[at].astype(np.int32), np.ones(len(at), dtype=np.float32))
+        row, answer = rows[which], self.answer[at]
+        apart = starts[row] != answer
+        key, place = (row * graph.n + answer)[apart], self.place[at][apart]
+        return Entries(key, place.astype(np.int32), np.ones(len(key), dtype=np.float32))
 
 
-def _entries(key: Ints, place: int, ways: NDArray[np.float32] | None = None) -> Entries:
-    ways = np.ones(len(key), dtype=np.float32) if ways is None else ways.astype(np.float32)
-    return Entries(key, np.full(len(key), place, dtype=np.int32), ways)
+@dataclass(frozen=True, eq=False)
+class _Led:
+    """Where all steps lead from some starts, one entry for each fact."""
+
+    row: Ints  #: [E], place of the start
+    step: Ints  #: [E]
+    end: Ints  #: [E], never the start itself
+    ways: NDArray[np.float32]  #: [E], how often the fact is stated
+
+    @classmethod
+    def of(cls, graph: Graph, starts: Ints) -> _Led:
+        row, entry = csr_entries(graph.ends.indptr, starts)
+        step, end = np.divmod(graph.ends.indices[entry].astype(np.int64), graph.n)
+        return cls(row, step, end, graph.ends.data[entry])
+
+
+def _entries(
+    n: int, starts: Ints, row: Ints, end: Ints, place: int, ways: NDArray[np.float32] | None = None
+) -> Entries:
+    """Pairs that one body covers as entries, but for those of a start and itself."""
+    apart = starts[row] != end
+    if not apart.all():
+        row, end, ways = row[apart], end[apart], None if ways is None else ways[apart]
+    ways = np.ones(len(row), dtype=np.float32) if ways is None else ways.astype(np.float32)
+    return Entries(row * n + end, np.full(len(row), place, dtype=np.int32), ways)

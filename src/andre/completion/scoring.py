@@ -26,6 +26,8 @@ Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
 BESIDE = 5
 #: What is added to a share before its logarithm is taken.
 _LEAST_SHARE = 1e-3
+#: By how much candidates are set back that nothing speaks for: further than weights come to.
+_BEHIND = 1e4
 
 #: What weights are multiplied with, [P, K + 5], dense or sparse.
 WeightInputs: TypeAlias = Floats | csr_matrix
@@ -259,10 +261,12 @@ class Scorer:
 def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> Iterator[Floats]:
     """The scores of the same queries by each of some scorers; what the bodies cover is found once.
 
-    See `Scorer.scores`.
+    What no training fact has as an answer comes behind all others, unless a rule that
+    was ever right fires for it. See `Scorer.scores`.
     """
     starts, query = np.unique(starts, return_inverse=True)
-    by_popularity = 1e-9 * features.answers / max(1.0, features.answers.max())  # breaks ties, [n]
+    unknown = features.answers == 0  # [n]
+    apart = features.order_of_ties - _BEHIND * unknown  # [n]
     cells: dict[bool, Cells] = {}
     best: dict[tuple[bool, float, int], Floats] = {}
     shares: dict[tuple[bool, float, int], Floats] = {}
@@ -281,8 +285,10 @@ def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> It
         popularity = features.answers[found.candidate]
         fired = Fired(found.groundings, best[way], popularity, shares.get(way, none), dense)
         values = AGGREGATIONS[scorer.aggregator].scores(fired, scorer.weights.get(features.step))
-        scores: Floats = found.spread(values, 0.0, features.n) + by_popularity
-        yield scores[query]
+        # Rules that speak against candidates must not leave those on top that nothing speaks for.
+        lacking = unknown[found.candidate] & ~(found.groundings @ (features.n_r > 0) > 0)  # [P]
+        values = values + features.order_of_ties[found.candidate] - _BEHIND * lacking
+        yield found.spread(values, apart)[query]
 
 
 def rank_facts(

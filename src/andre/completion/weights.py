@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import csr_matrix
 from scipy.special import expit
 
 from andre.arrays import Bools, Floats, Ints
@@ -72,6 +72,10 @@ class RankingLoss:
         slope[self._at] -= at.pull
         return at.value, np.asarray(self.inputs.T @ slope)
 
+    @cached_property
+    def _columns(self) -> _Columns | None:
+        return None if isinstance(self.inputs, np.ndarray) else _Columns.of(self.inputs)
+
     def curvature(self, weights: Floats) -> Curvature:
         """The second derivatives of the loss at some weights."""
         at, (first, asked) = self._softmax(weights), self._firsts
@@ -81,6 +85,7 @@ class RankingLoss:
         sizes = np.diff(first, append=len(self.query))
         return Curvature(
             inputs=self.inputs,
+            columns=self._columns,
             first=first,
             place=np.repeat(np.arange(len(first)), sizes),
             share=at.share,
@@ -120,6 +125,7 @@ class Curvature:
     """
 
     inputs: WeightInputs  #: [P, K]
+    columns: _Columns | None  #: the same, where they are sparse
     first: NDArray[np.intp]  #: [Q], where the cells of each query begin
     place: NDArray[np.intp]  #: [P], the query of each cell
     share: Floats  #: [P]
@@ -130,14 +136,32 @@ class Curvature:
     def table(self) -> Floats:
         """All of them: [K, K]."""
         counts = np.flatnonzero(self.mass > 1e-14 * self.mass.max())  # most candidates are out of the race
-        scaled = diags(np.sqrt(self.mass[counts])) @ self.inputs[counts]  # [some P, K]
-        cells, ends = np.arange(len(self.mass)), np.append(self.first, len(self.mass))
-        mean, facts = (  # [Q, K]
-            _dense(csr_matrix((values, cells, ends), (len(self.first), len(cells))) @ self.inputs)
-            for values in (self.share, self.spread)
-        )
+        squares = self._weighted_squares(counts)
+        mean, facts = (self._by_query(values) for values in (self.share, self.spread))  # [Q, K]
         cross = mean.T @ (facts - self.bend[:, None] / 2 * mean)  # [K, K]
-        return _dense(scaled.T @ scaled) - cross - cross.T
+        return np.asarray(squares - cross - cross.T)
+
+    def _weighted_squares(self, cells: NDArray[np.intp]) -> Floats:
+        """The products of all pairs of columns, summed over some cells by their mass: [K, K]."""
+        if self.columns is None:
+            scaled = np.sqrt(self.mass[cells])[:, None] * self.inputs[cells]  # [some P, K]
+            return np.asarray(scaled.T @ scaled)
+        return self.columns.take(cells).squares(self.mass[cells])
+
+    def _by_query(self, values: Floats) -> Floats:
+        """The cells of each query added up by some values, [P], most of which may be zero: [Q, K]."""
+        cells = np.flatnonzero(values)
+        ends = np.searchsorted(cells, np.append(self.first, len(values)))
+        shape = len(self.first), len(values)
+        found = csr_matrix((values[cells], cells, ends), shape) @ (
+            self.inputs if self.columns is None else self.columns.thin
+        )
+        if self.columns is None:
+            return np.asarray(found)
+        wide = np.add.reduceat(values[:, None] * self.columns.wide, self.first, axis=0)  # [Q, W]
+        table: Floats = found.toarray()
+        table[:, self.columns.at] = wide
+        return table
 
     def times(self, vector: Floats) -> Floats:
         """Their product with a vector, [K], in the time that a gradient takes."""
@@ -152,8 +176,48 @@ class Curvature:
         return np.asarray(squares.T @ self.mass)
 
 
-def _dense(matrix: WeightInputs) -> Floats:
-    return np.asarray(matrix) if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """A sparse table whose full columns stand apart: pairs of them make up most products of its columns.
+
+    Examples
+    --------
+    >>> found = _Columns.of(csr_matrix(np.array([[0.0, 2.0], [1.0, 3.0], [0.0, 1.0]])))
+    >>> found.at.tolist(), found.squares(np.ones(3)).tolist()
+    ([1], [[1.0, 3.0], [3.0, 14.0]])
+    """
+
+    thin: csr_matrix  #: [P, K], nothing in full columns
+    wide: Floats  #: [P, W], the full columns
+    at: NDArray[np.intp]  #: [W], their places
+
+    @classmethod
+    def of(cls, inputs: csr_matrix) -> _Columns:
+        """Set the columns apart that most rows have an entry in."""
+        filled = np.bincount(inputs.indices, minlength=inputs.shape[1])
+        at = np.flatnonzero(2 * filled > inputs.shape[0])
+        is_wide = np.zeros(inputs.shape[1], dtype=np.bool_)
+        is_wide[at] = True
+        kept = ~is_wide[inputs.indices]  # [E]
+        ends = np.concatenate([[0], np.cumsum(kept)])[inputs.indptr]
+        thin = csr_matrix((inputs.data[kept], inputs.indices[kept], ends), inputs.shape)
+        return cls(thin, inputs[:, at].toarray(), at)
+
+    def take(self, rows: NDArray[np.intp]) -> _Columns:
+        """Some rows, ascending."""
+        return self if len(rows) == len(self.wide) else _Columns(self.thin[rows], self.wide[rows], self.at)
+
+    def squares(self, mass: Floats) -> Floats:
+        """The products of all pairs of columns, summed over rows by their mass: [K, K]."""
+        thin = self.thin
+        data = thin.data * np.repeat(mass, np.diff(thin.indptr))  # [E]
+        table: Floats = (thin.T @ csr_matrix((data, thin.indices, thin.indptr), thin.shape)).toarray()
+        weighted = mass[:, None] * self.wide  # [P, W]
+        edge = thin.T @ weighted  # [K, W]
+        edge[self.at] = self.wide.T @ weighted
+        table[:, self.at] = edge
+        table[self.at] = edge.T
+        return table
 
 
 def start_weights(bodies: int) -> Floats:
@@ -181,6 +245,7 @@ def learn_weights(
     true = np.sort(pairs[:, 0] * graph.n + pairs[:, 1])
     cells = _by_query(features.cells(starts, features.all_keys(starts) if dense else true))
     is_true = members(starts[cells.query] * graph.n + cells.candidate, true)
+    cells = replace(cells, groundings=without_asked(cells, is_true, features))
     # A fact must not count for the rules that fire for it, nor for its own answer's popularity.
     c = scorer.smoothing
     own = (is_true, features.confidence_apart(c))
@@ -201,6 +266,54 @@ def learn_weights(
         price = penalty * np.array([*map(_price, features.bodies), 0.01, 1e-6, 0.01, 0.1, 0.1])
         weights = fit_weights(loss, price, weights, non_negative=config.non_negative, tolerance=tolerance)
         found.append(weights)
+    return found
+
+
+def without_asked(cells: Cells, is_true: Bools, features: Features) -> csr_matrix:
+    """In how many ways bodies cover cells when an answer is asked for as if it were not known: [P, K].
+
+    A body that begins with the asked relation leads on from the known answers of a
+    start. When one of k answers is asked for, the others are left to begin with, and
+    of the ways to a false candidate (k - 1) / k remain on the average. A fact is never among
+    the ways to itself, so those to true candidates stay.
+
+    Parameters
+    ----------
+    cells
+        Candidates of queries, all known answers among them.
+    is_true
+        [P], which of them are known answers.
+
+    Examples
+    --------
+    >>> from andre.completion.directions import DirectionRules
+    >>> from andre.completion.config import SizeConfig
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom
+    >>> rows = ["h(a, b)", "h(a, c)", "s(b, e)", "s(c, e)", "s(a, e)"]
+    >>> graph = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
+    >>> bodies = Body("path", (0, 1)), Body("path", (1,))
+    >>> features = DirectionRules(0, bodies, np.ones(2), np.ones(2)).features(graph, SizeConfig(ranged=0))
+    >>> cells = features.cells(np.array([0]), graph.keys(0, "train"))  # of h(a, ?): b, c, e
+    >>> cells.groundings.toarray().tolist()
+    [[0.0, 0.0], [0.0, 0.0], [2.0, 1.0]]
+    >>> without_asked(cells, np.array([True, True, False]), features).toarray()[2].tolist()
+    [1.0, 1.0]
+    """
+    found = cells.groundings.astype(np.float64)
+    leads_on = np.array(
+        [
+            isinstance(body, Body) and body.shape in {"path", "to"} and body.steps[0] == features.step
+            for body in features.bodies
+        ],
+        dtype=np.bool_,
+    )  # [K]
+    known = np.bincount(cells.query[is_true], minlength=len(cells.starts))  # [Q]
+    rest = np.where(is_true, 1.0, 1 - 1 / np.maximum(known, 1)[cells.query])  # [P]
+    cell = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+    through = leads_on[found.indices]
+    found.data[through] *= rest[cell[through]]
+    found.eliminate_zeros()
     return found
 
 
