@@ -106,6 +106,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         "graphs:bench_graphs",
         {"datasets": None, "seed": 0, "workers": 1},
     ),
+    "inductive": Benchmark(
+        "Rules of one graph on another",
+        "inductive:bench_inductive",
+        {"datasets": None, "seed": 0, "workers": 2},
+    ),
     "cluster": Benchmark(
         "A cluster of dask workers",
         "cluster:bench_cluster",
