@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.census.strategies import fact_bases
 from tests.completion.bases import FAST, family
 
-from andre.census import Census, head_domains, sample_census, take_census
+from andre.census import Census, Draw, head_domains, sample_census, take_census
 from andre.completion import Completion, complete
 from andre.errors import AndreError
 from andre.evaluation import entailment, rank_by_rules, rescore
@@ -101,7 +101,7 @@ def test_a_census_is_that_of_the_training_facts(
 @given(bases, st.sampled_from(MODES))
 def test_so_is_one_of_drawn_head_atoms(facts: FactBase, mode: Any) -> None:
     one, two = (
-        outcome(lambda base=base: told(sample_census(base, Language("p/2"), 8, mode=mode)))  # type: ignore[misc]
+        outcome(lambda base=base: told(sample_census(base, Language("p/2"), Draw(8), mode=mode)))  # type: ignore[misc]
         for base in (facts, removed(facts))
     )
     assert one == two
@@ -171,7 +171,7 @@ READERS: Mapping[str, Callable[[FactBase], object]] = {
     "samples: training facts": lambda base: names(training_facts(base)),
     "samples: candidates": space,
     "census: all": lambda base: told(take_census(base, Language("p/2"))),
-    "census: drawn": lambda base: told(sample_census(base, Language("p/2"), 9, mode="complete")),
+    "census: drawn": lambda base: told(sample_census(base, Language("p/2"), Draw(9), mode="complete")),
     "census: domains": lambda base: [
         {base.constants[code] for code in domain.tolist()} for domain in head_domains(base, Language("p/2"))
     ],

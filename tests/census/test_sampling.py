@@ -107,7 +107,7 @@ def test_a_sample_of_all_heads_is_the_census(case: tuple[FactBase, Language, dic
         whole = take_census(facts, language, **options)
     except AndreError:
         assume(False)
-    assert told(sample_census(facts, language, max(8, int(whole.n_examples)), **options)) == told(whole)
+    assert told(sample_census(facts, language, Draw(max(8, int(whole.n_examples))), **options)) == told(whole)
     drawn = Drawing(facts, language, **options).census(Draw(10**6))  # every head atom is drawn
     assert drawn.sampled == whole.n_examples
     assert told(drawn) == told(whole)
@@ -133,20 +133,22 @@ def all_of(n: int) -> Relation:
 def test_every_kind_is_there_and_all_heads_are_stood_for(seed: int, most: int, mode: str) -> None:
     facts = sparse(seed)
     whole = take_census(facts, Language("p/2"), mode=mode, identity=True)  # type: ignore[arg-type]
-    part = sample_census(facts, Language("p/2"), most, mode=mode, identity=True, seed=seed)  # type: ignore[arg-type]
+    part = sample_census(facts, Language("p/2"), Draw(most, seed), mode=mode, identity=True)  # type: ignore[arg-type]
     assert part.sampled == most
     assert (part.n_examples, part.groundings) == (whole.n_examples, whole.groundings)
     assert part.positive == whole.positive
     assert part.negative > 0
 
 
-def test_every_head_is_as_likely_as_the_others_of_its_kind() -> None:
+@pytest.mark.parametrize("n_also", [0, 60])
+def test_every_head_is_as_likely_as_the_others_of_its_kind(n_also: int) -> None:
     drawing = Drawing(sparse(3, n=25), Language("p/2"))
+    also = np.random.default_rng(0).integers(25, size=(n_also, 2))
     total = np.zeros((25, 25))
     rounds = 600
     squares = np.zeros((25, 25))
     for seed in range(rounds):
-        _, times = drawing.heads(Draw(60, seed))
+        _, times = drawing.heads(Draw(60, seed, also=also))
         one = np.zeros((25, 25))
         for head, count in times.items():
             one[head] = count
@@ -157,6 +159,21 @@ def test_every_head_is_as_likely_as_the_others_of_its_kind() -> None:
     assert (mean.diagonal() == 0).all()
     np.fill_diagonal(mean, 1)
     assert (np.abs(mean - 1) <= 5 * error + 1e-9).all()
+
+
+@given(seed=st.integers(0, 10**6), mode=st.sampled_from(MODES))
+@settings(max_examples=30, deadline=None)
+def test_what_is_asked_for_is_drawn_apart_and_stands_for_itself(seed: int, mode: str) -> None:
+    rng = np.random.default_rng(seed)
+    drawing = Drawing(sparse(seed), Language("p/2"), mode)
+    stated = {tuple(row) for row in drawing.facts.relations["p", 2].codes.tolist()}
+    both = np.array([(0, 1 + place) for place in range(8)] + [(1, 2), (2, 1)])  # what the hub connects
+    also = np.concatenate([both, rng.integers(60, size=(20, 2)), [[700, 1]]])
+    drawn, times = drawing.heads(Draw(200, seed, also=also))
+    wanted = {tuple(row) for row in both.tolist() if row[0] != row[1]} - stated
+    assert all(times[head] == 1 for head in wanted)
+    assert len(drawn) == 200
+    assert drawn.times.sum() == drawing.heads(Draw(200, seed))[0].times.sum()
 
 
 @pytest.mark.parametrize("rare", [10**9, 0])
@@ -171,7 +188,7 @@ def test_listing_and_drawing_what_is_apart_are_both_right(rare: int) -> None:
 
 def test_the_same_seed_draws_the_same() -> None:
     facts, language = sparse(2), Language("p/2")
-    one, two, other = (told(sample_census(facts, language, 50, seed=seed)) for seed in (1, 1, 2))
+    one, two, other = (told(sample_census(facts, language, Draw(50, seed))) for seed in (1, 1, 2))
     assert one == two != other
 
 
@@ -187,4 +204,4 @@ def test_bad_settings_are_refused_in_a_sentence(options: dict[str, Any], message
     facts = FactBase.from_facts([parse_atom(f"p(c{i}, c{i + 1})") for i in range(9)])
     language = Language("p/2", variables=options.pop("variables", 3))
     with pytest.raises(AndreError, match=message):
-        sample_census(facts, language, options.pop("most", 9), **options)
+        sample_census(facts, language, Draw(options.pop("most", 9)), **options)

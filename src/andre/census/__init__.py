@@ -14,12 +14,13 @@ atoms that stand for all.
 from andre.census.census import Census, head_domains, sample_census, take_census
 from andre.census.links import Growth
 from andre.census.on_disk import census_on_disk
-from andre.census.plan import CensusPlan, Mode, Semantics
+from andre.census.plan import CensusPlan, Draw, Mode, Semantics
 from andre.census.reach import reach_census
 
 __all__ = [
     "Census",
     "CensusPlan",
+    "Draw",
     "Growth",
     "Mode",
     "Semantics",

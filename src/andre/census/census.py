@@ -196,9 +196,8 @@ def take_census(
 def sample_census(
     facts: FactBase,
     language: Language,
-    most: int,
+    draw: Draw,
     *,
-    seed: int = 0,
     mode: Mode = "define",
     identity: bool | None = None,
     memory_limit: int = 4 << 30,
@@ -208,14 +207,14 @@ def sample_census(
     Half of them are stated, and the others are evenly of those that something
     connects and those that nothing does. The bags are exact. Weights stand for
     all head atoms: their number is exact, and their weight right in expectation.
-    Where there are no more than `most` head atoms, this is `take_census`.
+    Where there are no more than `draw.most` head atoms, this is `take_census`.
 
     Parameters
     ----------
     language
         Facts must be unary and binary, and a rule may have one variable more than its head.
-    most
-        How many head atoms are drawn, 8 or more.
+    draw
+        How many head atoms are drawn, 8 or more, and which of them apart from all others.
     mode, identity, memory_limit
         As in `take_census`.
 
@@ -223,18 +222,18 @@ def sample_census(
     --------
     >>> from andre.logic import parse_atom
     >>> facts = FactBase.from_facts([parse_atom(f"next(c{i}, c{i + 1})") for i in range(99)])
-    >>> census = sample_census(facts, Language("next/2"), 200, mode="complete")
+    >>> census = sample_census(facts, Language("next/2"), Draw(200), mode="complete")
     >>> census.sampled, census.n_examples, census.positive
     (200, 9900, 99.0)
     """
     request = Request("exists", mode, identity, memory_limit)
-    if most < _FEWEST_DRAWN:
+    if draw.most < _FEWEST_DRAWN:
         raise ConfigError(
-            f"{most} head atoms cannot stand for all kinds of them: draw {_FEWEST_DRAWN} or more"
+            f"{draw.most} head atoms cannot stand for all kinds of them: draw {_FEWEST_DRAWN} or more"
         )
     facts = _taught(facts, language)
     graph = ground(facts, language, "exists", mode)
-    return carry_out(facts, graph, plan_census(graph, language.variables, request, Draw(most, seed)))
+    return carry_out(facts, graph, plan_census(graph, language.variables, request, draw))
 
 
 def _taught(facts: FactBase, language: Language) -> FactBase:

@@ -6,7 +6,8 @@ arguments that something connects: a uniform sample would hold hardly any of
 these, though most bodies differ in them alone. Hence five kinds, each sampled
 on its own (a stratified sample): stated atoms; connected atoms that are not
 stated, with and without weight as examples; unconnected atoms, with and
-without weight.
+without weight. Atoms that are known to matter, such as what rules derive
+wrongly, are a sixth.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from andre.arrays import Bools, Counts, Ints, blocks_of, csr_entries, distinct_keys
+from andre.arrays import Bools, Counts, Ints, among, blocks_of, csr_entries, distinct_keys
 from andre.census.bags import Weigher
 from andre.census.graph import FactGraph
 from andre.census.plan import Draw
@@ -106,6 +107,8 @@ def draw_heads(graph: FactGraph, weigh: Weigher, draw: Draw, *, inner: bool, ide
     more. Within a kind every choice is equally likely, so that weights are right
     in expectation, and the number of atoms of each kind is right exactly.
 
+    Those of `draw.also` that are connected and not stated are a kind of their own.
+
     Parameters
     ----------
     weigh
@@ -117,7 +120,8 @@ def draw_heads(graph: FactGraph, weigh: Weigher, draw: Draw, *, inner: bool, ide
     """
     rng = np.random.default_rng(draw.seed)
     kinds = _Kinds(graph, weigh, draw, inner)
-    listed = [_Reservoir(draw.most, rng) for _ in range(3)]  # stated; connected, with and without weight
+    # Stated; connected, with and without weight; asked for.
+    listed = [_Reservoir(draw.most, rng) for _ in range(4)]
     not_apart = kinds.n_loops()  # by whether they weigh
     for keys in kinds.connected(identity):
         check()
@@ -130,8 +134,8 @@ def draw_heads(graph: FactGraph, weigh: Weigher, draw: Draw, *, inner: bool, ide
     n_stated, *n_others = [*(reservoir.count for reservoir in listed), *n_apart]
     quota, rest = _water_fill([n_stated, sum(n_others)], draw.most)
     quotas = [quota, *_water_fill(n_others, rest)]
-    drawn = [reservoir.sample(quota) for reservoir, quota in zip(listed, quotas[:3], strict=True)]
-    for product, size, quota in zip(products, n_apart, quotas[3:], strict=True):
+    drawn = [reservoir.sample(quota) for reservoir, quota in zip(listed, quotas[:4], strict=True)]
+    for product, size, quota in zip(products, n_apart, quotas[4:], strict=True):
         drawn.append(kinds.draw_apart(product, size, quota, rng))
     sizes = zip([n_stated, *n_others], drawn, strict=True)
     times = [_whole_shares(size, len(keys), rng) for size, keys in sizes]
@@ -226,7 +230,7 @@ class _Kinds:
             yield distinct_keys(graph.connected_keys(*graph.connections(block, inner=self.inner)))
 
     def of(self, keys: Ints) -> Ints:
-        """0 for stated atoms, 1 for others that weigh as examples, 2 for those that do not."""
+        """0 for stated atoms, 3 for others that are asked for, else 1 if they weigh as examples, 2 if not."""
         graph = self.graph
         first, second = np.divmod(keys, graph.n)
         truth = np.where(
@@ -234,7 +238,18 @@ class _Kinds:
             graph.label_truth[graph.labels[first]],
             graph.pattern_truth[graph.pattern_of(first, second)],
         )
-        return np.where(np.isnan(truth), 1 + self._weightless(first, second), 0)
+        unstated = np.where(among(keys, self._also), 3, 1 + self._weightless(first, second))
+        return np.where(np.isnan(truth), unstated, 0)
+
+    @cached_property
+    def _also(self) -> Ints:
+        """The keys of the atoms that are asked for, ascending."""
+        codes, also = self.graph.codes, self.draw.also
+        if also is None:
+            return np.zeros(0, dtype=np.int64)
+        also = also[np.isin(also, codes).all(axis=1)]
+        places = np.searchsorted(codes, also)  # [N, arity]
+        return distinct_keys(places[:, 0].astype(np.int64) * self.graph.n + places[:, -1])
 
     def n_loops(self) -> Ints:
         """How many pairs of a constant with itself there are: with weight, and without."""

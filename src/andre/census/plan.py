@@ -15,11 +15,12 @@ The other modules carry out what the plan says; all strategies give the same cen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from andre.arrays import Ints
 from andre.census.graph import FactGraph
 from andre.census.strata import Stratum, strata
 from andre.errors import ConfigError, DataError
@@ -90,6 +91,9 @@ class Draw:
     block: int = 2_000_000  #: head atoms or paths looked at together
     #: Where fewer than one in `rare` pairs is unconnected, listing all pairs beats rejection sampling.
     rare: int = 8
+    #: Head atoms that are a kind of their own, so that many of them are seen: [N, arity], codes of facts
+    #: none of which is marked.
+    also: Ints | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

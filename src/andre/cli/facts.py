@@ -156,7 +156,7 @@ def census(
 
     The groundings are counted without being listed; the plan says how, and why so.
     """
-    from andre.census import census_on_disk, sample_census, take_census
+    from andre.census import Draw, census_on_disk, sample_census, take_census
     from andre.samples import Language
 
     began = time.perf_counter()
@@ -176,7 +176,7 @@ def census(
     if heads is None:
         found = take_census(base, chosen, semantics=cast("Any", semantics), **common)
     elif semantics == "exists":
-        found = sample_census(base, chosen, heads, seed=seed, **common)
+        found = sample_census(base, chosen, Draw(heads, seed), **common)
     else:
         raise AndreError(f"head atoms are drawn in exists only: leave out --heads or --semantics {semantics}")
     _print_census(found.require_both_classes(), source, chosen.target, began, as_json)

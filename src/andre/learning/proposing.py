@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from andre.arrays import Bools, Floats
-from andre.census import Census, sample_census, take_census
+from andre.census import Census, Draw, sample_census, take_census
 from andre.errors import DataError
 from andre.evaluation import CrispSample, smoothed_confidence
 from andre.facts import FactBase
@@ -307,7 +307,8 @@ class _OneRelation:
     def _census(self, language: Language) -> Census:
         if language.variables > 3:  # head atoms can be drawn where rules have one variable more
             return take_census(self.facts, language, mode="complete")
-        return sample_census(self.facts, language, self.config.heads, seed=self.config.seed, mode="complete")
+        draw = Draw(self.config.heads, self.config.seed)
+        return sample_census(self.facts, language, draw, mode="complete")
 
 
 def informative_columns(sample: Sample, most: int, rng: np.random.Generator | None = None) -> Bools:

@@ -5,6 +5,7 @@ So do examples that are rows, knowledge bases that are completed, and definition
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -33,7 +34,7 @@ from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, found_by_search, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.learning.weak import Weak
-from andre.limits import check, limited, stage, stopped_by, time_left, unhurried
+from andre.limits import check, late, limited, stage, stopped_by, time_left, unhurried
 from andre.logic import Program
 from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
 
@@ -49,6 +50,10 @@ _FOR_WIDE_SAMPLES = Effort(
 )
 #: The share of the time that is left in which short bodies are counted.
 _FOR_SHORT_BODIES = 0.5
+#: What is said of rules that are counted on drawn head atoms alone.
+ESTIMATES = "counts are estimates, and andre rescore counts anew"
+#: How often a program that was learned from drawn head atoms is learned again with what it derives wrongly.
+_CORRECTIONS = 2
 #: What a step costs, rows times candidates, from which on runs see a part only.
 _WIDE = 200_000
 
@@ -212,34 +217,77 @@ def _agrees(crisp: CrispSample, codes: Codes, selection: SelectionConfig) -> boo
     return bool(supported and covered[0] >= crisp.totals[0] * SLACK and covered[1] == 0)
 
 
-def wrongly_derived(program: Program, facts: FactBase, language: Language, most: int = 4_000) -> Ints:
-    """Head atoms that a program derives in one step and that are false, so many at the most, [N, arity].
+def corrected(
+    made: Definition,
+    facts: FactBase,
+    language: Language,
+    plan: Plan,
+    again: Callable[[Ints], Definition],
+    *,
+    suspects: int = 0,
+    most: int = 4_000,
+) -> Definition:
+    """A definition from drawn head atoms, learned again beside what it derives wrongly, and counted on all.
+
+    A rule that is wrong about some of very many head atoms looks flawless by those that were drawn.
 
     Parameters
     ----------
     facts
-        What is known. Where none of the target's facts is denied, all are false that are not stated.
+        What is known; background rules have been run.
+    again
+        Learns from a sample that has these head atoms, too, [N, arity].
+    suspects
+        So many rules of the pool, too, are asked for what they derive wrongly.
+    most
+        How many wrong head atoms of one turn are looked at.
     """
-    labels, n = HeadLabels.of(facts, language), max(1, len(facts.constants))
-    derived = derived_heads(program, facts, language)
-    found = np.unique(np.concatenate([labels.true[:0], *derived]), axis=0)
-    wrong = found[labels.wrong(found, n)]
-    return wrong[:: max(1, len(wrong) // most)][:most]
+    labels, n = HeadLabels.of(facts, language, plan), max(1, len(facts.constants))
+    known = labels.true[:0]
+    with stage("correcting by what is derived wrongly"):
+        for _ in range(_CORRECTIONS):
+            rules = Program(tuple(dict.fromkeys((*made.program, *made.pool.first(suspects).rules))))
+            derived = derived_heads(rules, facts, language, plan)
+            wrong = np.unique(np.concatenate([known[:0], *derived]), axis=0)
+            wrong = wrong[labels.wrong(wrong, n)]
+            fresh = wrong[~is_among(wrong, known, n)]
+            if not len(fresh) or late("correcting by what is derived wrongly"):
+                break
+            known = np.concatenate([known, fresh[:: max(1, len(fresh) // most)][:most]])
+            made = again(known)
+    with stage("counting on all head atoms"):
+        return _recounted(made, facts, language, plan)
+    return replace(made, notes=(*made.notes, ESTIMATES))
 
 
-def recounted(made: Definition, facts: FactBase, language: Language) -> Definition:
-    """A definition that does not read itself, with the exact counts of its rules over all head atoms."""
-    labels, n = HeadLabels.of(facts, language), max(1, len(facts.constants))
+def _recounted(made: Definition, facts: FactBase, language: Language, plan: Plan) -> Definition:
+    """A definition that does not read itself, with the exact counts of its rules over all head atoms.
+
+    Rules that are then found to be right less often than is asked for are left out.
+    """
+    labels, n = HeadLabels.of(facts, language, plan), max(1, len(facts.constants))
 
     def counts(heads: Ints) -> Floats:
         right = np.count_nonzero(is_among(heads, labels.true, n))
         return np.array([right, np.count_nonzero(labels.wrong(heads, n))], dtype=np.float64)
 
-    derived = derived_heads(made.program, facts, language)
-    rules = tuple(map(with_counts, made.program, map(counts, derived)))
-    every = np.unique(np.concatenate([labels.true[:0], *derived]), axis=0)
+    derived = derived_heads(made.program, facts, language, plan)
+    counted = [counts(heads) for heads in derived]
+    least = plan.config.selection.min_confidence
+    kept = [
+        place
+        for place, (rule, (right, wrong)) in enumerate(zip(made.program, counted, strict=True))
+        if right > least * (right + wrong) or rule in plan.known
+    ]
+    rules = [with_counts(made.program.rules[place], counted[place]) for place in kept]
+    every = np.unique(np.concatenate([labels.true[:0], *(derived[place] for place in kept)]), axis=0)
     totals = np.array([len(labels.true), labels.n_false], dtype=np.float64)
-    return replace(made, program=Program(rules), confusion=confusion_of(counts(every), totals))
+    reason = made.reason
+    if made.program and not kept:
+        reason = f"no rule of the drawn head atoms is right more often than {least:g} about all of them"
+    result = replace(made.result, program=Program(tuple(made.result.program.rules[place] for place in kept)))
+    confusion = confusion_of(counts(every), totals)
+    return replace(made, program=Program(tuple(rules)), confusion=confusion, result=result, reason=reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,17 +299,20 @@ class HeadLabels:
     n_false: int
 
     @classmethod
-    def of(cls, facts: FactBase, language: Language) -> HeadLabels:
+    def of(cls, facts: FactBase, language: Language, plan: Plan) -> HeadLabels:
         """Those of the target of a language, by the facts that teach."""
         relation = facts.select("train").relations[language.key(facts)]
         codes, likely = relation.codes.astype(np.int64), relation.column("probability") > 0.5
-        true = codes[~relation.column("negative") & likely]
+        distinct = plan.identity and relation.arity == 2
+        looked_at = codes[:, 0] != codes[:, -1] if distinct else np.ones(len(codes), dtype=np.bool_)
+        true = codes[~relation.column("negative") & likely & looked_at]
         if relation.negative is not None or facts.world == "open":
-            denied = codes[relation.column("negative") | ~likely]
+            denied = codes[(relation.column("negative") | ~likely) & looked_at]
             return cls(true, denied, len(denied))
-        domains = head_domains(facts, language)
+        domains = head_domains(facts, language, mode=plan.mode)
         total = int(np.prod([len(domain) for domain in domains], dtype=object))
-        return cls(true, None, total - len(true))
+        loops = len(np.intersect1d(domains[0], domains[-1])) if distinct else 0
+        return cls(true, None, total - loops - len(true))
 
     def wrong(self, heads: Ints, n: int) -> Bools:
         """Which head atoms are false, given the number of constants."""
@@ -270,9 +321,10 @@ class HeadLabels:
         return is_among(heads, self.denied, n)
 
 
-def derived_heads(program: Program, facts: FactBase, language: Language) -> list[Ints]:
+def derived_heads(program: Program, facts: FactBase, language: Language, plan: Plan) -> list[Ints]:
     """The head atoms within the head's domains that each rule derives in one step, [N, arity] each."""
-    bodies, domains = BodyEvaluator(facts, likely=True), head_domains(facts, language)
+    bodies = BodyEvaluator(facts, likely=True)
+    domains = head_domains(facts, language, mode=plan.mode)
     found = []
     for rule in program:
         check()

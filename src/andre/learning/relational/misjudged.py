@@ -45,7 +45,7 @@ def misjudged_by(made: Definition, facts: FactBase, language: Language, plan: Pl
     try:
         with limited(time_left().share(_FOR_LISTING)):
             derived = _derived(made, facts, language, plan)
-            labels, n = HeadLabels.of(facts, language), max(1, len(facts.constants))
+            labels, n = HeadLabels.of(facts, language, plan), max(1, len(facts.constants))
             missed, wrong = labels.true[~is_among(labels.true, derived, n)], derived[labels.wrong(derived, n)]
     except OutOfTimeError:
         return Misjudged()
@@ -62,7 +62,7 @@ def _derived(made: Definition, facts: FactBase, language: Language, plan: Plan) 
     """The head atoms that a definition derives, [N, arity]: at its fixpoint where that is not one step."""
     key, program = made.key, made.program
     if plan.mode == "complete" or not _reads_itself(program):
-        found = derived_heads(program, facts, language)
+        found = derived_heads(program, facts, language, plan)
         return np.unique(np.concatenate([np.zeros((0, key[1]), dtype=np.int64), *found]), axis=0)
     relation = infer(program, background_of(facts, key)).derived.relations.get(key)
     if relation is None:

@@ -25,10 +25,9 @@ from andre.learning.relational.definitions import learn_definition, settled_defi
 from andre.learning.relational.from_examples import (
     Agreed,
     agreeing_program,
+    corrected,
     learn_from_examples,
-    recounted,
     with_moved_cuts,
-    wrongly_derived,
 )
 from andre.learning.results import Definition
 from andre.limits import check, late, limited, stage, time_left, unhurried
@@ -55,8 +54,6 @@ _AGREEING, _CHAINING = 0.4, 0.7
 _WIDER = 0.25
 #: Numbers of which all sums are looked at.
 _MOST_NUMBERS = 300
-#: How often a program that was learned from drawn head atoms is learned again with what it derives wrongly.
-_CORRECTIONS = 2
 
 
 def needs_reach(facts: FactBase, language: Language) -> bool:
@@ -348,13 +345,12 @@ class _Reaching:
         codes = None if agreed is None else agreed.codes
         made = learn_from_examples(one.census, self.language, self.plan, self.callbacks, codes)
         if one.census.sampled is not None:
-            for _ in range(_CORRECTIONS):
-                wrong = wrongly_derived(made.result.program, self.facts, plain)
-                if not len(wrong) or late("correcting by what is derived wrongly"):
-                    break
-                census = self._census(plain, one.growth, also=wrong)
-                made = learn_from_examples(census, self.language, self.plan, self.callbacks)
-            made = recounted(made, self.facts, plain)
+
+            def again(also: Ints) -> Definition:
+                census = self._census(plain, one.growth, also=also)
+                return learn_from_examples(census, self.language, self.plan, self.callbacks)
+
+            made = corrected(made, self.facts, plain, self.plan, again)
         cuts = _cuts(made.result.program)
         if cuts and not late("moving cuts"):
             with stage("moving cuts"):

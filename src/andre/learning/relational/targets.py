@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from andre.census import Census, sample_census, take_census
+from andre.arrays import Ints
+from andre.census import Census, Draw, sample_census, take_census
 from andre.errors import ConfigError, DataError, MemoryLimitError, OutOfTimeError, WorkersLostError
 from andre.facts import Background, Calibration, FactBase, Key, in_canonical_order
 from andre.inference import materialise
@@ -20,7 +21,12 @@ from andre.learning.judged_by import background_of, fits_tables, with_stated_wor
 from andre.learning.plan import Plan, with_background
 from andre.learning.relational.advice import advice_on
 from andre.learning.relational.definitions import learn_definition
-from andre.learning.relational.from_examples import is_trusted, learn_from_examples
+from andre.learning.relational.from_examples import (
+    ESTIMATES,
+    corrected,
+    is_trusted,
+    learn_from_examples,
+)
 from andre.learning.relational.inventing import learn_with_inventions, should_invent
 from andre.learning.relational.misjudged import misjudged_by
 from andre.learning.relational.reaching import learn_from_reach, needs_reach, settled_by_cuts, settled_by_sums
@@ -49,6 +55,9 @@ _FOR_ALL_HEADS = 0.5
 _WIDER, _WIDENING = 6, 60.0
 #: Facts of a relation up to which they are kept with a background in Prolog, as a part of it.
 _CARRIED = 1_000
+#: Rules of a pool whose wrong head atoms are looked for where few of very many were drawn, and how many of
+#: these are looked at.
+_SUSPECTS, _WRONG = 60, 1_000_000
 #: Settings of runs beside invented predicates, as what is worth inventing makes short rules, and of those
 #: that tell whether other settings would help.
 _FEW_RUNS = {"restarts": 1, "rounds": 1, "steps": 75}
@@ -417,8 +426,8 @@ class _Learner:
         if census.sampled is not None:
             why = "" if plan.heads is not None else ", whose census outgrew the memory or the time allowed"
             notes.append(
-                f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}{why}: "
-                "counts are estimates, and andre rescore counts anew"
+                f"{census.sampled:,} head atoms were drawn to stand for all {census.n_examples:,}{why}"
+                + (f": {ESTIMATES}" if at_fixpoint else "")
             )
         for callback in self.callbacks:
             callback.on_census(census)
@@ -426,18 +435,29 @@ class _Learner:
             made = learn_definition(facts, language, census, plan, self.callbacks, stated=self.stated)
         else:
             made = learn_from_examples(census, language, plan, self.callbacks)
+            if census.sampled is not None:
+                made = self._corrected(made, language, census.sampled)
         if self.calibration is not None:
             notes.append(str(self.calibration))
         if made.revised:
             notes.append(_note_on_revised(made.revised))
         return replace(made, seconds=time.monotonic() - began, notes=(*notes, *made.notes))
 
+    def _corrected(self, made: Definition, language: Language, heads: int) -> Definition:
+        """A definition from so many drawn head atoms, learned again beside what its rules derive wrongly."""
+
+        def again(also: Ints) -> Definition:
+            census = self._drawn(language, heads, also=also)
+            return learn_from_examples(census.require_both_classes(), language, self.plan, self.callbacks)
+
+        return corrected(made, self.facts, language, self.plan, again, suspects=_SUSPECTS, most=_WRONG)
+
     def _census(self, language: Language, *, draws: bool) -> Census:
         """The census of all head atoms, or of some that stand for all.
 
         Some are drawn on request, and where the census of all outgrows the memory allowed.
         """
-        plan, seed = self.plan, self.plan.config.seed
+        plan = self.plan
         how: dict[str, Any] = {
             "mode": plan.mode,
             "identity": plan.identity,
@@ -445,7 +465,7 @@ class _Learner:
         }
         if plan.heads is not None:
             with self._timed(language):
-                return sample_census(self.facts, language, plan.heads, seed=seed, **how)
+                return self._drawn(language, plan.heads)
         if not draws or plan.semantics != "exists":
             with self._timed(language):
                 return take_census(self.facts, language, semantics=plan.semantics, **how)
@@ -457,9 +477,21 @@ class _Learner:
             refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
         try:
             with self._timed(language):
-                return sample_census(self.facts, language, plan.fallback_heads, seed=seed, **how)
+                return self._drawn(language, plan.fallback_heads)
         except ConfigError:  # head atoms are not drawn for every language
             raise refusal from None
+
+    def _drawn(self, language: Language, heads: int, also: Ints | None = None) -> Census:
+        """The census of so many head atoms that stand for all, among them some of those asked for."""
+        plan = self.plan
+        return sample_census(
+            self.facts,
+            language,
+            Draw(heads, plan.config.seed, also=also),
+            mode=plan.mode,
+            identity=plan.identity,
+            memory_limit=plan.memory_limit,
+        )
 
     @contextmanager
     def _timed(self, language: Language) -> Iterator[None]:
