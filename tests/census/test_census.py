@@ -18,7 +18,7 @@ from andre.census import take_census
 from andre.census.census import carry_out, ground
 from andre.census.draw import draw_cells, draw_marked
 from andre.census.plan import Request, plan_census
-from andre.errors import AndreError, DataError
+from andre.errors import AndreError, DataError, MemoryLimitError
 from andre.facts import FactBase, Relation, read_facts
 from andre.logic import Atom, Constant, parse_atom
 from andre.samples import Language
@@ -288,3 +288,11 @@ def test_a_probability_of_zero_says_what_silence_says(method: str, data: st.Data
     except DataError:
         return
     assert told(take_census(zero, language, **how)) == told(silent)
+
+
+def test_bags_that_would_outgrow_the_memory_by_far_are_refused_before_it_is_filled() -> None:
+    rng = np.random.default_rng(0)
+    dense = [Relation(f"r{kind}", rng.integers(2000, size=(7000, 2))) for kind in range(30)]
+    facts = FactBase.from_relations(range(2000), dense)
+    with pytest.raises(MemoryLimitError, match=r"would take about [0-9,]+ MB of the 64 MB allowed"):
+        take_census(facts, Language("r0/2"), mode="complete", memory_limit=1 << 26)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import numpy as np
 
@@ -103,13 +104,20 @@ class BagCollector:
         self._members.append((bags, (number + self._n_rows).astype(np.int32)))
         self._n_rows += len(first)
         self._n_entries += len(bags)
-        taken = self._n_entries * 24 + self._n_rows * self.graph.space.m
-        if taken > self.memory:
-            raise MemoryLimitError(
-                f"the {self.n_bags:,} bags of rows found so far take {taken / 2**20:,.0f} MB of the "
-                f"{self.memory / 2**20:,.0f} MB allowed: use fewer variables or relations, "
-                "or raise the memory limit"
-            )
+        if self.taken > self.memory:
+            self.refuse(f"the {self.n_bags:,} bags of rows found so far take", self.taken)
+
+    @property
+    def taken(self) -> int:
+        """The bytes that all bags so far take."""
+        return self._n_entries * 24 + self._n_rows * self.graph.space.m
+
+    def refuse(self, what: str, size: float) -> NoReturn:
+        """Raise an error because something is larger than the memory allowed."""
+        raise MemoryLimitError(
+            f"{what} {size / 2**20:,.0f} MB of the {self.memory / 2**20:,.0f} MB allowed: "
+            "use fewer variables or relations, or raise the memory limit"
+        )
 
     def finish(self) -> Bags:
         """The distinct bags: equal rows merged, uninformative columns left out, then equal bags merged."""

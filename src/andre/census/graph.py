@@ -181,10 +181,15 @@ class FactGraph:
 
     def path_blocks(self, starts: Ints, limit: int, *, inner: bool) -> Iterator[Ints]:
         """Cut constants into runs that begin at most `limit` paths: of one step, and if `inner` of two."""
+        paths = self.path_counts(starts, inner=inner)
+        yield from (starts[begin:end] for begin, end in blocks_of(paths, limit))
+
+    def path_counts(self, starts: Ints, *, inner: bool) -> Ints:
+        """How many paths begin with each of these constants: of one step, and if `inner` of two."""
         paths = self.degree
         if inner:
             paths = paths + np.bincount(self.firsts, paths[self.others], self.n).astype(np.int64)
-        yield from (starts[begin:end] for begin, end in blocks_of(paths[starts], limit))
+        return paths[starts]
 
     def connections(self, block: Ints, *, inner: bool) -> tuple[Ints, tuple[Ints, Ints]]:
         """How facts lead from these constants to constants that may stand second in the head.

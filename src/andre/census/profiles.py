@@ -9,7 +9,7 @@ two classes of constants with equal neighbours, less the connected pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,6 +36,8 @@ from andre.samples import sums_of
 
 #: Paths of two steps looked at together.
 _BLOCK = 2_000_000
+#: Paths from which on the bags of some are looked at first, and how many memories all may seem to take.
+_LARGE, _HOPELESS = 20_000_000, 4
 #: Cells of the tables that mark what is exhausted.
 _MARKS = 1 << 26
 
@@ -256,6 +258,7 @@ class _ProfileBags:
         starts, ends = graph.domain(0), graph.domain(1)
         if len(starts) * len(ends) >= 2**62 // max(1, len(graph.patterns)):
             raise DataError(f"{len(starts):,} x {len(ends):,} head atoms are too many to count in 64 bits")
+        self._refuse_far_too_many(starts)
         connected: list[tuple[Ints, Ints, Ints]] = []  # pairs of classes, atoms, weights
         for block in graph.path_blocks(starts, _BLOCK, inner=self.inner):
             check()
@@ -266,6 +269,26 @@ class _ProfileBags:
         both = graph.domain(0, 1)
         connected.append(_sums(number[both] * (len(examples) + 1), self.weigh.weight_unstated(both, both)))
         self._put_apart(examples, number, connected)
+
+    def _refuse_far_too_many(self, starts: Ints) -> None:
+        """Raise an error where the bags that some constants begin show that all outgrow the memory by far.
+
+        To fill the memory first would take most of the time.
+        """
+        paths = self.graph.path_counts(starts, inner=self.inner)
+        total = int(paths.sum())
+        if total <= _LARGE:
+            return
+        some = np.random.default_rng(0).permutation(len(starts))
+        some = some[: max(1, np.searchsorted(np.cumsum(paths[some]), _BLOCK // 10))]
+        begun = replace(self, into=BagCollector(self.graph, self.into.memory))
+        for block in self.graph.path_blocks(np.sort(starts[some]), _BLOCK // 10, inner=self.inner):
+            check()
+            heads, between = begun._connected(block)
+            begun._put_heads(heads, between, np.ones_like(heads.first))
+        expected = begun.into.taken * (total / max(1, paths[some].sum()))
+        if expected > _HOPELESS * self.into.memory:
+            self.into.refuse("the bags of rows would take about", expected)
 
     def _connected(self, block: Ints) -> tuple[_Ends, _Paths]:
         """The head atoms that begin with these constants and that a fact or a third constant connects."""

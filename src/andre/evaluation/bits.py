@@ -204,13 +204,18 @@ def drawn_sums(weights: Floats, table: Bools) -> Floats:
     array([[7.5, 5. ]])
     """
     found = np.zeros((len(weights), table.shape[1]))
+    others: list[int] = []
     for row, weight in enumerate(weights):
         each = np.min(weight, where=weight > 0, initial=np.inf)
         times = np.rint(weight / each)
         if np.isfinite(each) and times.sum() < 1 << 24 and np.allclose(times * each, weight, rtol=1e-9):
             found[row] = each * weighed_sums(times[None], table)[0]
         else:
-            found[row] = weight @ table.astype(np.float64)
+            others.append(row)
+    if others:  # truth values are made numbers of once, for the rows that weigh
+        weights = weights[others]
+        seen = np.flatnonzero(weights.any(axis=0))
+        found[others] = weights[:, seen] @ table[seen].astype(np.float64)
     return found
 
 
