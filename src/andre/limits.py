@@ -398,10 +398,13 @@ def _ring(signum: int, frame: FrameType | None) -> None:
 def _must_not_be_cut(frame: FrameType) -> bool:
     """Whether Python is dropping an object, where what is raised goes nowhere, or loading a module.
 
-    A library that was cut while it was loaded cannot be loaded again in the same process.
+    A library that was cut while it was loaded cannot be loaded again in the same process, whose best
+    so far may need it. Where Ctrl-C comes before there is any, nothing does.
     """
     if frame.f_code.co_name == "__del__" or frame.f_code.co_filename == weakref.__file__:
         return True
+    if was_interrupted() and not _stages:
+        return False
     under: FrameType | None = frame
     while under is not None:
         if under.f_code.co_filename == _IMPORTING:
