@@ -42,6 +42,8 @@ _RINGING = 0.05
 _TO_THE_END = 2.5
 #: CPU seconds for work that knows that its time is up.
 _LAST_WORDS = 0.5
+#: Where Python's own code lies that loads modules.
+_IMPORTING = "<frozen importlib._bootstrap>"
 #: Seconds after Ctrl-C in which the best so far is made ready.
 _PATIENCE = 1.0
 
@@ -385,15 +387,30 @@ def _ring(signum: int, frame: FrameType | None) -> None:
     # Outside of stages all would be lost, so that these have longer.
     if now() <= deadline.moment + (watch.grace if _stages else _TO_THE_END * watch.grace):
         return
-    # Where Python drops objects, what is raised goes nowhere: the next ring is soon.
-    if frame is not None and (
-        frame.f_code.co_name == "__del__" or frame.f_code.co_filename == weakref.__file__
-    ):
+    if frame is not None and _must_not_be_cut(frame):  # the next ring is soon
         return
     # Whoever knows that time is up is about to hand back what there is, be it slowly on a busy machine.
     if watch.told is None or time.process_time() - watch.told > max(watch.grace, _LAST_WORDS):
         watch.told = time.process_time()
         raise _out_of_time()
+
+
+def _must_not_be_cut(frame: FrameType) -> bool:
+    """Whether Python is dropping an object, where what is raised goes nowhere, or loading a module.
+
+    A library that was cut while it was loaded cannot be loaded again in the same process, whose best
+    so far may need it. Where Ctrl-C comes before there is any, nothing does.
+    """
+    if frame.f_code.co_name == "__del__" or frame.f_code.co_filename == weakref.__file__:
+        return True
+    if was_interrupted() and not _stages:
+        return False
+    under: FrameType | None = frame
+    while under is not None:
+        if under.f_code.co_filename == _IMPORTING:
+            return True
+        under = under.f_back
+    return False
 
 
 @contextmanager

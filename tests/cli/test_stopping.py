@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,19 @@ def test_work_that_looks_at_no_clock_is_cut() -> None:
         with pytest.raises(OutOfTimeError):
             forever()
     assert (watch.cut, watch.why) == (["counting"], "time")
+
+
+def test_a_library_that_is_being_loaded_is_not_cut(tmp_path: Path, monkeypatch) -> None:
+    """A half-loaded torch cannot be loaded again, and all that needs it afterwards would fail."""
+    (tmp_path / "slow_library.py").write_text(
+        "import time\nend = time.process_time() + 0.5\nwhile time.process_time() < end: pass\nwhole = True\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with enforced(), limited(Deadline.after(0.05)) as watch, stage("training"):
+        import_module("slow_library")
+        forever()
+    assert watch.cut == ["training"]
+    assert sys.modules["slow_library"].whole
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much memory a process has")

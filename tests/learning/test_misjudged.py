@@ -51,3 +51,21 @@ def test_a_definition_without_mistakes_lists_none():
     assert made.flawless
     assert not made.misjudged.missed
     assert not made.misjudged.wrong
+
+
+def test_evaluation_counts_a_completed_graph_as_learning_did():
+    """Of relations that explain one another, too: each is judged by rules that read all the others."""
+    draw = Random(0)
+    homes = {f"p{n}": draw.choice(["rome", "oslo", "bern"]) for n in range(30)}
+    lines = [f"lives({who}, {city})" for who, city in homes.items()]
+    lines += [f"works({who}, {city})" for who, city in homes.items() if who[-1] != "3"]
+    facts = FactBase.from_facts(map(Atom.parse, lines))
+    theory = learn(facts, ["lives/2", "works/2"], mode="complete", **QUICK)
+    judged = theory.evaluate(facts)
+    for made in theory:
+        seen, found = made.confusion, judged.heads[made.key]
+        assert found.true_positives > 20
+        assert (found.true_positives, found.false_positives) == (seen.true_positives, seen.false_positives)
+        assert found.false_negatives == seen.false_negatives
+        for kind in ("missed", "wrong"):
+            assert set(getattr(judged.misjudged[made.key], kind)) == set(getattr(made.misjudged, kind))

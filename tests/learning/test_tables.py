@@ -257,6 +257,7 @@ def test_splits_part_the_rows_and_keep_every_class(seed, share):
         ({"label": "buys", "class_weight": {"never": 2.0}}, "class_weight has 'never'"),
         ({"label": "buys", "columns": {"none": "number"}}, "has no column 'none'"),
         ({"label": "buys", "config": ClassifierConfig.of(), "max_rules": 3}, "in the config"),
+        ({"label": "buys", "rounds": 1}, r"rounds: for the runs .* give settings=\{'rounds': 1\}"),
     ],
 )
 def test_mistakes_are_sentences(options, sentence):

@@ -6,9 +6,10 @@ import sys
 import pytest
 
 from andre.cli.app import main
-from andre.facts import TASKS, write_facts
+from andre.facts import TASKS, FactBase, write_facts
 from andre.inference import infer
 from andre.learning import Plan, learn
+from andre.logic import Atom
 from andre.report import gather_theory
 from andre.report.html import render
 from andre.runs import FactSource, Origin, save
@@ -48,6 +49,18 @@ def test_counts_are_those_of_the_definition(theory, facts):
     assert [item.why for item in target.rejected] == [item.reason for item in definition.rejected]
     assert sum(row.alone for row in target.rules) == pytest.approx(1)  # no number is even for two reasons
     assert "even(X) :-" in render(gather_theory(theory, facts=facts))
+
+
+def test_what_rules_alone_explain_is_of_all_facts():
+    """Not of those few that are explained one by one, the first of which one rule derives."""
+    lines = [f"h(a{n})" for n in range(2500)]
+    lines += [f"{'early' if n < 2400 else 'late'}(a{n})" for n in range(2500)]
+    lines += [f"one(a{n})" for n in range(3000)]
+    few = FactBase.from_facts(map(Atom.parse, lines))
+    theory = learn(few, "h/1", variables=1, restarts=1, rounds=1, steps=30)
+    (target,) = gather_theory(theory, facts=few).targets
+    alone = {str(row.rule): row.alone for row in target.rules}
+    assert alone == {"h(X1) :- early(X1).": pytest.approx(0.96), "h(X1) :- late(X1).": pytest.approx(0.04)}
 
 
 def test_without_facts_the_report_says_what_is_missing(theory):

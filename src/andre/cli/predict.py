@@ -196,7 +196,8 @@ def evaluate(
     derive, and some of the atoms that are missed or derived wrongly; --json lists
     more. Atoms marked #TEST are judged and the others read. Without marks, all
     atoms of the heads are judged, and the program must derive them from the
-    rest. Facts are taken as they stand in the file, uncertain ones unrevised. A
+    rest; a run of mode complete reads them as it did in learning, all but the
+    very atom. Facts are taken as they stand in the file, uncertain ones unrevised. A
     target of a run without a rule is judged, too.
     """
     from andre.evaluation import entailment

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from andre.arrays import Ints, is_among
+from andre.arrays import Bools, Ints, is_among
 from andre.errors import DataError
 from andre.facts import FactBase, Key, Relation, argument_domains
-from andre.inference import Engine, Model, built_terms, infer, tabled
+from andre.inference import BodyEvaluator, Engine, Model, built_terms, infer, tabled
 from andre.logic import Atom, Constant, Program, tell_count
 
 #: Atoms of each kind of mistake that are listed.
@@ -154,11 +154,13 @@ def entailment(
     heads: Iterable[Key] = (),
     mark: str | None = None,
     engine: str | Engine = "auto",
+    completes: bool = False,
 ) -> Entailment:
     """Judge a program by the head atoms that it derives.
 
     Head atoms that are marked are judged, and the program reads the training
-    facts; without marks all atoms of the heads are judged and it reads none of them.
+    facts; without marks all atoms of the heads are judged and it reads none of them,
+    unless it `completes`.
 
     An atom counts as derived, and as true, where its probability is above 0.5,
     and as false where it is denied or below 0.5; at exactly 0.5 it is neither,
@@ -177,6 +179,9 @@ def entailment(
         Relations to judge though no rule of the program may define them.
     mark
         `test` or `valid`; by default `test` where a head has such facts, else none.
+    completes
+        Whether, without marks, its rules are applied once to all that is known, and
+        only an atom's own fact says nothing about it: how `learn` counts in mode `complete`.
 
     Raises
     ------
@@ -197,6 +202,13 @@ def entailment(
     >>> people = FactBase.from_facts(map(parse_atom, atoms))
     >>> entailment(parse_program("smart(X) :- reads(X)."), people).overall.true_negatives
     2
+
+    A rule that reads what it is judged by:
+
+    >>> ways = FactBase.from_facts(map(parse_atom, ["to(a, b)", "to(b, a)", "to(b, c)"]))
+    >>> back = parse_program("to(X, Y) :- to(Y, X).")
+    >>> [entailment(back, ways, completes=one).overall.true_positives for one in (False, True)]
+    [0, 2]
     """
     # What Prolog says begins at the terms of the examples, of which the program reads none.
     given, facts = facts, tabled(facts)
@@ -206,7 +218,8 @@ def entailment(
     if mark is None and any(relation.count("test") for relation in found.values()):
         mark = "test"
     evidence = facts.select("train")
-    if mark is None:
+    completes = completes and mark is None
+    if mark is None and not completes:
         others = {key: relation for key, relation in evidence.relations.items() if key not in found}
         evidence = replace(evidence, relations=others)
     judged = {key: known if mark is None else known.take(known.marked(mark)) for key, known in found.items()}
@@ -217,16 +230,29 @@ def entailment(
         raise DataError(
             f"there is nothing to judge: the program defines {names}, of which no fact{which} is given"
         )
-    model = infer(program, evidence, engine=engine)
-    verdicts = {key: _judge(model, relation) for key, relation in judged.items()}
+    # Rules that are applied once come after all other rules.
+    first = Program(tuple(rule for rule in program if rule.head.key not in keys)) if completes else program
+    model = infer(first, evidence, engine=engine)
+    derived = _derived_once(program, model, judged) if completes else _derived(model, judged)
+    constants = model.facts.constants
+    verdicts = {}
+    for key, relation in judged.items():
+        if completes:
+            holds = is_among(relation.codes, derived[key], len(constants))
+        else:
+            holds = model.probabilities(key, relation.codes) > 0.5
+        verdicts[key] = _judge(holds, relation)
     closed = [key for key in judged if found[key].negative is None and facts.world == "closed"]
     if closed:
         # What background rules derive tells of types, too.
         known = replace(model.stated, relations={**model.stated.relations, **found})
         built = built_terms(facts, given)
         for key in closed:
-            verdicts[key] += _unstated(model, found[key], argument_domains(known, key), built)
+            domains = argument_domains(known, key)
+            verdicts[key] += _unstated(derived[key], found[key], domains, built, len(constants))
     which = f"atoms marked {mark}" if mark else "all atoms given"
+    if completes:
+        which += ", each by rules that read all others"
     if closed:
         rest = "every other atom over the constants of their types is false"
     else:
@@ -235,7 +261,7 @@ def entailment(
         {key: verdict.counts for key, verdict in verdicts.items()},
         f"{which}, {rest}",
         {
-            key: Misjudged.of(key[0], model.facts.constants, verdict.missed, verdict.wrong)
+            key: Misjudged.of(key[0], constants, verdict.missed, verdict.wrong)
             for key, verdict in verdicts.items()
         },
     )
@@ -257,17 +283,37 @@ class _Verdict:
         )
 
 
-def _judge(model: Model, judged: Relation) -> _Verdict:
-    """Stated and denied atoms against what is derived."""
-    derived = model.probabilities(judged.key, judged.codes) > 0.5
+def _derived(model: Model, keys: Iterable[Key]) -> dict[Key, Ints]:
+    """The codes of the atoms of some relations that are derived and more likely than not, [atoms, arity]."""
+    found = {}
+    for key in keys:
+        relation = model.derived.relations.get(key)
+        found[key] = np.zeros((0, key[1]), dtype=np.int64)
+        if relation is not None:
+            found[key] = relation.codes[relation.column("probability") > 0.5].astype(np.int64)
+    return found
+
+
+def _derived_once(program: Program, model: Model, keys: Iterable[Key]) -> dict[Key, Ints]:
+    """The same of one application of the rules to all that holds."""
+    bodies = BodyEvaluator(model.facts, likely=True)
+    found = {key: [np.zeros((0, key[1]), dtype=np.int64)] for key in keys}
+    for rule in program:
+        if rule.head.key in found:
+            found[rule.head.key].append(bodies.cover(rule.unified()).heads)
+    return {key: np.unique(np.concatenate(heads), axis=0) for key, heads in found.items()}
+
+
+def _judge(holds: Bools, judged: Relation) -> _Verdict:
+    """Stated and denied atoms against whether they are derived, [atoms]."""
     chance = np.where(judged.column("negative"), 0.0, judged.column("probability"))
     true, false = chance > 0.5, chance < 0.5
-    cases = (derived & true, derived & false, ~derived & true, ~derived & false)
+    cases = (holds & true, holds & false, ~holds & true, ~holds & false)
     _, wrong, missed, _ = (judged.codes[case].astype(np.int64) for case in cases)
     return _Verdict(Confusion(*(int(case.sum()) for case in cases)), missed, wrong)
 
 
-def _unstated(model: Model, known: Relation, domains: Sequence[Ints], built: Ints) -> _Verdict:
+def _unstated(derived: Ints, known: Relation, domains: Sequence[Ints], built: Ints, n: int) -> _Verdict:
     """The atoms of a relation that are not stated, all false: how many are derived, and how many are not.
 
     None is about terms that only a background builds, unless there is no other.
@@ -277,12 +323,8 @@ def _unstated(model: Model, known: Relation, domains: Sequence[Ints], built: Int
         domains = stated
     else:
         built = built[:0]
-    derived = model.derived.relations.get(known.key)
-    new = known.codes[:0]
-    if derived is not None:
-        likely = derived.codes[derived.column("probability") > 0.5]
-        new = likely[~is_among(likely, known.codes, len(model.facts.constants))]
-        new = new[~np.isin(new, built).any(axis=1)]
+    new = derived[~is_among(derived, known.codes, n)]
+    new = new[~np.isin(new, built).any(axis=1)]
     places = [np.union1d(domain, new[:, place]) for place, domain in enumerate(domains)]
     others = prod(map(len, places)) - len(known)
     counts = Confusion(false_positives=len(new), true_negatives=others - len(new))

@@ -356,7 +356,8 @@ class Theory(Saveable):
     ) -> Entailment:
         """Judge the program by the atoms of all targets in new facts; see `andre.evaluation.entailment`."""
         heads = [made.key for made in self.definitions]
-        return entailment(self.program, self.with_background(facts), heads=heads, mark=mark, engine=engine)
+        completes, known = self.plan.mode == "complete", self.with_background(facts)
+        return entailment(self.program, known, heads=heads, mark=mark, engine=engine, completes=completes)
 
     def explain(self, atom: Atom | str, facts: FactBase) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
@@ -207,6 +208,14 @@ def rank_test_facts(definition: Definition, facts: FactBase) -> Ranking | None:
     return None if report is None else Ranking.of(report, facts.relations[definition.key].count("test"))
 
 
+def _with_unexplained(row: RuleRow, rest: Sequence[Judged], covered: Set[Atom]) -> RuleRow:
+    """The line of a rule with what else it derives, of what is covered; false ones first."""
+    more = [Prediction(str(one.atom), one.holds, split=one.split) for one in rest if one.atom in covered]
+    found = sorted((*row.predictions, *more), key=lambda one: (one.holds is not False, not one.terms))
+    left = row.left_out + max(0, len(found) - _LISTED)
+    return replace(row, predictions=tuple(found[:_LISTED]), left_out=left)
+
+
 class _Derived:
     """What a theory derives from its facts, by which rules, and how that agrees with the facts."""
 
@@ -224,18 +233,23 @@ class _Derived:
         rows = rule_rows(definition.program.rules, self._explainer, judged[:_EXPLAINED])
         rest = judged[_EXPLAINED:]
         if rest:
-            rows = tuple(self._with_unexplained(row, rest) for row in rows)
+            covered = [self._covered(row.rule) for row in rows]
+            true = {one.atom for one in judged if one.holds and one.split == "train"}
+            rules = Counter(atom for atoms in covered for atom in atoms & true)
+            rows = tuple(
+                replace(
+                    _with_unexplained(row, rest, atoms),
+                    alone=sum(rules[atom] == 1 for atom in atoms & true) / len(true) if true else None,
+                )
+                for row, atoms in zip(rows, covered, strict=True)
+            )
         return rows, len(rest)
 
-    def _with_unexplained(self, row: RuleRow, rest: Sequence[Judged]) -> RuleRow:
-        """The line of a rule with what else it derives, in one step from all that holds; false ones first."""
-        codes = covered_heads(row.rule, self._model.facts).tolist()
-        constants, name = self._model.facts.constants, row.rule.head.predicate
-        covered = {Atom(name, tuple(Constant(constants[code]) for code in one)) for one in codes}
-        more = [Prediction(str(one.atom), one.holds, split=one.split) for one in rest if one.atom in covered]
-        found = sorted((*row.predictions, *more), key=lambda one: (one.holds is not False, not one.terms))
-        left = row.left_out + max(0, len(found) - _LISTED)
-        return replace(row, predictions=tuple(found[:_LISTED]), left_out=left)
+    def _covered(self, rule: Rule) -> set[Atom]:
+        """What a rule derives in one step from all that holds."""
+        codes = covered_heads(rule, self._model.facts).tolist()
+        constants, name = self._model.facts.constants, rule.head.predicate
+        return {Atom(name, tuple(Constant(constants[code]) for code in one)) for one in codes}
 
     def held_out(self, key: Key) -> list[ConfusionCounts]:
         """The confusion on test facts, where there are any of this target."""

@@ -65,6 +65,13 @@ class ClassifierConfig(Settings):
         """
         proposing = options.get("rules", "weighted") == "weighted" and preset == "default"
         given = {**(_PROPOSING if proposing else {}), **(settings or {})}
+        of_runs = {
+            name: options[name] for name in sorted(options.keys() & Config.names() - set(cls.model_fields))
+        }
+        if of_runs:
+            raise ConfigError(
+                f"{', '.join(of_runs)}: for the runs of gradient descent, so give settings={of_runs!r}"
+            )
         for name, words in (("objective", ("accuracy", "balanced")), ("class_weight", ("balanced",))):
             if isinstance(word := options.get(name), str) and word not in words:
                 raise ConfigError(f"{name} is {word!r}: choose {' or '.join(words)}, or a number by class")
