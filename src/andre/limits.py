@@ -42,6 +42,8 @@ _RINGING = 0.05
 _TO_THE_END = 2.5
 #: CPU seconds for work that knows that its time is up.
 _LAST_WORDS = 0.5
+#: Where the code of Python lies that loads modules.
+_IMPORTING = "<frozen importlib"
 #: Seconds after Ctrl-C in which the best so far is made ready.
 _PATIENCE = 1.0
 
@@ -390,6 +392,11 @@ def _ring(signum: int, frame: FrameType | None) -> None:
         frame.f_code.co_name == "__del__" or frame.f_code.co_filename == weakref.__file__
     ):
         return
+    # A module that is half loaded may not load a second time, as torch does not.
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_IMPORTING):
+            return
+        frame = frame.f_back
     # Whoever knows that time is up is about to hand back what there is, be it slowly on a busy machine.
     if watch.told is None or time.process_time() - watch.told > max(watch.grace, _LAST_WORDS):
         watch.told = time.process_time()

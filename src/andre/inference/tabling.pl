@@ -292,7 +292,8 @@ call_all(M, Ids) :- mode_of(M, _, _, _, build), deepest(Ids, Depth), Depth > 0, 
 call_all(M, Ids) :-
     count_up(n_called, N),
     ( N mod 64 =:= 0 -> check_time ; true ),
-    mode_of(M, P, Name/_, Mode, Way), limit_of(solutions, Most),
+    mode_of(M, P, Name/_, Mode, Way),
+    ( Ids == [] -> limit_of(facts, Most) ; limit_of(solutions, Most) ),  % of no inputs it is the only call
     solutions(Name, Mode, Ids, Most, Result),
     (   Result = found(Found, Whole)
     ->  ( Whole == more -> note(cut) ; true ),
