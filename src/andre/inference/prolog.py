@@ -35,12 +35,18 @@ _ANY = "any"  # the type of all terms
 _GRACE = 5.0  # seconds that Prolog has to start and to end by itself
 _NOTES = {
     "beyond": ("1 answer lies farther and is left out", "{} answers lie farther and are left out"),
-    "open": ("1 answer holds of all terms, and is left out", "{} answers hold of all terms, and are left out"),
+    "open": (
+        "1 answer holds of all terms, and is left out",
+        "{} answers hold of all terms, and are left out",
+    ),
     "cut": (
         "1 call was cut short, so that facts may be missing",
         "{} calls were cut short, so that facts may be missing",
     ),
-    "missing": ("1 predicate is called that nothing defines", "{} predicates are called that nothing defines"),
+    "missing": (
+        "1 predicate is called that nothing defines",
+        "{} predicates are called that nothing defines",
+    ),
 }
 
 
