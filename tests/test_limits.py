@@ -241,7 +241,7 @@ def test_a_module_that_is_being_loaded_is_loaded_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "slow_to_load.py").write_text(
-        "import time\nuntil = time.monotonic() + 0.6\nwhile time.monotonic() < until:\n    pass\nLOADED = True\n"
+        "import time\nuntil = time.monotonic() + 0.6\nwhile time.monotonic() < until: pass\nLOADED = True\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "slow_to_load", raising=False)
