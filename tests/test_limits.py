@@ -6,9 +6,12 @@ of n seconds is one of n blocks, and looks beyond it are what is done though tim
 
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +30,7 @@ from andre.facts import TASKS, FactBase, Relation
 from andre.learning import Config, fit, learn
 from andre.learning.choose import fewest_errors
 from andre.learning.short_bodies import best_short_bodies
-from andre.limits import Deadline, check, interrupting, late, limited, stage, time_left, unhurried
+from andre.limits import Deadline, check, enforced, interrupting, late, limited, stage, time_left, unhurried
 from andre.samples import SYNTHETIC_TASKS, Form, Language, Sample
 
 #: Looks at the clock that come after the limit at the most: one or two for each stage, of which none works.
@@ -232,3 +235,20 @@ def test_a_query_is_interrupted_at_the_deadline() -> None:
     with limited(Deadline.after(1000)), pytest.raises(ZeroDivisionError), interrupting(ended.clear):
         raise ZeroDivisionError
     assert ended.is_set()
+
+
+def test_a_module_that_is_being_loaded_is_loaded_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_to_load.py").write_text(
+        "import time\nuntil = time.monotonic() + 0.6\nwhile time.monotonic() < until: pass\nLOADED = True\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "slow_to_load", raising=False)
+    loaded: list[str] = []
+    with enforced(), limited(Deadline.after(0.01)) as watch, stage("working"):
+        loaded += vars(importlib.import_module("slow_to_load"))
+        while True:  # what comes after it is cut
+            pass
+    assert "LOADED" in loaded
+    assert watch.cut == ["working"]

@@ -156,6 +156,14 @@ def test_calls_without_end_and_calls_that_raise_are_passed_over() -> None:
 
 
 @needs_swipl
+def test_a_predicate_without_inputs_tells_all_its_answers() -> None:
+    facts = [f"bond(a{number}, a{number + 1})" for number in range(900)]
+    made = materialise(with_prolog(facts, ("linked(A, B) :- bond(A, B) ; bond(B, A).",)))
+    assert len(made.relations["linked", 2]) == 2 * len(facts)
+    assert "cut short" not in made.notes.tabled
+
+
+@needs_swipl
 def test_of_too_many_pairs_those_within_an_example_are_tried() -> None:
     examples = [f"f([{n},{n + 1}])" for n in range(0, 60, 2)]
     made = materialise(with_prolog(examples, LISTS, BIAS), tabling=Tabling(combinations=100))

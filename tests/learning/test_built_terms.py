@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from andre.facts import FactBase, read_facts
 from andre.learning import learn
 from andre.learning.judged_by import listed_labels, with_stated_world
+from andre.learning.relational import definitions
 from andre.logic import parse_atom
 from andre.runs import load
 from andre.samples import Language
@@ -89,3 +90,53 @@ def test_a_saved_run_keeps_the_facts_that_its_rules_need(tmp_path):
     (tmp_path / "other.pl").write_text("list([p,q,r]). empty([r]).")
     derived = load(tmp_path / "run").predict(read_facts(tmp_path / "other.pl"))
     assert {str(atom) for atom in derived} == {"last([q,r], q)", "last([p,q,r], q)"}
+
+
+def list_folder(folder, background, examples, bias):
+    folder.mkdir()
+    (folder / "bk.pl").write_text("head([H|_], H).\ntail([_|T], T).\nempty([]).\n" + background)
+    (folder / "exs.pl").write_text("\n".join(examples))
+    (folder / "bias.pl").write_text("enable_recursion.\nbody_pred(tail, 2).\nbody_pred(empty, 1).\n" + bias)
+    return read_facts(folder)
+
+
+LENGTHS = ["[]", "[7]", "[4,1]", "[1,7]", "[7,4,4]", "[2,9,1]", "[2,2,5,1]", "[1,9,8,5]", "[7,9,1,9,7]"]
+LENGTH_BIAS = """
+head_pred(len, 2).  body_pred(succ, 2).  body_pred(zero, 1).  max_vars(4).  max_body(3).
+type(len, (list, int)).  type(tail, (list, list)).  type(empty, (list,)).  type(succ, (int, int)).
+type(zero, (int,)).
+direction(len, (in, out)).  direction(tail, (in, out)).  direction(empty, (in,)).  direction(succ, (in, out)).
+direction(zero, (out,)).
+"""
+
+
+@needs_swipl
+def test_positives_of_a_folder_are_all_that_is_true_of_its_lists_where_a_program_says_so(tmp_path):
+    examples = [f"pos(len({text}, {text.count(',') + (text != '[]')}))." for text in LENGTHS]
+    facts = list_folder(
+        tmp_path / "len", "zero(0).\nsucc(A, B) :- integer(A), B is A + 1.", examples, LENGTH_BIAS
+    )
+    (made,) = learn(facts, seed=0, time_limit=60)
+    assert {str(rule) for rule in made.program} == {
+        "len(X1, X2) :- tail(X1, X3), len(X3, X4), succ(X4, X2).",
+        "len(X1, X2) :- empty(X1), zero(X2).",
+    }
+    assert any("only the background builds" in note for note in made.notes)
+
+
+@needs_swipl
+def test_where_chains_of_goals_lead_to_a_program_no_runs_are_made(tmp_path, monkeypatch):
+    twice = ["[3,1,3]", "[5,5]", "[2,8,1,8]", "[4,6,4,9]", "[7,1,2,7]", "[9,2,2]", "[1,6,5,6]", "[8,3,8]"]
+    once = ["[3,1]", "[5]", "[2,8,1]", "[6,4,9]", "[1,2,7]", "[9,2]", "[1,6,5,4]", "[8,3,2]"]
+    examples = [f"pos(dup({text}))." for text in twice] + [f"neg(dup({text}))." for text in once]
+    member = "member(X, [X|_]).\nmember(X, [_|T]) :- member(X, T).\n"
+    bias = "head_pred(dup, 1).  body_pred(head, 2).  body_pred(member, 2).  max_vars(4).  max_body(3).\n"
+    facts = list_folder(tmp_path / "dup", member, examples, bias)
+
+    def refuse(*given, **settings):
+        raise AssertionError("runs were made")
+
+    monkeypatch.setattr(definitions, "propose_bodies", refuse)
+    (made,) = learn(facts, seed=0, time_limit=60)
+    assert made.flawless
+    assert any(rule.is_recursive for rule in made.program)

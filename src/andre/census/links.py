@@ -95,6 +95,7 @@ class Lookup:
             self._relations[key] = relation if kept.all() else relation.take(kept)
             self._odd[key] = relation.codes[chance < 0.5 if self._open else chance == 0.5].astype(np.int64)
         self._sorted: dict[tuple[Key, tuple[int, ...]], tuple[Ints, Ints]] = {}
+        self._functional: dict[tuple[Key, tuple[int, ...]], bool] = {}
         self._members: dict[Key, Bools] = {}
 
     @property
@@ -120,8 +121,10 @@ class Lookup:
 
     def is_functional(self, key: Key, places: tuple[int, ...]) -> bool:
         """Whether what stands at some places leaves one fact at the most."""
-        keys = self._index(key, places)[1]
-        return bool((keys[1:] != keys[:-1]).all())
+        if (key, places) not in self._functional:
+            keys = self._index(key, places)[1]
+            self._functional[key, places] = bool((keys[1:] != keys[:-1]).all())
+        return self._functional[key, places]
 
     def matches(self, key: Key, places: tuple[int, ...], known: Ints) -> tuple[Ints, Ints, Ints]:
         """Where the facts that have these constants at some places begin and end, and all facts in order.
@@ -304,7 +307,9 @@ class Grower:
             row, match = row[other], match[other]
         found = np.full((len(row), len(link.new)), NOTHING)
         found[:] = facts[match][:, list(link.new)]
-        missing = np.setdiff1d(np.arange(len(view.rows)), row)
+        without = np.ones(len(view.rows), dtype=np.bool_)
+        without[row] = False
+        missing = np.flatnonzero(without)
         row = np.concatenate([row, missing])
         found = np.concatenate([found, np.full((len(missing), len(link.new)), NOTHING)])
         sort = np.argsort(row, kind="stable")
@@ -323,8 +328,9 @@ class Grower:
             for width in range(1, key[1]):
                 if not self.lookup.fits(width):
                     continue
-                for places in combinations(range(key[1]), width):
-                    check()  # relations of a hundred arguments have more of them than can be gone through
+                for number, places in enumerate(combinations(range(key[1]), width)):
+                    if not number % _MOST_CHOICES:
+                        check()  # relations of a hundred arguments have more than can be gone through
                     if needed <= set(places):
                         yield from self._from_places(view, key, places, have)
 
@@ -335,11 +341,12 @@ class Grower:
             return
         free = key != self.target and self.lookup.is_functional(key, places)
         choices = [[slot for slot in view.slots if slot.kind == kinds[place]] for place in places]
+        bound = self._bound_alike(view, key, places)
         for chosen in islice(product(*choices), _MOST_CHOICES):
             depth = 1 + max(slot.depth for slot in chosen)
             if len(set(chosen)) < len(chosen) or depth > self.limits.depth:
                 continue
-            if self._leads_back(view, key, places, chosen):
+            if chosen in bound:
                 continue
             known = self._n_head + variables_of(chosen)
             for copy in range(1 if free else self.limits.copies):
@@ -350,15 +357,11 @@ class Grower:
                     yield link
                     break
 
-    def _leads_back(self, view: View, key: Key, places: tuple[int, ...], chosen: tuple[Slot, ...]) -> bool:
-        """Whether the link finds only the fact by which its variables were bound."""
+    def _bound_alike(self, view: View, key: Key, places: tuple[int, ...]) -> set[tuple[Slot, ...]]:
+        """What a link must not have at some places, as it would find only the fact that bound this."""
         if not self.lookup.is_functional(key, places):
-            return False
-        known = dict(zip(places, chosen, strict=True))
-        return any(
-            link.key == key and all(link.slots[place] == slot for place, slot in known.items())
-            for link in view.links
-        )
+            return set()
+        return {tuple(link.slots[place] for place in places) for link in view.links if link.key == key}
 
     def _link(
         self, key: Key, places: tuple[int, ...], chosen: tuple[Slot, ...], depth: int, copy: int

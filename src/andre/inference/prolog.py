@@ -34,10 +34,19 @@ _LIBRARIES = re.compile(r":-\s*use_module\(\s*library\((?P<name>clpfd|clpb)\)\s*
 _ANY = "any"  # the type of all terms
 _GRACE = 5.0  # seconds that Prolog has to start and to end by itself
 _NOTES = {
-    "beyond": "{} answers lie farther and are left out",
-    "open": "{} answers hold of all terms, and are left out",
-    "cut": "{} calls were cut short",
-    "missing": "{} predicates are called that nothing defines",
+    "beyond": ("1 answer lies farther and is left out", "{} answers lie farther and are left out"),
+    "open": (
+        "1 answer holds of all terms, and is left out",
+        "{} answers hold of all terms, and are left out",
+    ),
+    "cut": (
+        "1 call was cut short, so that facts may be missing",
+        "{} calls were cut short, so that facts may be missing",
+    ),
+    "missing": (
+        "1 predicate is called that nothing defines",
+        "{} predicates are called that nothing defines",
+    ),
 }
 
 
@@ -290,7 +299,7 @@ def _read(output: str, job: _Job) -> _Found:
             found.facts.setdefault(number, []).append(row)
         elif kind == "n":
             name, _, count = rest.partition(" ")
-            found.notes.append(_NOTES[name].format(f"{int(count):,}"))
+            found.notes.append(_NOTES[name][int(count) > 1].format(f"{int(count):,}"))
         elif kind == "s":
             found.stopped = rest
         elif kind == "e":

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -43,6 +44,8 @@ _STAGES = (
     Growth(multiple=3, depth=4, heads=4_000),
     Growth(multiple=4, depth=4, heads=4_000),
 )
+#: How many of these steps are taken beside a recursive program that agrees, which has few literals.
+_BESIDE = 2
 #: Variables of rules and arguments of relations up to which the groundings of any facts are counted.
 _COUNTED_VARIABLES, _COUNTED_ARITY = 3, 2
 #: Groundings that are counted whatever variables and arguments there are.
@@ -158,13 +161,10 @@ def _wider(
     plain = _plain(language)
     if _may_add(facts, language):
         yield _with_sums(facts, language), plain, ()
-    if not language.free_head and facts.relations[language.key(facts)].negative is not None:
+    key = language.key(facts)  # of one argument that is left free, all would be derived
+    if key[1] > 1 and not language.free_head and facts.relations[key].negative is not None:
         yield facts, replace(plain, free_head=True), ()
-    if (
-        facts.bias is not None
-        and not language.cuts
-        and not are_positives_apart(facts, plan, language.key(facts))
-    ):
+    if facts.bias is not None and not language.cuts and not are_positives_apart(facts, plan, key):
         beyond = "constants and cuts of numbers stand in it that the bias does not name"
         yield facts, replace(plain, cuts=True, constants=None), (beyond,)
 
@@ -201,15 +201,21 @@ class _Reaching:
 
     @cached_property
     def settled(self) -> Definition | None:
-        """A definition without mistakes that is found without runs; None where there is none."""
+        """A definition without mistakes that search finds, or runs over few variables; None: there is none.
+
+        Runs are made where search finds none that reads itself, nor one that is no weaker than a list.
+        """
         counted, given, stages, _, _ = self._searched
-        if counted is not None and counted.flawless:
+        if counted is not None:
             return counted
-        if self._plain is not None and self._plain.flawless:
-            return self._plain
-        if given is not None and given.agrees and stages:
+        plain = self._plain if self._plain is not None and self._plain.flawless else None
+        if plain is None and given is not None and given.agrees and stages:
             return self._along(given, stages)
-        return None
+        if plain is None or (plain.weak is not None and len(plain.program) > 1):
+            counted = self._counted
+            if counted is not None and counted.flawless and (plain is None or counted.length < plain.length):
+                return counted
+        return plain
 
     @cached_property
     def _searched(
@@ -217,7 +223,7 @@ class _Reaching:
     ) -> tuple[Definition | None, Recursion | None, list[_Stage], Agreed | None, _Stage | None]:
         """What is found without runs, by recursion over few variables, along chains, and along links."""
         counted, given = self._recursive()
-        if counted is not None and counted.flawless:
+        if counted is not None:
             return counted, given, [], None, None
         return counted, given, *self._agreeing(enough=given is not None and given.agrees)
 
@@ -245,13 +251,13 @@ class _Reaching:
         """The best definition that is found by any of the ways."""
         if self.settled is not None:
             return self.settled
-        counted, given, stages, _, _ = self._searched
+        _, given, stages, _, _ = self._searched
         plain, chained = self._plain, None
         if plain is not None:  # a program with mistakes is shorter: further links may show a better one
             stages = list(self._stages(replace(self.language, recursion=False)))
         if given is not None and stages:
             chained = self._along(given, stages)
-        found = [one for one in (plain, chained, counted) if one is not None]
+        found = [one for one in (plain, chained, self._counted) if one is not None]
         if not (found and late("following links")):
             if self.language.recursion:
                 found += self._best_of(self._stages(self.language), len(_STAGES))
@@ -266,34 +272,45 @@ class _Reaching:
         return min(found, key=_rank)
 
     def _recursive(self) -> tuple[Definition | None, Recursion | None]:
-        """A recursive definition over few variables, and a recursive program."""
+        """A definition without mistakes over few variables, and a recursive program, by search."""
         counted = given = None
         if self.language.recursion:
             with limited(time_left().share(_AGREEING)), stage("counting groundings"):
-                counted = self._counted()
-            if counted is None or not counted.flawless:
+                counted = self._settled_by_counting()
+            if counted is None:
                 with limited(time_left().share(_CHAINING)), stage("following chains of goals"):
                     given = recursive_program(self.facts, self.language, self.plan)
         return counted, given
 
-    def _counted(self) -> Definition | None:
-        """A definition with one variable more than its head, or two, where all groundings can be counted."""
-        facts, language = self.facts, self.language
-        arity = language.key(facts)[1]
-        widest = max(arity for _, arity in language.body_keys(facts))
-        taken: list[tuple[Language, Census]] = []
+    def _settled_by_counting(self) -> Definition | None:
+        """A definition without mistakes with one variable more than its head, or two, without runs."""
         for more in (1, 2):
-            fewer = replace(language, variables=min(language.variables, arity + more))
-            if widest > _COUNTED_ARITY or len(facts.constants) ** fewer.variables > _MOST_COUNTED:
-                break
-            census = take_census(facts, fewer, memory_limit=self.plan.memory_limit).require_both_classes()
-            taken.append((fewer, census))
-            made = settled_definition(facts, fewer, census, self.plan)
-            if made is not None:
+            taken = self._counting(more)
+            made = None if taken is None else settled_definition(self.facts, *taken, self.plan)
+            if taken is None or made is not None:
                 return made
-        if not taken:
+        return None
+
+    @cached_property
+    def _counted(self) -> Definition | None:
+        """The best definition with one variable more than its head that runs and search find."""
+        made: Definition | None = None
+        if self.language.recursion:
+            with limited(time_left().share(_AGREEING)), stage("counting groundings"):
+                taken = self._counting(1)
+                if taken is not None:
+                    made = learn_definition(self.facts, *taken, self.plan, self.callbacks)
+        return made
+
+    def _counting(self, more: int) -> tuple[Language, Census] | None:
+        """The language with so many variables more than the head's, and its census; None: it is too large."""
+        facts, language = self.facts, self.language
+        fewer = replace(language, variables=min(language.variables, language.key(facts)[1] + more))
+        widest = max(arity for _, arity in language.body_keys(facts))
+        if widest > _COUNTED_ARITY or len(facts.constants) ** fewer.variables > _MOST_COUNTED:
             return None
-        return learn_definition(facts, *taken[0], self.plan, self.callbacks)
+        census = take_census(facts, fewer, memory_limit=self.plan.memory_limit).require_both_classes()
+        return fewer, census
 
     def _agreeing(self, *, enough: bool) -> tuple[list[_Stage], Agreed | None, _Stage | None]:
         """The stages that were gone through, and the shortest program that agrees, with its stage.
@@ -301,13 +318,15 @@ class _Reaching:
         Parameters
         ----------
         enough
-            Whether any program that agrees is: a recursive one may be shorter anyway.
+            Whether any program that agrees is: a recursive one may be shorter anyway. Then links are not
+            followed far.
         """
         seen: list[_Stage] = []
         agreed: Agreed | None = None
         where: _Stage | None = None
         with limited(time_left().share(_AGREEING)), stage("following links"):
-            for one in self._stages(replace(self.language, recursion=False)):
+            plain = replace(self.language, recursion=False)
+            for one in islice(self._stages(plain), _BESIDE if enough else len(_STAGES)):
                 seen.append(one)
                 found = agreeing_program(one.census, self.language, self.plan)
                 if found is not None and (agreed is None or found.length < agreed.length):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from andre.errors import ConfigError, DataError, MemoryLimitError, OutOfTimeErro
 from andre.facts import Background, Calibration, FactBase, Key, in_canonical_order
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
+from andre.learning.choose.agreement import are_positives_apart, restating
 from andre.learning.choose.revision import Revised, is_revisable
 from andre.learning.judged_by import background_of, fits_tables, with_stated_world
 from andre.learning.plan import Plan, with_background
@@ -51,6 +52,8 @@ from andre.workers import Task, Workers, run_tasks
 
 #: The share of the time limit in which all head atoms are counted; after it some are drawn to stand for all.
 _FOR_ALL_HEADS = 0.5
+#: The share of the time in which positives alone are learned from as if all else that is stated were false.
+_FOR_STATED, _STATED = 0.3, "taking all else that is stated to be false"
 #: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
 _WIDER, _WIDENING = 6, 60.0
 #: Facts of a relation up to which they are kept with a background in Prolog, as a part of it.
@@ -110,11 +113,11 @@ def learn(
     if plan is not None and options:
         raise ConfigError(f"the plan says all that is to be done: {min(options)} belongs in it")
     plan = plan or Plan.of(facts, targets[0], **options)
-    given, (facts, named) = facts, _with_languages(facts, plan, targets)
+    given, (facts, named, worlds) = facts, _with_languages(facts, plan, targets)
     if out is not None:
         out.begin(facts, plan)
     calibration = Calibration.of(facts) if plan.calibrate else None
-    learner = _Learner(facts, plan, tuple(callbacks))
+    learner = _Learner(facts, plan, tuple(callbacks), worlds=worlds)
     if calibration is not None:
         learner = replace(learner, facts=calibration.apply(facts), stated=facts, calibration=calibration)
     definitions, skipped = _gather(learner, named, out, executor)
@@ -185,8 +188,11 @@ def _gather(
 
 def _with_languages(
     facts: FactBase, plan: Plan, targets: Sequence[str | None]
-) -> tuple[FactBase, dict[str, Language]]:
+) -> tuple[FactBase, dict[str, Language], dict[str, FactBase]]:
     """The facts that teach with what background rules derive from them, and the language of every target.
+
+    Beside these, for targets whose examples a folder states apart from all else, and none of them false: the
+    facts of a closed world over what it states, where the background builds terms beyond it.
 
     Whatever no rule could be written in is refused here, before anything is learned.
     """
@@ -206,10 +212,16 @@ def _with_languages(
     if plan.unlabelled == "unknown":
         for language in named.values():
             facts = _with_denials(facts, language.key(facts))
-    if given.prolog is not None and given.origin != "popper" and _may_be_told(plan):
-        for language in named.values():
-            facts = with_stated_world(facts, language, given, seed=plan.config.seed)
-    return facts, named
+    worlds: dict[str, FactBase] = {}
+    if given.prolog is not None and _may_be_told(plan):
+        for name, language in named.items():
+            if are_positives_apart(facts, plan, key := language.key(facts)):
+                world = with_stated_world(facts, language, given, seed=plan.config.seed)
+                if world.relations[key].negative is not None:
+                    worlds[name] = world
+            else:
+                facts = with_stated_world(facts, language, given, seed=plan.config.seed)
+    return facts, named, worlds
 
 
 def _may_be_told(plan: Plan) -> bool:
@@ -293,6 +305,8 @@ class _Learner:
     callbacks: tuple[Callback, ...]
     calibration: Calibration | None = None  #: by which the probabilities of the facts were read
     stated: FactBase | None = None  #: the facts as they were stated, where that is not how they are read
+    #: by target, facts that say of what is stated beside positives that it is false
+    worlds: Mapping[str, FactBase] = field(default_factory=dict)
 
     def __call__(self, name: str, language: Language) -> Definition | _Refused:
         try:
@@ -332,7 +346,7 @@ class _Learner:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
-            made = plain = self._stages(language)
+            made = plain = self._over_what_is_stated(language) or self._stages(language)
             further = self._may_go_further(language)
             if further and not made.flawless and not needs_reach(self.facts, language):
                 made = self._by_numbers(made, language)
@@ -360,6 +374,21 @@ class _Learner:
         else:
             note = f"{told(watch.why, limit)}, so this is the best so far; cut short: {stages}"
         return replace(made, result=result, notes=(*made.notes, note))
+
+    def _over_what_is_stated(self, language: Language) -> Definition | None:
+        """The rules that derive all positives, and nothing else of what a folder states; None: none do.
+
+        They say less than a list of the positives.
+        """
+        key, made = language.key(self.facts), None
+        world = self.worlds.get(key_text(key))
+        if world is not None:
+            with limited(time_left().share(_FOR_STATED)), stage(_STATED), suppress(DataError):
+                made = replace(self, facts=world, plan=_by_few_runs(self.plan))._stages(language)
+        if made is None or not (made.flawless and len(made.program)):
+            return None
+        listed = restating(made.confusion.true_positives, key)
+        return made if made.program.n_literals + len(made.program) < listed else None
 
     def _may_go_further(self, language: Language) -> bool:
         """Whether inventions and more variables may be tried: for a definition, by facts that are certain."""
