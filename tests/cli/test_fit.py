@@ -372,3 +372,10 @@ def test_a_dry_run_refuses_what_a_fit_refuses(andre, shoes, tmp_path, options, s
     assert dry.err == real.err
     assert says in dry.err
     assert dry.err.count("\n") == 1
+
+
+def test_a_dry_run_says_what_was_guessed(andre, tmp_path):
+    table = tmp_path / "shares.csv"
+    table.write_text("share,h\n" + "".join(f"0.{n:02},{n % 2}\n" for n in range(50)))
+    assert "are taken for truth values" in andre("fit", table, "--dry-run").err
+    assert "truth values" not in andre("fit", table, "--dry-run", "--column", "share=truth").err

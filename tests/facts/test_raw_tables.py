@@ -273,6 +273,14 @@ few = 40
         ([0.1, 0.25, 0.7] * few, "number"),
         (["12%", "7.5%"] * few, "number"),
         (["13:45", "07:05"] * few, "number"),
+        (["73 cm", "180cm", "5.5 cm"] * few, "number"),
+        (["36 months", "60 months"] * few, "number"),
+        (["20°C", "-5°C"] * few, "number"),
+        (["5 h", "13:45"] * few, "number"),
+        (["5 kg", "6 lb"] * few, "category"),
+        (["5", "4a", "6b"] * few, "category"),
+        (["1B", "2B", "3B"] * few, "category"),
+        (["012a", "013a"] * few, "category"),
         (["007", "123"] * few, "category"),
         (["red", "blue"] * few, "category"),
         (["2021-03-01", "2020-02-29"] * few, "date"),
@@ -291,6 +299,20 @@ few = 40
 def test_kinds_are_recognised(values, kind):
     schema = learn(values)
     assert (schema.kind if not schema.left_out else "left out") == kind, schema
+
+
+@given(
+    st.lists(st.integers(-(10**6), 10**6).map(lambda number: number / 100), min_size=2),
+    st.sampled_from(["cm", "kg", "months", "m²", "µg", "k"]),
+    st.sampled_from(["", " "]),
+)
+def test_a_unit_that_all_cells_have_is_read(numbers, unit, blank):
+    spelled = {f"{number}{blank}{unit}": number for number in numbers}
+    values, style = read_numbers(list(spelled), one_each(spelled))
+    np.testing.assert_allclose(values, list(spelled.values()))
+    assert (style.unit, str(style)) == (unit, f"in {unit}")
+    assert style.read("7") == 7
+    assert math.isnan(style.read("7 apples"))
 
 
 def test_names_tell_keys_and_truth_values():
@@ -386,6 +408,11 @@ def test_tables_that_are_none_are_refused(tmp_path):
         ({"a": [1], "b": [1, 2]}, "column 'b' has 2 rows"),
         ({}, "no columns"),
         (np.zeros(3), "rows and columns"),
+        (pd.Series([1, 2]), r"a Series is one column, or one row, and no table"),
+        (
+            type("LazyFrame", (), {"collect": None})(),
+            r"no rows yet: give what its collect\(\)",
+        ),
         (tmp_path / "none.csv", "there is no file"),
     ):
         with pytest.raises(DataError, match=says):
@@ -394,6 +421,13 @@ def test_tables_that_are_none_are_refused(tmp_path):
         Labels.read(RawTable.read(write(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n")), "species")
     unnamed = RawTable.read(write(tmp_path, ",b\n1,2\n2,3\n"))
     assert unnamed.names == ("column 1", "b")
+
+
+def test_rows_may_be_mappings():
+    table = RawTable.read([{"age": 42, "color": "red"}, {"color": "blue", "size": 3}])
+    assert table.names == ("age", "color", "size")
+    assert table.column("color").levels == ("red", "blue")
+    np.testing.assert_array_equal(table.column("age").values, [42, np.nan])
 
 
 def test_tables_of_truth_values_are_known():

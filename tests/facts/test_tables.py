@@ -146,6 +146,8 @@ def test_names_with_glob_signs_and_pipes_are_read(tmp_path):
         (b"\x7fELF\0\0\1\2", ["binary file"]),
         (b"\x1f\x8b\x08\x00", ["gzip"]),
         (b"PK\x03\x04\x14", ["spreadsheet"]),
+        ("A title\n\nb1,h\n0,1\n", ["line 3", "must name all columns", "'A title'", "delete"]),
+        ("\n<!DOCTYPE html>\n<p>404</p>\n", ["web page"]),
     ],
 )
 def test_a_fault_is_named_with_its_place(tmp_path, text, parts):
@@ -171,6 +173,7 @@ def test_a_bad_weight_is_named_with_its_place(tmp_path, text, parts):
 def test_what_is_no_file_is_refused(tmp_path):
     assert "there is no file" in refusal(tmp_path / "none.csv")
     assert "is a folder" in refusal(tmp_path)
+    assert "is JSON" in refusal(write(tmp_path, '[{"b1": 0, "h": 1}]', "t.json"))
     assert "named like a Parquet" in refusal(write(tmp_path, "b1,h\n0,1\n", "t.parquet"))
     assert "cannot be read as Parquet" in refusal(write(tmp_path, b"PAR1 cut short", "t.parquet"))
 

@@ -54,6 +54,34 @@ def test_every_edit_is_judged_as_by_brute_force(sample: CrispSample, program: np
             assert edits.own[place] == pytest.approx(sample.body_counts(changed), abs=1e-9)
 
 
+@settings(max_examples=60)
+@given(st.one_of(samples(), bagged()), programs, floors, st.floats(-3.0, 3.0))
+def test_splits_that_are_left_out_are_longer_than_asked_for(
+    sample: CrispSample, program: np.ndarray, floor: Floor, beyond: float
+) -> None:
+    below = program_length(sample, program) + beyond
+
+    def short(limit: float) -> list[tuple]:
+        return [
+            (*edits.program(place).ravel().tolist(), round(float(edits.lengths[place]), 6))
+            for edits in neighbours(sample, program, split=True, floor=floor, below=limit)
+            for place in np.flatnonzero(edits.lengths <= below)
+        ]
+
+    assert short(below) == short(np.inf)
+
+
+def test_of_long_rules_splits_are_not_counted_in_vain(monkeypatch) -> None:
+    """A rule that names most levels of a category would be said twice."""
+    levels = np.arange(20).repeat(9)
+    sample = CrispSample.of(Sample.from_arrays(levels[:, None] == np.arange(20), levels > 9))
+    program = np.where(np.arange(20) > 9, 0, -1)[None].astype(np.int8)
+    counted: list[int] = []
+    monkeypatch.setattr(CrispSample, "common_counts", lambda self, sets: counted.append(len(sets)))
+    list(neighbours(sample, program, split=True, below=program_length(sample, program)))
+    assert not counted
+
+
 def every_edit(program: np.ndarray) -> set[tuple]:
     """Drop, add, flip or replace a literal, drop a rule: written out."""
     found = set()

@@ -186,6 +186,11 @@ def test_a_row_that_is_not_there_is_refused(model, row):
         model.explain(people(), row)
 
 
+def test_a_row_is_a_whole_number(model):
+    with pytest.raises(DataError, match=r"1\.5 is no number of a row"):
+        model.explain(people(), 1.5)
+
+
 @pytest.mark.parametrize("positive", ["yes", "no"])
 def test_of_two_classes_rules_may_be_about_either(positive):
     table = people()
@@ -308,6 +313,20 @@ def test_labels_may_come_apart_from_the_table():
     assert {rule.head.predicate for rule in nameless.program} == {"h"}
     with pytest.raises(DataError, match="there are 119 labels for the 120 rows"):
         andre.fit(table, label=labels[1:], settings=QUICK)
+
+
+def test_labels_with_the_index_of_the_table_in_another_order_are_refused():
+    table = pd.DataFrame(people(60))
+    labels = table.pop("buys")
+    with pytest.raises(DataError, match="index of the table in another order"):
+        read_examples(table, labels[::-1])
+    own, _ = read_examples(table, labels[::-1].loc[table.index])
+    assert own.labels.classes == read_examples(table, labels[::-1].to_numpy())[0].labels.classes
+    assert len(read_examples(table.reset_index(drop=True), labels.set_axis(range(60, 120)))[0]) == 60
+
+
+def test_one_column_may_be_ignored_by_its_name_alone():
+    assert ClassifierConfig.of(ignore="age").ignore == ("age",)
 
 
 def test_one_class_against_all_others_and_its_rows_are_known_again():

@@ -232,7 +232,7 @@ def _print_columns(
     rows: LabelledRows, held_out: LabelledRows | None, config: ClassifierConfig, *, as_json: bool
 ) -> None:
     """What each column becomes, and the classes."""
-    from andre.learning import learn_encoding
+    from andre.learning import guess_notes, learn_encoding
 
     encoding, labels = learn_encoding(rows, config, held_out), rows.labels
     shares = dict(zip(labels.classes, (rows.totals / rows.totals.sum()).tolist(), strict=True))
@@ -250,7 +250,7 @@ def _print_columns(
         both = ", and weighted rules may speak for either class"
         about = f"; the base rate is that of {own}{'' if config.rules == 'crisp' else both}"
     say(f"{len(rows):,} rows, {len(encoding.atoms):,} atoms; {labels.name}: {told}{about}")
-    for line in rows.notes:
+    for line in (*rows.notes, *guess_notes(encoding, config)):
         say(line)
 
 

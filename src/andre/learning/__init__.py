@@ -53,6 +53,7 @@ from andre.learning.tables import (
     RowExplanation,
     RuleClassifier,
     WeightedRule,
+    guess_notes,
     learn_classifier,
     learn_encoding,
 )
@@ -139,6 +140,7 @@ __all__ = [
     "extract",
     "fewest_errors",
     "fit",
+    "guess_notes",
     "informative_columns",
     "labels_of",
     "learn",

@@ -152,6 +152,8 @@ class CsvFile:
             return 'put names that hold a comma in double quotes, as in "mother(X1,X2)"'
         if self.names[0].startswith("#"):
             return _not_names(self.names[0])
+        if len(self.names) == 1:
+            return f"the first line must name all columns, and has only {self.names[0]!r}: delete a title"
         return "give every line one cell per column"
 
 
@@ -305,6 +307,11 @@ def _refuse_binary(path: Path, start: bytes) -> None:
         raise DataError(f"{path} is compressed by gzip: unpack it first, or pipe it in through gunzip -c")
     if start.startswith(b"PK\x03\x04"):
         raise DataError(f"{path} is a zip archive or a spreadsheet: save the table as CSV")
+    begin = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if begin.startswith((b"<!doctype", b"<html")):
+        raise DataError(f"{path} is a web page, as a download that failed leaves it: save the table as CSV")
+    if path.suffix.lower() in {".json", ".jsonl", ".ndjson"} and begin.startswith((b"{", b"[")):
+        raise DataError(f"{path} is JSON: save the table as CSV")
     if b"\0" in start:
         raise DataError(f"{path} is a binary file, not a table: give CSV or Parquet")
 

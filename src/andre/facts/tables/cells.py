@@ -26,11 +26,13 @@ TRUE_WORDS = frozenset(true for true, _ in BOOLEANS)
 _TRUTH = {word: value for pair in BOOLEANS for word, value in zip(pair, (1.0, 0.0), strict=True)}
 
 _MONEY = r"[$€£¥₹]|USD|EUR|GBP|CHF"
+#: A unit, such as cm, m² or months; a capital letter behind digits makes a name, as in 3B, but for 5K.
+_WORD = r"(?:[a-zµ]|[KM]|[^\W\d_]{2,12})[²³.]?|°[CF]?"
 _GROUPS = "'’ \u00a0\u202f"  # what may stand between groups of three digits, in any style
 # Runs of digits and spaces are never given back, so that a cell takes time by its length, not by its square.
 _CELL = re.compile(
     rf"(?P<sign>[+\-−]?)\s*+(?P<before>{_MONEY})?\s*+(?P<inner>[+\-−]?)"
-    rf"(?P<digits>[0-9.,{_GROUPS}]*[0-9][.,]?)(?P<power>[eE][+-]?[0-9]++)?\s*+(?P<after>%|{_MONEY})?\Z"
+    rf"(?P<digits>[0-9.,{_GROUPS}]*[0-9][.,]?)(?P<power>[eE][+-]?[0-9]++)?\s*+(?P<after>%|{_MONEY}|{_WORD})?\Z"
 )
 #: Accounts write what is negative in parentheses, the currency inside or before them.
 _BRACKETED = re.compile(rf"(?P<before>{_MONEY})?\s*\((?P<inside>[^()]+)\)\Z")
@@ -89,12 +91,15 @@ class NumberStyle:
     (1234.5, 1234.5, nan)
     >>> [NumberStyle(".", unit).read(text) for unit, text in (("%", "12%"), ("$", "-$5"), ("h", "13:45"))]
     [12.0, -5.0, 13.75]
+    >>> NumberStyle(unit="cm").read("180 cm"), NumberStyle(unit="cm").read("6 ft")
+    (180.0, nan)
     >>> NumberStyle(unit="$", brackets=True).read("($223.33)")
     -223.33
     """
 
     decimal: str = "."  #: what stands before decimals: a point or a comma
-    #: A currency that cells may have, the percent sign that all have, or h for times such as 13:45, in hours.
+    #: A currency or a unit such as cm that cells may have, the percent sign that all have, or h for hours and
+    #: times such as 13:45.
     unit: str = ""
     brackets: bool = False  #: whether a number in parentheses is negative, as in accounts
 
@@ -127,6 +132,8 @@ _CLOCK = re.compile(
 def _read_hours(text: str) -> float:
     """A time of day or a span of time, in hours; NaN where a cell is none."""
     match = _CLOCK.match(text)
+    if match is None and (found := _Number.of(text)) is not None and found.unit == "h":
+        return found.value(".")
     if match is None or (match["half"] and int(match["hour"]) > 12):
         return np.nan
     hour = int(match["hour"])
@@ -172,7 +179,8 @@ def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyl
 
     A point stands before decimals unless commas there make more cells readable, or all points stand
     between thousands: before three digits each, as in €1.532, beside €646. Parentheses make a number
-    negative where others stand without them, or hold a currency: (1) and (2) alone are names.
+    negative where others stand without them, or hold a currency: (1) and (2) alone are names. A word
+    behind the numbers is their unit where all have the same, as in 36 months: 4a beside 5 is a name.
 
     Examples
     --------
@@ -189,12 +197,14 @@ def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyl
     for number, count in zip(found, counts.tolist(), strict=True):
         if number is not None:
             weights[number.unit] = weights.get(number.unit, 0) + count
-    money = {unit: weight for unit, weight in weights.items() if unit not in ("", "%")}
+    money = {unit: weight for unit, weight in weights.items() if re.fullmatch(_MONEY, unit)}
     unit = max(money, key=money.__getitem__) if money else ""
+    if len(weights) == 1 and not any(number and is_code(number.digits) for number in found):
+        (unit,) = weights
     if weights.get("%", 0) > weights.get("", 0) + sum(money.values()):
         unit = "%"
     best, style = values, plain
-    numbers = [number for number in found if number is not None]
+    numbers = [number for number in found if number is not None and number.unit in {"", "%", unit, *money}]
     brackets, decimals = _are_negative(numbers), ".,"
     if _point_thousands([number.digits for number in numbers]):
         decimals = ",."  # the first of two that read as many rows is taken

@@ -243,6 +243,7 @@ def read_examples(
     """
     table = RawTable.read(source)
     if not isinstance(label, str):
+        _check_order(source, label)
         table, label = _with_labels(table, label)
     rows = LabelledRows.read(table, label, weight=weight, positive=positive)
     if validation is None:
@@ -274,6 +275,18 @@ def _with_labels(table: RawTable, labels: Any) -> tuple[RawTable, str]:
         )
     others = tuple(one for one in table.columns if one.name != name)
     return replace(table, columns=(*others, column)), name
+
+
+def _check_order(source: Any, labels: Any) -> None:
+    """Refuse a Series whose index is that of the DataFrame in another order: it is read row by row."""
+    own, other = getattr(source, "index", None), getattr(labels, "index", None)
+    if not (hasattr(own, "equals") and hasattr(other, "symmetric_difference")) or own.equals(other):
+        return
+    if len(own) == len(other) and not len(own.symmetric_difference(other)):
+        raise DataError(
+            "the labels have the index of the table in another order: give labels.loc[table.index], or "
+            "labels.to_numpy() where their first is that of the first row all the same"
+        )
 
 
 def _weights(table: RawTable, name: str) -> Floats:

@@ -177,7 +177,8 @@ class RawTable:
         ----------
         source
             The path of a CSV or Parquet file, a table of a database, as shop.sqlite#customer, a DataFrame
-            (pandas, Polars), a mapping of columns by name, or an array of rows and columns.
+            (pandas, Polars), a mapping of columns by name, a list of rows that are mappings, or an array of
+            rows and columns.
         names
             Names for the columns of an array; x0, x1, ... by default.
         as_text
@@ -193,7 +194,10 @@ class RawTable:
         if isinstance(source, str | Path):
             with doing(f"reading {source}"), open_table(source) as file:
                 return cls._from_file(file, frozenset(as_text))
-        if isinstance(source, Mapping):
+        if isinstance(source, list | tuple) and source and all(isinstance(row, Mapping) for row in source):
+            found = list(dict.fromkeys(name for row in source for name in row))
+            values = [[row.get(name) for row in source] for name in found]
+        elif isinstance(source, Mapping):
             found, values = list(source), list(source.values())
         elif is_frame(source):
             found = list(source.columns)
@@ -202,7 +206,7 @@ class RawTable:
         else:
             array = np.asarray(source)
             if array.ndim != 2:
-                raise DataError(f"a table has rows and columns, not the shape {array.shape}")
+                raise DataError(_no_table(source, array.shape))
             found = [f"x{place}" for place in range(array.shape[1])] if names is None else list(names)
             if len(found) != array.shape[1]:
                 raise DataError(
@@ -303,6 +307,16 @@ def _check_names(source: str, names: Sequence[str]) -> list[str]:
                 f"name{where}"
             )
     return found
+
+
+def _no_table(source: Any, shape: tuple[int, ...]) -> str:
+    """Why something of this shape is no table, and what would be one."""
+    if hasattr(source, "collect"):
+        return f"a {type(source).__name__} has no rows yet: give what its collect() makes"
+    if hasattr(source, "to_frame"):
+        kind = type(source).__name__
+        return f"a {kind} is one column, or one row, and no table: give a DataFrame, as its to_frame() makes"
+    return f"a table has rows and columns, not the shape {shape}"
 
 
 def _objects(values: Any) -> NDArray[Any]:

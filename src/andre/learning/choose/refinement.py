@@ -125,7 +125,10 @@ class Refiner:
         best, found, plainer = length, None, None
         grow = self.max_rules is None or len(program) < self.max_rules
         with stage("refining"):
-            for edits in neighbours(self.sample, program, split=grow, floor=self.floor, around=self._around):
+            around = neighbours(
+                self.sample, program, split=grow, floor=self.floor, below=length + 1e-9, around=self._around
+            )
+            for edits in around:
                 check()
                 place = _shortest(edits, form, self.floor, below=best - 1e-9)
                 if place is not None:
@@ -162,6 +165,7 @@ def neighbours(
     *,
     split: bool = False,
     floor: Floor | None = None,
+    below: float = math.inf,
     around: Callable[[Codes], _Near] | None = None,
 ) -> Iterator[Edits]:
     """All programs one edit away: a literal dropped, added, flipped or replaced, a rule dropped.
@@ -173,6 +177,9 @@ def neighbours(
     floor
         Leave out splits whose rules do not reach this, and of very many literals
         those that are seldom right.
+    below
+        Leave out splits whose description is longer than this, where that is told by what both
+        literals cover, each by itself.
     around
         What is known of a rule and of those with one literal less; counted by default.
     """
@@ -181,15 +188,15 @@ def neighbours(
         judge = _Judge(sample, np.delete(program, place, axis=0), union(np.delete(covers, place, axis=0)))
         yield judge.without()
         near = _Near.of(sample, rule) if around is None else around(rule)
-        longer = judge.longer(near)
+        own, fresh = near.beside(sample, judge.rest)
+        longer = judge.longer(near, own, fresh)
         yield next(longer)
         for body, alone in zip(near.bodies[1:], judge.alone(near.bodies[1:], near.held[1:]), strict=True):
             if body.any() or not sample.space.head_variables:  # `h(X).` would bind no variable
                 yield alone
             yield next(longer)
         if split and len(sample.positives) * sample.literals.shape[1] ** 2 <= _SPLIT_COST:
-            for body, rows in zip(near.bodies, near.held, strict=True):
-                yield judge.split(body, rows, floor)
+            yield from judge.splits(near, own, fresh, floor, below)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,13 +259,17 @@ class _Judge:
             one = slice(place, place + 1)
             yield Edits(self.kept, body, nothing, covered[one], own[one, None], lengths[one])
 
-    def longer(self, near: _Near) -> Iterator[Edits]:
+    def longer(self, near: _Near, own: Floats, fresh: Floats) -> Iterator[Edits]:
         """Each of some bodies gets one more literal, any that it says nothing of yet.
 
         The rule that they are made from is no edit of itself.
+
+        Parameters
+        ----------
+        own, fresh
+            What each covers with one literal more, as `near` counts it, [bodies, 2m, 2].
         """
         bodies, rule = near.bodies, near.rule
-        own, fresh = near.beside(self.sample, self.rest)  # [bodies, 2m, 2]
         covered = self.covered + fresh
         lengths = self._lengths(covered, np.count_nonzero(bodies, axis=1)[:, None] + 1, 1)
         stated = np.hstack((rule > 0, rule < 0))
@@ -273,15 +284,28 @@ class _Judge:
                 lengths[place, free],
             )
 
-    def split(self, body: Codes, rows: Extents, floor: Floor | None = None) -> Edits:
-        """The body becomes two, each with one more literal; what both cover is counted once."""
-        sample, free = self.sample, np.flatnonzero(np.tile(body == 0, 2))
-        own = sample.label_counts(rows[None])[0].T[free]  # [literals, 2]
-        if floor is not None:  # pairs are the square of what stays
-            sure = np.flatnonzero(floor.passes(own))
-            best = np.argsort(own[sure, 1] - own[sure, 0], kind="stable")[:_SPLIT_LITERALS]
-            sure = sure[np.sort(best)]
-            free, own = free[sure], own[sure]
+    def splits(
+        self, near: _Near, own: Floats, fresh: Floats, floor: Floor | None, below: float
+    ) -> Iterator[Edits]:
+        """Each of some bodies becomes two with one more literal each, where that may be short enough."""
+        whole = self.sample.counts(self.sample.lift(near.held), self.rest)  # [bodies, 2]
+        sizes = 2 * np.count_nonzero(near.bodies, axis=1) + 2
+        hopeful = np.flatnonzero(self._least(whole * 0, whole, sizes) <= below)
+        for place in map(int, hopeful):
+            free = np.flatnonzero(np.tile(near.bodies[place] == 0, 2))
+            if floor is not None:  # pairs are the square of what stays
+                sure = free[floor.passes(own[place, free])]
+                best = np.argsort(own[place, sure, 1] - own[place, sure, 0], kind="stable")
+                free = sure[np.sort(best[:_SPLIT_LITERALS])]
+            if len(free):
+                single = fresh[place, free]
+                most = np.minimum(single + single.max(axis=0), whole[place])
+                free = free[self._least(single, most, sizes[place]) <= below]
+            yield self._split(near.bodies[place], near.held[place], free, own[place, free])
+
+    def _split(self, body: Codes, rows: Extents, free: NDArray[np.intp], own: Floats) -> Edits:
+        """The body becomes two, each with one of some literals; what both cover is counted once."""
+        sample = self.sample
         first, second = np.triu_indices(len(free), k=1)
         both = sample.common_counts(sample.with_literals(rows, free) & ~self.rest)  # [literals, literals, 2]
         single = np.diagonal(both).T
@@ -289,6 +313,16 @@ class _Judge:
         pairs = np.stack((free[first], free[second]), axis=1)
         lengths = self._lengths(covered, 2 * np.count_nonzero(body) + 2, 2)
         return Edits(self.kept, body, pairs, covered, np.stack((own[first], own[second]), axis=1), lengths)
+
+    def _least(self, low: Floats, high: Floats, n_literals: ArrayLike) -> Floats:
+        """The shortest description where two rules add at least so much and at most so much, [k, 2] each.
+
+        The cost of mistakes is concave in what is covered of one label, for any of the other, and so least
+        in a corner.
+        """
+        ends = (low, high)
+        corners = [np.stack((p[:, 0], n[:, 1]), axis=1) for p in ends for n in ends]  # [4, k, 2]
+        return self._lengths(self.covered + np.stack(corners), n_literals, 2).min(axis=0)
 
 
 def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bool) -> tuple[Codes, float]:
@@ -327,7 +361,8 @@ def _grown(sample: CrispSample, program: Codes, form: Form, floor: Floor) -> tup
         fresh = sample.counts(sample.lift(held), judge.rest)  # [bodies, 2]
         gains, longer = [np.zeros(0)], [bodies[:0]]
         near = _Near(bodies[0] * 0, bodies, held, None)
-        for body, edits, before in zip(bodies, judge.longer(near), fresh, strict=True):
+        edited = judge.longer(near, *near.beside(sample, judge.rest))
+        for body, edits, before in zip(bodies, edited, fresh, strict=True):
             check()
             place = _shortest(edits, form, floor, below=best - 1e-9)
             if place is not None:

@@ -11,7 +11,7 @@ from andre.learning.tables.classifier import Judged, RuleClassifier, WeightedRul
 from andre.learning.tables.config import ClassifierConfig
 from andre.learning.tables.crisp import CrispRules
 from andre.learning.tables.explanation import RowExplanation
-from andre.learning.tables.learner import learn_classifier, learn_encoding
+from andre.learning.tables.learner import guess_notes, learn_classifier, learn_encoding
 
 __all__ = [
     "ClassifierConfig",
@@ -20,6 +20,7 @@ __all__ = [
     "RowExplanation",
     "RuleClassifier",
     "WeightedRule",
+    "guess_notes",
     "learn_classifier",
     "learn_encoding",
 ]

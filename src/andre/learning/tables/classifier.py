@@ -218,6 +218,8 @@ class RuleClassifier(Saveable):
         share of True: 0.0161, as of rows that no rule covers
         """
         raw = self.read(table)
+        if not isinstance(row, int | np.integer):
+            raise DataError(f"{row!r} is no number of a row: give a whole one, 1 for the first")
         if not 1 <= row <= raw.n_rows:
             there = f"its rows are 1 to {raw.n_rows}" if raw.n_rows else "it has none"
             raise DataError(f"{raw.source} has no row {row}: {there}, the first below the names of columns")

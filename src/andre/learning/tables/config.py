@@ -77,6 +77,8 @@ class ClassifierConfig(Settings):
                 raise ConfigError(f"{name} is {word!r}: choose {' or '.join(words)}, or a number by class")
             if isinstance(word, Mapping) and (wrong := [key for key, one in word.items() if not one > 0]):
                 raise ConfigError(f"{name} is {word[wrong[0]]!r} for {wrong[0]!r}: give a number above 0")
+        if isinstance(options.get("ignore"), str):
+            options["ignore"] = (options["ignore"],)
         made = cls.read(options)
         given |= {"seed": made.seed}
         if made.rules == "crisp":

@@ -69,14 +69,19 @@ def encoding_notes(encoding: Encoding, config: ClassifierConfig) -> tuple[str, .
         for one in encoding.schema.columns
         if one.left_out and one.left_out != "ignored"
     ]
+    return (*notes, *guess_notes(encoding, config), *encoding.notes)
+
+
+def guess_notes(encoding: Encoding, config: ClassifierConfig) -> tuple[str, ...]:
+    """What was guessed of all columns together, and may be wrong."""
     truth = [column.name for column in encoding.columns if column.kind == "truth"]
     guessed = [name for name in truth if config.columns.get(name) != "truth"]
-    if guessed and config.truth_values is None:
-        notes.append(
-            f"all numbers lie between 0 and 1, and are taken for truth values: say of a measurement such as "
-            f"{guessed[0]} that it is a number"
-        )
-    return (*notes, *encoding.notes)
+    if not guessed or config.truth_values is not None:
+        return ()
+    return (
+        f"all numbers lie between 0 and 1, and are taken for truth values: say of a measurement such as "
+        f"{guessed[0]} that it is a number",
+    )
 
 
 def learn_classifier(
