@@ -143,6 +143,10 @@ class Builder:
         if clause.key is not None:
             self.prolog_keys.add(clause.key)
 
+    def has_facts(self, key: Key) -> bool:
+        """Whether facts of a relation were added."""
+        return key in self._found
+
     def take_modes(self) -> None:
         """Let Aleph's declarations be the bias, where there are some."""
         if (bias := self.modes.bias) is not None:

@@ -39,6 +39,8 @@ _ONE_OF_TYPE = re.compile(
     r"(?:,clause_var\(\1,\2\))?\}!=1\.\Z"
 )
 
+#: What clingo puts for a name, as in `#const n = 3.`
+_CONST = re.compile(r"#\s*const\b")
 _QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
@@ -134,7 +136,9 @@ def _run(path: Path, statements: list[_Statement], settings: _Settings, remarks:
     program = list(settings.facts)
     used = set().union(*(body for _, head, body in rules if body <= defined))
     for statement, head, body in parsed:
-        if head is None or not body <= defined:
+        if _CONST.match(statement.text):
+            program.append(statement.text)
+        elif head is None or not body <= defined:
             yield statement.text
         else:
             program.append(statement.text)

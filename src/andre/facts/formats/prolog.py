@@ -19,7 +19,7 @@ from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format
 from andre.facts.formats.text import blocks, fail_at
 from andre.facts.relation import Key, Relation, Value
-from andre.logic import QUOTED, Atom, Clause, Constant, parse_clauses, read_number
+from andre.logic import QUOTED, Atom, Clause, Constant, parse_atom, parse_clauses, read_number
 
 #: No clause is longer than this many characters: the grammar takes seconds for that many.
 MAX_CLAUSE = 1 << 20
@@ -43,6 +43,7 @@ _CLAUSE = re.compile(
 )
 _FOR_PROLOG = re.compile(r":-\s*(?:(?:op|dynamic|discontiguous|table)\b|use_module\(\s*library\()")
 _OPERATOR = re.compile(r":-\s*op\b")
+_GOAL = re.compile(r":-\s*(?P<atom>[a-z]\w*\(.*\))\s*\.\Z", re.DOTALL)
 #: Blanks and comments.
 BLANK = re.compile(_SPACE)
 
@@ -132,10 +133,17 @@ def without_blanks(clause: str) -> str:
 
 
 def add_clauses(path: Path, builder: Builder) -> None:
-    """Add the clauses of a file to a builder that will read texts as Prolog (`values_of_prolog`)."""
+    """Add the clauses of a file to a builder that will read texts as Prolog (`values_of_prolog`).
+
+    A goal about a relation that has facts, as `:- active(d1).`, says that it is false, as Progol's files do.
+    """
+    goals: list[tuple[Atom, int, str]] = []
     for line, clause in _cut(path, partial(_take_facts, path, builder)):
         text = without_blanks(clause)
         if text.startswith(":-") and (builder.modes.take(text) or _keep_directive(text, builder)):
+            continue
+        if (goal := _goal(text)) is not None:
+            goals.append((goal, line + clause.count("\n", 0, len(clause) - len(text)), text))
             continue
         try:
             found = parse_clauses(clause)
@@ -150,6 +158,30 @@ def add_clauses(path: Path, builder: Builder) -> None:
         builder.directives += not found
         for item in found:
             _add_item(item, text, builder, Place(path, [item.line + line - 1]))
+    false = [(goal, line) for goal, line, _ in goals if builder.has_facts(goal.key)]
+    for goal, line, clause in goals:
+        if not builder.has_facts(goal.key):  # a directive that is passed over, or refused
+            parse_clauses("\n" * (line - 1) + clause, source=str(path))
+            builder.directives += 1
+    for goal, line in false:
+        builder.add_atom(goal, Place(path, [line]), negative=True)
+    if false:
+        told = "1 goal is" if len(false) == 1 else f"{len(false):,} goals are"
+        builder.remarks.append(
+            f"{path.name}: {told} read as saying what is false, as ':- {false[0][0]}.' does in Progol's files"
+        )
+
+
+def _goal(text: str) -> Atom | None:
+    """The ground atom with arguments that a directive consists of; None where it is something else."""
+    match = _GOAL.match(text)
+    if match is None:
+        return None
+    try:
+        atom = parse_atom(match["atom"])
+    except LogicError:
+        return None
+    return None if atom.variables or not atom.args else atom
 
 
 def _add_item(item: Clause, text: str, builder: Builder, place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -67,7 +68,7 @@ _WITHOUT_RUNS = "choosing a definition without runs"
 _REMEMBERED = 80
 
 
-def learn_definition(
+def learn_definition(  # noqa: PLR0913  (each says what it is)
     facts: FactBase,
     language: Language,
     census: Census,
@@ -76,6 +77,7 @@ def learn_definition(
     *,
     stated: FactBase | None = None,
     given: Recursion | None = None,
+    instead: Callable[[], Definition | None] | None = None,
 ) -> Definition:
     """The rules whose fixpoint over the background describes a target shortest.
 
@@ -89,10 +91,16 @@ def learn_definition(
         The facts as they were stated, where `facts` have calibrated probabilities.
     given
         A program that is known, and is taken.
+    instead
+        What else search finds, of few examples, before runs are made.
     """
     task = _Defining(facts, language, census, plan, stated, few=given is not None)
     refuse_one_kind(task.labels, task.key)
     choice, bodies = task.without_runs(given)
+    if choice is None and instead is not None and task.is_small and not plan.always_run:
+        other = instead()
+        if other is not None:
+            return other
     if choice is None or plan.always_run:
         result, pool = _proposed(task.sample, task.form, task.fixed, plan, callbacks)
         return task.definition(choice or task.chosen(pool.bodies), result, pool)

@@ -6,7 +6,7 @@ examples without a mistake, further links are followed, as long as there is time
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +17,7 @@ import numpy as np
 from andre.arrays import Ints
 from andre.census import Census, Growth, reach_census, take_census
 from andre.errors import DataError
-from andre.facts import PLUS, FactBase, numbers_in, with_sums
+from andre.facts import PLUS, FactBase, Key, numbers_in, with_sums
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import are_positives_apart
 from andre.learning.plan import Plan
@@ -50,6 +50,8 @@ _BESIDE = 2
 _COUNTED_VARIABLES, _COUNTED_ARITY = 3, 2
 #: Groundings that are counted whatever variables and arguments there are.
 _MOST_COUNTED = 200_000
+#: Distinct groundings by unary relations alone that are counted.
+_MOST_ALIKE = 2_000_000
 #: The share of the time in which a program is looked for that agrees with all examples, by each of the ways
 #: that are tried before runs are made; and by chains of goals, which find what the others cannot.
 _AGREEING, _CHAINING = 0.4, 0.7
@@ -62,6 +64,8 @@ _MOST_NUMBERS = 300
 def needs_reach(facts: FactBase, language: Language) -> bool:
     """Whether rules have so many variables, or literals so many arguments, that groundings are not counted.
 
+    Nor are they where single constants have so many different qualities that few groundings are alike.
+
     Examples
     --------
     >>> from andre.logic import parse_atom
@@ -69,11 +73,25 @@ def needs_reach(facts: FactBase, language: Language) -> bool:
     >>> [needs_reach(facts, Language("p/2", variables=n)) for n in (3, 4)]
     [False, True]
     """
-    arity = max((arity for _, arity in language.body_keys(facts)), default=0)
-    if language.variables <= _COUNTED_VARIABLES and arity <= _COUNTED_ARITY:
-        return False
+    keys = language.body_keys(facts)
+    widest = max((arity for _, arity in keys), default=0)
+    if language.variables <= _COUNTED_VARIABLES and widest <= _COUNTED_ARITY:
+        further = language.variables - language.key(facts)[1]
+        if further < 2:  # what a head atom sees of one constant more is joined
+            return False
+        kinds = _kinds(facts, [key for key in keys if key[1] == 1])
+        alike: int = len(facts.relations[language.key(facts)]) * kinds**further
+        return alike > _MOST_ALIKE
     groundings: int = len(facts.constants) ** language.variables
     return groundings > _MOST_COUNTED
+
+
+def _kinds(facts: FactBase, keys: Sequence[Key]) -> int:
+    """How many kinds of constants some unary relations tell apart."""
+    holds = np.zeros((len(facts.constants), len(keys)), dtype=np.bool_)
+    for place, key in enumerate(keys):
+        holds[facts.relations[key].codes[:, 0], place] = True
+    return len(np.unique(np.packbits(holds, axis=1), axis=0)) if keys else 1
 
 
 def learn_from_reach(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -346,7 +347,7 @@ class _Learner:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
-            made = plain = self._over_what_is_stated(language) or self._stages(language)
+            made = plain = self._over_what_is_stated(language) or self._stages(language, cutting=True)
             further = self._may_go_further(language)
             if further and not made.flawless and not needs_reach(self.facts, language):
                 made = self._by_numbers(made, language)
@@ -406,6 +407,15 @@ class _Learner:
                 return found
         return made
 
+    def _by_a_cut(self, language: Language) -> Definition | None:
+        """A definition without mistakes by one rule that cuts numbers, found without runs."""
+        if not self._may_go_further(language) or not self.plan.short_bodies:
+            return None
+        found = settled_by_cuts(self.facts, language, self.plan, self.callbacks)
+        # It is believed then, whatever runs may find that makes mistakes.
+        trusted = found is not None and is_trusted(found.length, 0.0, found.empty_length)
+        return found if found is not None and trusted and len(found.program) == 1 else None
+
     def _wider(self, language: Language) -> Language:
         """The language with more variables."""
         return replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
@@ -432,8 +442,14 @@ class _Learner:
         """The rules of one target by other settings and few runs, which nobody watches."""
         return replace(self, plan=_by_few_runs(plan), callbacks=())._stages(language)
 
-    def _stages(self, language: Language) -> Definition:
-        """The rules of one target: its census is taken, and they are learned in the way the plan asks for."""
+    def _stages(self, language: Language, *, cutting: bool = False) -> Definition:
+        """The rules of one target: its census is taken, and they are learned in the way the plan asks for.
+
+        Parameters
+        ----------
+        cutting
+            Whether a rule that cuts numbers comes before what only runs find.
+        """
         began, facts, plan = time.monotonic(), self.facts, self.plan
         at_fixpoint = plan.mode == "define" and plan.semantics == "exists"
         notes = [facts.notes.tabled] if facts.notes.tabled else []
@@ -461,7 +477,10 @@ class _Learner:
         for callback in self.callbacks:
             callback.on_census(census)
         if at_fixpoint:
-            made = learn_definition(facts, language, census, plan, self.callbacks, stated=self.stated)
+            instead = partial(self._by_a_cut, language) if cutting else None
+            made = learn_definition(
+                facts, language, census, plan, self.callbacks, stated=self.stated, instead=instead
+            )
         else:
             made = learn_from_examples(census, language, plan, self.callbacks)
             if census.sampled is not None:
