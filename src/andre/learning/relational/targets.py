@@ -45,6 +45,8 @@ from andre.workers import Task, Workers, run_tasks
 
 #: The share of the time limit in which all head atoms are counted; after it some are drawn to stand for all.
 _FOR_ALL_HEADS = 0.5
+#: Drawn head atoms of which no fewer are tried where memory is short.
+_FEWEST_HEADS = 1_000
 #: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
 _WIDER, _WIDENING = 6, 60.0
 #: Facts of a relation up to which they are kept with a background in Prolog, as a part of it.
@@ -435,7 +437,8 @@ class _Learner:
     def _census(self, language: Language, *, draws: bool) -> Census:
         """The census of all head atoms, or of some that stand for all.
 
-        Some are drawn on request, and where the census of all outgrows the memory allowed.
+        Some are drawn on request, and where the census of all outgrows the memory allowed: fewer where
+        that of these does, too.
         """
         plan, seed = self.plan, self.plan.config.seed
         how: dict[str, Any] = {
@@ -455,11 +458,17 @@ class _Learner:
                 return take_census(self.facts, language, **how)
         except MemoryLimitError as error:
             refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
-        try:
-            with self._timed(language):
-                return sample_census(self.facts, language, plan.fallback_heads, seed=seed, **how)
-        except ConfigError:  # head atoms are not drawn for every language
-            raise refusal from None
+        heads = plan.fallback_heads
+        while True:
+            try:
+                with self._timed(language):
+                    return sample_census(self.facts, language, heads, seed=seed, **how)
+            except ConfigError:  # head atoms are not drawn for every language
+                raise refusal from None
+            except (MemoryLimitError, MemoryError):
+                if heads < _FEWEST_HEADS:
+                    raise
+            heads //= 4
 
     @contextmanager
     def _timed(self, language: Language) -> Iterator[None]:
