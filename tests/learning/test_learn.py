@@ -404,6 +404,13 @@ def test_a_census_that_outgrows_its_memory_is_drawn() -> None:
     assert not whole.notes
 
 
+def test_fewer_head_atoms_are_drawn_where_memory_is_short() -> None:
+    small = {"mode": "complete", "memory_limit": 150_000}
+    (made,) = quick(tangle(40), "likes/2", fallback_heads=4000, **small)
+    assert str(made.program.rules[0]) == "likes(X1, X2) :- liked(X2, X1), X1 \\= X2."
+    assert any("1,000 head atoms were drawn to stand for all" in note for note in made.notes)
+
+
 def test_head_atoms_are_drawn_on_request() -> None:
     facts = tangle(40)
     (made,) = quick(facts, "likes/2", mode="complete", heads=1000)

@@ -15,6 +15,9 @@ from andre.facts import FactBase
 from andre.limits import check
 from andre.samples import Membership, sums_of
 
+#: Cells that are looked at together.
+_AT_ONCE = 1 << 24
+
 
 @dataclass(frozen=True, eq=False)
 class Weigher:
@@ -122,6 +125,7 @@ class BagCollector:
     def finish(self) -> Bags:
         """The distinct bags: equal rows merged, uninformative columns left out, then equal bags merged."""
         cells = np.concatenate(self._cells)
+        self._cells = [cells]  # where there is little room, none for two copies
         columns = informative_columns(cells, self.graph)
         if not columns.all():  # tables of bytes are slow to copy by columns: once at the most
             cells = np.ascontiguousarray(cells[:, columns])
@@ -141,7 +145,11 @@ class BagCollector:
 
 def informative_columns(cells: Cells, graph: FactGraph) -> Bools:
     """Which candidates can tell rows apart: those somewhere true, and comparisons that vary."""
-    some: Bools = ((cells > 0) & (cells != UNKNOWN)).any(axis=0)
+    some = np.zeros(cells.shape[1], dtype=np.bool_)
+    step = max(1, _AT_ONCE // max(1, cells.shape[1]))
+    for begin in range(0, len(cells), step):
+        part = cells[begin : begin + step]
+        some |= ((part > 0) & (part != UNKNOWN)).any(axis=0)
     for column, atom in enumerate(graph.space.atoms):
         if atom.is_builtin:
             some[column] &= bool((cells[:, column] != cells[0, column]).any())

@@ -55,6 +55,8 @@ from andre.workers import Task, Workers, run_tasks
 _FOR_ALL_HEADS = 0.5
 #: The share of the time in which positives alone are learned from as if all else that is stated were false.
 _FOR_STATED, _STATED = 0.3, "taking all else that is stated to be false"
+#: Drawn head atoms of which no fewer are tried where memory is short.
+_FEWEST_HEADS = 1_000
 #: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
 _WIDER, _WIDENING = 6, 60.0
 #: Facts of a relation up to which they are kept with a background in Prolog, as a part of it.
@@ -503,7 +505,8 @@ class _Learner:
     def _census(self, language: Language, *, draws: bool) -> Census:
         """The census of all head atoms, or of some that stand for all.
 
-        Some are drawn on request, and where the census of all outgrows the memory allowed.
+        Some are drawn on request, and where the census of all outgrows the memory allowed: fewer where
+        that of these does, too.
         """
         plan = self.plan
         how: dict[str, Any] = {
@@ -523,11 +526,17 @@ class _Learner:
                 return take_census(self.facts, language, **how)
         except MemoryLimitError as error:
             refusal = MemoryLimitError(str(error))  # without its traceback, which holds all that was counted
-        try:
-            with self._timed(language):
-                return self._drawn(language, plan.fallback_heads)
-        except ConfigError:  # head atoms are not drawn for every language
-            raise refusal from None
+        heads = plan.fallback_heads
+        while True:
+            try:
+                with self._timed(language):
+                    return self._drawn(language, heads)
+            except ConfigError:  # head atoms are not drawn for every language
+                raise refusal from None
+            except (MemoryLimitError, MemoryError):
+                if heads < _FEWEST_HEADS:
+                    raise
+            heads //= 4
 
     def _drawn(self, language: Language, heads: int, also: Ints | None = None) -> Census:
         """The census of so many head atoms that stand for all, among them some of those asked for."""
