@@ -59,12 +59,12 @@ small_bases = st.lists(
 ).map(lambda rows: FactBase.from_facts([Atom(n, (Constant(x), Constant(y))) for n, x, y in rows]))
 
 
-def ladders(n=12):
-    """far joins the ends of four steps over nodes of their own; the last three facts are held out."""
+def ladders(n=12, steps=4):
+    """far joins the ends of some steps over nodes of their own; the last three facts are held out."""
     rows = []
     for i in range(n):
-        nodes = [Constant(f"{letter}{i}") for letter in "abcde"]
-        rows += [Atom(name, ends) for name, ends in zip("pqrs", pairwise(nodes), strict=True)]
+        nodes = [Constant(f"{letter}{i}") for letter in "abcdef"[: steps + 1]]
+        rows += [Atom(name, ends) for name, ends in zip("pqrst", pairwise(nodes), strict=False)]
         rows.append(Atom("far", (nodes[0], nodes[-1])))
-    held = {rows[5 * i + 4] for i in range(n - 3, n)}
+    held = {rows[(steps + 1) * i + steps] for i in range(n - 3, n)}
     return FactBase.from_facts(rows, marks=["valid" if row in held else "train" for row in rows])

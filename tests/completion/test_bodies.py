@@ -1,6 +1,8 @@
 """Bodies of completion: counts against coverage by joins, chains against walks one by one."""
 
-from itertools import pairwise, permutations
+from collections import Counter
+from dataclasses import replace
+from itertools import chain, pairwise, permutations, product
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from tests.completion.bases import FAST, family, ladders, large, small_bases
 
 from andre.completion import CompletionConfig, Graph, SizeConfig, complete
 from andre.completion.bodies import Body, Walks
-from andre.completion.chains import long_bodies
+from andre.completion.chains import connecting_chains, long_bodies, steps_of
 from andre.completion.config import CompletionPlan
 from andre.completion.constants import constant_bodies
 from andre.completion.features import RuleCover
@@ -55,6 +57,28 @@ def test_chains_count_walks_over_distinct_constants(facts, steps):
     assert found.tolist() == ways.tolist()
 
 
+@settings(max_examples=25, deadline=None)
+@given(small_bases)
+def test_chains_that_join_the_ends_of_facts_over_distinct_constants_are_all_found(facts):
+    graph = Graph.of(facts)
+    matrices = [step.toarray() > 0 for step in graph.steps]
+    pairs = graph.pairs(0, "train")
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    for length, times in connecting_chains(graph, pairs, (2, 3, 4, 5), 10**9).items():
+        expected = Counter()
+        for x, y in pairs.tolist():
+            between = permutations(set(range(graph.n)) - {x, y}, length - 1)
+            ways = ([[m[a, b] for m in matrices] for a, b in pairwise((x, *way, y))] for way in between)
+            steps = (product(*(np.flatnonzero(one).tolist() for one in way)) for way in ways)
+            expected.update(set(chain.from_iterable(steps)))
+        found = Counter({steps_of(code, length, graph): count for code, count in times.items()})
+        # Both halves of a walk may pass through one constant: such chains are proposed, too.
+        assert expected <= found
+        for steps, count in found.items():
+            joined = np.linalg.multi_dot([matrices[step].astype(float) for step in steps]) > 0
+            assert count <= joined[*pairs.T].sum()
+
+
 @settings(max_examples=40, deadline=None)
 @given(small_bases, st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=5), max_size=6))
 def test_long_chains_one_after_another_are_walked_as_each_by_itself(facts, chains):
@@ -79,6 +103,21 @@ def test_chains_of_four_are_found_in_large_bases_explained_and_saved(tmp_path):
     assert len(done.groundings(rule, best.atom)[0]) == 4
     done.save(tmp_path / "run")
     assert load(tmp_path / "run").evaluate("valid") == done.evaluate("valid")
+
+
+def test_chains_of_five_are_found_where_facts_are_few_explained_and_saved(tmp_path):
+    facts = ladders(steps=5)
+    done = complete(facts, large(chains=5))
+    (best, *_), (held,) = (done.rank(parse_atom(f"far(a{i}, Y)"), limit=1, known=True) for i in (0, 11))
+    (rule,) = best.rules
+    assert (str(best.atom), str(held.atom)) == ("far(a0, f0)", "far(a11, f11)")
+    assert len(rule.body) - 15 == 5
+    assert len(done.groundings(rule, best.atom)[0]) == 5
+    done.save(tmp_path / "run")
+    assert load(tmp_path / "run").evaluate("valid") == done.evaluate("valid")
+    # Of as many relations, but many facts of each constant, longer chains say nothing new.
+    plan = CompletionPlan.of(replace(done.graph, train=np.tile(done.graph.train, (9, 1))), large())
+    assert plan.lengths == (3, 4)
 
 
 @pytest.mark.parametrize("bound", [{"walks": 0}, {"meetings": 0}])

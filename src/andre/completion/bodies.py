@@ -28,8 +28,9 @@ _FEW = 4
 #: In place of a constant that a step leads to: any constant.
 ANY = -1
 
-_X, _Y, _Z, _W, _V = map(Variable, ("X", "Y", "Z", "W", "V"))
-_ROUTES = {1: (_X, _Y), 2: (_X, _Z, _Y), 3: (_X, _Z, _W, _Y), 4: (_X, _Z, _W, _V, _Y)}
+#: Literals of a chain, at the most.
+LONGEST = 5
+_X, _Y, *_BETWEEN = _NAMES = tuple(map(Variable, ("X", "Y", "Z", "W", "V", "U")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,8 @@ def to_rule(body: Body, relation: str, graph: Graph, facts: FactBase) -> Rule:
         free = _X if body.shape == "to" else _Y
         args = (_X, head_end_) if body.shape == "to" else (head_end_, _Y)
         if end == ANY:
-            differ = (Literal(Atom("\\=", (free, other))) for other in (head_end_, _Z))
-            return Rule(Atom(relation, args), (_literal(graph, step, free, _Z), *differ))
+            differ = (Literal(Atom("\\=", (free, other))) for other in (head_end_, _BETWEEN[0]))
+            return Rule(Atom(relation, args), (_literal(graph, step, free, _BETWEEN[0]), *differ))
         end_ = Constant(facts.constants[end])
         # The free variable is another constant than both; that is said only where it makes a difference.
         apart = []
@@ -90,11 +91,11 @@ def to_rule(body: Body, relation: str, graph: Graph, facts: FactBase) -> Rule:
         literals = [_literal(graph, step, _X, _Y) for step in body.steps]
         variables: tuple[Variable, ...] = (_X, _Y)
     else:
-        route = _ROUTES[len(body.steps)]
+        route = (_X, *_BETWEEN[: len(body.steps) - 1], _Y)
         literals = [
             _literal(graph, step, *ends) for step, ends in zip(body.steps, pairwise(route), strict=True)
         ]
-        variables = tuple(sorted(route, key=(_X, _Y, _Z, _W, _V).index))
+        variables = tuple(sorted(route, key=_NAMES.index))
     distinct = [Literal(Atom("\\=", two)) for two in combinations(variables, 2)]
     return Rule(Atom(relation, (_X, _Y)), (*literals, *distinct))
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 #: Walks from one constant: the steps of each as one number in base S, and the constant that it ends at.
 _Reached: TypeAlias = tuple[Ints, Ints]
+#: Walks of three steps from one constant, beyond which chains of five are not looked for: between hubs
+#: nearly every one would be found.
+_FAR = 20_000
 #: Facts without a chain that was not seen before, after which no more are looked at.
 _SATURATED = 25
 
@@ -41,7 +44,7 @@ def connecting_chains(
 ) -> dict[int, Counter[int]]:
     """How many of some facts each chain connects, by its length and its steps as one number in base S.
 
-    A bidirectional search: for each fact, walks of one or two steps from its
+    A bidirectional search: for each fact, walks of one to three steps from its
     start meet walks of one or two steps back from its end. The fact itself is no
     part of a walk. The search ends early where new facts show no new chain.
 
@@ -50,7 +53,7 @@ def connecting_chains(
     pairs
         Starts and ends of facts: [N, 2].
     lengths
-        Numbers of steps, from two to four.
+        Numbers of steps, from two to five.
     meetings
         Facts whose walks meet in more ways are passed over: between hubs nearly
         every chain would be found.
@@ -66,14 +69,13 @@ def connecting_chains(
     [(0, 1)]
     """
     found: dict[int, Counter[int]] = {length: Counter() for length in lengths}
-    quiet = 0
+    quiet, there, home = 0, (max(lengths) + 1) // 2, max(lengths) // 2
     for x, y in pairs.tolist():
         check()
         before = sum(map(len, found.values()))
-        out, back = (_walks(graph, one, two, max(lengths) > 2, meetings) for one, two in ((x, y), (y, x)))
+        out, back = _walks(graph, x, y, there, meetings), _walks(graph, y, x, home, meetings)
         for length, times in found.items():
-            there, home = out[min(1, length - 2)], back[max(0, length - 3)]
-            times.update(_meeting(graph, there, home, length, meetings))
+            times.update(_meeting(graph, out[(length + 1) // 2 - 1], back[length // 2 - 1], length, meetings))
         quiet = 0 if sum(map(len, found.values())) > before else quiet + 1
         if quiet == _SATURATED:
             break
@@ -85,19 +87,22 @@ def steps_of(code: int, length: int, graph: Graph) -> tuple[int, ...]:
     return tuple(code // graph.n_steps**place % graph.n_steps for place in reversed(range(length)))
 
 
-def _walks(graph: Graph, x: int, y: int, further: bool, most: int) -> tuple[_Reached, _Reached]:
-    """Walks of one step from x not to y, and of two steps (if `further`) that do not return to x."""
-    n = graph.n
-    _, ends = row_entries(graph.ends, np.array([x]))
-    ends = ends[ends % n != y]
-    first, middle = ends // n, ends % n
-    nothing = first[:0], middle[:0]
-    if not further or graph.degrees[middle].sum() > most:
-        return (first, middle), nothing
-    walk, ends = row_entries(graph.ends, middle)
-    apart = ends % n != x
-    steps = first[walk[apart]] * graph.n_steps + ends[apart] // n
-    return (first, middle), (steps, ends[apart] % n)
+def _walks(graph: Graph, x: int, y: int, length: int, most: int) -> list[_Reached]:
+    """Walks from x of one step, of two and so on, over distinct constants other than y; none of too many."""
+    n, steps, walked = graph.n, np.zeros(1, dtype=np.int64), [np.array([x])]
+    found: list[_Reached] = []
+    for bound in (most, most, _FAR)[:length]:
+        if found and graph.degrees[walked[-1]].sum() > bound:
+            steps, walked = steps[:0], [before[:0] for before in walked]
+        walk, ends = row_entries(graph.ends, walked[-1])
+        step, end = np.divmod(ends, n)
+        kept = end != y
+        for before in walked:
+            kept &= before[walk] != end
+        walk, step, end = walk[kept], step[kept], end[kept]
+        steps, walked = steps[walk] * graph.n_steps + step, [*(before[walk] for before in walked), end]
+        found.append((steps, end))
+    return found
 
 
 def _meeting(graph: Graph, there: _Reached, home: _Reached, length: int, most: int) -> list[int]:
@@ -108,7 +113,7 @@ def _meeting(graph: Graph, there: _Reached, home: _Reached, length: int, most: i
     if int((high - low).sum()) > most:
         return []
     which, place = ranges(low, high)
-    count, back = graph.n_steps, max(1, length - 2)  # steps of `home`
+    count, back = graph.n_steps, length // 2  # steps of `home`
     turned = np.zeros_like(codes)
     for _ in range(back):
         turned = turned * count + (codes % count + len(graph.relations)) % count
@@ -119,7 +124,7 @@ def _meeting(graph: Graph, there: _Reached, home: _Reached, length: int, most: i
 
 
 def _most_common(graph: Graph, times: Counter[int], length: int, plan: CompletionPlan) -> list[Body]:
-    """The chains that connect most facts; of four steps, those with few walks."""
+    """The chains that connect most facts; of four steps and more, those with few walks."""
     chosen: list[Body] = []
     for code, found in times.most_common():
         if found < plan.config.support or len(chosen) == plan.chains:

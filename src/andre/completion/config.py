@@ -31,7 +31,7 @@ class SizeConfig(Settings):
     #: above `table`.
     cells: Count = 1_500_000
     block: Count = 5_000_000  #: scores (queries x candidates) that are ranked at a time
-    walks: Whole = 500_000  #: along a chain of four: one with more says little about any of its pairs
+    walks: Whole = 500_000  #: along a chain of four or five: one with more says little about any of its pairs
     walks_per_start: Whole = 20_000  #: along any chain, on the average over drawn starts
     listed: Whole = (
         2_500  #: chains of two steps up to which all are looked at, not only those that facts show
@@ -106,7 +106,8 @@ class CompletionConfig(Settings):
     confident: Whole = 100  #: further bodies per relation and side, by confidence
     #: Rules with constants per relation and side; None takes 300 in large bases and 30 in small ones.
     constants: Whole | None = None
-    #: Chains of three literals per relation and side, and in large bases of few relations as many of four;
+    #: Chains of three literals per relation and side, in large bases of few relations as many of four, and in
+    #: sparse ones of five;
     #: None takes 40 in large bases, and in small ones as many as there are fewer short bodies than `bodies`:
     #: with few relations short bodies say little.
     chains: Whole | None = None
@@ -114,7 +115,8 @@ class CompletionConfig(Settings):
     facts: Count = 500  #: facts of a relation from which shorter bodies are found, in large bases
     probed: Count = 200  #: starts of a relation on which bodies are estimated before they are counted
     #: How many times as many queries, entries, walks and chains, and facts to find chains from, a direction
-    #: of a large base gets as is set; None takes 4 in sparse bases of few relations, which leave time for it.
+    #: of a large base gets as is set, and the square root of it times as many bodies; None takes 4 in sparse
+    #: bases of few relations, which leave time for it.
     effort: Positive | None = None
     support: Count = 2  #: facts that a body with positive evidence is right about
     depth: Count = 5  #: rules that the maximum and noisy-or look at, the best first
@@ -175,6 +177,8 @@ class CompletionPlan:
                 "sizes": sizes,
                 "memory": None,
                 "effort": 1.0,
+                "bodies": round(config.bodies * effort**0.5),
+                "confident": round(config.confident * effort**0.5),
                 "queries": round(config.queries * effort),
                 "chain_facts": round(config.chain_facts * effort),
             }
@@ -182,7 +186,8 @@ class CompletionPlan:
         short = count + comb(count, 2) + count**2  # one literal, two side by side, two in a row
         # With few relations in a large base few facts are covered by chains of three. With many relations,
         # long chains say what shorter ones and likeness say: validation facts ranked no better by them.
-        lengths = (3, 4) if few else ()
+        # In a sparse base of few, what is likely may be five steps away.
+        lengths = ((3, 4, 5) if sparse else (3, 4)) if few else ()
         chains = max(0, config.bodies - short) if small else round(40 * effort)
         return cls(
             config=config,

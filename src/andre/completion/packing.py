@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Floats
-from andre.completion.bodies import ANY, Body, Shape, covered_pairs
+from andre.completion.bodies import ANY, LONGEST, Body, Shape, covered_pairs
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.directions import DirectionRules
 from andre.completion.features import Features, RowFeatures, RuleCover, features_of
@@ -39,7 +39,7 @@ class PackedRules:
 
     codes: NDArray[
         np.int32
-    ]  #: [K, 5], number of the shape and its steps; after the last shape, a given rule's number
+    ]  #: [K, 6], number of the shape and its steps; after the last shape, a given rule's number
     given: tuple[Rule, ...]
     n_b: Floats  #: [K]
     n_r: Floats  #: [K]
@@ -55,7 +55,7 @@ class PackedRules:
     @classmethod
     def pack(cls, bodies: Sequence[Body | Rule], n_b: Floats, n_r: Floats, per_start: float) -> PackedRules:
         """Pack some bodies with their counts."""
-        codes = np.full((len(bodies), 5), _NONE, dtype=np.int32)
+        codes = np.full((len(bodies), 1 + LONGEST), _NONE, dtype=np.int32)
         given: list[Rule] = []
         for row, body in zip(codes, bodies, strict=True):
             if isinstance(body, Rule):
@@ -89,14 +89,17 @@ class PackedRules:
         (True, False)
         """
         codes, given = self.codes, len(_SHAPES)
-        if codes.ndim != 2 or codes.shape[1] != 5 or not (len(codes) == len(self.n_b) == len(self.n_r)):
+        # Runs of older versions hold a step less.
+        if codes.ndim != 2 or codes.shape[1] not in (LONGEST, 1 + LONGEST):
+            return False
+        if not len(codes) == len(self.n_b) == len(self.n_r):
             return False
         if len(self.fires) not in (0, len(codes)):
             return False
         shape, steps = codes[:, 0], codes[:, 1:]
         there = steps != _NONE
         lengths = there.sum(axis=1)
-        is_step = (steps >= 0) & (steps < len(graph.steps))  # [K, 4]
+        is_step = (steps >= 0) & (steps < len(graph.steps))  # [K, 5]
         constant = steps[:, 1:3]
         with_constants = is_step[:, 0] & (lengths == 3) & (constant < graph.n).all(axis=1)
         with_constants &= (constant[:, 1] >= 0) & ((constant[:, 0] >= 0) | (constant[:, 0] == ANY))

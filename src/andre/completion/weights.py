@@ -19,6 +19,10 @@ from andre.completion.scoring import BESIDE, Fired, Scorer, WeightInputs, best_c
 from andre.logic import Rule
 from andre.newton import TOLERANCE, fit_weights
 
+#: Products up to which a table of second derivatives is made: long chains overlap much, and conjugate
+#: gradients then take several times as long.
+_PAIRS = 300_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class _Softmax:
@@ -264,7 +268,9 @@ def learn_weights(
         # The best rules are as good as free; but where they alone tell true from false there must be an end.
         # Shares say nearly the same there: were they as cheap, both would grow, one against the other.
         price = penalty * np.array([*map(_price, features.bodies), 0.01, 1e-6, 0.01, 0.1, 0.1])
-        weights = fit_weights(loss, price, weights, non_negative=config.non_negative, tolerance=tolerance)
+        weights = fit_weights(
+            loss, price, weights, non_negative=config.non_negative, pairs=_PAIRS, tolerance=tolerance
+        )
         found.append(weights)
     return found
 
