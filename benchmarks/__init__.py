@@ -104,7 +104,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "graphs": Benchmark(
         "Graphs of real size",
         "graphs:bench_graphs",
-        {"datasets": None, "seed": 0, "workers": 1},
+        {"datasets": None, "seed": 0, "workers": 1, "earlier": None},
     ),
     "inductive": Benchmark(
         "Rules of one graph on another",

@@ -30,7 +30,7 @@ _OPTIONS = {
     "tasks": ("--tasks", "only these, e.g. odd,lessThan"),
     "tables": ("--tables", "only these, e.g. adult,iris"),
     "learners": ("--learners", "only these, e.g. ours-15,EBM"),
-    "earlier": ("--earlier", "a kept report, of which peers are taken that are not measured now"),
+    "earlier": ("--earlier", "a kept report, of which bases or peers are taken that are not measured now"),
     "done": ("--done", "with --pieces: measure nothing, and report what is done"),
     "datasets": ("--datasets", "only these, e.g. nations,umls"),
     "pools": ("--pools", "only these of short,gradient,mixed"),

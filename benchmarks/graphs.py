@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, Self
 
 import numpy as np
 
 from andre.completion import Completion, CompletionConfig, as_rule, complete
+from andre.errors import DataError
 from andre.evaluation import Interval, RankReport, Ranks, mean_reciprocal
 from andre.facts import PYKEEN_SPLITS, pykeen_split
 from andre.facts.datasets import load_split
@@ -30,6 +33,8 @@ DATASETS = ("fb15k-237", "wn18rr", "family", "nations", "umls", "kinship", "draw
 
 #: Seconds and GB for each process that a drawn graph may take, as `--time-limit` and `--memory-limit` give.
 _LIMITS = {"time_limit": 1800.0, "memory": 4.0}
+#: Processes that learn a drawn graph, at the least.
+_WORKERS = 2
 #: A planted rule is found if it is among so many surest ones of its relation and side.
 _SUREST = 5
 
@@ -63,6 +68,20 @@ class Outcome:
     planted: int = 0  #: rules that were planted in a drawn graph
     found: int = 0  #: of these
     notes: tuple[str, ...] = ()  #: of the completion
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """What a report says of a base."""
+        test = values["test"]
+        hits = {
+            policy: {int(k): share for k, share in found.items()} for policy, found in test["hits"].items()
+        }
+        parts = {
+            "test": RankReport(**{**test, "hits": hits}),
+            "interval": Interval(**values["interval"]),
+            "notes": tuple(values["notes"]),
+        }
+        return cls(**{**values, **parts})
 
 
 @dataclass(frozen=True)
@@ -157,16 +176,35 @@ def _processor_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def bench_graphs(datasets: str | None = None, seed: int = 0, workers: int = 2, tick: Tick = silent) -> Report:
-    """Complete every base in a process of its own, which shares its directions out among the workers."""
+def bench_graphs(
+    datasets: str | None = None,
+    seed: int = 0,
+    workers: int = 2,
+    earlier: str | None = None,
+    tick: Tick = silent,
+) -> Report:
+    """Complete every base in a process of its own, which shares its directions out among the workers.
+
+    Of an earlier report the bases are taken that are not measured now.
+    """
     bases = parse_names(datasets, DATASETS, "dataset")
+    kept = {} if earlier is None else _read(Path(earlier), seed, bases)
     began, outcomes, questions = time.perf_counter(), list[Outcome](), list[Question]()
     with TemporaryDirectory() as bare:
         for done, base in enumerate(bases, 1):
-            task = Task(base, seed, workers, str((kept_folder() or Path(bare)) / f"{base}.run"))
+            shared = max(workers, _WORKERS) if base in DRAWN else workers
+            task = Task(base, seed, shared, str((kept_folder() or Path(bare)) / f"{base}.run"))
             outcomes += run_all(measure, [task], workers=1)
             questions += run_all(ask, [task], workers=1)
             tick(done, len(bases))
+    outcomes += [outcome for outcome, _ in kept.values()]
+    outcomes.sort(key=lambda outcome: DATASETS.index(outcome.base))
+    questions += [question for _, question in kept.values()]
+    questions.sort(key=lambda question: DATASETS.index(question.base))
+    bases = tuple(outcome.base for outcome in outcomes)
+    notes = [f"{one.base}: {note}" for one in outcomes if one.planted for note in one.notes]
+    if kept:
+        notes.append(f"Taken from an earlier run: {', '.join(kept)}.")
     return Report(
         name="graphs",
         title=BENCHMARKS["graphs"].title,
@@ -174,12 +212,31 @@ def bench_graphs(datasets: str | None = None, seed: int = 0, workers: int = 2, t
         settings={"seed": seed, "bases": ", ".join(bases), "workers": workers},
         seconds=time.perf_counter() - began,
         tables=(_ours(outcomes), _asked(questions), _others(bases)),
-        notes=tuple(f"{one.base}: {note}" for one in outcomes if one.planted for note in one.notes),
+        notes=tuple(notes),
         data={
             "bases": [asdict(outcome) for outcome in outcomes],
             "questions": [asdict(question) for question in questions],
         },
     )
+
+
+def _read(path: Path, seed: int, bases: Sequence[str]) -> dict[str, tuple[Outcome, Question]]:
+    """What a report says of all bases but these.
+
+    Raises
+    ------
+    DataError
+        Where there is no such report, or it is of another seed.
+    """
+    if not path.is_file():
+        raise DataError(f"there is no report {path}: give the JSON file of an earlier run")
+    report = Report.read(json.loads(path.read_text(encoding="utf-8")))
+    if report.settings.get("seed") != seed:
+        raise DataError(f"{path} is of another seed: measure with its own, {report.settings.get('seed')}")
+    outcomes = map(Outcome.read, report.data["bases"])
+    questions = (Question(**values) for values in report.data["questions"])
+    both = zip(outcomes, questions, strict=True)
+    return {outcome.base: (outcome, question) for outcome, question in both if outcome.base not in bases}
 
 
 def _ours(outcomes: Sequence[Outcome]) -> Table:
@@ -228,6 +285,6 @@ _PROTOCOL = (
     "base has a process of its own, whose workers learn the directions of a large base (a relation asked "
     "from one side); *processor s* is of all of them together and of all stages, *peak MB* is that of the "
     "largest process. Drawn graphs have 200 relations, a hub that a tenth of all facts are about, and 24 "
-    "planted rules with one wrong fact in ten; they are learned within 30 minutes and 4 GB for each process, "
-    "and a planted rule counts as found among the five surest of its relation and side."
+    "planted rules with one wrong fact in ten; two workers learn them within 30 minutes and 4 GB for each "
+    "process, and a planted rule counts as found among the five surest of its relation and side."
 )

@@ -16,6 +16,9 @@ from andre.limits import check
 #: The gradient at which weights count as learned: no entry of it that may move a weight is larger.
 TOLERANCE = 1e-8
 _STEPS = 200  #: Newton's steps at the most; ten are usual
+#: A step that is cut to less than this is short. After so many in a row, more gain nothing: the loss bends
+#: more sharply right ahead than its second derivatives tell.
+_SHORT, _STUCK = 1e-3, 3
 
 
 class Curvature(Protocol):
@@ -57,7 +60,8 @@ def fit_weights(
     """Minimise the loss plus `penalties * weights ** 2`, which is convex, by Newton's method.
 
     It ends where no entry of the gradient is above `tolerance` in size, but for
-    those of weights that are zero and must not become negative.
+    those of weights that are zero and must not become negative; or where steps stay
+    so short that they lead nowhere.
 
     Parameters
     ----------
@@ -84,7 +88,7 @@ def fit_weights(
     # A decomposition serves again as long as it brings the gradient down; products are of the last weights.
     newton: type[Decomposed | Conjugate] = Decomposed if loss.pairs <= pairs else Conjugate
     progress = 0.4 if newton is Decomposed else 0.0
-    steps, steepness = None, np.inf
+    steps, steepness, short = None, np.inf, 0
     for _ in range(_STEPS):
         before, steepness = steepness, np.abs(weights - np.maximum(weights - slope, least)).max(initial=0.0)
         if steepness <= tolerance:
@@ -102,6 +106,9 @@ def fit_weights(
                 break
             length /= 2
         weights, value, slope = tried, new_value, new_slope
+        short = short + 1 if length < _SHORT else 0
+        if short == _STUCK:
+            break
     return weights
 
 

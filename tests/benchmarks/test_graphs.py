@@ -1,10 +1,12 @@
 """The table of graphs of real size, on a base small enough to see what is right."""
 
+import json
+
 import numpy as np
 import pytest
 
 from andre.completion import CompletionConfig, complete
-from andre.errors import ConfigError
+from andre.errors import ConfigError, DataError
 from andre.facts import FactBase, Relation
 from andre.inference import covered_heads
 from andre.logic import parse_rule
@@ -38,6 +40,30 @@ def test_the_table_says_how_well_how_long_and_how_much(monkeypatch):
     assert {row[0] for row in others.rows} == {"fb15k-237"}
     with pytest.raises(ConfigError, match="no dataset 'none'"):
         graphs.bench_graphs("none")
+
+
+def test_what_is_not_measured_now_is_taken_from_an_earlier_report(monkeypatch, tmp_path):
+    monkeypatch.setattr(graphs, "load_split", lambda name: base())
+    monkeypatch.setattr(graphs, "run_apart", lambda work, *given: work(*given))
+    graphs.bench_graphs("family,fb15k-237", workers=1).write(tmp_path)
+    path = tmp_path / "benchmarks" / "graphs.json"
+    before = json.loads(path.read_text())
+    graphs.bench_graphs("wn18rr,family", workers=1, earlier=str(path)).write(tmp_path)
+    after = json.loads(path.read_text())
+    for key in ("bases", "questions"):
+        assert [one["base"] for one in after["data"][key]] == ["fb15k-237", "wn18rr", "family"]
+        kept = [
+            next(one for one in parts["data"][key] if one["base"] == "fb15k-237") for parts in (before, after)
+        ]
+        assert kept[0] == kept[1]
+    assert [row for table in before["tables"][:2] for row in table["rows"] if row[0] == "fb15k-237"] == [
+        row for table in after["tables"][:2] for row in table["rows"] if row[0] == "fb15k-237"
+    ]
+    assert after["notes"] == ["Taken from an earlier run: fb15k-237."]
+    with pytest.raises(DataError, match="there is no report"):
+        graphs.bench_graphs("family", earlier=str(tmp_path / "none.json"))
+    with pytest.raises(DataError, match="of another seed"):
+        graphs.bench_graphs("family", seed=1, earlier=str(path))
 
 
 def test_planted_rules_derive_most_facts_of_their_relations_and_a_tenth_of_all_are_about_a_hub():

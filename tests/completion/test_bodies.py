@@ -12,7 +12,7 @@ from tests.completion.bases import FAST, family, ladders, large, small_bases
 
 from andre.completion import CompletionConfig, Graph, SizeConfig, complete
 from andre.completion.bodies import Body, Walks
-from andre.completion.chains import connecting_chains, long_bodies, steps_of
+from andre.completion.chains import connecting_chains, long_bodies, steps_of, steps_to
 from andre.completion.config import CompletionPlan
 from andre.completion.constants import constant_bodies
 from andre.completion.features import RuleCover
@@ -89,6 +89,38 @@ def test_long_chains_one_after_another_are_walked_as_each_by_itself(facts, chain
         body = Body("path", tuple(step % graph.n_steps for step in steps))
         alone = Walks(graph, starts).along(body)
         assert together.along(body).toarray().tolist() == alone.toarray().tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(small_bases, st.integers(1, 12))
+def test_steps_to_others_are_the_same_however_many_are_asked_about(facts, most):
+    """Of few constants facts are looked up, of many all are listed."""
+    graph = Graph.of(facts)
+    for start in range(graph.n):
+        lead = {
+            end: [step for step in range(graph.n_steps) if graph.steps[step][start, end]]
+            for end in range(graph.n)
+        }
+        for ends in (np.arange(graph.n), np.tile(np.arange(graph.n), most), *np.arange(graph.n)[:, None]):
+            place, step = steps_to(graph, start, ends)
+            expected = [(at, one) for at, end in enumerate(ends.tolist()) for one in lead[end]]
+            assert sorted(zip(place.tolist(), step.tolist(), strict=True)) == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_bases, st.sampled_from([0, 3, 100]))
+def test_chains_of_two_are_those_that_connect_facts(facts, most):
+    graph = Graph.of(facts)
+    for x, y in permutations(range(graph.n), 2):
+        ways = [
+            (one, two)
+            for z in set(range(graph.n)) - {x, y}
+            for one, two in product(range(graph.n_steps), repeat=2)
+            if graph.steps[one][x, z] and graph.steps[two][z, y]
+        ]
+        found = connecting_chains(graph, np.array([(x, y)]), (2,), most)[2]
+        assert {steps_of(code, 2, graph) for code in found} == (set(ways) if len(ways) <= most else set())
+        assert set(found.values()) <= {1}
 
 
 def test_chains_of_four_are_found_in_large_bases_explained_and_saved(tmp_path):

@@ -21,7 +21,7 @@ from andre.completion.proposals import count_walks, estimate
 from andre.completion.rows import RowCover
 from andre.completion.scoring import Scorer
 from andre.completion.sharing import learn_directions
-from andre.facts import FactBase
+from andre.facts import FactBase, Relation
 from andre.inference import covered_heads
 from andre.logic import parse_atom, parse_rule
 from andre.runs import DirectionFolder, load
@@ -132,6 +132,22 @@ def test_of_many_starts_some_are_drawn_for_bodies_without_constants(drawn, step,
         assert n_b in {round(scale * np.isin(covered, some).sum()) for some in possible}
     constants = {body for body in counts if body.shape in {"to", "from"}}
     assert constants <= set(counted.bodies)  # however few starts they fire for
+
+
+def test_starts_are_drawn_where_many_walks_end_alike():
+    starts, middle = 3_000, 50
+    out = np.array([(start, starts + place) for start in range(starts) for place in range(middle)])
+    on = np.array([(starts + place, starts + middle) for place in range(middle)])
+    led = np.array([(start, starts + middle) for start in range(starts)])
+    relations = [Relation(name, pairs) for name, pairs in (("out", out), ("on", on), ("led", led))]
+    graph = Graph.of(FactBase.from_relations(map(str, range(starts + middle + 1)), relations))
+    step, out_, on_ = (graph.relations.index(name) for name in ("led", "out", "on"))
+    bodies = [Body("path", (out_, on_))]
+    # One pair of each start is covered, by a hundred steps of fifty walks.
+    for counted, is_drawn in ((10_000, True), (100_000, False)):
+        found, _ = count_bodies(graph, step, bodies, {}, SizeConfig(counted=counted))
+        assert found.is_drawn == is_drawn
+        assert (found.n_b.tolist(), found.n_r.tolist()) == ([starts], [starts])
 
 
 @settings(max_examples=40, deadline=None)

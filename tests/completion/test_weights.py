@@ -74,6 +74,30 @@ def test_weights_are_where_no_slope_is_left(problem, non_negative, pairs, seed):
     assert np.abs(slope).max(initial=0) <= TOLERANCE
 
 
+def test_a_fit_ends_where_steps_lead_nowhere():
+    true = RankingLoss(np.eye(2), np.zeros(2, dtype=np.int64), np.array([True, False]), np.zeros(1))
+    asked = 0
+
+    class Uphill:
+        """A loss whose slope points the wrong way: no step is short enough to gain anything."""
+
+        pairs = 0
+
+        def __call__(self, weights):
+            nonlocal asked
+            asked += 1
+            value, slope = true(weights)
+            return value, -100 * slope
+
+        def curvature(self, weights):
+            return true.curvature(weights)
+
+    start = np.array([0.5, -0.5])
+    found = fit_weights(Uphill(), np.full(2, 1e-6), start)
+    assert asked < 200
+    assert found == pytest.approx(start, abs=1e-3)
+
+
 @settings(max_examples=40, deadline=None)
 @given(problems(), st.booleans(), st.integers(0, 10_000))
 def test_weights_do_not_depend_on_the_order_of_sums_nor_on_the_start(problem, non_negative, seed):

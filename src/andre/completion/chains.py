@@ -46,7 +46,8 @@ def connecting_chains(
 
     A bidirectional search: for each fact, walks of one to three steps from its
     start meet walks of one or two steps back from its end. The fact itself is no
-    part of a walk. The search ends early where new facts show no new chain.
+    part of a walk. The search ends early where new facts show no new chain. Chains of
+    two are found from the end with fewer facts, so that those of a hub are not listed.
 
     Parameters
     ----------
@@ -69,13 +70,18 @@ def connecting_chains(
     [(0, 1)]
     """
     found: dict[int, Counter[int]] = {length: Counter() for length in lengths}
+    longer = [length for length in lengths if length > 2]
     quiet, there, home = 0, (max(lengths) + 1) // 2, max(lengths) // 2
     for x, y in pairs.tolist():
         check()
         before = sum(map(len, found.values()))
-        out, back = _walks(graph, x, y, there, meetings), _walks(graph, y, x, home, meetings)
-        for length, times in found.items():
-            times.update(_meeting(graph, out[(length + 1) // 2 - 1], back[length // 2 - 1], length, meetings))
+        if 2 in found:
+            found[2].update(_by_two_steps(graph, x, y, meetings))
+        if longer:
+            out, back = _walks(graph, x, y, there, meetings), _walks(graph, y, x, home, meetings)
+        for length in longer:
+            meet = out[(length + 1) // 2 - 1], back[length // 2 - 1]
+            found[length].update(_meeting(graph, *meet, length, meetings))
         quiet = 0 if sum(map(len, found.values())) > before else quiet + 1
         if quiet == _SATURATED:
             break
@@ -85,6 +91,46 @@ def connecting_chains(
 def steps_of(code: int, length: int, graph: Graph) -> tuple[int, ...]:
     """The steps of a chain from its number in base S."""
     return tuple(code // graph.n_steps**place % graph.n_steps for place in reversed(range(length)))
+
+
+def steps_to(graph: Graph, start: int, ends: Ints) -> tuple[Ints, Ints]:
+    """The steps that lead from a constant straight to some others: the place of each in `ends`, and the step.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom
+    >>> graph = Graph.of(FactBase.from_facts(map(parse_atom, ["p(a, b)", "p(a, c)", "q(c, a)"])))
+    >>> [found.tolist() for found in steps_to(graph, 0, np.array([2, 0]))]  # from a to c
+    [[0, 0], [0, 3]]
+    """
+    n, row = graph.n, graph.ends.indices[slice(*graph.ends.indptr[start : start + 2])]
+    if len(row) > graph.n_steps * len(ends):  # of a hub: the facts that are asked about are looked up
+        keys = (np.arange(graph.n_steps)[:, None] * n + ends).astype(row.dtype)  # [S, E]
+        at = np.minimum(np.searchsorted(row, keys), len(row) - 1)
+        step, place = np.nonzero(row[at] == keys)
+        return place, step
+    step, end = np.divmod(row.astype(np.int64), n)
+    order = np.argsort(end, kind="stable")
+    place, at = ranges(*(np.searchsorted(end[order], ends, side) for side in ("left", "right")))
+    return place, step[order[at]]
+
+
+def _by_two_steps(graph: Graph, x: int, y: int, most: int) -> list[int]:
+    """The chains of two steps from x to y, each once; none where there are too many ways."""
+    count, turned = graph.n_steps, graph.degrees[x] > graph.degrees[y]
+    few, many = (y, x) if turned else (x, y)
+    _, ends = row_entries(graph.ends, np.array([few]))
+    ends = ends[ends % graph.n != many]
+    place, last = steps_to(graph, many, ends % graph.n)
+    if len(place) > most:
+        return []
+    first = ends[place] // graph.n
+    if turned:
+        first, last = last, first
+    chains = first * count + (last + len(graph.relations)) % count
+    found: list[int] = distinct_keys(chains, count**2).tolist()
+    return found
 
 
 def _walks(graph: Graph, x: int, y: int, length: int, most: int) -> list[_Reached]:

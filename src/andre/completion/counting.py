@@ -11,12 +11,15 @@ from andre.arrays import Floats, Ints, among
 from andre.completion.bodies import Body, Covered
 from andre.completion.config import SizeConfig
 from andre.completion.graph import Graph
+from andre.completion.proposals import count_walks
 from andre.completion.rows import Entries, HeldEntries, RowCover
 from andre.limits import check
 from andre.logic import Rule
 
 #: Starts that bodies are counted on at the least, and those that tell how many pairs they cover.
 _FEWEST, _PROBED = 2_000, 50
+#: Walks that take as long to follow as an entry takes to count.
+_WALKS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +40,17 @@ def counted_parts(
 ) -> list[CountedPart]:
     """All bodies on all starts that have an answer; of many starts, some drawn ones but for constants.
 
-    How many are drawn hangs on how many pairs bodies cover from a few of them.
+    How many are drawn hangs on how many pairs bodies cover from a few of them, and on how
+    many walks lead there: where hubs are in between, most walks end alike.
     """
     starts = np.flatnonzero(graph.has_answer(step))
     drawn, most = np.random.default_rng(step).permutation(starts), min(sizes.starts, len(starts))
     if most > _FEWEST:
         probed = np.sort(drawn[:_PROBED])
         per_start = len(RowCover(graph, bodies, pairs).entries(probed).key) / len(probed)
-        most = min(most, max(_FEWEST, int(sizes.counted / max(1.0, per_start))))
+        walked = count_walks(graph, [body for body in bodies if isinstance(body, Body)], probed).sum()
+        work = max(1.0, per_start, walked / _WALKS)
+        most = min(most, max(_FEWEST, int(sizes.counted / work)))
     if most == len(starts):
         return [CountedPart(np.arange(len(bodies)), starts, len(starts))]
     some = np.sort(drawn[:most])
@@ -122,10 +128,12 @@ def _count(
         some = starts[first : first + size]
         found = cover.entries(some)
         n_b += np.bincount(found.body, minlength=len(bodies))
-        right = among(some[found.key // n] * n + found.key % n, true)
+        row = found.key // n
+        facts = slice(*np.searchsorted(true, (some[0] * n, (some[-1] + 1) * n)))  # about these starts
+        right = among(found.key + (some - np.arange(len(some)))[row] * n, true[facts])
         n_r += np.bincount(found.body[right], minlength=len(bodies))
         seen = np.zeros((len(some), len(bodies)), dtype=np.bool_)
-        seen[found.key // n, found.body] = True
+        seen[row, found.body] = True
         fires += seen.sum(axis=0)
         if kept is not None:
             kept.append(replace(found, key=found.key + first * n))

@@ -103,8 +103,10 @@ class Graph:
 
     @cached_property
     def ends(self) -> csr_matrix:
-        """The adjacency matrices of all steps side by side, [n, S * n]."""
-        return hstack(self.steps, format="csr")
+        """The adjacency matrices of all steps side by side, [n, S * n]; columns ascend in every row."""
+        made: csr_matrix = hstack(self.steps, format="csr")
+        made.sort_indices()
+        return made
 
     @cached_property
     def leads(self) -> csr_matrix:
@@ -149,9 +151,14 @@ class Graph:
         chosen = facts[facts[:, 0] == relation, 1:]
         return chosen if step < len(self.relations) else chosen[:, ::-1]
 
-    def keys(self, step: int, mark: str) -> Ints:
-        """The same pairs as ascending keys from * n + to: [N]."""
+    def keys(self, step: int, mark: str, starts: Ints | None = None) -> Ints:
+        """The same pairs, or those from some starts, as ascending keys from * n + to: [N]."""
         start, end = self.pairs(step, mark).T
+        if starts is not None:
+            asked = np.zeros(self.n, dtype=np.bool_)
+            asked[starts] = True
+            kept = asked[start]
+            start, end = start[kept], end[kept]
         return np.sort(start * self.n + end)
 
     def has_answer(self, step: int) -> Bools:

@@ -15,7 +15,7 @@ import numpy as np
 
 from andre.arrays import Bools, Floats, Ints, among, distinct_keys, ranges
 from andre.completion.bodies import Body, Walks, csr_coordinates, row_entries
-from andre.completion.chains import connecting_chains, long_bodies, steps_of
+from andre.completion.chains import connecting_chains, long_bodies, steps_of, steps_to
 from andre.completion.config import CompletionPlan
 from andre.completion.constants import best_places, constant_bodies, significance
 from andre.completion.graph import Graph
@@ -76,17 +76,15 @@ def propose_bodies(graph: Graph, step: int, plan: CompletionPlan) -> Proposed:
 
 def _single_literals(graph: Graph, step: int, pairs: Ints) -> list[Body]:
     """Bodies of one literal that cover anything: they cost little, and one may rule out most candidates."""
-    starts = np.unique(pairs[:, 0])
-    _, ends = row_entries(graph.ends, starts)
-    return [Body("path", (one,)) for one in np.unique(ends // graph.n).tolist() if one != step]
+    leads = graph.leads[distinct_keys(pairs[:, 0], graph.n)].indices
+    return [Body("path", (one,)) for one in distinct_keys(leads, graph.n_steps).tolist() if one != step]
 
 
 def _pairs_of_literals(graph: Graph, step: int, sampled: Ints) -> list[Body]:
     """Two literals about X and Y that hold together for two facts or more."""
     times: dict[tuple[int, int], int] = {}
     for x, y in sampled.tolist():
-        _, ends = row_entries(graph.ends, np.array([x]))
-        between = (ends[ends % graph.n == y] // graph.n).tolist()
+        between = steps_to(graph, x, np.array([y]))[1].tolist()
         for both in combinations(sorted(one for one in between if one != step), 2):
             times[both] = times.get(both, 0) + 1
     return [Body("both", both) for both, count in times.items() if count > 1]
@@ -246,7 +244,7 @@ def estimate(graph: Graph, step: int, bodies: Sequence[Body], starts: Ints) -> E
     >>> found.n_b.tolist(), found.n_r.tolist()
     ([2.0], [1.0])
     """
-    n, true = graph.n, graph.keys(step, "train")
+    n, true = graph.n, graph.keys(step, "train", starts)
     names = np.random.default_rng(0).integers(1 << 62, size=(2, n))  # Zobrist hashing: a sum names a set
     n_b, n_r = np.zeros(len(bodies)), np.zeros(len(bodies))
     signature = np.zeros(len(bodies), dtype=np.int64)
@@ -266,5 +264,4 @@ def estimate(graph: Graph, step: int, bodies: Sequence[Body], starts: Ints) -> E
 
 def base_rate(graph: Graph, step: int) -> float:
     """The share of training facts among all pairs of a start that has an answer and any constant."""
-    pairs = graph.pairs(step, "train")
-    return len(pairs) / max(1, len(np.unique(pairs[:, 0])) * graph.n)
+    return len(graph.pairs(step, "train")) / max(1, int(graph.has_answer(step).sum()) * graph.n)
