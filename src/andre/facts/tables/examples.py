@@ -279,7 +279,8 @@ def _with_labels(table: RawTable, labels: Any) -> tuple[RawTable, str]:
 
 def _check_order(source: Any, labels: Any) -> None:
     """Refuse a Series whose index is that of the DataFrame in another order: it is read row by row."""
-    own, other = getattr(source, "index", None), getattr(labels, "index", None)
+    own: Any = getattr(source, "index", None)
+    other: Any = getattr(labels, "index", None)
     if not (hasattr(own, "equals") and hasattr(other, "symmetric_difference")) or own.equals(other):
         return
     if len(own) == len(other) and not len(own.symmetric_difference(other)):

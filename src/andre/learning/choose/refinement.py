@@ -322,7 +322,7 @@ class _Judge:
         """
         ends = (low, high)
         corners = [np.stack((p[:, 0], n[:, 1]), axis=1) for p in ends for n in ends]  # [4, k, 2]
-        return self._lengths(self.covered + np.stack(corners), n_literals, 2).min(axis=0)
+        return np.asarray(self._lengths(self.covered + np.stack(corners), n_literals, 2).min(axis=0))
 
 
 def _best_exchange(pool: RuleCoverage, program: Codes, floor: Floor, *, grow: bool) -> tuple[Codes, float]:
