@@ -223,15 +223,15 @@ def test_few_facts_are_learned_and_judged_on_more() -> None:
 
 def test_the_table_of_few_facts_counts_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     def pretend(trial: Trial) -> Recovery:
+        short = trial.short_bodies
         good = trial.task != "dilp_cyclic" and trial.seed != 1
-        return Recovery(
-            trial.task, trial.seed, "0%", True, good, 1.0 if good else 0.5, (), 0.0, "a(X) :- b(X).", 1.0
-        )
+        accuracy = 1.0 if good else 0.5
+        return Recovery(trial.task, trial.seed, "0%", short, good, accuracy, (), 0.0, "a(X) :- b(X).", 1.0)
 
     monkeypatch.setattr(ilp, "attempt", pretend)
     report = bench_few(seeds=20)
     rows = {row[0]: row for row in report.tables[0].rows}
     assert [f"dilp_{name}" for name in rows] == list(FEW_TASKS)
-    assert rows["cyclic"][1:5] == ("0/20", "0.5000", "8 / 44", "5")
-    assert rows["fizz"][1:3] == ("19/20", "0.9750")
+    assert rows["cyclic"][1:6] == ("0/20", "0/2", "0.5000", "8 / 44", "5")
+    assert rows["fizz"][1:4] == ("19/20", "1/2", "0.9750")
     assert report.notes == ("Recovered from at least 19/20 seeds: 19/20 tasks.",)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from tests.facts.samples import sample_base, write_sample
 
-from andre.errors import DataError
+from andre.errors import AndreError, DataError
 from andre.facts import FORMATS, Bias, FactBase, read_facts
 from andre.logic import Atom, Constant, parse_atom, parse_clauses, parse_program
 
@@ -325,3 +325,51 @@ def test_a_first_line_that_looks_like_a_fact_is_told(tmp_path):
     assert "head,relation,tail" in note
     path.write_text("head,relation,tail\nann,likes,bob\nbob,likes,eve\n")
     assert list(read_facts(path).notes) == []
+
+
+def test_goals_about_what_has_facts_say_what_is_false(tmp_path: Path) -> None:
+    """As in Progol's files, before the facts or after; other directives are as they were."""
+    lines = [":- good(a).", ":- dynamic good/1.", "good(b).", "size(a, 3).", ":- good([c, d])."]
+    (tmp_path / "progol.pl").write_text("\n".join(lines))
+    facts = read_facts(tmp_path / "progol.pl")
+    relation = facts.relations["good", 1]
+    false = {facts.constants[code] for code in relation.codes[relation.column("negative"), 0]}
+    assert false == {"a", "[c,d]"}
+    assert any("2 goals are read as saying what is false" in remark for remark in facts.notes.remarks)
+    (tmp_path / "goal.pl").write_text("size(a, 3).\n:- run(a).\n")
+    with pytest.raises(AndreError, match=r"line 2: the directive ':- run\(a\)\.' cannot be carried out"):
+        read_facts(tmp_path / "goal.pl")
+
+
+def test_aleph_in_one_file_as_swish_has_it(tmp_path: Path) -> None:
+    text = """:- use_module(library(aleph)).
+:- if(current_predicate(use_rendering/1)).
+:- use_rendering(prolog).
+:- endif.
+:- aleph.
+:- modeh(1, east(+train)).
+:- modeb(*, car(+train, -car)).
+:- determination(east/1, car/2).
+:- begin_bg.
+car(t1, c1).  car(t2, c2).
+:- end_bg.
+:- begin_in_pos.
+east(t1).
+:- end_in_pos.
+:- begin_in_neg.
+east(t2).
+:- end_in_neg.
+"""
+    (tmp_path / "trains.pl").write_text(text)
+    facts = read_facts(tmp_path / "trains.pl")
+    assert facts.bias is not None
+    assert facts.bias.head == (("east", 1),)
+    assert facts.relations["east", 1].n_negative == 1
+
+
+def test_constants_of_a_bias_stand_for_numbers(tmp_path: Path) -> None:
+    (tmp_path / "exs.pl").write_text("pos(f(a)).\n")
+    (tmp_path / "bias.pl").write_text("#const n = 3.\nmax_vars(n).\nmax_body(2*n).\nhead_pred(f,1).\n")
+    bias = read_facts(tmp_path).bias
+    assert bias is not None
+    assert (bias.max_vars, bias.max_body, bias.constraints) == (3, 6, ())

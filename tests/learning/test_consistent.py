@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from andre.evaluation import CrispSample
 from andre.learning.choose.consistent import grown_bodies, shortest_consistent
-from andre.logic import Atom
+from andre.logic import Atom, Constant
 from andre.samples import Codes, Form, Membership, RuleSpace, Sample
 
 PLAIN = RuleSpace.from_names(["b1", "b2", "b3", "b4"])
@@ -128,3 +128,22 @@ def test_grown_bodies_are_well_formed_and_so_many_at_the_most(data: st.DataObjec
     assert len(bodies) <= most
     assert form.admits(bodies).all()
     assert len({body.tobytes() for body in bodies}) == len(bodies)
+
+
+def test_of_few_grown_bodies_some_cover_what_the_best_one_leaves() -> None:
+    """Bodies that say the same as the best one, in more literals, do not drive out all others."""
+    rows = np.zeros((40, 8), dtype=np.int8)
+    rows[:12, :7] = 1  # the first candidate and six that say no more
+    rows[12:15, 7] = 1
+    crisp = CrispSample.of(Sample.from_arrays(rows, [1] * 15 + [0] * 25))
+    found = grown_bodies(crisp, Form(crisp.space, negation=False), most=6)
+    assert crisp.covers(found).any(axis=0)[np.array(crisp.positives) > 0].all()
+
+
+def test_an_equality_is_no_literal_of_a_rule_as_it_is_written() -> None:
+    links = (Atom.parse("has(X, Y)"), Atom.parse("colour(Y, C)"))
+    red = Atom("=", (links[1].args[1], Constant("red")))
+    space = RuleSpace(Atom.parse("h(X)"), (*links, red), links=links)
+    body = np.array([[0, 0, 1]], dtype=np.int8)
+    assert len(space.rule(body[0]).unified().body) == 2
+    assert [bool(Form(space, max_body=most).admits(body)[0]) for most in (1, 2)] == [False, True]

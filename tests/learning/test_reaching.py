@@ -15,7 +15,7 @@ from andre.errors import DataError
 from andre.facts import FactBase, read_facts
 from andre.inference import infer
 from andre.learning import Definition, learn
-from andre.learning.relational import reaching
+from andre.learning.relational import definitions, reaching
 from andre.learning.relational.reaching import needs_reach
 from andre.limits import OutOfTimeError
 from andre.logic import Atom, parse_atom, parse_program
@@ -227,3 +227,31 @@ def test_a_chain_of_five_moves_from_one_example(tmp_path: Path) -> None:
     (made,) = learn(read_facts(tmp_path))
     assert made.flawless
     assert [literal.atom.predicate for literal in made.program.rules[0].body] == ["right"] * 5
+
+
+def test_where_few_groundings_are_alike_they_are_not_counted() -> None:
+    """Of things with many qualities each, all triples are of kinds of their own."""
+    rng = Random(0)
+    lines = [f"q{n}(e{m})" for m in range(150) for n in range(12) if rng.random() < 0.5]
+    facts = FactBase.from_facts(map(parse_atom, [*lines, *(f"h(e{m})" for m in range(120))]))
+    plain = FactBase.from_facts(map(parse_atom, [f"p(e{m}, e{m + 1})" for m in range(150)] + ["h(e1)"]))
+    assert [needs_reach(facts, Language("h/1", variables=n)) for n in (2, 3)] == [False, True]
+    assert not needs_reach(plain, Language("h/1", variables=3))
+
+
+def test_a_rule_of_one_range_of_numbers_is_found_without_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"a": 3, "b": 5, "c": 9, "d": 1, "e": 7, "f": 6, "g": 12}
+    lines = [f"size({name}, {size})" for name, size in sizes.items()]
+    true, false = ([name for name, size in sizes.items() if (4 < size < 8) is side] for side in (True, False))
+    facts = FactBase.from_facts(
+        map(parse_atom, [*lines, *(f"good({name})" for name in true)]),
+        negatives=[parse_atom(f"good({name})") for name in false],
+    )
+
+    def refuse(*given: object, **settings: object) -> None:
+        raise AssertionError("runs were made")
+
+    monkeypatch.setattr(definitions, "propose_bodies", refuse)
+    (made,) = learn(facts, "good/1", seed=0)
+    assert made.flawless
+    assert len(made.program) == 1

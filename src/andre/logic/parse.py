@@ -32,7 +32,7 @@ _STATISTICS = re.compile(
 #: Directives that change nothing about what a program means when it is read as a whole.
 _SKIPPED_DIRECTIVE = re.compile(
     r":-\s*(?:discontiguous|dynamic|encoding|endif|ensure_loaded|if\(current_predicate\(use_rendering/1\)\)"
-    r"|initialization|module|multifile|set_prolog_flag|style_check|table|use_module|use_rendering)(?!\w)"
+    r"|module|multifile|set_prolog_flag|style_check|table|use_module|use_rendering)(?!\w)"
 )
 
 

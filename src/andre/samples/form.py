@@ -39,7 +39,7 @@ class Form:
     safe: bool = True  #: whether every variable must occur in a positive literal that is no comparison
     singletons: bool = False  #: whether a variable that neither head nor links have may occur only once
     negation: bool = True  #: whether literals may be negated
-    max_body: int | None = None  #: how many literals a body may have, links included
+    max_body: int | None = None  #: how many literals a body may have as it is written, links included
     variables: int | None = None  #: how many variables a rule may have, those of links included
     unnegated: tuple[int, ...] = ()  #: columns that must not be negated, beside links
     require: tuple[tuple[int, ...], ...] = ()  #: sets of columns; a body has at least one of each set
@@ -64,7 +64,7 @@ class Form:
             positive = [*self.unnegated, *self.space.link_columns.tolist()]
             good &= ~(codes[:, positive] < 0).any(axis=1)
         if self.max_body is not None:
-            good &= self.space.sizes(codes) <= self.max_body
+            good &= self.space.written_sizes(codes) <= self.max_body
         if self.variables is not None:
             good &= self.space.n_variables(codes) <= self.variables
         if not self.singletons and not self.space.links:

@@ -258,6 +258,23 @@ class RuleSpace:
         """
         return np.asarray(np.count_nonzero(self.atoms_of(codes) if self.links else codes, axis=1))
 
+    def written_sizes(self, codes: Codes) -> NDArray[np.intp]:
+        """How many literals each rule has when equal terms are written as one, [rules].
+
+        Examples
+        --------
+        >>> from andre.logic import Constant
+        >>> link = Atom.from_column("p(X,Y)")
+        >>> red = Atom("=", (link.args[1], Constant("red")))
+        >>> space = RuleSpace(Atom.from_column("h(X)"), (link, red), links=(link,))
+        >>> both = np.array([[0, 1]], dtype=np.int8)
+        >>> space.sizes(both), space.written_sizes(both)
+        (array([2]), array([1]))
+        """
+        if not self.links:
+            return self.sizes(codes)
+        return np.asarray(self.sizes(codes) - (codes[:, list(self.equalities)] > 0).sum(axis=1))
+
     def fingerprints(self, codes: Codes) -> NDArray[np.uint64]:
         """A number for each rule, [rules]; the same where only the names of inner variables differ.
 

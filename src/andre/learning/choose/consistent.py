@@ -24,6 +24,8 @@ from andre.samples import Codes, Form
 
 #: Bodies that are grown further at each length: so many by information, and so many that keep all positives.
 _BEAM = 60
+#: How often bodies are grown for a description, each time for the positives that the best body so far leaves.
+_ROUNDS = 2
 #: Literals that a body is grown to.
 _LONGEST = 8
 #: How many bodies are looked at for each that is wanted: others are the same but for names of variables.
@@ -103,18 +105,18 @@ def grown_bodies(sample: CrispSample, form: Form, *, most: int, beam: int = _BEA
     >>> grown_bodies(crisp, Form(crisp.space, negation=False), most=1)
     array([[1, 1, 0]], dtype=int8)
     """
-    search = _Search(sample, form, beam)
-    levels = [(np.zeros((0, sample.space.m), dtype=np.int8), np.zeros((0, 2)))]
-    with stage("growing rules"):
-        levels += search.levels(search.mostly[0] > 0)
-    bodies, covered = (np.concatenate(part) for part in zip(*levels, strict=True))
-    right, wrong = sample.totals
-    good = form.admits(bodies) & (covered[:, 0] * wrong > covered[:, 1] * right)  # they speak for the head
-    bodies, covered = bodies[good], covered[good]
-    sizes = np.count_nonzero(bodies, axis=1)
-    lengths = description_length(covered, sample.totals, sizes, 1, m=sample.space.m)
-    order = np.argsort(lengths, kind="stable")
-    return np.asarray(bodies[search.different(bodies, order, most)])
+    search, parts = _Search(sample, form, beam), list[Codes]()
+    rest = search.mostly[0] > 0
+    for _ in range(_ROUNDS):
+        bodies = search.telling(rest, most)
+        parts.append(bodies)
+        left = rest & ~sample.covers(bodies[:1]).any(axis=0)
+        if np.array_equal(left, rest) or not left.any() or late("growing rules"):
+            break
+        rest = left
+    share = max(1, most // len(parts))
+    found = np.concatenate([part[:share] for part in parts])
+    return np.asarray(found[np.sort(np.unique(found, axis=0, return_index=True)[1])][:most])
 
 
 def _pure(sample: CrispSample, bodies: Codes, wrong: Floats) -> Codes:
@@ -183,6 +185,27 @@ class _Search:
             clean = bodies[covered[:, 1] == 0]
             found.append(clean[self.form.admits(clean)])
         return np.concatenate(found)
+
+    def telling(self, wanted: Bools, most: int) -> Codes:
+        """Bodies that describe wanted positives, [B], and all negatives shorter than a list, the best first.
+
+        Parameters
+        ----------
+        most
+            How many are given at the most.
+        """
+        sample = self.sample
+        levels = [(np.zeros((0, sample.space.m), dtype=np.int8), np.zeros((0, 2)))]
+        with stage("growing rules"):
+            levels += self.levels(wanted)
+        bodies, covered = (np.concatenate(part) for part in zip(*levels, strict=True))
+        right, wrong = totals = np.array([self.mostly[0] @ wanted, sample.totals[1]])
+        good = self.form.admits(bodies) & (covered[:, 0] * wrong > covered[:, 1] * right)  # they speak for it
+        bodies, covered = bodies[good], covered[good]
+        sizes = np.count_nonzero(bodies, axis=1)
+        lengths = description_length(covered, totals, sizes, 1, m=sample.space.m)
+        order = np.argsort(lengths, kind="stable")
+        return np.asarray(bodies[self.different(bodies, order, most)])
 
     def levels(self, wanted: Bools, *, until_whole: bool = False) -> Iterator[tuple[Codes, Floats]]:
         """Bodies of one literal, of two, ... and the weight of wanted positives and of negatives they cover.

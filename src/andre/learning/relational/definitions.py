@@ -267,7 +267,8 @@ class _Defining:
         if self.beliefs is not None:
             return _choose_revised(self.beliefs, self.labels, self.known, pool, self.form, config)
         choice = self._choose(pool)
-        if not (self.is_small and self.language.recursion and choice.closed):
+        chained = self.plan.short_bodies and self.is_small and self.language.recursion
+        if not (chained and choice.closed):  # without short bodies, runs alone propose
             return choice
         found = along_chains(choice.rules, self.judge, self.facts, self.language, self.plan.config, m)
         if found is None:
