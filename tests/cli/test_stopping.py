@@ -186,6 +186,26 @@ def test_ctrl_c_before_anything_is_learned_is_a_sentence(andre, tmp_path: Path, 
     assert done.err == "andre: stopped by Ctrl-C before there was a result: nothing is lost but the time\n"
 
 
+def test_ctrl_c_while_python_loads_the_command_is_a_sentence() -> None:
+    code = (
+        "import builtins, os, signal, sys\n"
+        "from andre.__main__ import run\n"
+        "load = builtins.__import__\n"
+        "def interrupted(name, *more):\n"
+        "    if name == 'andre.cli.app':\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return load(name, *more)\n"
+        "builtins.__import__ = interrupted\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.argv = ['andre', '--version']\n"
+        "run()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.startswith("andre: stopped by Ctrl-C before there was a result")
+    assert "Traceback" not in done.stderr
+
+
 def test_a_second_ctrl_c_stops_at_once() -> None:
     with interruptible():
         os.kill(os.getpid(), signal.SIGINT)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import andre
 from andre.errors import DataError
 from andre.facts import FactBase, read_facts
 from andre.facts.formats.databases.duckdb import duckdb_connection
@@ -77,6 +78,27 @@ def test_nanoseconds_stay_apart(tmp_path: Path) -> None:
     with duckdb.connect(str(database)) as connection:
         connection.execute(f"CREATE TABLE p AS SELECT * FROM '{path}'")
     assert read_facts(database) == read_facts(path)
+
+
+def test_numbers_of_single_precision_are_as_they_are_written(tmp_path: Path) -> None:
+    cells = "(79.62::FLOAT), (1e10::FLOAT), (-0.1::FLOAT)"
+    path = write(
+        tmp_path / "p.parquet", f"SELECT * FROM (VALUES {cells}) AS t(price) WHERE price IS NOT NULL"
+    )
+    assert set(read_facts(path).constants) == {79.62, 1e10, -0.1}
+    database = tmp_path / "p.duckdb"
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f"CREATE TABLE p AS SELECT * FROM (VALUES {cells}) AS t(price)")
+    assert set(read_facts(database).constants) == {79.62, 1e10, -0.1}
+
+
+def test_a_damaged_file_is_called_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "bad.parquet"
+    path.write_bytes(b"PAR1garbagePAR1")
+    for read in (lambda: read_facts(path), lambda: andre.fit(path, label="h")):
+        with pytest.raises(DataError, match=r"bad\.parquet") as told:
+            read()
+        assert "andre-" not in str(told.value).replace(str(tmp_path), "")
 
 
 def test_connections_share_a_database_but_nothing_in_it() -> None:

@@ -99,7 +99,7 @@ class CsvFile:
                 return
         if len(self.names) > 1:
             scratch = self.plain.parent if self.plain.stat().st_size > _HELD else None
-            with _connection(self.path, scratch) as database:
+            with _connection(self.path, self.plain, scratch) as database:
                 plain = None
                 with suppress(DataError), self._sentence():
                     cells = self._cells(database, len(self.names) - len(known))
@@ -221,7 +221,7 @@ class ParquetFile:
     @classmethod
     def open(cls, path: Path, plain: Path) -> ParquetFile:
         """The file with the names and types of its columns."""
-        with _connection(path) as database:
+        with _connection(path, plain) as database:
             check_parquet(database, plain, path)
             described = database.execute(
                 "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [str(plain)]
@@ -246,7 +246,7 @@ class ParquetFile:
         tuple
             The values, [rows], and whether they are seconds since 1970.
         """
-        with _connection(self.path) as database:
+        with _connection(self.path, self.plain) as database:
             for name, kind in self.fields:
                 quoted, is_date = identifier(name), kind == "DATE" or kind.startswith("TIMESTAMP")
                 if is_date:
@@ -380,10 +380,15 @@ def _unmasked(column: NDArray[Any]) -> NDArray[Any]:
     return plain
 
 
-def _connection(path: Path, scratch: Path | None = None) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    """A connection to read a file by, with a folder for what memory does not hold."""
+def _connection(
+    path: Path, plain: Path, scratch: Path | None = None
+) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    """A connection to read a file by under a plain name, with a folder for what memory does not hold."""
     return duckdb_connection(
-        lambda why: f"{path} cannot be read as Parquet ({why}): write it again", scratch=scratch
+        lambda why: (
+            f"{path} cannot be read as Parquet ({why.replace(str(plain), path.name)}): write it again"
+        ),
+        scratch=scratch,
     )
 
 

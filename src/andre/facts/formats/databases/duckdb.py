@@ -101,6 +101,8 @@ def plain_name(path: Path) -> Iterator[Path]:
 
     DuckDB takes stars and brackets for patterns, and an equals sign in a folder for a column.
     """
+    import duckdb  # noqa: PLC0415
+
     with tempfile.TemporaryDirectory(prefix="andre-") as folder:
         plain = Path(folder) / "table"
         if path.is_file():
@@ -108,7 +110,10 @@ def plain_name(path: Path) -> Iterator[Path]:
         else:
             with path.open("rb") as source, plain.open("wb") as copy:
                 copyfileobj(source, copy)
-        yield plain
+        try:
+            yield plain
+        except duckdb.Error as error:  # which is told of the file that was named
+            raise type(error)(str(error).replace(str(plain), str(path))) from None
 
 
 def check_parquet(connection: Any, plain: Path, path: Path) -> None:
@@ -150,13 +155,22 @@ def check_parquet(connection: Any, plain: Path, path: Path) -> None:
 
 
 def open_rows(connection: Any, table: str, values: Sequence[str] = ()) -> Any:
-    """An open query for all rows of a table; times by the nanosecond, which Python's lack, come as text."""
+    """An open query for all rows of a table.
+
+    Times by the nanosecond, which Python's lack, come as text, and numbers of single precision as they are
+    written: 79.62, not the double 79.62000274658203 that is next to it.
+    """
     cursor = connection.execute(f"SELECT * FROM {table}", values)
-    fine = [identifier(name) for name, kind, *_ in cursor.description if str(kind).endswith("_NS")]
-    if not fine:
+    others = []
+    for column, kind, *_ in cursor.description:
+        name, text = identifier(column), f"CAST({identifier(column)} AS VARCHAR)"
+        if str(kind).endswith("_NS"):
+            others.append(f"{text} AS {name}")
+        elif str(kind) == "FLOAT":
+            others.append(f"CAST({text} AS DOUBLE) AS {name}")
+    if not others:
         return cursor
-    texts = ", ".join(f"CAST({name} AS VARCHAR) AS {name}" for name in fine)
-    return connection.execute(f"SELECT * REPLACE ({texts}) FROM {table}", values)
+    return connection.execute(f"SELECT * REPLACE ({', '.join(others)}) FROM {table}", values)
 
 
 @dataclass(frozen=True)
