@@ -316,6 +316,6 @@ _FEW_PROTOCOL = (
     "where the program, run alone to its fixpoint on a larger domain, derives exactly the target. The seed "
     "draws the first weights and the larger domain; the facts to learn from are the same for all. *Gradient "
     f"only*, of the first {_ALONE} seeds, has `short_bodies=false` and `invent=0`: bodies are those that "
-    "runs of gradient descent propose, without short bodies, chains of goals or invented predicates beside them; "
-    "choice and refinement are the same."
+    "runs of gradient descent propose, without short bodies, chains of goals or invented predicates beside "
+    "them; choice and refinement are the same."
 )
