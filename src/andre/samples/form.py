@@ -151,7 +151,10 @@ class Form:
         if self.max_body is not None or self.variables is not None or self.safe:
             sizes, variables = space.pair_sizes()
             if self.max_body is not None:
-                good &= np.tile(sizes <= self.max_body, (2, 2))
+                equal = np.isin(np.arange(2 * space.m), list(space.equalities) if space.links else [])
+                unwritten = equal[:, None].astype(np.intp) + equal
+                unwritten[np.diag_indices(2 * space.m)] = equal
+                good &= np.tile(sizes, (2, 2)) - unwritten <= self.max_body
             if self.variables is not None:
                 equal = np.array([atom.predicate == "=" for atom in space.atoms] + [False] * m)
                 joined = np.where(np.eye(2 * m, dtype=np.bool_), equal, equal[:, None].astype(int) + equal)

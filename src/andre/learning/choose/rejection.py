@@ -90,8 +90,8 @@ class Weighing:
             lack = f"too little support to tell it from chance, as {self._balance(best)}"
         rule = self.pool.space.rule(self.pool.bodies[best]).tidy()
         return (
-            f"the nearest rule, '{rule}', is right about {right:g} of the {right + wrong:g} examples that it "
-            f"covers and explains {right:g} of {self.totals[0]:g}: {lack}"
+            f"the nearest rule, '{rule}', is right about {_told(right)} of the {_told(right + wrong)} "
+            f"examples that it covers and explains {_told(right)} of {_told(self.totals[0])}: {lack}"
         )
 
     def _balance(self, place: int) -> str:
@@ -105,6 +105,17 @@ class Weighing:
     @cached_property
     def _order(self) -> NDArray[np.intp]:
         return self.pool.order(self.totals)
+
+
+def _told(weight: float) -> str:
+    """A weight of examples as it is told; where some were drawn to stand for many, it is no whole number.
+
+    Examples
+    --------
+    >>> _told(64.0), _told(0.5), _told(2195.36)
+    ('64', '0.5', '2195')
+    """
+    return f"{weight:g}" if weight < 100 else f"{weight:.0f}"
 
 
 def rejected_rules(result: Result, sample: CrispSample) -> tuple[Rejected, ...]:
