@@ -87,6 +87,8 @@ class PackedRules:
         >>> kept = PackedRules.pack(bodies, np.ones(2), np.ones(2), 0.0)
         >>> kept.fits(graph), replace(kept, codes=kept.codes + 1).fits(graph)
         (True, False)
+        >>> replace(kept, codes=kept.codes[:, :-1]).fits(graph)  # as runs of older versions hold them
+        True
         """
         codes, given = self.codes, len(_SHAPES)
         # Runs of older versions hold a step less.
