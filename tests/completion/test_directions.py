@@ -135,7 +135,7 @@ def test_of_many_starts_some_are_drawn_for_bodies_without_constants(drawn, step,
 
 
 def test_starts_are_drawn_where_many_walks_end_alike():
-    starts, middle = 3_000, 50
+    starts, middle = 2_500, 150
     out = np.array([(start, starts + place) for start in range(starts) for place in range(middle)])
     on = np.array([(starts + place, starts + middle) for place in range(middle)])
     led = np.array([(start, starts + middle) for start in range(starts)])
@@ -143,9 +143,9 @@ def test_starts_are_drawn_where_many_walks_end_alike():
     graph = Graph.of(FactBase.from_relations(map(str, range(starts + middle + 1)), relations))
     step, out_, on_ = (graph.relations.index(name) for name in ("led", "out", "on"))
     bodies = [Body("path", (out_, on_))]
-    # One pair of each start is covered, by a hundred steps of fifty walks.
-    for counted, is_drawn in ((10_000, True), (100_000, False)):
-        found, _ = count_bodies(graph, step, bodies, {}, SizeConfig(counted=counted))
+    # One pair of each start is covered, in a hundred and fifty ways of two steps each.
+    for walked, is_drawn in ((10_000, True), (10_000_000, False)):
+        found, _ = count_bodies(graph, step, bodies, {}, SizeConfig(walked=walked))
         assert found.is_drawn == is_drawn
         assert (found.n_b.tolist(), found.n_r.tolist()) == ([starts], [starts])
 

@@ -46,6 +46,9 @@ class SizeConfig(Settings):
     )
     #: Entries that are looked at to count rules without constants; where there are more, starts are drawn.
     counted: Count = 20_000_000
+    #: Walks that are followed to count bodies that have hundreds of them from a start; where there are more,
+    #: fewer starts are drawn for these bodies.
+    walked: Count = 50_000_000
     shared: Count = (
         10_000  #: starts of a direction from which on several workers share it, by blocks of so many
     )

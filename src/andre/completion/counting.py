@@ -18,8 +18,8 @@ from andre.logic import Rule
 
 #: Starts that bodies are counted on at the least, and those that tell how many pairs they cover.
 _FEWEST, _PROBED = 2_000, 50
-#: Walks that take as long to follow as an entry takes to count.
-_WALKS = 4
+#: From one start, above which walks are many.
+_MANY_WALKS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +40,29 @@ def counted_parts(
 ) -> list[CountedPart]:
     """All bodies on all starts that have an answer; of many starts, some drawn ones but for constants.
 
-    How many are drawn hangs on how many pairs bodies cover from a few of them, and on how
-    many walks lead there: where hubs are in between, most walks end alike.
+    How many are drawn hangs on how many pairs bodies cover from a few of them; and for
+    bodies of many walks, on these. Fewer starts tell how often such a body is right,
+    and where hubs are in between, most of its walks end alike.
     """
     starts = np.flatnonzero(graph.has_answer(step))
     drawn, most = np.random.default_rng(step).permutation(starts), min(sizes.starts, len(starts))
+    counted_on = np.full(len(bodies), most)
+    plain = np.array([place for place, body in enumerate(bodies) if isinstance(body, Body)], dtype=np.int64)
     if most > _FEWEST:
         probed = np.sort(drawn[:_PROBED])
         per_start = len(RowCover(graph, bodies, pairs).entries(probed).key) / len(probed)
-        walked = count_walks(graph, [body for body in bodies if isinstance(body, Body)], probed).sum()
-        work = max(1.0, per_start, walked / _WALKS)
-        most = min(most, max(_FEWEST, int(sizes.counted / work)))
-    if most == len(starts):
-        return [CountedPart(np.arange(len(bodies)), starts, len(starts))]
-    some = np.sort(drawn[:most])
-    constant = np.array([isinstance(body, Body) and body.shape in {"to", "from"} for body in bodies], bool)
+        counted_on[:] = min(most, max(_FEWEST, int(sizes.counted / max(1.0, per_start))))
+        # A few starts have most walks: those that lead to a hub.
+        more = drawn[: _FEWEST // 4]
+        walks = count_walks(graph, [body for body in bodies if isinstance(body, Body)], more)
+        many = walks > _MANY_WALKS
+        few = max(_FEWEST // 4, int(sizes.walked / max(1.0, walks[many].sum())))
+        counted_on[plain[many]] = np.minimum(counted_on[plain[many]], few)
+    constant = [isinstance(body, Body) and body.shape in {"to", "from"} for body in bodies]
+    counted_on[np.array(constant, dtype=np.bool_)] = len(starts)
     return [
-        CountedPart(np.flatnonzero(chosen), own, len(starts))
-        for chosen, own in ((constant, starts), (~constant, some))
+        CountedPart(np.flatnonzero(counted_on == size), np.sort(drawn[:size]), len(starts))
+        for size in np.unique([*counted_on.tolist(), len(starts)]).tolist()
     ]
 
 

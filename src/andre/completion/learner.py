@@ -420,7 +420,7 @@ def _notes_on_sizes(
     if drawn := sum(made.is_drawn for made in found):
         yield (
             f"rules of {drawn} of {len(found)} directions are counted on some drawn starts: "
-            "raise the settings sizes.starts and sizes.counted to count them on all"
+            "raise the settings sizes.starts, sizes.counted and sizes.walked to count them on all"
         )
     if left_out := sum(made.left_out for made in found):
         yield (
