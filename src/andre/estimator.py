@@ -56,8 +56,8 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_rules, max_literals
         How many rules there may be, and literals in each.
     size
-        How many of these rules are taken. `fewest`: fewer where more are no better by half a standard
-        error on rows they were learned without; before all others the crisp program is, where it is as good.
+        How many of these rules are taken. `fewest`: fewer where more are no better by one standard error
+        on rows they were learned without; before all others the crisp program is, where it is as good.
         `best`: those that predict best, of a table of up to some thousands of rows the rules of all folds
         together, each with the mean of its weights. None, by default: the best where `max_rules` is above 15.
     objective

@@ -204,30 +204,6 @@ def test_the_best_rules_are_the_mean_of_those_of_all_folds(n_classes, monkeypatc
     assert len(within.rules.codes) <= 6
 
 
-def test_the_fewest_rules_within_some_standard_errors_are_taken():
-    """The more errors are allowed, the fewer rules; whether there are any takes a whole one in any case."""
-    sizes = []
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        bins = rng.integers(0, 6, (5, 150)).astype(np.int16)
-        table = BinnedTable(
-            tuple(BinnedColumn(name, True, 5, b) for name, b in zip("abcde", bins, strict=True))
-        )
-        space = RuleSpace.from_names([f"{name}{cut}" for name in "abcde" for cut in range(5)])
-        score = bins[0] + 0.8 * bins[1] - bins[2] + rng.normal(0, 3, 150)
-        rows = LabelledTable.of(space, table, score > (2 if seed % 2 else 9))
-        chosen = [
-            learn_weighted_rules(rows, WeighingConfig(seed=seed, near=near)).chosen for near in (0, 0.5, 1)
-        ]
-        assert all(step.within_error for step in chosen)
-        sizes.append([step.n_rules for step in chosen])
-    found = np.array(sizes)
-    assert (np.diff(found, axis=1) <= 0).all()
-    assert ((found == 0).any(axis=1) == (found == 0).all(axis=1)).all()
-    assert (found[:, 1] < found[:, 0]).any()
-    assert (found[:, 2] < found[:, 1]).any()
-
-
 def test_labels_without_any_rule_give_the_base_rate():
     rng = np.random.default_rng(3)
     table = striped(400, 0.0)

@@ -30,12 +30,9 @@ class WeighingConfig:
 
     max_rules: int = _MAX_RULES
     max_literals: int = 3  #: of one rule; fewer where validation finds them enough
-    #: The fewest rules within half a standard error of the best, or those that predict best, whatever their
+    #: The fewest rules within one standard error of the best, or those that predict best, whatever their
     #: number; None: the best where more rules are allowed than by default.
     size: Size | None = None
-    #: Standard errors by which the loss of the fewest may be above that of the best; with a whole one too few
-    #: are taken on few rows. To have any rule at all takes a whole one.
-    near: float = 0.5
     literal_price: float = 1.0  #: nats by which a literal must raise the likelihood
     penalty: float | None = None  #: on squares of weights while rules are searched for; None: validated
     beam: int = 12  #: bodies of each length that the search keeps

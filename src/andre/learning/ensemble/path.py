@@ -63,9 +63,8 @@ class PathStep:
     train: Fit
     validation: Fit | None = None  #: on rows that rules of this size were learned without
     excess: float = 0.0  #: by how much the validated loss is above the least one
-    #: By how much it may be: by `WeighingConfig.near` standard errors of this excess, a whole one without any
-    #: rule and where weights are means over folds, or by what is too little to matter if that is more; of the
-    #: rules of a given program by the latter.
+    #: The standard error of this excess, or what is too little to matter if that is more; of the rules of a
+    #: given program the latter.
     error: float = 0.0
 
     @property
@@ -75,7 +74,7 @@ class PathStep:
 
     @property
     def within_error(self) -> bool:
-        """Whether the validated loss is near the least, by what its excess may be."""
+        """Whether the validated loss is within one standard error of the least."""
         return self.excess <= self.error
 
     def __repr__(self) -> str:
@@ -148,10 +147,9 @@ def learn_weighted_rules(
 ) -> RulePath:
     """Learn sets of 0, 1, 2, ... weighted rules, validate them, and choose one.
 
-    The smallest set is taken whose validated loss is within half a standard error
+    The smallest set is taken whose validated loss is within one standard error
     of the least, the error being that of the difference of both, or within one
-    percent of what rules explain at all. None are taken where not to have any is within
-    a whole one. Rules have fewer literals than they may
+    percent of what rules explain at all. Rules have fewer literals than they may
     have where that lowers the validated loss. The rules of a given program, which were
     chosen on all rows, are taken instead where each is found again without the rows
     of any fold, and their loss, by weights learned without these rows, is not above the least by
@@ -217,12 +215,12 @@ class _Learning:
                 scores = [validation.scores(size, penalty) for size in range(len(sets))]
                 least = min((validation.labels.losses(each) for each in scores), key=validation.mean)
                 steps = [
-                    _validated(step, each, validation, least, config.near if step.n_rules else 1.0)
+                    _validated(step, each, validation, least)
                     for step, each in zip(steps, scores, strict=True)
                 ]
                 if crisp is not None and given is not None:
                     said = validation.scores_of(given, given.penalty)
-                    crisp = _validated(crisp, said, validation, least, 0.0)
+                    crisp = _validated(crisp, said, validation, least, given=True)
                     # It was chosen on the rows held out, too, so that it cannot be told to be the best.
                     sure = not config.takes_best and crisp.within_error
                     sure = sure and validation.stability(given, sample, config) >= _STABLE
@@ -241,7 +239,7 @@ class _Learning:
             rules = validation.averaged(size)
             if len(rules.bodies) <= self.config.max_rules:
                 said = validation.scores(size, validation.penalty)
-                step = _validated(self._step(rules, rows), said, validation, least, 1.0)
+                step = _validated(self._step(rules, rows), said, validation, least)
                 if step.within_error:
                     return step
         return None
@@ -311,12 +309,11 @@ class _Learning:
 
 
 def _validated(
-    step: PathStep, scores: Floats, validation: Validation, least: Floats, errors: float
+    step: PathStep, scores: Floats, validation: Validation, least: Floats, *, given: bool = False
 ) -> PathStep:
     """The step with its fit to held-out rows, and how far their losses are above the least ones, [rows].
 
-    They may be so many standard errors above these. Rules that are given were chosen on these rows, too, and
-    get no allowance for chance.
+    Rules that are given were chosen on these rows, too, and get no allowance for chance.
     """
     labels = validation.labels
     above = labels.losses(scores) - least
@@ -326,5 +323,5 @@ def _validated(
     shares = labels.totals[labels.totals > 0] / labels.total
     unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
     little = _LITTLE * max(0.0, unexplained - validation.mean(least))
-    allowed = max(errors * error, little)
-    return replace(step, validation=Fit.of(step.rules, scores, labels), excess=mean, error=allowed)
+    error = little if given else max(error, little)
+    return replace(step, validation=Fit.of(step.rules, scores, labels), excess=mean, error=error)

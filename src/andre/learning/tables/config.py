@@ -34,8 +34,8 @@ class ClassifierConfig(Settings):
     max_rules: Count = 15
     #: Of one rule. By default 3 where rules are searched for; those of gradient descent may have more.
     max_literals: Count | None = None
-    #: The `fewest` rules within half a standard error of the best, or the `best`, whatever their number;
-    #: None: the best where more rules are allowed than by default.
+    #: The `fewest` rules within one standard error of the best, or the `best`, whatever their number; None:
+    #: the best where more rules are allowed than by default.
     size: Literal["fewest", "best"] | None = None
     #: What decisions maximise: accuracy, balanced accuracy, or the least cost of mistakes by class.
     objective: Literal["accuracy", "balanced"] | dict[str, Weight] = "accuracy"
