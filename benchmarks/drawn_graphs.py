@@ -88,7 +88,9 @@ def _planted(relations: Mapping[str, Ints]) -> Iterator[tuple[str, Ints]]:
             hub, value, end = f"hub{number % _HUBS}", 1 + number % 5, 6 + number
             pairs = relations[hub]
             having = pairs[pairs[:, 1] == value, 0]
-            yield f"(X, c{end}) :- {hub}(X, c{value}).", np.stack([having, np.full(len(having), end)], axis=1)
+            apart = f", X \\= c{end}" if end in having else ""  # said where it makes a difference
+            derived = np.stack([having, np.full(len(having), end)], axis=1)
+            yield f"(X, c{end}) :- {hub}(X, c{value}){apart}.", derived
 
 
 def _chain(first: Ints, second: Ints) -> Ints:
