@@ -164,7 +164,7 @@ def test_drawn_head_atoms_stand_for_all_where_time_allows_no_more(monkeypatch: p
         assert time_left().left <= 500  # half of the limit
         raise OutOfTimeError("late")
 
-    monkeypatch.setattr("andre.learning.relational.targets.take_census", census)
+    monkeypatch.setattr("andre.learning.relational.target_learner.take_census", census)
     codes = np.random.default_rng(0).integers(0, 3000, (9000, 2))
     facts = FactBase.from_relations(range(3000), [Relation("p", codes[:6000]), Relation("q", codes[5000:])])
     options = {**QUICK, "mode": "complete", "steps": 1, "rounds": 1}
