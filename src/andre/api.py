@@ -1,4 +1,4 @@
-"""The functions that people call first: learn, with progress kept in a folder, and open what was saved."""
+"""The main functions, `fit`, `learn`, `complete` and `load`, with files and checkpoints as arguments."""
 
 from __future__ import annotations
 
@@ -68,33 +68,34 @@ def fit(
     Parameters
     ----------
     data
-        A table as it is: the path of a CSV or Parquet file, a DataFrame, or a mapping of columns; or
-        a `Sample` of truth values.
+        A table: the path of a CSV or Parquet file, a DataFrame, or a mapping of columns. Or a `Sample`
+        of truth values.
     config
         All settings: a `ClassifierConfig` for a table, by default `ClassifierConfig.of(**options)`, or
         a `Config` for a sample.
     label
-        The column of a table that says the class of each row; a comparison such as `price > 100`,
-        `since > 2021-03-01` or `species = cat` makes two classes of one. Or the labels themselves, one a
-        row: an array, a list or a Series, whose name is that of the column that it stands for.
+        The column of a table with the class of each row. A comparison such as `price > 100`,
+        `since > 2021-03-01` or `species = cat` makes two classes of a column. Or the labels themselves,
+        one per row: an array, a list or a Series, whose name is used for that of the column.
     validation
-        Rows on which every rule is counted too, nothing being learned from them: a table like the
-        first, a share of its rows such as 0.2, or a second sample.
+        Rows on which every rule is counted, too, but from which nothing is learned: a second table,
+        a share of the rows of the first such as 0.2, or a second sample.
     callbacks
-        Watch the runs; see `andre.learning.Callback`.
+        Observers of the runs; see `andre.learning.Callback`.
     checkpoint
-        A folder that keeps the progress of runs. The same call takes up what was interrupted there,
-        and ends with the result that it would have had without the interruption.
+        A folder for the progress of runs. After an interruption, the same call continues from it,
+        and returns the same result as without the interruption.
     options
-        For a table: `weight` (a column of row weights), `positive` (of two classes, the one that rules
-        are about; of more, this one against all others), `preset` and `settings` of runs, and all fields
-        of `ClassifierConfig`, such as `max_rules`, `objective` or `columns`.
+        For a table: `weight` (a column of row weights), `positive` (with two classes, the one that rules
+        are about; with more, the one to learn against all others), `preset` and `settings` of runs, and
+        all fields of `ClassifierConfig`, such as `max_rules`, `objective` or `columns`.
 
     Returns
     -------
     RuleClassifier | Result
-        Of a table, rules with weights, which predict raw rows; of a sample, the program with its
-        evidence, scores, and all runs. Ctrl-C and a time limit end learning early, with the best so far.
+        For a table, rules with weights, which predict the classes of new rows; for a sample, the program
+        with its evidence, scores, and all runs. Ctrl-C and a time limit end learning early, with the best
+        result so far.
 
     Examples
     --------
@@ -150,19 +151,19 @@ def learn(
     Parameters
     ----------
     facts
-        What is known, background rules included: a fact base, or what `andre.read_facts` takes, as the
-        path of a file or folder, or DataFrames; or the name of a task or a public dataset.
+        The facts, including background rules: a fact base; anything that `andre.read_facts` takes, such
+        as the path of a file or folder, or DataFrames; or the name of a task or a public dataset.
     target
-        The relations to learn, as p/2. It may be left out where a language or a bias
-        that came with the facts names one; `andre.learning.learnable(facts)` lists all.
+        The relations to learn, as p/2. It may be left out if a language, or a bias that
+        came with the facts, names one; `andre.learning.learnable(facts)` lists all.
     plan
         How to learn; by default `Plan.of(facts, target, **options)`.
     callbacks
-        Watch the runs; see `andre.learning.Callback`. With an executor they are
-        told of targets that are done, and of nothing else.
+        Observers of the runs; see `andre.learning.Callback`. With an executor they are
+        notified only of finished targets.
     out
-        A folder that is filled target by target. The same call goes on where it was
-        stopped: targets learned from the same facts by the same plan are read from it.
+        A folder in which every target is saved as soon as it is learned. After a stop, the
+        same call continues: targets learned from the same facts by the same plan are read from it.
     executor
         Learns targets in parallel: any `concurrent.futures.Executor`, or a dask `Client`.
     options
@@ -172,7 +173,7 @@ def learn(
     Returns
     -------
     Theory
-        A definition for every target. Ctrl-C ends the call with those that are done.
+        A definition for every target. Ctrl-C ends the call with those learned so far.
 
     Examples
     --------
@@ -192,22 +193,22 @@ def learn(
 
 
 def complete(facts: Any, config: CompletionConfig | None = None, **options: Any) -> Completion:
-    """Learn rules of all relations of a knowledge base, to rank what is missing.
+    """Learn rules for all relations of a knowledge base, which rank its missing facts.
 
     Parameters
     ----------
     facts
-        What is known: a fact base, or what `andre.read_facts` takes, as the path of a file or folder, or
-        DataFrames; or the name of a task or a public dataset.
+        The facts: a fact base; anything that `andre.read_facts` takes, such as the path of a file or
+        folder, or DataFrames; or the name of a task or a public dataset.
     config
-        Which rules may take part, and which ways of scoring are tried.
+        Which rules are considered, and which ways of scoring are compared.
     options
-        What else `andre.completion.complete` takes: `extra`, `callbacks`, `executor`, `store`.
+        Further arguments of `andre.completion.complete`: `extra`, `callbacks`, `executor`, `store`.
 
     Returns
     -------
     Completion
-        `rank("citizen_of(ann, ?)")` ranks the answers to a question, with the rules behind them.
+        Its `rank("citizen_of(ann, ?)")` ranks the answers to a question, with the rules behind them.
 
     Examples
     --------
@@ -221,7 +222,7 @@ def complete(facts: Any, config: CompletionConfig | None = None, **options: Any)
 
 
 def _facts(given: Any) -> FactBase:
-    """Facts, read where they are not given as such."""
+    """The facts themselves, or those read from the given source."""
     if isinstance(given, FactBase):
         return given
     return read_source(given) if isinstance(given, Path | str) else read_facts(given)
@@ -232,6 +233,6 @@ def _is_texts(given: object) -> bool:
 
 
 def _columns(data: Any) -> str:
-    """What may be named, where a table tells its columns without being read."""
+    """A hint with the names of the columns, if they are known without reading the table."""
     names = [str(name) for name in getattr(data, "columns", data if isinstance(data, dict) else ())]
     return f", one of {shorten(', '.join(names), 100)}" if names else ""

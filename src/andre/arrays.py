@@ -1,4 +1,4 @@
-"""Array types, factorizing of integer keys, rows and sets, CSR rows (runs of entries in one array), cuts."""
+"""Array types, factorization of integer keys, rows and sets, CSR rows, blocks and rounded cut-points."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Bools: TypeAlias = NDArray[np.bool_]
 #: Exact counts: 64-bit integers, or Python's own where 64 bits are too few.
 Counts: TypeAlias = NDArray[Any]
 
-#: A look-up table of this many entries is cheaper than sorting, whatever the number of keys.
+#: Up to this many entries, a look-up table is cheaper than sorting, whatever the number of keys.
 _SMALL_TABLE = 1 << 20
-#: Entries of a table of bits for each key, up to which that is cheaper than sorting.
+#: Up to this many entries per key, a Boolean table is cheaper than sorting.
 _SPARSE_TABLE = 32
 _INT64 = 2**63 - 1
-#: Keys from which on it pays to tell most of them from known ones by a table of bits first.
+#: From this many keys on, a hash table of bits pays, which excludes most unknown keys before the search.
 _MANY_KEYS = 1_000
-#: 2^64 over the golden ratio: multiples of it are spread evenly.
+#: 2^64 divided by the golden ratio; its multiples are spread evenly.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-#: Sets of more elements than this, on average, are numbered one by one.
+#: Sets with more elements than this on average are numbered one by one.
 _LONG_SETS = 64
 
 
@@ -34,7 +34,7 @@ def distinct_keys(keys: NDArray[Any], top: int | None = None) -> NDArray[Any]:
     Parameters
     ----------
     top
-        A number above all keys, none of which is negative, if it is known.
+        An upper bound (exclusive) of the keys, if known; then no key may be negative.
 
     Examples
     --------
@@ -68,8 +68,8 @@ def distinct_rows(table: NDArray[Any]) -> tuple[Ints, Ints]:
     rows = np.ascontiguousarray(table)
     if not rows.shape[1]:
         return np.zeros(min(1, len(rows)), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-    # One opaque key per row sorts far faster than np.unique(axis=0), and where the first bytes of two rows
-    # differ, a number made of these faster still.
+    # One opaque key per row sorts far faster than np.unique(axis=0), and a number made of the first bytes
+    # of the row faster still; only rows that share these bytes need the whole key.
     keys = rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
     lead = _leading(rows.view(np.uint8))
     order = np.argsort(lead, kind="stable")
@@ -77,7 +77,7 @@ def distinct_rows(table: NDArray[Any]) -> tuple[Ints, Ints]:
     fresh[1:] = np.diff(lead[order]) != 0
     tied = ~fresh
     tied[:-1] |= ~fresh[1:]
-    some = order[tied]  # every row whose number another has
+    some = order[tied]  # the rows whose first bytes another row has, too
     some = some[np.argsort(keys[some], kind="stable")]
     order[tied] = some
     same = np.flatnonzero(~fresh)
@@ -113,10 +113,10 @@ def number_keys(keys: Ints, top: int) -> tuple[Ints, Ints]:
 
 
 def row_keys(rows: NDArray[Any], n_values: int) -> Ints:
-    """One integer per row of numbers below `n_values`, equal exactly where rows are equal.
+    """One integer per row of numbers below `n_values`; equal rows have equal keys, and only these.
 
-    Rows of different arrays have comparable keys as long as `n_values` to the
-    number of columns fits into 64 bits; beyond, only rows of one array have.
+    Keys of different arrays can be compared as long as `n_values` to the power of the
+    number of columns fits into 64 bits; otherwise only keys of one array.
 
     Examples
     --------
@@ -139,19 +139,19 @@ def is_among(rows: NDArray[Any], known: NDArray[Any], n_values: int) -> Bools:
 
 
 def among(keys: NDArray[Any], known: NDArray[Any]) -> Bools:
-    """Which keys are among known ones, which are ascending.
+    """Which keys are among the known ones, which are in ascending order.
 
     Examples
     --------
     >>> among(np.array([5, 1]), np.array([1, 2, 4]))
     array([False,  True])
     """
-    if not (len(known) and len(keys)):  # of none, the type may be any
+    if not (len(known) and len(keys)):  # an empty array may have any type
         return np.zeros(len(keys), dtype=np.bool_)
     if len(keys) < _MANY_KEYS or keys.dtype != known.dtype or keys.dtype != np.int64:
         place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
         return np.asarray(known[place] == keys)
-    # Most keys are told from all known ones by a few bits of a product; only the others are searched for.
+    # A few bits of a hash exclude most unknown keys; only the others are searched for.
     bits = min(24, max(12, len(known).bit_length() + 4))
     taken = np.zeros(1 << bits, dtype=np.bool_)
     taken[_mixed(known, bits)] = True
@@ -163,14 +163,14 @@ def among(keys: NDArray[Any], known: NDArray[Any]) -> Bools:
 
 
 def _mixed(keys: Ints, bits: int) -> NDArray[np.uint64]:
-    """So many bits of every key that hang on all of its own, by Fibonacci hashing."""
+    """A hash of every key with so many bits (Fibonacci hashing)."""
     return (keys.view(np.uint64) * _GOLDEN) >> np.uint64(64 - bits)
 
 
 def _pack(keys: Ints, columns: Iterable[NDArray[Any]], widths: Iterable[int]) -> tuple[Ints, int]:
-    """Keys whose digits are the columns (to the bases `widths`), and a number above all keys.
+    """Keys whose digits are the columns, in the bases `widths`, and an exclusive upper bound of them.
 
-    Where the digits would not fit into 64 bits, the keys so far are renumbered first.
+    If the digits would not fit into 64 bits, the keys so far are renumbered first.
     """
     top = 1  # keys are below it
     for column, width in zip(columns, widths, strict=False):
@@ -201,20 +201,20 @@ def number_rows(columns: list[Ints]) -> tuple[Ints, Ints]:
     keys, top = _pack(np.zeros(len(columns[0]), dtype=np.int64), columns, widths)
     distinct, numbers = number_keys(keys, top)
     first = np.empty(len(distinct), dtype=np.int64)
-    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the earliest index is written last
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # written backwards, so the earliest index remains
     return first, numbers
 
 
 def number_sets(starts: Ints, elements: Ints, top: int) -> tuple[Ints, Ints]:
-    """Factorize sets of integers: equal sets get equal numbers, and the empty set is 0.
+    """Factorize sets of integers: equal sets get equal numbers, and the empty set gets 0.
 
-    Element by element, a set's number so far and its next element make a new
-    number: sets are told apart by their elements, not by a hash that may collide.
+    Sets are processed element by element: the number of the set so far and its next
+    element determine a new number. So the result is exact, unlike a hash.
 
     Parameters
     ----------
     starts
-        [G + 1], where the elements of each set begin.
+        Where the elements of each set begin, [G + 1].
     elements
         The elements of all sets, below `top`, ascending and distinct within a set.
 
@@ -222,7 +222,7 @@ def number_sets(starts: Ints, elements: Ints, top: int) -> tuple[Ints, Ints]:
     -------
     tuple
         The number of each set, [G], and for each number the index of a set that
-        has it; -1 for the empty set where no set is empty.
+        has it; -1 for the empty set if no set is empty.
 
     Examples
     --------
@@ -253,8 +253,8 @@ def number_sets(starts: Ints, elements: Ints, top: int) -> tuple[Ints, Ints]:
 
 
 def _number_long_sets(starts: Ints, elements: Ints) -> tuple[Ints, Ints]:
-    """What `number_sets` gives, set by set: passes over all sets at once are many where sets are long."""
-    ordered = elements.astype(">i8")  # the bytes of sets of one size then sort as their elements do
+    """`number_sets` one set at a time: for long sets faster than a pass over all sets for each element."""
+    ordered = elements.astype(">i8")  # big-endian, so that sets of one size sort by their bytes
     sets = [ordered[begin:end].tobytes() for begin, end in pairwise(starts)]
     last = {b"": -1} | {one: place for place, one in enumerate(sets)}
     number = {one: place for place, one in enumerate(sorted(last, key=lambda one: (len(one), one)))}
@@ -266,7 +266,7 @@ def _number_long_sets(starts: Ints, elements: Ints) -> tuple[Ints, Ints]:
 
 
 def csr_starts(rows: Ints, n_rows: int) -> Ints:
-    """Where each of `n_rows` CSR rows begins, and where the last ends, from the row of every entry.
+    """Where each of `n_rows` CSR rows begins, and where the last one ends, given the row of every entry.
 
     Examples
     --------
@@ -277,13 +277,13 @@ def csr_starts(rows: Ints, n_rows: int) -> Ints:
 
 
 def csr_entries(starts: Ints, rows: NDArray[Any]) -> tuple[Ints, Ints]:
-    """All entries of some CSR rows, one row after another.
+    """All entries of some CSR rows, row after row.
 
     Returns
     -------
     tuple
-        For each entry, which of `rows` it belongs to, as an index into `rows`,
-        and the index of the entry itself.
+        For each entry, the index into `rows` of the row that it belongs to, and
+        the index of the entry itself.
 
     Examples
     --------
@@ -295,12 +295,12 @@ def csr_entries(starts: Ints, rows: NDArray[Any]) -> tuple[Ints, Ints]:
 
 
 def ranges(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """The numbers of several ranges, one range after another.
+    """The numbers of several ranges, range after range.
 
     Returns
     -------
     tuple
-        For each number, the index of the range it is in, and the number itself.
+        For each number, the index of its range, and the number itself.
 
     Examples
     --------
@@ -314,7 +314,7 @@ def ranges(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
 
 
 def blocks_of(sizes: Ints, limit: int) -> Iterator[tuple[int, int]]:
-    """Cut a list into runs (begin, end) whose sizes together stay within a limit, or that have one item.
+    """Divide a list into blocks (begin, end) whose total size is within a limit, or that have one item.
 
     Examples
     --------
@@ -333,7 +333,7 @@ def blocks_of(sizes: Ints, limit: int) -> Iterator[tuple[int, int]]:
 def number_between(low: float, high: float) -> float:
     """The number with the fewest digits in the middle half of the gap between two values.
 
-    Of neighbours in floating point it is the lower one: above that is the upper one.
+    For two neighbouring floating-point numbers it is the lower one, so that only the upper one is above it.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""The library's own errors: every one is a sentence for the person who gets it."""
+"""The library's own errors; each message is one sentence for the user."""
 
 from __future__ import annotations
 
 
 class AndreError(ValueError):
-    """Something the user can mend: the message says what, where and what to do.
+    """A mistake that the user can correct: the message says what is wrong, where, and what to do.
 
     The command line prints it as one line and exits with status 2.
     """
@@ -19,38 +19,38 @@ class DataError(AndreError):
 
 
 class MemoryLimitError(DataError):
-    """Facts whose census outgrows the memory that it may take."""
+    """Work that needs more memory than the limit allows."""
 
 
 class OutOfTimeError(AndreError):
-    """The time limit passed before there was anything to hand back.
+    """The time limit passed before there was any result.
 
-    Raised by `andre.limits.check` in the midst of work, and caught by whatever has a best so far.
+    Raised by `andre.limits.check` during work, and caught by stages that have a best result so far.
     """
 
 
 class WorkersLostError(AndreError):
-    """Processes that worked on tasks have died, or a cluster cannot be reached any more."""
+    """Worker processes have died, or the connection to a cluster is lost."""
 
 
 class StoppedError(Exception):
-    """Ctrl-C has ended a command that has nothing to hand back."""
+    """Ctrl-C has ended a command that has no result yet."""
 
 
 class ConfigError(AndreError):
-    """A setting out of its range, or one that does not exist."""
+    """A setting that is out of range or does not exist."""
 
 
 class CheckpointError(AndreError):
-    """A saved model or checkpoint that is damaged or does not fit."""
+    """A saved model or checkpoint that is damaged or does not match."""
 
 
 class AndreWarning(UserWarning):
-    """Something that went wrong beside the work, which goes on; the command line prints it as one line."""
+    """A problem that does not stop the work; the command line prints it as one line."""
 
 
 def shorten(text: str, most: int) -> str:
-    """A text of the user's as an error quotes it: no more than its first characters.
+    """A user's text as an error message quotes it, cut to its first characters.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def type_of(value: object) -> str:
-    """What a value is, with its article, for a sentence about it.
+    """The type of a value with its article, for an error message.
 
     Examples
     --------

@@ -43,49 +43,49 @@ _OWN_PARAMETERS = {"seed": "random_state", "time_limit": "time_limit", "max_rule
 class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose model is a small set of rules with weights, for tables of any kind.
 
-    Columns may hold numbers, text, categories, Booleans or dates, and gaps: a
+    Columns may have numbers, text, categories, Booleans, dates and missing values: a
     missing value is unknown, and satisfies neither a literal nor its negation.
-    Numbers and dates are compared, as in `age > 42`, and categories have
-    values, as in `color = red`. Each rule that fires adds its weight to the
-    log-odds of a class; where none does, the base rate holds.
+    Numbers and dates are compared with thresholds, as in `age > 42`, and categories
+    with values, as in `color = red`. Each rule that fires adds its weight to the
+    log-odds of a class; if none fires, the base rate holds.
 
     Parameters
     ----------
     rules
-        `weighted`, or `crisp`: the plain program, whose class is predicted where a rule fires.
+        `weighted`, or `crisp`: a plain program, which predicts its class if a rule fires.
     max_rules, max_literals
-        How many rules there may be, and literals in each.
+        The maximal number of rules, and of literals in each.
     size
-        How many of these rules are taken. `fewest`: fewer where more are no better by one standard error
-        on rows they were learned without; before all others the crisp program is, where it is as good.
-        `best`: those that predict best, of a table of up to some thousands of rows the rules of all folds
-        together, each with the mean of its weights. None, by default: the best where `max_rules` is above 15.
+        How many of these rules are kept. `fewest`: the smallest set within one standard error of the best
+        in cross-validation, and the crisp program if it is as good. `best`: those that predict best; for up
+        to a few thousand rows these are the rules of all folds together, each with the mean of its weights.
+        None, the default, means the best if `max_rules` is above 15, else the fewest.
     objective
-        What predictions maximise: `accuracy`, `balanced` accuracy, or the least cost, given as the cost of a
-        mistake about each class. Probabilities are the same for all.
+        What decisions maximise: `accuracy` or `balanced` accuracy; or, to minimise the expected cost, the
+        cost of a mistake about each class. Probabilities do not depend on it.
     class_weight
-        What rows of each class weigh in learning: None for as they are, `balanced`, or a number by class.
+        The weight of the rows of each class in learning: None, `balanced`, or a number for each class.
     columns
-        What columns are that are not to be guessed, by name: `number`, `category`, `boolean`,
+        The kinds of columns that should not be guessed, by name: `number`, `category`, `boolean`,
         `date`, `truth` (a truth value from 0 to 1) or `text` (left out).
     head
-        What rules define, by default the name of `y` where that has one, as a Series does, else `h`; with
-        more than two classes, or two that are not true and false, the class is its argument.
+        The predicate that rules define; by default the name of `y` if it has one, as a Series does, else
+        `h`. With more than two classes, or two that are not true and false, the class is its argument.
     preset
-        Of the runs of gradient descent: `default` works best; `paper` follows the paper to the letter.
+        The preset of gradient descent: `default` works best; `paper` follows the paper to the letter.
     settings
-        Single settings of these runs changed by name, as in `Config.preset`: `{"steps": 300}`.
+        Single settings of gradient descent by name, as in `Config.preset`: `{"steps": 300}`.
     weights
-        What `sample_weight` means. `relative`, as elsewhere in scikit-learn: only how
-        many times one weight is another counts, and all of them together stand for
-        as many rows as have one, since boosting gives weights that add up to 1. `counts`: 2 is two rows,
-        and with it twice the evidence. So scikit-learn's check that a row of weight 2 does what the row does
-        twice (`check_sample_weight_equivalence_on_dense_data`) passes with `counts` alone: twice the rows
-        bear out more rules, and relative weights say nothing of how many rows there are. With `counts` it
-        holds of cuts, runs, folds, weights of rules and decisions, for tables up to 50,000 rows, of longer
-        ones some rows being drawn; what kind of column each is, is decided by its cells, whatever they weigh.
+        What `sample_weight` means. With `relative`, as usual in scikit-learn, only ratios of weights count,
+        and all weights together stand for as many rows as have one, since those of boosting add up to 1.
+        With `counts`, a weight of 2 means two rows, and twice the evidence. scikit-learn's check that a
+        weight of 2 has the effect of two equal rows (`check_sample_weight_equivalence_on_dense_data`)
+        passes only with `counts`: more rows justify more rules, and relative weights do not say how many
+        rows there are. With `counts` the equivalence holds for thresholds, runs, folds, weights of rules and
+        decisions, for tables of up to 50,000 rows; of longer ones a part is drawn. The kind of a column is
+        decided by its cells, whatever their weights.
     time_limit
-        Seconds after which the best rules so far are taken.
+        Seconds after which the best rules so far are returned.
     random_state
         Seed of the runs: the same number gives the same rules.
     verbose
@@ -94,13 +94,13 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     model_ : RuleClassifier
-        All that was learned.
+        The learned classifier.
     program_ : Program
         The rules, each with its evidence.
     rules_ : WeightedRules | CrispRules
         The rules with their weights.
     path_ : RulePath | None
-        The best weighted rules of every size, with scores on training rows and on others.
+        The best weighted rules of every size, with scores on training rows and in cross-validation.
     encoding_ : Encoding
         What each column became.
     classes_ : ndarray
@@ -191,7 +191,7 @@ class AndreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y
             The class of every row, any values.
         sample_weight
-            A non-negative weight per row; a row of weight 0 is left out. What the others mean is
+            A non-negative weight per row; rows of weight 0 are left out. What other weights mean is
             said by the parameter `weights`.
         """
         table = self._table(X, y)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and values that can be saved."""
+"""Atomic writes, locks on folders, scratch folders, and the base class of results that can be saved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes | str) -> None:
-    """Put data in a file in one step: a crash leaves the old file, or the new one."""
+    """Write a file atomically: after a crash there is either the old file or the new one."""
     blob = data.encode() if isinstance(data, str) else data
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -35,7 +35,7 @@ def _umask() -> int:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time change what a folder holds; without locks nothing is done."""
+    """Lock a folder, so that one process at a time changes it; without effect where there are no locks."""
     try:
         import fcntl  # noqa: PLC0415  (Windows has no such module)
     except ImportError:
@@ -52,7 +52,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def scratch_folder() -> Iterator[str]:
-    """A folder for what does not fit into memory; those that killed processes have left are deleted first."""
+    """A temporary folder for data that does not fit into memory; first deletes those of killed processes."""
     shared = Path(tempfile.gettempdir())
     for left in shared.glob("andre-scratch-*"):
         owner = left.name.split("-")[2]
@@ -67,15 +67,15 @@ def _is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # of another user, or a system without such signals
+    except OSError:  # another user's process, or a system without such signals
         return True
     return True
 
 
 class Saveable:
-    """What `andre.runs` can save."""
+    """A result that `andre.runs` can save."""
 
     def save(self, path: Path | str) -> None:
-        """Write all of this into a folder, from which `andre.load(path)` reads it back."""
-        # By name, because rooms import only those before them, and runs come last: the one call forward.
+        """Save this in a folder, which `andre.load(path)` opens again."""
+        # Imported by name: packages import only earlier ones, and `runs` comes late. The one call forward.
         importlib.import_module("andre.runs").save(self, path)

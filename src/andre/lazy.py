@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used."""
+"""Packages whose modules are loaded when one of their names is first used."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 def lazily(package: str, contents: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """A package's `__getattr__`, which loads a module when one of its names is first asked for.
+    """A package's `__getattr__`, which imports a module when one of its names is first used.
 
     Parameters
     ----------
     package
         The package's `__name__`.
     contents
-        Modules, by their whole names, and what each holds; a module that has the name itself is given.
+        The names that each module provides, by its full name; a submodule may provide itself.
 
     Examples
     --------

@@ -1,16 +1,16 @@
-"""What time and threads work may take, and how Ctrl-C ends it.
+"""Time limits, Ctrl-C, and the number of threads.
 
-One deadline holds for all that is done inside `with limited(...)`, however deep:
-it lies in a context variable, as a decimal context does, so that a loop over
-blocks of a table need not be handed it through ten functions that have no other
-use for it. A loop calls `check()` for every block, which raises `OutOfTimeError` when
-time is up. Whatever has a best so far puts the loop in `with stage(name)`, which
-catches that, notes which stage was cut, and lets work go on with what there is.
-What must be done to hand anything back is done in `with unhurried()`.
+A deadline holds for everything inside `with limited(...)`, however deep: it is kept
+in a context variable, as a decimal context is, so that it need not be passed through
+ten functions that have no other use for it. A loop calls `check()` for every block of
+work, which raises `OutOfTimeError` when time is up. Work that has a best result so far
+puts the loop in `with stage(name)`, which catches the error, notes that the stage was
+cut short, and continues with what there is. Work without which there is no result at
+all is done in `with unhurried()`.
 
-Ctrl-C inside `with interruptible()` brings the deadline near. A process of
-our own, such as the command line, also stands in `with enforced()`, which cuts work that
-looks at no clock, and in `with bounded_memory(...)` of `andre.memory`.
+Ctrl-C inside `with interruptible()` moves the deadline close. A process of our own,
+such as the command line, also uses `with enforced()`, which interrupts work that does
+not check the time, and `with bounded_memory(...)` of `andre.memory`.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from andre.errors import OutOfTimeError
 from andre.memory import is_bounded, lacks_memory
 from andre.progress import doing, underway
 
-#: Numbers computed at a time from which several threads pay.
+#: From this many numbers computed at a time, several threads pay.
 _WORTH_SHARING = 1_000_000
-#: Of a limit, what work that looks at no clock may take beyond it before it is cut wherever it is.
+#: The share of a limit by which work that does not check the time may exceed it before it is interrupted.
 _GRACE = 0.03
 _LEAST_GRACE = 0.1  # seconds
-#: Seconds between two looks at the clock on behalf of such work.
-_RINGING = 0.05
-#: Times that for work outside of stages.
-_TO_THE_END = 2.5
-#: CPU seconds for work that knows that its time is up.
-_LAST_WORDS = 0.5
-#: Where Python's own code lies that loads modules.
+#: How many times that grace work outside of stages has, since all of it would be lost.
+_GRACE_OUTSIDE_STAGES = 2.5
+#: Seconds between two checks on behalf of such work.
+_ALARM_INTERVAL = 0.05
+#: CPU seconds that work has to finish once it has noticed that its time is up.
+_FINISHING = 0.5
+#: The file name of Python's own code that loads modules.
 _IMPORTING = "<frozen importlib._bootstrap>"
-#: Seconds after Ctrl-C in which the best so far is made ready.
+#: Seconds after Ctrl-C for making the best result so far ready.
 _PATIENCE = 1.0
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment after which work stops and hands back the best it has.
+    """A moment after which work stops and returns its best result so far.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """The moment so many seconds from now; None is never."""
+        """The deadline in so many seconds; None is never."""
         return cls(math.inf if seconds is None else now() + seconds)
 
     @property
@@ -72,11 +72,11 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Seconds until then, 0 at the least."""
+        """Seconds until then; 0 if it has passed."""
         return max(0.0, self.moment - now()) if self.moment < math.inf else math.inf
 
     def share(self, part: float) -> Deadline:
-        """The moment when this part of the time that is left will be over.
+        """The deadline at which this part of the remaining time will be over.
 
         Examples
         --------
@@ -88,14 +88,14 @@ class Deadline:
 
 @dataclass
 class Watch:
-    """A deadline that holds for some work, and the stages of the work that it has cut short."""
+    """A deadline that holds for some work, and the stages that it has cut short."""
 
     deadline: Deadline
-    cut: list[str] = field(default_factory=list)  #: names of stages, in order, each once
-    why: str | None = None  #: "time", "interrupted" or "memory"; of several, the last
+    cut: list[str] = field(default_factory=list)  #: the names of stages, in order, each once
+    why: str | None = None  #: "time", "interrupted" or "memory"; the last of several
     is_hurried: bool = True  #: whether Ctrl-C ends it
-    grace: float = 0.0  #: seconds, for work that looks at no clock
-    told: float | None = None  #: CPU seconds of the process when work was last told that time is up
+    grace: float = 0.0  #: seconds beyond the deadline for work that does not check the time
+    noticed: float | None = None  #: CPU seconds of the process when work last noticed that time is up
 
     def note(self, *stages: str, why: str | None = None) -> None:
         """Note that these stages were cut short, and why."""
@@ -109,13 +109,13 @@ _clock: ContextVar[Callable[[], float]] = ContextVar("clock", default=time.monot
 
 
 def now() -> float:
-    """The clock that deadlines are read from, in seconds."""
+    """Seconds on the clock that deadlines are measured by."""
     return _clock.get()()
 
 
 @contextmanager
 def clocked_by(clock: Callable[[], float]) -> Iterator[None]:
-    """Read the deadlines that are set inside from another clock, such as `cpu_seconds`.
+    """Measure the deadlines inside by another clock, such as `cpu_seconds`.
 
     Examples
     --------
@@ -132,14 +132,14 @@ def clocked_by(clock: Callable[[], float]) -> Iterator[None]:
 
 
 def cpu_seconds() -> float:
-    """What this process and those that it has waited for have computed so far, whoever else computes."""
+    """CPU seconds of this process and of the child processes that it has waited for."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 @contextmanager
 def limited(deadline: Deadline) -> Iterator[Watch]:
-    """Let a deadline hold for what is done inside, or an earlier one that holds already.
+    """Set a deadline for the work inside, unless an earlier one holds already.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def limited(deadline: Deadline) -> Iterator[Watch]:
 
 @contextmanager
 def unhurried() -> Iterator[None]:
-    """Let no deadline hold for what is done inside: what is needed to hand back anything at all."""
+    """Lift the deadline for the work inside: work without which there is no result at all."""
     with _watching(_NEVER, is_hurried=False):
         yield
 
@@ -175,7 +175,7 @@ def _watching(deadline: Deadline, is_hurried: bool = True) -> Iterator[Watch]:
 
 
 def time_left() -> Deadline:
-    """The deadline that holds here; after Ctrl-C it is near."""
+    """The deadline that holds here; after Ctrl-C it is close."""
     watch, interrupt = _watch.get(), _interrupt.get()
     if watch is None:
         return _NEVER
@@ -185,10 +185,10 @@ def time_left() -> Deadline:
 
 
 def check() -> None:
-    """Raise OutOfTimeError where the deadline has passed: for every block of work that may take long."""
+    """Raise OutOfTimeError if the deadline has passed; to be called for every block of long work."""
     if time_left().passed:
         if (watch := _watch.get()) is not None:
-            watch.told = time.process_time()
+            watch.noticed = time.process_time()
         raise _out_of_time()
 
 
@@ -201,12 +201,12 @@ def _out_of_time() -> OutOfTimeError:
 
 @contextmanager
 def interrupting(stop: Callable[[], object]) -> Iterator[None]:
-    """Call `stop` when the deadline passes, for work inside that no loop of ours divides: a query, say.
+    """Call `stop` when the deadline passes, for work that cannot call `check`, such as a database query.
 
     Raises
     ------
     OutOfTimeError
-        Where the work was ended so, whatever it raises itself.
+        If the work was stopped, whatever error it raises itself.
     """
     deadline = time_left()
     check()
@@ -217,7 +217,7 @@ def interrupting(stop: Callable[[], object]) -> Iterator[None]:
 
     def wait() -> None:
         while (left := deadline.left) > 0:
-            if over.wait(left):  # a clock of its own may be slower than the time that is waited
+            if over.wait(left):  # waits in real time, and the clock of the deadline may be slower
                 return
         stop()
 
@@ -234,7 +234,7 @@ def interrupting(stop: Callable[[], object]) -> Iterator[None]:
 
 
 def late(name: str) -> bool:
-    """Whether the deadline has passed, which then has cut short the stage of this name."""
+    """Whether the deadline has passed; if so, the stage of this name is noted as cut short."""
     with stage(name):
         check()
         return False
@@ -243,15 +243,15 @@ def late(name: str) -> bool:
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Work that leaves a best so far: where time runs out inside, it ends there, and its name is noted."""
-    global _stages  # noqa: PLW0603  (of the main thread, in which alarms ring)
-    with doing(name):  # outside, as an alarm may ring in it, before there is anything to catch it for
+    """Work with a best result so far: if time runs out inside, it ends there, and its name is noted."""
+    global _stages  # noqa: PLW0603  (of the main thread, which gets the alarms)
+    with doing(name):  # outside of the try, since an alarm in here has no result to catch it for
         _stages += 1
         try:
             yield
         except OutOfTimeError:
             if (watch := _watch.get()) is not None:
-                watch.told = time.process_time()
+                watch.noticed = time.process_time()
                 watch.note(name, why=stopped_by())
         except (MemoryError, RuntimeError) as error:
             if not (is_bounded() and lacks_memory(error)):
@@ -264,23 +264,23 @@ def stage(name: str) -> Iterator[None]:
 
 @dataclass
 class Interrupt:
-    """A request to stop, which work looks at where it can stop safely."""
+    """A request to stop, which work checks at places where it can stop safely."""
 
     asked: bool = False
-    moment: float = math.inf  #: when it was asked for, on the monotonic clock
+    moment: float = math.inf  #: of the request, on the clock of `now`
 
 
 _interrupt: ContextVar[Interrupt | None] = ContextVar("interrupt", default=None)
 
 
 def was_interrupted() -> bool:
-    """Whether Ctrl-C has asked the work around this to stop."""
+    """Whether Ctrl-C was pressed inside the surrounding `interruptible`."""
     interrupt = _interrupt.get()
     return interrupt is not None and interrupt.asked
 
 
 def stopped_by() -> str:
-    """What has made the deadline pass: "interrupted" or "time"."""
+    """Why the deadline has passed: "interrupted" or "time"."""
     return "interrupted" if was_interrupted() else "time"
 
 
@@ -290,9 +290,9 @@ def told(why: str | None, limit: float | None) -> str:
     Parameters
     ----------
     why
-        As `Watch.why` has it.
+        A cause as in `Watch.why`.
     limit
-        Seconds that there were.
+        The time limit in seconds.
 
     Examples
     --------
@@ -310,10 +310,10 @@ def told(why: str | None, limit: float | None) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[Interrupt]:
-    """Turn the first Ctrl-C into a deadline that is near; a second one stops at once.
+    """Turn the first Ctrl-C into a deadline that is close; a second one stops at once.
 
-    Inside another one that one goes on. Outside the main thread Python delivers no signals, and
-    nothing changes.
+    Inside another `interruptible` the outer one is used. Outside the main thread, to which Python
+    delivers no signals, this has no effect.
 
     Examples
     --------
@@ -344,15 +344,15 @@ def interruptible() -> Iterator[Interrupt]:
 
 
 _is_enforced = False  # whether this process is in `enforced`
-_stages = 0  # that are under way, each with a best so far
+_stages = 0  # how many stages are under way
 
 
 @contextmanager
 def enforced() -> Iterator[None]:
-    """Cut work that goes on after its deadline without looking at a clock.
+    """Interrupt work that continues after its deadline because it does not check the time.
 
-    Some time after the deadline OutOfTimeError is raised wherever the main thread is. This
-    takes the alarm signal, and so is for a process of our own.
+    Shortly after the deadline, OutOfTimeError is raised wherever the main thread is. This uses the
+    alarm signal, so it is only for a process of our own.
 
     Examples
     --------
@@ -369,13 +369,13 @@ def enforced() -> Iterator[None]:
         return
     before, was_enforced = signal.signal(signal.SIGALRM, _ring), _is_enforced
     signal.siginterrupt(signal.SIGALRM, False)
-    signal.setitimer(signal.ITIMER_REAL, _RINGING, _RINGING)
+    signal.setitimer(signal.ITIMER_REAL, _ALARM_INTERVAL, _ALARM_INTERVAL)
     _is_enforced = True
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        # One that is under way must not end the process, as it does by default.
+        # An alarm that is still to arrive must not end the process, which is the default action.
         signal.signal(signal.SIGALRM, signal.SIG_IGN if before == signal.SIG_DFL else before)
         _is_enforced = was_enforced
 
@@ -384,22 +384,21 @@ def _ring(signum: int, frame: FrameType | None) -> None:
     watch, deadline = _watch.get(), time_left()
     if watch is None or deadline.moment == math.inf:
         return
-    # Outside of stages all would be lost, so that these have longer.
-    if now() <= deadline.moment + (watch.grace if _stages else _TO_THE_END * watch.grace):
+    if now() <= deadline.moment + (watch.grace if _stages else _GRACE_OUTSIDE_STAGES * watch.grace):
         return
-    if frame is not None and _must_not_be_cut(frame):  # the next ring is soon
+    if frame is not None and _must_not_be_cut(frame):  # the next alarm is soon
         return
-    # Whoever knows that time is up is about to hand back what there is, be it slowly on a busy machine.
-    if watch.told is None or time.process_time() - watch.told > max(watch.grace, _LAST_WORDS):
-        watch.told = time.process_time()
+    # Work that has noticed that time is up is about to return, if slowly on a busy machine.
+    if watch.noticed is None or time.process_time() - watch.noticed > max(watch.grace, _FINISHING):
+        watch.noticed = time.process_time()
         raise _out_of_time()
 
 
 def _must_not_be_cut(frame: FrameType) -> bool:
-    """Whether Python is dropping an object, where what is raised goes nowhere, or loading a module.
+    """Whether Python is deleting an object, where exceptions are lost, or loading a module.
 
-    A library that was cut while it was loaded cannot be loaded again in the same process, whose best
-    so far may need it. Where Ctrl-C comes before there is any, nothing does.
+    A library whose loading was interrupted cannot be loaded again in the same process, and the best
+    result so far may need it. After Ctrl-C outside of stages there is no result that could.
     """
     if frame.f_code.co_name == "__del__" or frame.f_code.co_filename == weakref.__file__:
         return True
@@ -415,7 +414,7 @@ def _must_not_be_cut(frame: FrameType) -> bool:
 
 @contextmanager
 def sized_threads(work: int) -> Iterator[None]:
-    """Use one thread of torch for little work: sharing out small pieces takes longer than doing them.
+    """Use a single thread of torch for little work: distributing small pieces costs more than it saves.
 
     Parameters
     ----------
@@ -429,7 +428,7 @@ def sized_threads(work: int) -> Iterator[None]:
     ...     torch.get_num_threads()
     1
     """
-    import torch  # noqa: PLC0415  (slow to load, and most of this module does without)
+    import torch  # noqa: PLC0415  (slow to load, and not needed by the rest of this module)
 
     before = torch.get_num_threads()
     if work < _WORTH_SHARING:

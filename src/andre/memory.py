@@ -1,4 +1,4 @@
-"""What memory a process may take, has taken, and has."""
+"""Memory: bounds on what this process takes, how much it has taken, and how much the machine has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from andre.errors import MemoryLimitError
 
-#: Bytes without which nothing can be learned.
+#: Bytes beside Python and its libraries that any work needs at least.
 _LEAST_ROOM = 64 << 20
 
 _is_bounded = False
@@ -18,22 +18,23 @@ _is_bounded = False
 
 @contextmanager
 def bounded_memory(limit: int | None) -> Iterator[None]:
-    """Let this process take no more memory than this many bytes; None sets no bound.
+    """Bound the memory of this process to so many bytes; None sets no bound.
 
-    What asks for more gets a MemoryError, which is told as a MemoryLimitError, unless a `stage` with
-    a best so far catches it. For a process of our own; without effect where the system has no such limit.
+    An allocation beyond it fails with a MemoryError. A `stage` catches that and keeps its best result
+    so far; elsewhere it becomes a MemoryLimitError. Use this only in a process of our own, since the
+    limit holds for all of it; it has no effect on systems without such limits.
 
     Raises
     ------
     MemoryLimitError
-        Where the process has taken more already, or runs out.
+        If the process has taken more already, or runs out of memory.
     """
     global _is_bounded  # noqa: PLW0603  (of the process, as its memory is)
     taken = _memory_taken()
     if limit is None or taken is None:
         yield
         return
-    import resource  # noqa: PLC0415  (which there is, where the system says what was taken)
+    import resource  # noqa: PLC0415  (which exists where /proc does)
 
     resident, private = taken
     if limit < resident + _LEAST_ROOM:
@@ -42,7 +43,7 @@ def bounded_memory(limit: int | None) -> Iterator[None]:
             f"{resident / 2**20:,.0f} MB before anything is read, so give {_LEAST_ROOM / 2**20:,.0f} MB more"
         )
     before, was_bounded = resource.getrlimit(resource.RLIMIT_DATA), _is_bounded
-    # The limit is on what is asked for, some of which is never used.
+    # The system limits what is allocated, of which only a part is resident.
     resource.setrlimit(resource.RLIMIT_DATA, (private + limit - resident, before[1]))
     _is_bounded = True
     try:
@@ -50,22 +51,22 @@ def bounded_memory(limit: int | None) -> Iterator[None]:
     except (MemoryError, RuntimeError) as error:
         if not lacks_memory(error):
             raise
-        # After the traceback is gone, and with it all that it holds.
-        said = f"the memory limit of {limit / 2**20:,.0f} MB is too low for this: raise it"
+        # Raised below, when the traceback is gone and has freed what it holds.
+        reason = f"the memory limit of {limit / 2**20:,.0f} MB is too low for this: raise it"
     else:
         return
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, before)
         _is_bounded = was_bounded
-    raise MemoryLimitError(f"{said}, or give fewer facts, relations, variables, rows or columns")
+    raise MemoryLimitError(f"{reason}, or give fewer facts, relations, variables, rows or columns")
 
 
-def room(most: int) -> int:
-    """Bytes that one large piece of work may take: `most`, or half of what a bound leaves.
+def memory_share(most: int) -> int:
+    """Bytes that one large piece of work may take: `most`, or half of what the bound still allows.
 
     Examples
     --------
-    >>> room(1 << 30) >> 20
+    >>> memory_share(1 << 30) >> 20
     1024
     """
     taken = _memory_taken()
@@ -82,7 +83,7 @@ def is_bounded() -> bool:
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Whether an error says that there is no memory left; torch and threads have no class for it.
+    """Whether an error means that no memory is left: torch and threads raise RuntimeError for it.
 
     Examples
     --------
@@ -91,12 +92,12 @@ def lacks_memory(error: BaseException) -> bool:
     >>> lacks_memory(RuntimeError("shapes do not match"))
     False
     """
-    said = ("can't allocate memory", "can't start new thread", "bad_alloc", "out of memory")
-    return isinstance(error, MemoryError) or any(words in str(error).lower() for words in said)
+    messages = ("can't allocate memory", "can't start new thread", "bad_alloc", "out of memory")
+    return isinstance(error, MemoryError) or any(words in str(error).lower() for words in messages)
 
 
 def _memory_taken() -> tuple[int, int] | None:
-    """Bytes of this process that are resident, and those that it has asked for; None but on Linux."""
+    """The resident and the allocated bytes of this process; None except on Linux."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
@@ -109,13 +110,13 @@ def _memory_taken() -> tuple[int, int] | None:
 
 
 def resident_bytes() -> int:
-    """The bytes of memory that this process holds; 0 where the system does not say."""
+    """The resident bytes of this process; 0 if the system does not report them."""
     taken = _memory_taken()
     return 0 if taken is None else taken[0]
 
 
 def machine_gigabytes() -> float | None:
-    """The memory of this machine in GB; None where the system does not say.
+    """The memory of this machine in GB; None if the system does not report it.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def machine_gigabytes() -> float | None:
 
 
 def peak_megabytes() -> float | None:
-    """The most memory in megabytes that this process has taken so far; None where the system does not say.
+    """The peak memory of this process in megabytes; None if the system does not report it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Newton's method for convex losses with a penalty on the squares of weights."""
+"""Newton's method for convex losses with an L2 penalty."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from scipy.sparse.linalg import LinearOperator, cg
 from andre.arrays import Bools, Floats
 from andre.limits import check
 
-#: The gradient at which weights count as learned: no entry of it that may move a weight is larger.
+#: Weights count as learned when no entry of the gradient that could still move a weight is larger.
 TOLERANCE = 1e-8
-_STEPS = 200  #: Newton's steps at the most; ten are usual
-#: A step that is cut to less than this is short. After so many in a row, more gain nothing: the loss bends
-#: more sharply right ahead than its second derivatives tell.
+_STEPS = 200  #: at most; about ten are usual
+#: A step shortened to less than this is short. After so many in a row, further ones gain nothing: the loss
+#: bends more sharply right ahead than its second derivatives show.
 _SHORT, _STUCK = 1e-3, 3
 
 
 class Curvature(Protocol):
-    """The second derivatives of a loss at some weights: as a table, or as what they make of a vector."""
+    """The Hessian of a loss at some weights: as a matrix, or by its products with vectors."""
 
     def table(self) -> Floats:
-        """All of them: [K, K]."""
+        """The Hessian, [K, K]."""
 
     def times(self, vector: Floats) -> Floats:
-        """Their product with a vector: [K]."""
+        """Its product with a vector, [K]."""
 
     def bound(self) -> Floats:
-        """An upper bound of their diagonal: [K]."""
+        """An upper bound of its diagonal, [K]."""
 
 
 class Loss(Protocol):
@@ -39,7 +39,7 @@ class Loss(Protocol):
 
     @property
     def pairs(self) -> int:
-        """Products that a table of second derivatives takes where few inputs are not zero; 0 if dense."""
+        """How many products computing the Hessian of sparse inputs takes; 0 if they are dense."""
 
     def __call__(self, weights: Floats) -> tuple[float, Floats]:
         """The loss and its gradient."""
@@ -57,22 +57,21 @@ def fit_weights(
     pairs: int = 100_000_000,
     tolerance: float = TOLERANCE,
 ) -> Floats:
-    """Minimise the loss plus `penalties * weights ** 2`, which is convex, by Newton's method.
+    """Minimise the loss plus `penalties * weights ** 2` by Newton's method: the weights, [K].
 
-    It ends where no entry of the gradient is above `tolerance` in size, but for
-    those of weights that are zero and must not become negative; or where steps stay
-    so short that they lead nowhere.
+    It ends when no entry of the gradient exceeds `tolerance` in size, except for weights
+    that are zero and must not become negative; or when steps remain too short to gain anything.
 
     Parameters
     ----------
     penalties
         [K], above zero.
     start
-        [K], weights to begin from.
+        [K], the initial weights.
     non_negative
         Whether no weight may be below zero.
     pairs
-        Up to how many of `loss.pairs` a table of second derivatives is made.
+        Up to how many `loss.pairs` the Hessian is computed and decomposed, not only multiplied by.
     tolerance
         The size of the gradient to end at.
     """
@@ -85,7 +84,7 @@ def fit_weights(
 
     weights = np.maximum(start, least)
     value, slope = objective(weights)
-    # A decomposition serves again as long as it brings the gradient down; products are of the last weights.
+    # A decomposition is used again as long as it reduces the gradient; conjugate gradients need the newest.
     newton: type[Decomposed | Conjugate] = Decomposed if loss.pairs <= pairs else Conjugate
     progress = 0.4 if newton is Decomposed else 0.0
     steps, steepness, short = None, np.inf, 0
@@ -95,13 +94,13 @@ def fit_weights(
             break
         if steps is None or steepness > progress * before:
             steps = newton(loss, penalties, weights)
-        # Bertsekas (1982): weights that are about to reach their bound move by themselves.
+        # Bertsekas (1982): weights close to their bound move independently of the others.
         held = (weights <= min(1e-3, steepness)) & (slope > 0) & non_negative
         step, length = steps.step(slope, held), 1.0
         while True:
             tried = np.maximum(weights + length * step, least)
             new_value, new_slope = objective(tried)
-            # Near the end there is less to gain than rounding hides.
+            # Near the minimum, the gain is smaller than the rounding error.
             if new_value <= value - 1e-4 * slope @ (weights - tried) + 1e-13 * abs(value) or length < 1e-9:
                 break
             length /= 2
@@ -113,9 +112,9 @@ def fit_weights(
 
 
 class Decomposed:
-    """Newton's steps by a Cholesky decomposition, which serves for steps from nearby weights too.
+    """Newton steps by a Cholesky decomposition, which can be used again for nearby weights.
 
-    To make and to decompose the table takes most of the time of a fit.
+    Computing and decomposing the Hessian takes most of the time of a fit.
     """
 
     def __init__(self, loss: Loss, penalties: Floats, weights: Floats) -> None:
@@ -124,7 +123,7 @@ class Decomposed:
         self._free: tuple[NDArray[np.intp], tuple[Floats, bool]] | None = None
 
     def step(self, slope: Floats, held: Bools) -> Floats:
-        """The step against a gradient; weights that are held take theirs apart from all others: [K]."""
+        """The step for a gradient, [K]; weights in `held` move independently of the others."""
         free = np.flatnonzero(~held)
         if self._free is None or not np.array_equal(self._free[0], free):
             self._free = free, cho_factor(self._table[np.ix_(free, free)])
@@ -134,14 +133,14 @@ class Decomposed:
 
 
 class Conjugate:
-    """The same steps by conjugate gradients, to a hundredth: products take little time, whatever fires."""
+    """Newton steps by conjugate gradients, to a relative error of 1%, without computing the Hessian."""
 
     def __init__(self, loss: Loss, penalties: Floats, weights: Floats) -> None:
         self._curvature, self._penalties = loss.curvature(weights), penalties
         self._scale = self._curvature.bound() + 2 * penalties
 
     def step(self, slope: Floats, held: Bools) -> Floats:
-        """The step against a gradient; weights that are held take theirs apart from all others: [K]."""
+        """The step for a gradient, [K]; weights in `held` move independently of the others."""
         size = len(slope)
 
         def product(vector: NDArray[Any]) -> Floats:

@@ -1,7 +1,7 @@
-"""What is being done and how far it is, for whoever shows it.
+"""Progress: what is being done and how far it has come.
 
-Work that may take seconds stands in `with doing(name)`, or in a stage of `andre.limits`, which
-does the same. Where nobody watches, that costs nothing.
+Work that may take seconds is put in `with doing(name)`, or in a stage of `andre.limits`, which
+includes it. This costs nothing unless somebody is `watching`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Work:
-    """Something that is under way."""
+    """A piece of work that is under way."""
 
     name: str
     part: int = 0  #: how much of it is done
-    total: int = 0  #: how much there is to do; 0 where nobody knows
+    total: int = 0  #: how much there is to do; 0 if unknown
     began: float = field(default_factory=time.monotonic)
 
     def __str__(self) -> str:
@@ -44,14 +44,14 @@ _when_idle: Callable[[], object] | None = None
 
 @contextmanager
 def watching(works: list[Work], when_idle: Callable[[], object] | None = None) -> Iterator[None]:
-    """Keep a list of what is under way, outermost first, for another thread to show.
+    """Keep a list of the work under way, outermost first, for another thread to show.
 
     Parameters
     ----------
     works
         The list.
     when_idle
-        Called whenever nothing is under way any more.
+        Called whenever the list becomes empty.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def watching(works: list[Work], when_idle: Callable[[], object] | None = None) -
 
 @contextmanager
 def doing(name: str, total: int = 0) -> Iterator[Work]:
-    """Work of this name, whose part can be counted up to the total."""
+    """Register the work inside under a name; `advance` reports how much of the total is done."""
     work = Work(name, total=total)
     stack = _watched
     if stack is None:
@@ -88,11 +88,11 @@ def doing(name: str, total: int = 0) -> Iterator[Work]:
 
 
 def advance(part: int, total: int) -> None:
-    """Say how far the innermost work is."""
+    """Report how far the innermost work has come."""
     if _watched:
         _watched[-1].part, _watched[-1].total = part, total
 
 
 def underway() -> str:
-    """The outermost work that is under way; "" where nobody watches."""
+    """The name of the outermost work under way; "" if nobody is watching."""
     return _watched[0].name if _watched else ""

@@ -1,8 +1,8 @@
-"""Who does the work: processes of this machine, a dask cluster, or any executor.
+"""Parallel tasks, in processes of this machine, on a dask cluster, or by any executor.
 
-Tasks of one piece of work read the same facts. `run_tasks` packs these once:
-processes of one machine map them from a file into shared memory, and each worker
-of a cluster gets them once, however many tasks it is given.
+The tasks of one job read the same facts. `run_tasks` packs these once: processes of
+one machine map them from a file into shared memory, and each worker of a cluster
+receives them once, however many tasks it gets.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ from andre.memory import bounded_memory
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
 
-#: Tasks that an executor is given ahead of the results, where it does not say how many it does at a time.
+#: Tasks submitted ahead of the results, for an executor that does not say how many it runs at a time.
 _AHEAD = 64
-#: Bytes that arrays begin at a multiple of.
+#: Arrays are aligned to multiples of this many bytes.
 _ALIGNED = 64
-#: Seconds between two looks whether Ctrl-C has come while others work.
+#: Seconds between two checks for Ctrl-C while others work.
 _PATIENCE = 0.2
-#: Seconds to wait for a scheduler, and for the first of its workers.
+#: Seconds to wait for a scheduler, and for its first worker.
 _CONNECTING = 30.0
-#: What must be of one version everywhere, or values that are sent are not understood, or learned otherwise.
+#: Versions that must agree everywhere: otherwise values cannot be unpacked, or results differ.
 _SAME = ("python", "andre", "dask", "distributed", "cloudpickle", "numpy", "scipy", "torch")
 
 
-_until_it_ends = ExitStack()  # of a worker: what holds for all its work
+_until_it_ends = ExitStack()  # of a worker process: the limits on all of its work
 
 
 class MakesExecutor(Protocol):
-    """Whatever makes an executor of itself, as a dask `Client` does."""
+    """An object that provides an executor, as a dask `Client` does."""
 
     def get_executor(self, **options: Any) -> Executor:
         """The executor."""
 
 
-#: A dask `Client`: an extra, without types.
+#: A dask `Client`, which comes from an extra without types.
 Client: TypeAlias = Any
 
-#: Who may be given as `executor=`: any executor, or a dask client.
+#: What `executor=` accepts: any executor, or a dask client.
 Workers = Executor | MakesExecutor
 
 
 class Task(NamedTuple):
-    """One call: `function(shared, *args)`, where all tasks share the first argument."""
+    """One call, `function(shared, *args)`; all tasks share the first argument."""
 
-    name: str  #: told with what it returns; a cluster's dashboard shows it
-    function: Callable[..., Any]  #: of a module, so that other processes find it
+    name: str  #: returned with the result, and shown by the dashboard of a cluster
+    function: Callable[..., Any]  #: at the top level of a module, so that other processes can import it
     args: tuple[Any, ...] = ()
 
 
@@ -76,14 +76,16 @@ class Task(NamedTuple):
 def workers(
     jobs: int = 1, cluster: str | None = None, memory: int | None = None
 ) -> Iterator[Executor | None]:
-    """The executor of a cluster, or of so many processes; None for one. What is unfinished is given up.
+    """An executor for a cluster or for several processes; None for one process.
+
+    On leaving, unfinished tasks are abandoned.
 
     Parameters
     ----------
     jobs
-        How many processes of this machine, where there is no cluster.
+        The number of processes on this machine, if there is no cluster.
     cluster
-        The address of a dask scheduler, as tcp://host:8786.
+        The address of a dask scheduler, such as tcp://host:8786.
     memory
         Bytes that the processes may take together, if that is bounded.
     """
@@ -100,27 +102,27 @@ def workers(
 def run_tasks(
     given: Workers, shared: object, tasks: Iterator[Task], until: Deadline | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Let an executor do tasks that read one value, and hand over name and result of each as it is done.
+    """Run tasks that read one value, and yield the name and result of each when it is done.
 
-    A task is taken from the iterator when there may be a worker for it soon. The deadline
-    that holds here holds in every task. Where a worker of a cluster dies, another does
-    its tasks; every task is handed over once.
+    A task is taken from the iterator when a worker will soon be free for it. The current
+    deadline also holds in every task. If a worker of a cluster dies, another one takes over
+    its tasks; every task is yielded once.
 
     Parameters
     ----------
     given
-        Who does them.
+        The executor or dask client.
     shared
-        What all of them read: the first argument of every task.
+        The value that all tasks read: the first argument of every task.
     until
-        When to give up waiting.
+        When to stop waiting.
 
     Raises
     ------
     OutOfTimeError
-        Where that moment has passed.
+        If that moment has passed.
     WorkersLostError
-        Where the processes of the executor have died, or the cluster cannot be reached any more.
+        If the processes of the executor have died, or the connection to the cluster is lost.
 
     Examples
     --------
@@ -146,18 +148,18 @@ def run_tasks(
                     check()
                 for future in done:
                     yield waiting.pop(future), _result(future)
-        finally:  # after Ctrl-C nothing more is begun
+        finally:  # after Ctrl-C no further task is started
             for future in waiting:
                 future.cancel()
 
 
 def as_executor(given: Workers) -> Executor:
-    """An executor as it is, and that of a dask client."""
+    """The executor itself, or that of a dask client."""
     return given if isinstance(given, Executor) else given.get_executor()
 
 
 def memory_of(executor: Executor | None) -> float | None:
-    """The gigabytes of memory that a task has on the smallest worker of a cluster; None for all else."""
+    """Gigabytes of memory per task on the smallest worker of a cluster; None for other executors."""
     client = _client_of(executor)
     if client is None:
         return None
@@ -174,12 +176,12 @@ def _result(future: Future[Any]) -> Any:
             "a process that learned ended without a word, most likely for want of memory: let fewer work at "
             "a time, or lower the memory limit"
         ) from None
-    except CancelledError:  # nobody here has cancelled what is waited for
+    except CancelledError:  # not cancelled by us
         raise WorkersLostError(
             "the connection to the cluster was lost: is its scheduler still there?"
         ) from None
     except Exception as error:
-        if type(error).__name__ != "KilledWorker":  # of dask, which need not be installed
+        if type(error).__name__ != "KilledWorker":  # a class of dask, which need not be installed
             raise
         raise WorkersLostError(
             "several workers of the cluster died of the same task, most likely for want of memory "
@@ -192,10 +194,10 @@ class _Pool(Protocol):
 
     @property
     def ahead(self) -> int:
-        """How many tasks it may be given before any is done."""
+        """How many tasks may be submitted before any is done."""
 
     def submit(self, task: Task) -> Future[Any]:
-        """Begin a task as soon as there is a worker for it."""
+        """Start a task as soon as a worker is free."""
 
 
 @contextmanager
@@ -206,8 +208,8 @@ def _sharing(executor: Executor, shared: object) -> Iterator[_Pool]:
             yield _LocalPool(executor, parcel.written(Path(folder) / "shared"))
         return
     dask: Any = import_module("dask")
-    # A task that makes the parcel, and no data that is only held: should all workers that have it die, the
-    # scheduler has it made again. It warns of large arguments, since most of them go with every task.
+    # Submitted as a task, not scattered as data: if all workers that hold the parcel die, the scheduler
+    # runs the task again. Its warning about large arguments is meant for those that go with every task.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
         held = client.submit(_unchanged, parcel, key=f"facts-{parcel.digest}")
     try:
@@ -218,7 +220,7 @@ def _sharing(executor: Executor, shared: object) -> Iterator[_Pool]:
 
 @dataclass(frozen=True)
 class _LocalPool:
-    """Tasks of processes that see the files of this machine."""
+    """Tasks in processes that can read the files of this machine."""
 
     executor: Executor
     file: ParcelFile
@@ -230,7 +232,7 @@ class _LocalPool:
 
 @dataclass(frozen=True)
 class _ClusterPool:
-    """Tasks of a dask cluster, whose workers hand a parcel on to each other."""
+    """Tasks on a dask cluster, whose workers pass the parcel on to each other."""
 
     executor: Executor
     client: Client
@@ -238,17 +240,17 @@ class _ClusterPool:
 
     @property
     def ahead(self) -> int:
-        """Twice as many as are done at a time: workers may join or leave."""
+        """Twice as many as run at a time, since workers may join or leave."""
         threads: int = sum(self.client.nthreads().values())
         return max(4, 2 * threads)
 
     def submit(self, task: Task) -> Future[Any]:
-        key: dict[str, Any] = {"key": f"{task.name}-{uuid4().hex}"}  # dask groups tasks by what is before it
+        key: dict[str, Any] = {"key": f"{task.name}-{uuid4().hex}"}  # dask groups by the part before the dash
         return self.executor.submit(_call, self.held, task.function, task.args, _moment(), **key)
 
 
 def _moment() -> float | None:
-    """The deadline that holds here, on the clock that machines share."""
+    """The current deadline in seconds since 1970, which all machines share."""
     left = time_left().left
     return None if left == math.inf else time.time() + left
 
@@ -256,7 +258,7 @@ def _moment() -> float | None:
 def _call(
     parcel: Parcel | ParcelFile, function: Callable[..., Any], args: tuple[Any, ...], moment: float | None
 ) -> Any:
-    # A task may wait for its worker: what counts is the time that is left when it begins.
+    # A task may wait for a worker, so the remaining time is computed when it starts.
     with limited(Deadline.after(None if moment is None else max(0.0, moment - time.time()))):
         return function(parcel.value, *args)
 
@@ -267,7 +269,7 @@ def _unchanged(parcel: Parcel) -> Parcel:
 
 @dataclass(frozen=True, eq=False)
 class Parcel:
-    """A value as bytes, to be sent: its arrays lie in them as they are, and are not copied when it is opened.
+    """A value packed into bytes, to be sent; its arrays are used in place when it is unpacked.
 
     Examples
     --------
@@ -277,7 +279,7 @@ class Parcel:
     """
 
     data: NDArray[np.uint8]
-    parts: tuple[tuple[int, int], ...]  #: begin and end of the pickled value and of each of its arrays
+    parts: tuple[tuple[int, int], ...]  #: begin and end of the pickled value and of each array
     digest: str
 
     @classmethod
@@ -298,21 +300,21 @@ class Parcel:
 
     @cached_property
     def value(self) -> Any:
-        """The value; its arrays cannot be written to."""
+        """The value; its arrays are read-only."""
         data = self.data
-        if data.ctypes.data % 16:  # a message may have put it anywhere
+        if data.ctypes.data % 16:  # received in a message, it may be at any address
             data = data.copy()
         view = data.data.toreadonly()
         head, *arrays = [view[begin:end] for begin, end in self.parts]
         return pickle.loads(head, buffers=arrays)
 
     def written(self, path: Path) -> ParcelFile:
-        """The same in a file."""
+        """The parcel written to a file."""
         self.data.tofile(path)
         return ParcelFile(path, self.parts, self.digest)
 
     def __reduce__(self) -> tuple[type[Parcel], tuple[Any, ...]]:
-        return Parcel, (self.data, self.parts, self.digest)  # without the value, should it be open
+        return Parcel, (self.data, self.parts, self.digest)  # without the cached value
 
     def __sizeof__(self) -> int:
         return self.data.nbytes
@@ -320,7 +322,7 @@ class Parcel:
 
 @dataclass(frozen=True)
 class ParcelFile:
-    """A parcel in a file, which all processes of a machine map to the same memory."""
+    """A parcel in a file, which all processes of a machine map into shared memory."""
 
     path: Path
     parts: tuple[tuple[int, int], ...]
@@ -328,7 +330,7 @@ class ParcelFile:
 
     @property
     def value(self) -> Any:
-        """The value; a process that asks again gets the same one."""
+        """The value; each process unpacks it once."""
         return _mapped(self).value
 
 
@@ -344,7 +346,7 @@ def _mapped(file: ParcelFile) -> Parcel:
 
 
 def _client_of(executor: Executor | None) -> Client | None:
-    """The dask client behind an executor; None where it is of another kind."""
+    """The dask client behind an executor; None for other executors."""
     dask = sys.modules.get("distributed.cfexecutor")
     if dask is None or not isinstance(executor, dask.ClientExecutor):
         return None
@@ -353,7 +355,7 @@ def _client_of(executor: Executor | None) -> Client | None:
 
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
-    """A client of the scheduler at an address that has workers, all of the same versions as here."""
+    """A client of the scheduler at an address, after checking that it has workers of our versions."""
     try:
         distributed: Any = import_module("distributed")  # an extra, and slow to load
     except ImportError:
@@ -382,7 +384,7 @@ def _connected(address: str) -> Iterator[Client]:
 
 @contextmanager
 def _quiet(name: str) -> Iterator[None]:
-    """Let a logger say nothing: what goes wrong is an error here, and no log of tracebacks."""
+    """Silence a logger, which would print tracebacks of what is an error message here."""
     logger = logging.getLogger(name)
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -393,26 +395,26 @@ def _quiet(name: str) -> Iterator[None]:
 
 
 def _refuse_other_versions(client: Client, address: str) -> None:
-    """Raise an error that names what is of another version elsewhere."""
+    """Raise an error that names packages with other versions elsewhere."""
     found = client.get_versions(packages=list(_SAME))
     here = _versions(found["client"])
     everyone = {"the scheduler": found["scheduler"], **found["workers"]}
-    for who, told in everyone.items():
-        there = _versions(told)
+    for who, reported in everyone.items():
+        there = _versions(reported)
         other = [f"{name} {there[name]} (here {here[name]})" for name in _SAME if there[name] != here[name]]
         if other:
             where = f"{who} of {address}" if who == "the scheduler" else f"the worker {who}"
             raise AndreError(f"{where} has {', '.join(other)}: install the same versions everywhere")
 
 
-def _versions(told: Any) -> dict[str, str]:
-    python = str(told["host"]["python"]).split(".final")[0]
-    return {name: python if name == "python" else told["packages"].get(name) or "none" for name in _SAME}
+def _versions(reported: Any) -> dict[str, str]:
+    python = str(reported["host"]["python"]).split(".final")[0]
+    return {name: python if name == "python" else reported["packages"].get(name) or "none" for name in _SAME}
 
 
 @contextmanager
 def _processes(jobs: int, memory: int | None) -> Iterator[Executor]:
-    """So many worker processes of one thread and so many bytes each, which end with this one."""
+    """Worker processes with one thread and so many bytes each, which end when this process does."""
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
     from multiprocessing import active_children, get_context  # noqa: PLC0415
 
@@ -421,15 +423,15 @@ def _processes(jobs: int, memory: int | None) -> Iterator[Executor]:
     context, visible = get_context("spawn"), cards()
     try:
         queue = context.SimpleQueue()
-        for place in range(jobs):  # several cards are dealt out in turn; each process takes one
+        for place in range(jobs):  # several cards are assigned in turn, one to each process
             queue.put(visible[place % len(visible)] if visible else None)
         executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(memory, queue))
-    except OSError as error:  # they share locks in memory that belongs to nobody, as in /dev/shm
+    except OSError as error:  # there is no shared memory for locks, such as /dev/shm
         raise AndreError(f"several processes cannot work together here ({error}): leave out --jobs") from None
     try:
         yield executor
     finally:
-        # The pool itself would wait for all that was begun: minutes, after Ctrl-C.
+        # The pool itself would wait for all tasks under way, which may take minutes after Ctrl-C.
         for process in active_children():
             if process not in others:
                 process.terminate()
@@ -446,14 +448,14 @@ def cards() -> list[str]:
     """
     import os  # noqa: PLC0415
 
-    told = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if told is not None:
-        return [name.strip() for name in told.split(",") if name.strip()]
+    listed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if listed is not None:
+        return [name.strip() for name in listed.split(",") if name.strip()]
     return [str(place) for place, _ in enumerate(Path("/proc/driver/nvidia/gpus").glob("*"))]
 
 
 def _begin(memory: int | None, queue: SimpleQueue[str | None]) -> None:
-    """Prepare a worker: one thread, one card, limits; it leaves Ctrl-C to its parent, and ends with it."""
+    """Prepare a worker process: one thread, one card, limits; its parent handles Ctrl-C and ends it."""
     import os  # noqa: PLC0415
     import signal  # noqa: PLC0415
     from threading import Thread  # noqa: PLC0415

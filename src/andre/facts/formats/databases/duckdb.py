@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from andre.errors import DataError
 from andre.facts.formats.databases.schema import Column, ForeignKey, Table, identifier, kind_of
 from andre.limits import interrupting
-from andre.memory import room
+from andre.memory import memory_share
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,7 +50,7 @@ def duckdb_connection(
     """
     import duckdb  # noqa: PLC0415  (a quarter of a second that most commands need not pay)
 
-    memory = f"{room(4 << 30) >> 20}MiB"  # a damaged file may claim to be larger than it is
+    memory = f"{memory_share(4 << 30) >> 20}MiB"  # a damaged file may claim to be larger than it is
     try:
         if database is None and scratch is None:
             opened = _cursor(memory)
