@@ -1,4 +1,4 @@
-"""Samples read as logic: a literal holds where its valuation is above one half, and rules cover examples."""
+"""Samples as logic: a literal holds if its valuation is above one half, and rules cover examples."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from andre.limits import check
 from andre.logic import Evidence, Program
 from andre.samples import Codes, Membership, RuleSpace, Sample, Valuations, sums_of
 
-#: Sets of examples, one a row: truth values, [..., B], or bits as `Planes` has them, [..., words]. Both
-#: kinds are combined by `&`, `|` and `~`, and `CrispSample` counts what is in them.
+#: Sets of examples, one per row: truth values, [..., B], or bits as in `Planes`, [..., words]. Both
+#: kinds are combined by `&`, `|` and `~`, and counted by `CrispSample`.
 Extents: TypeAlias = NDArray[Any]
 
-#: Numbers that one block of a table of coverage holds by default.
+#: The default size of a block of a coverage table.
 _BLOCK = 1 << 24
 
 
@@ -34,15 +34,15 @@ def literal_truth(valuations: Valuations) -> Bools:
     >>> literal_truth(np.array([[0.9, 0.5, np.nan, 0.2]])).astype(int)
     array([[1, 0, 0, 0, 0, 0, 0, 1]])
     """
-    if valuations.dtype == np.float16:  # as whole numbers, which have the same order, they compare faster
+    if valuations.dtype == np.float16:  # comparing their bits as integers is faster, and the same
         bits = np.ascontiguousarray(valuations).view(np.int16)
         half, one = np.array([0.5, 1], dtype=np.float16).view(np.int16)
-        return np.hstack(((bits > half) & (bits <= one), bits < half))  # NaN is beyond 1
+        return np.hstack(((bits > half) & (bits <= one), bits < half))  # NaN is above 1
     return np.hstack((valuations > 0.5, valuations < 0.5))
 
 
 def union(extents: Extents) -> Extents:
-    """The examples that are in at least one of some sets, from [k, ...] to [...].
+    """The union of several sets of examples, from [k, ...] to [...].
 
     Examples
     --------
@@ -62,7 +62,7 @@ def covers(literals: Bools, codes: Codes, block: int = _BLOCK) -> Bools:
     codes
         Rules as numbers, [rules, m].
     block
-        How many numbers to hold at once.
+        How many numbers to compute at once.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def covers(literals: Bools, codes: Codes, block: int = _BLOCK) -> Bools:
 def _row_covers(columns: Words, codes: Codes, n_rows: int, block: int) -> Bools:
     """Which rows satisfy which bodies, [rules, U], from the rows of each literal as bits, [2m, words]."""
     found = np.zeros((len(codes), n_rows), dtype=np.bool_)
-    every = np.full(columns.shape[1], ~np.uint64(0))  # what is beyond the last row is cut off
+    every = np.full(columns.shape[1], ~np.uint64(0))  # bits beyond the last row are dropped
     for some, rows in intersections(columns, codes, every, block):
         found[some] = unpacked(rows, n_rows)
     return found
@@ -85,7 +85,7 @@ def _row_covers(columns: Words, codes: Codes, n_rows: int, block: int) -> Bools:
 
 @dataclass(frozen=True, eq=False)
 class CrispSample:
-    """Distinct examples of truth values, with the weights of their labels.
+    """Distinct examples as truth values, with the weights of their labels.
 
     Examples
     --------
@@ -101,23 +101,23 @@ class CrispSample:
     literals: Bools  #: [U, 2m], see `literal_truth`
     positives: Floats  #: [B]
     negatives: Floats  #: [B]
-    members: Membership | None = None  #: the rows of each example; None: one each
-    bits: Words | None = None  #: the literals of every row as bits, [U, words], where they are known
-    device: str | None = None  #: a device of torch that counts where there is much to count
+    members: Membership | None = None  #: the rows of each example; None if each is a row
+    bits: Words | None = None  #: the literals of every row as bits, [U, words], if known
+    device: str | None = None  #: a device of torch for large counts
 
     @classmethod
     def of(cls, sample: Sample, device: str | None = None) -> CrispSample:
-        """Cut valuations at one half and merge the rows, then the examples, that become equal.
+        """Round valuations to true and false, and merge the rows, then the examples, that become equal.
 
         Parameters
         ----------
         device
-            A device of torch that counts where there is much to count; None: the processor does.
+            A device of torch for large counts; None for the processor.
         """
         literals = literal_truth(sample.valuations)
         bits = packed(literals)  # [U, words]
         first, number = distinct_rows(bits)
-        if not np.array_equal(first, np.arange(len(bits))):  # else a copy would only take time
+        if not np.array_equal(first, np.arange(len(bits))):  # otherwise a copy would be wasted
             literals, bits = literals[first], bits[first]
         members = None
         if sample.members is not None:
@@ -138,12 +138,12 @@ class CrispSample:
         return totals
 
     def settled(self, codes: Codes) -> CrispSample:
-        """The same examples, where those that these bodies cover weigh nothing."""
+        """The same examples, with weight 0 for those that the bodies cover."""
         left = ~self.predicts(codes)
         return replace(self, positives=self.positives * left, negatives=self.negatives * left)
 
     def part(self, examples: NDArray[np.intp]) -> CrispSample:
-        """Some of the examples, and no rows but theirs."""
+        """Some of the examples, with only their rows."""
         members, rows = None, examples
         if self.members is not None:
             taken = self.members.take(examples)
@@ -174,11 +174,11 @@ class CrispSample:
         return packed(self.literals) if self.bits is None else self.bits
 
     def lift(self, held: Extents) -> Extents:
-        """Which examples have a row among these, from [..., U] to [..., B]."""
+        """Which examples have at least one of the rows, from [..., U] to [..., B]."""
         return held if self.members is None else self.members.lift(held)
 
     def covers(self, codes: Codes, block: int = _BLOCK) -> Bools:
-        """Which examples satisfy which bodies, [rules, B], with so many numbers held at once."""
+        """Which examples satisfy which bodies, [rules, B]; `block` numbers are computed at once."""
         if self.members is None:
             return self.row_covers(codes)
         step = max(1, block // max(1, len(self.members.rows)))
@@ -187,22 +187,22 @@ class CrispSample:
 
     @cached_property
     def planes(self) -> Planes | None:
-        """The examples laid out to be counted by bits, where each is a row and weights are whole."""
+        """The examples prepared for counting by bits; None unless each is a row and weights are whole."""
         if self.members is not None or not exact(self.labels):
             return None
         return Planes.of(self._rows, self.literals.shape[1], self.labels, self.device)
 
     def row_extents(self, codes: Codes) -> Extents:
-        """Which rows satisfy which bodies, [rules, ...], in the form in which they are counted fastest.
+        """Which rows satisfy which bodies, [rules, ...], in the form that is fastest to count.
 
-        `lift` makes examples of them.
+        `lift` turns them into examples.
         """
         return self.row_covers(codes) if self.planes is None else self.planes.covers(codes)
 
     def extents(self, codes: Codes) -> Extents:
-        """Which examples satisfy which bodies, [rules, ...], in the form in which they are counted fastest.
+        """Which examples satisfy which bodies, [rules, ...], in the form that is fastest to count.
 
-        Examples that weigh nothing may be left out.
+        Examples of weight 0 may be left out.
         """
         return self.covers(codes) if self.planes is None else self.planes.covers(codes)
 
@@ -214,7 +214,7 @@ class CrispSample:
         held
             Which rows the body covers, [U].
         weights
-            Of examples, [k, B]; none is above its label's.
+            Weights of examples, [k, B], each at most that of its label.
         """
         check()
         here, truth = self._satisfying(held)
@@ -239,9 +239,9 @@ class CrispSample:
         Parameters
         ----------
         held
-            Which rows each body covers, [rules, ...], as `row_extents` gives them.
+            The rows that each body covers, [rules, ...], as returned by `row_extents`.
         settled
-            Examples to tell from the others, [...], as `extents` gives them.
+            Examples to be counted separately, [...], as returned by `extents`.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class CrispSample:
         Parameters
         ----------
         held
-            Which rows the body covers, [...], as `row_extents` gives them.
+            The rows that the body covers, [...], as returned by `row_extents`.
         literals
             Columns of `self.literals`, [l].
         """
@@ -297,31 +297,31 @@ class CrispSample:
 
     @cached_property
     def _numbers(self) -> type[np.float32 | np.float64]:
-        """The type that sums of weights are computed in: single precision where it is exact."""
+        """The type in which weights are summed: single precision if that is exact."""
         whole = bool((self.labels == np.rint(self.labels)).all())
         return np.float32 if whole and self.labels.sum() < 2**24 else np.float64
 
     def counts(self, covers: Extents, settled: Extents | None = None) -> Floats:
-        """The weight of the positives and negatives that are covered, from [rules, ...] to [rules, 2].
+        """The weight of the covered positives and negatives, from [rules, ...] to [rules, 2].
 
         Parameters
         ----------
         covers
-            Sets of examples: truth values, [rules, B], or as `extents` gives them.
+            Sets of examples: truth values, [rules, B], or as returned by `extents`.
         settled
-            Examples that count for nothing, [...], in the same form.
+            Examples that do not count, [...], in the same form.
         """
         if covers.dtype == np.uint64 and self.planes is not None:
             return self.planes.counts(covers, settled)
         kind = self._numbers
         labels = self.labels if settled is None else self.labels * ~settled
-        with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
+        with np.errstate(invalid="ignore"):  # BLAS may read memory beside small matrices
             return np.asarray(covers.astype(kind) @ labels.T.astype(kind), dtype=np.float64)
 
     def body_counts(self, codes: Codes, block: int = _BLOCK) -> Floats:
         """The weight of the positives and negatives that each body covers, [rules, 2].
 
-        Bodies are taken in blocks, so that no table of all bodies and rows is made.
+        Bodies are processed in blocks, so that no table of all bodies and rows is needed.
         """
         if self.planes is not None:
             return self.planes.body_counts(codes)

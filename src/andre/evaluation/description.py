@@ -1,9 +1,9 @@
-"""The description length of labels under a program: what selection minimises.
+"""The description length of labels under a program, which selection minimises.
 
-The code for the labels is a program and its mistakes: which of the covered
+Labels are encoded by a program and its mistakes: which of the covered
 examples are false positives and which of the uncovered ones are false
-negatives, each as a subset after its size. The code for a program is its
-literals, each one of 2m, and the number of its rules, whose order says nothing.
+negatives, each as a subset and its size. A program is encoded by its
+literals, each one of 2m, and the number of its rules, whose order is free.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from andre.arrays import Floats
 from andre.evaluation.crisp import CrispSample, union
 from andre.samples import Codes
 
-#: How mistakes are told: `listed`, each kind as a subset; `refused`, as examples that are clean have none; or
-#: `unlabelled`, where only positives are known. All of them must then be derived, and of what else is derived
-#: none is a mistake, but the positives are a subset of it (the size principle: few among many say little).
+#: How mistakes are encoded: `listed`, each kind as a subset; `refused`, if the examples are clean; or
+#: `unlabelled`, if only positives are known. Then all of these must be derived, other derived atoms
+#: are no mistakes, and the positives are encoded as a subset of the derived atoms (the size principle).
 Mistakes: TypeAlias = Literal["listed", "refused", "unlabelled"]
 
-#: Nats of a mistake that is refused: more than any program costs that is ever looked at.
+#: Nats of a mistake that is refused: more than the cost of any program that is considered.
 _REFUSED = 1e5
-#: From here on Stirling's series is exact to the last digits.
+#: From here on, Stirling's series is exact to the last digits.
 _SERIES = 16
-#: Numbers of positives that are tried where the best is looked for.
+#: How many numbers of positives are tried in the search for the best one.
 _TRIED = 256
-#: Whole numbers below this are looked up.
+#: For integers below this, values are looked up.
 _LISTED = 1 << 16
 
 
 def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
-    """Nats that say how many and which of `size` things are chosen: ln C(size, chosen) + ln(size + 1).
+    """Nats to encode how many and which of `size` things are chosen: ln C(size, chosen) + ln(size + 1).
 
     Both may be sums of weights that are not whole. `scipy.special.betaln` has
     ten times the rounding error from some twenty examples on, and programs of
@@ -48,11 +48,11 @@ def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
     """
     n, k = np.broadcast_arrays(np.asarray(size, dtype=np.float64), np.asarray(chosen, dtype=np.float64))
     shape, n, k = n.shape, n.ravel(), k.ravel()
-    # The large parts of the three factorials, x ln x - x, are cancelled on paper: in floats ln C(1e12, 3)
-    # would be lost.
+    # The dominant parts of the three factorials, x ln x - x, are cancelled analytically: ln C(1e12, 3)
+    # would otherwise be lost to rounding.
     k = k.clip(min=0)
     rest = (n - k).clip(min=0)
-    few, many = np.minimum(k, rest), np.maximum(k, rest)  # a share near 1 would lose what is left of it
+    few, many = np.minimum(k, rest), np.maximum(k, rest)  # 1 - share would lose digits near 1
     share = np.divide(few, n, out=np.zeros_like(n), where=n > 0)
     main = -few * _log(share) - many * np.log1p(-share)
     beyond = _remainder(np.concatenate((n, few, many))).reshape(3, len(n))
@@ -61,7 +61,7 @@ def subset_cost(size: ArrayLike, chosen: ArrayLike) -> Floats:
 
 
 def _remainder(x: Floats) -> Floats:
-    """ln(x!) - (x ln x - x), looked up where all numbers are whole and not too large."""
+    """ln(x!) - (x ln x - x), looked up if all numbers are integers and not too large."""
     if (x < _LISTED).all():
         whole = x.astype(np.intp)
         if (whole == x).all():
@@ -71,12 +71,12 @@ def _remainder(x: Floats) -> Floats:
 
 @cache
 def _listed() -> Floats:
-    """The remainders of the first whole numbers."""
+    """The remainders of the first integers."""
     return _stirling(np.arange(_LISTED, dtype=np.float64))
 
 
 def _stirling(x: Floats) -> Floats:
-    """The same by Stirling's series, shifted where x is small."""
+    """ln(x!) - (x ln x - x) by Stirling's series, shifted if x is small."""
     y = np.where(x < _SERIES, x + _SERIES, x)
     square = y * y
     tail = 1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * square)) / square) / square
@@ -91,14 +91,14 @@ def _stirling(x: Floats) -> Floats:
 
 
 def _log_factorial(whole: ArrayLike) -> Floats:
-    """ln(x!) of whole numbers of which few differ, [...]."""
+    """ln(x!) of integers, few of them distinct, [...]."""
     x = np.asarray(whole)
     distinct, place = np.unique(x, return_inverse=True)
     return np.array([math.lgamma(number + 1) for number in distinct.tolist()])[place].reshape(x.shape)
 
 
 def _log(x: Floats) -> Floats:
-    """The logarithm, 0 at 0, where it is multiplied by 0."""
+    """The logarithm, but 0 at 0, for products with 0."""
     return np.asarray(np.log(x, out=np.zeros_like(x), where=x > 0))
 
 
@@ -110,7 +110,7 @@ def description_length(
     m: int,
     mistakes: Mistakes = "listed",
 ) -> Floats:
-    """Nats for a program of this size and for the labels given the program.
+    """Nats to encode a program of this size, and the labels given the program.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def description_length(
     m
         The number of candidate atoms.
     mistakes
-        How they are told.
+        How mistakes are encoded.
 
     Examples
     --------
@@ -138,12 +138,12 @@ def description_length(
     """
     missed = totals - covered  # uncovered positives and negatives
     if mistakes == "listed":
-        told = subset_cost(covered.sum(-1), covered[..., 1]) + subset_cost(missed.sum(-1), missed[..., 0])
+        mistaken = subset_cost(covered.sum(-1), covered[..., 1]) + subset_cost(missed.sum(-1), missed[..., 0])
     elif mistakes == "refused":
-        told = _REFUSED * (covered[..., 1] + missed[..., 0])
+        mistaken = _REFUSED * (covered[..., 1] + missed[..., 0])
     else:
-        told = _REFUSED * missed[..., 0] + subset_cost(covered.sum(-1), covered[..., 0])
-    length: Floats = told + program_cost(n_literals, n_rules, m)
+        mistaken = _REFUSED * missed[..., 0] + subset_cost(covered.sum(-1), covered[..., 0])
+    length: Floats = mistaken + program_cost(n_literals, n_rules, m)
     return length
 
 
@@ -157,15 +157,15 @@ def program_cost(n_literals: ArrayLike, n_rules: ArrayLike, m: int) -> Floats:
     (True, True)
     """
     literals, rules = np.asarray(n_literals), np.asarray(n_rules)
-    # A program is a set of rules: of the orders in which they could be written, none says anything.
+    # A program is a set of rules, so the order in which they are written carries no information.
     cost: Floats = literals * math.log(2 * m) + rules * math.log(2) - _log_factorial(rules)
     return cost
 
 
 def most_wrong(length: float, totals: Floats, m: int) -> float:
-    """How many negatives a program may cover whose description is to be no longer than this, roughly.
+    """An upper bound of the negatives that a program may cover if its description is to be this short.
 
-    Whatever positives it covers, and however short it is.
+    It holds for any covered positives, and for the shortest program.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def most_wrong(length: float, totals: Floats, m: int) -> float:
     """
     right = np.unique(np.linspace(0, totals[0], _TRIED))  # [k]
     few, many = 0.0, float(np.floor(totals[1])) + 1
-    while many - few > 1:  # covering more negatives makes no description shorter
+    while many - few > 1:  # the length grows with the covered negatives
         wrong = float((few + many) // 2)
         covered = np.stack([right, np.full_like(right, wrong)], axis=1)
         if description_length(covered, totals, 1, 1, m).min() <= length:

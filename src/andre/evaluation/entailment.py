@@ -1,4 +1,4 @@
-"""Entailment: which head atoms a program derives, against which of them are true."""
+"""Entailment: the head atoms that a program derives, compared with those that are true."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from andre.facts import FactBase, Key, Relation, argument_domains
 from andre.inference import BodyEvaluator, Engine, Model, built_terms, infer, tabled
 from andre.logic import Atom, Constant, Program, tell_count
 
-#: Atoms of each kind of mistake that are listed.
+#: The most atoms that are listed for each kind of mistake.
 _LISTED = 100
 
 
 class Shares:
-    """Accuracy, precision and recall of anything that counts true and false positives and negatives."""
+    """Accuracy, precision and recall, from the numbers of true and false positives and negatives."""
 
     true_positives: float
     false_positives: float
@@ -29,27 +29,27 @@ class Shares:
 
     @property
     def total(self) -> float:
-        """How many were judged."""
+        """The number of judged examples."""
         return self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
 
     @property
     def accuracy(self) -> float | None:
-        """The share judged rightly; None where there are none."""
+        """The share of right judgements; None if there are none."""
         return _share(self.true_positives + self.true_negatives, self.total)
 
     @property
     def precision(self) -> float | None:
-        """The share of true ones among the derived; None where nothing is derived."""
+        """The share of derived examples that are true; None if none is derived."""
         return _share(self.true_positives, self.true_positives + self.false_positives)
 
     @property
     def recall(self) -> float | None:
-        """The share of derived ones among the true; None where nothing is true."""
+        """The share of true examples that are derived; None if none is true."""
         return _share(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
     def told(self) -> str:
-        """Precision and recall in words, with what they are shares of."""
+        """Precision and recall in words, with the counts behind them."""
         true = self.true_positives + self.false_negatives
         derived = f"{tell_count(self.true_positives, ',')} of {tell_count(true, ',')} derived"
         wrong = f"{tell_count(self.false_positives, ',')} wrong" if self.false_positives else "none wrong"
@@ -65,7 +65,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Confusion(Shares):
-    """How many head atoms are true or false positives or negatives.
+    """The numbers of head atoms that are true or false positives or negatives.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def _share(part: float, whole: float) -> float | None:
 
 @dataclass(frozen=True)
 class Misjudged:
-    """Atoms that a program is wrong about: all of them where they are few, else the first.
+    """Atoms that a program is wrong about: all of them if they are few, else the first ones.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _atoms(name: str, constants: Sequence[Any], codes: Ints) -> tuple[Atom, ...]
 
 @dataclass(frozen=True)
 class Entailment:
-    """How a program fares on head atoms, in all and for each head."""
+    """The results of a program on head atoms, overall and for each head."""
 
     heads: Mapping[Key, Confusion]
     protocol: str  #: which atoms were judged, in words
@@ -158,15 +158,15 @@ def entailment(
 ) -> Entailment:
     """Judge a program by the head atoms that it derives.
 
-    Head atoms that are marked are judged, and the program reads the training
-    facts; without marks all atoms of the heads are judged and it reads none of them,
+    If some head atoms are marked, these are judged, and the program reads the training
+    facts. Without marks all atoms of the heads are judged, and it reads none of them,
     unless it `completes`.
 
-    An atom counts as derived, and as true, where its probability is above 0.5,
-    and as false where it is denied or below 0.5; at exactly 0.5 it is neither,
-    and is not judged. Where some atoms of a head are denied, or the world is
+    An atom counts as derived, and as true, if its probability is above 0.5,
+    and as false if it is denied or below 0.5; at exactly 0.5 it is neither,
+    and is not judged. If some atoms of a head are denied, or the world is
     open, only stated and denied atoms are judged. Otherwise every atom over the
-    constants of its arguments' types, or that the program puts there, is judged,
+    constants of its arguments' types, or derived by the program, is judged,
     and false unless it is stated: the examples that `learn` counts in mode
     `define`; see `andre.facts.argument_domains`. Terms that only a background in Prolog
     builds, such as the rest of a list, are left out, unless no other atom would be false.
@@ -174,19 +174,19 @@ def entailment(
     Parameters
     ----------
     facts
-        All that is known, background rules included.
+        All facts, including background rules.
     heads
-        Relations to judge though no rule of the program may define them.
+        Further relations to judge, even if no rule of the program defines them.
     mark
-        `test` or `valid`; by default `test` where a head has such facts, else none.
+        `test` or `valid`; by default `test` if a head has such facts, else none.
     completes
-        Whether, without marks, its rules are applied once to all that is known, and
-        only an atom's own fact says nothing about it: how `learn` counts in mode `complete`.
+        Whether, without marks, the rules are applied once to all facts, where
+        only an atom's own fact is no evidence for it, as `learn` counts in mode `complete`.
 
     Raises
     ------
     DataError
-        Where no head has a fact to judge.
+        If no head has a fact to judge.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def entailment(
     >>> [entailment(back, ways, completes=one).overall.true_positives for one in (False, True)]
     [0, 2]
     """
-    # What Prolog says begins at the terms of the examples, of which the program reads none.
+    # Tabling starts from the terms of the examples, too, though the program reads none of these.
     given, facts = facts, tabled(facts)
     defined = (rule.head.key for rule in program)
     keys = tuple(dict.fromkeys([*defined, *heads]))
@@ -230,7 +230,7 @@ def entailment(
         raise DataError(
             f"there is nothing to judge: the program defines {names}, of which no fact{which} is given"
         )
-    # Rules that are applied once come after all other rules.
+    # Rules that are applied once follow all other rules.
     first = Program(tuple(rule for rule in program if rule.head.key not in keys)) if completes else program
     model = infer(first, evidence, engine=engine)
     derived = _derived_once(program, model, judged) if completes else _derived(model, judged)
@@ -244,7 +244,7 @@ def entailment(
         verdicts[key] = _judge(holds, relation)
     closed = [key for key in judged if found[key].negative is None and facts.world == "closed"]
     if closed:
-        # What background rules derive tells of types, too.
+        # Atoms that background rules derive determine types, too.
         known = replace(model.stated, relations={**model.stated.relations, **found})
         built = built_terms(facts, given)
         for key in closed:
@@ -269,7 +269,7 @@ def entailment(
 
 @dataclass(frozen=True, eq=False)
 class _Verdict:
-    """What is right and wrong about the atoms of a head, with the codes of those that are wrong."""
+    """The counts for a head, with the codes of the atoms that it is wrong about."""
 
     counts: Confusion
     missed: Ints  #: [atoms, arity]
@@ -284,7 +284,7 @@ class _Verdict:
 
 
 def _derived(model: Model, keys: Iterable[Key]) -> dict[Key, Ints]:
-    """The codes of the atoms of some relations that are derived and more likely than not, [atoms, arity]."""
+    """The codes of the derived atoms of some relations with a probability above one half, [atoms, arity]."""
     found = {}
     for key in keys:
         relation = model.derived.relations.get(key)
@@ -295,7 +295,7 @@ def _derived(model: Model, keys: Iterable[Key]) -> dict[Key, Ints]:
 
 
 def _derived_once(program: Program, model: Model, keys: Iterable[Key]) -> dict[Key, Ints]:
-    """The same of one application of the rules to all that holds."""
+    """The codes of the atoms that one application of the rules derives from all that holds."""
     bodies = BodyEvaluator(model.facts, likely=True)
     found = {key: [np.zeros((0, key[1]), dtype=np.int64)] for key in keys}
     for rule in program:
@@ -305,7 +305,7 @@ def _derived_once(program: Program, model: Model, keys: Iterable[Key]) -> dict[K
 
 
 def _judge(holds: Bools, judged: Relation) -> _Verdict:
-    """Stated and denied atoms against whether they are derived, [atoms]."""
+    """The verdict on stated and denied atoms, given which of them are derived, [atoms]."""
     chance = np.where(judged.column("negative"), 0.0, judged.column("probability"))
     true, false = chance > 0.5, chance < 0.5
     cases = (holds & true, holds & false, ~holds & true, ~holds & false)
@@ -314,9 +314,9 @@ def _judge(holds: Bools, judged: Relation) -> _Verdict:
 
 
 def _unstated(derived: Ints, known: Relation, domains: Sequence[Ints], built: Ints, n: int) -> _Verdict:
-    """The atoms of a relation that are not stated, all false: how many are derived, and how many are not.
+    """The verdict on the atoms of a relation that are not stated, all of them false.
 
-    None is about terms that only a background builds, unless there is no other.
+    Atoms about terms that only a background builds are left out, unless there are no others.
     """
     stated = [np.setdiff1d(domain, built) for domain in domains]
     if prod(map(len, stated)) > len(known):

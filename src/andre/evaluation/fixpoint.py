@@ -1,4 +1,4 @@
-"""Recursive programs judged at their fixpoint, many at once: what they derive from the background alone."""
+"""Judging many recursive programs at once, at their fixpoint over the background, on truth tables."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from andre.inference import Body, Given, Table, TruthTables, alternating_fixpoin
 from andre.limits import check
 from andre.logic import Rule
 
-#: Multiplications that judging many programs may take: over many constants fewer are judged.
+#: Multiplications that judging pairs of rules may take; with more constants, fewer pairs are judged.
 _WORK = 1e11
-#: How often a rule is applied until a fixpoint is reached, roughly.
+#: Roughly how often a rule is applied until a fixpoint is reached.
 _ROUNDS = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """How likely atoms of the target are true, and false; both are 0 where an atom is no example."""
+    """How likely atoms of the target are true, and false; both are 0 for an atom that is no example."""
 
     positive: Floats  #: [N, ...]
     negative: Floats  #: [N, ...]
 
     @classmethod
     def of(cls, listed: ListedLabels) -> Labels:
-        """The tables of labels that are listed."""
+        """Listed labels as tables."""
         positive, negative = (np.zeros((listed.keys.base,) * listed.keys.arity) for _ in range(2))
         if listed.domains is not None:
             negative[np.ix_(*listed.domains)] = 1.0
@@ -41,7 +41,7 @@ class Labels:
 
     @property
     def totals(self) -> Floats:
-        """How many examples are true and how many false, as is expected, [2]."""
+        """The expected numbers of true and of false examples, [2]."""
         return np.array([self.positive.sum(), self.negative.sum()], dtype=np.float64)
 
     def without(self, settled: Bools) -> Labels:
@@ -49,14 +49,14 @@ class Labels:
         return Labels(self.positive * ~settled, self.negative * ~settled)
 
     def counts(self, derived: Bools) -> Floats:
-        """How many true and false examples each of P models holds, as is expected, [P, 2]."""
+        """The expected numbers of true and of false examples in each of P models, [P, 2]."""
         flat = derived.reshape(len(derived), self.positive.size).astype(self._weights.dtype)
-        with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
+        with np.errstate(invalid="ignore"):  # BLAS may read memory beside small matrices
             return np.asarray(flat @ self._weights, dtype=np.float64)
 
     @cached_property
     def _weights(self) -> Table:
-        """Both as columns, [N * ..., 2]; in single precision where sums are exact in it."""
+        """Both as columns, [N * ..., 2]; in single precision if sums are exact in it."""
         weights = np.stack((self.positive.ravel(), self.negative.ravel()), axis=1)
         whole = (weights == np.rint(weights)).all() and len(weights) < 2**24
         return weights.astype(np.float32 if whole else np.float64)
@@ -65,19 +65,19 @@ class Labels:
 class RuleBase:
     """Rules for one target over truth tables; programs are sets of their numbers.
 
-    An atom that rests on a fact of probability one half is not derived, but its
-    negation does not hold either, as with the engines.
+    An atom that depends on a fact of probability one half is not derived, but its
+    negation does not hold either, as in the engines.
 
     Parameters
     ----------
     tables
-        What holds of the other relations.
+        The tables of the other relations.
     target
         The relation that the rules define.
     revisable
-        Relations of the background whose tables may be given anew with each program.
+        Relations of the background whose tables may be given for each program.
     block
-        Numbers that the tables of the programs evaluated together may hold.
+        The size of the tables of programs that are evaluated together.
 
     Examples
     --------
@@ -100,13 +100,13 @@ class RuleBase:
         self._bodies: list[Body] = []
         self._known: dict[Rule, int] = {}
         self._derived: dict[int, Bools] = {}  #: what rules without the target derive, [N, ...]
-        #: The same rules where one half is enough; None: no fact has it, and they would derive the same.
+        #: The same rules with one half enough; None if no fact is at one half, as they would derive the same.
         self._weaker = (
             None if tables.weaker is None else RuleBase(tables.weaker, target, revisable, block=block)
         )
 
     def add(self, rule: Rule) -> int:
-        """The number of a rule, which is added where it is new."""
+        """The number of a rule, which is added if it is new."""
         if rule not in self._known:
             if self._weaker is not None:
                 self._weaker.add(rule)
@@ -116,7 +116,7 @@ class RuleBase:
         return self._known[rule]
 
     def is_recursive(self, rule: int) -> bool:
-        """Whether the target stands in a rule's body."""
+        """Whether the body of the rule with this number has the target."""
         return self._bodies[rule].reads(self.target)
 
     @property
@@ -126,7 +126,7 @@ class RuleBase:
 
     @property
     def _axes(self) -> tuple[int, ...]:
-        """The axes of a table of the target for each of several programs."""
+        """The axes of the target in a table of several programs."""
         return tuple(range(1, self.target[1] + 1))
 
     @property
@@ -158,7 +158,7 @@ class RuleBase:
         return np.concatenate(found), np.concatenate(total)
 
     def false(self, program: tuple[int, ...], model: Bools) -> Bools:
-        """Where the negation of the target holds in the model of a program, [N, ...]: not at one half."""
+        """Where the negation of the target holds in the model of a program, [N, ...]; never at one half."""
         return ~(model if self._weaker is None else self._weaker._least([program], ~model[None], {})[0])
 
     def steps(self, program: tuple[int, ...], model: Bools, false: Bools | None = None) -> Bools:
@@ -186,7 +186,7 @@ class RuleBase:
         if chosen:
             some, index = [programs[place] for place in chosen], np.array(chosen)
             theirs = {key: table.take(index) for key, table in background.items()}
-            # What is above one half reads negation from what is at least one half, and the other way round.
+            # Atoms above one half read negation from those of at least one half, and vice versa.
             levels = [self] if self._weaker is None else [self, self._weaker]
             nothing = np.zeros((len(levels), len(some), *self.shape), dtype=np.bool_)
 
@@ -203,7 +203,7 @@ class RuleBase:
     def _least(
         self, programs: Sequence[tuple[int, ...]], false: Bools | None, background: Mapping[Key, Given]
     ) -> Bools:
-        """Least models where negations of the target are read from `false`, [P, N, ...]; None: all fail."""
+        """Least models with negations of the target read from `false`, [P, N, ...]; None means all fail."""
         model = np.zeros((len(programs), *self.shape), dtype=np.bool_)
         users: dict[int, list[int]] = {}
         for place, program in enumerate(programs):
@@ -241,15 +241,10 @@ class RuleBase:
 
 @dataclass(frozen=True, eq=False)
 class TableJudge(Judge):
-    """Judges many programs at once on truth tables, over few constants."""
+    """Judges many programs at once on truth tables, for domains of few constants."""
 
     rules: RuleBase
     labels: Labels
-
-    @property
-    def totals(self) -> Floats:
-        """How many examples are true and how many false, as is expected, [2]."""
-        return self.labels.totals
 
     @property
     def at_once(self) -> int:
@@ -258,39 +253,22 @@ class TableJudge(Judge):
 
     @property
     def affordable(self) -> Affordable:
-        """How many programs there is time for, roughly."""
+        """Roughly how many programs there is time to judge."""
         return Affordable(singles=math.inf, pairs=_WORK / (_ROUNDS * self.rules.tables.n**3))
 
-    @property
-    def given_up(self) -> int:
-        """How many programs were not judged, because they derive too much."""
-        return 0
-
-    def add(self, rule: Rule) -> int:
-        """The number of a rule, which is added where it is new."""
-        return self.rules.add(rule)
-
-    def is_recursive(self, rule: int) -> bool:
-        """Whether the target stands in a rule's body."""
-        return self.rules.is_recursive(rule)
-
     def judge(self, programs: Sequence[tuple[int, ...]]) -> Verdicts:
-        """What programs derive."""
+        """The verdicts on some programs."""
         return _TableVerdicts(self, tuple(programs))
 
     def stated(self) -> Verdicts:
-        """The true examples as if a program derived them and nothing else."""
+        """The verdict on a fictitious program that derives exactly the true examples."""
         verdicts = _TableVerdicts(self, ((),))
         verdicts.assume((self.labels.positive > 0.5)[None])
         return verdicts
 
     def without(self, program: tuple[int, ...]) -> Judge:
-        """The same rules, judged by the labels of all atoms but those that a program derives."""
+        """The same judge without the labels of atoms that a program derives."""
         return replace(self, labels=self.labels.without(self.rules.models([program])[0][0]))
-
-    def within(self, most_wrong: float) -> Judge:
-        """The same, which may leave programs without a verdict that derive more false examples than that."""
-        return self
 
 
 class _TableVerdicts(Verdicts):
@@ -301,7 +279,7 @@ class _TableVerdicts(Verdicts):
         self.counts[~total] = np.nan
 
     def assume(self, models: Bools) -> None:
-        """Take these for what the programs derive."""
+        """Set the models of the programs."""
         self._models, self.counts = models, self._judge.labels.counts(models)
 
     def steps(self, place: int, rules: Sequence[int], *, beyond: bool = False) -> Floats:

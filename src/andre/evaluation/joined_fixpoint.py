@@ -1,7 +1,7 @@
-"""Recursive programs judged at their fixpoint by joins: over any number of constants, heads of any arity.
+"""Judging recursive programs at their fixpoint by joins: any number of constants, heads of any arity.
 
-Semi-naive evaluation: in each round a recursive rule is joined with what the
-round before has added, and with nothing that was joined before.
+By semi-naive evaluation: in each round a recursive rule is joined only with the atoms
+that the previous round has added.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from andre.logic import Rule
 
 @dataclass(frozen=True)
 class JoinLimits:
-    """How much work is taken on."""
+    """Bounds on the work."""
 
-    rows: int = 1_000_000  #: that the joins of one program may make together
+    rows: int = 1_000_000  #: of all joins of one program
     block: int = 1 << 16  #: rows that one join makes at once
-    cached: int = 1 << 24  #: atoms that are remembered of what single rules derive
-    singles: int = 4_000  #: rules that there is time to judge alone
-    pairs: int = 1_000  #: of rules that there is time to judge together
+    cached: int = 1 << 24  #: atoms derived by single rules that are kept
+    singles: int = 4_000  #: programs of one rule that there is time to judge
+    pairs: int = 1_000  #: programs of two rules that there is time to judge
 
 
-class _TooMuch(Exception):  # noqa: N818  (no error: a program that is given up)
+class _TooMuch(Exception):  # noqa: N818  (not an error: the program is given up)
     """A program has derived more false examples than it may."""
 
 
@@ -42,20 +42,20 @@ class _TooManyRows(_TooMuch):
 
 @dataclass
 class _Meter:
-    """What one program may take, of which it is told what was taken."""
+    """What a program may still use."""
 
-    rows: float  #: that are left
-    wrong: float  #: false examples that are left
-    labels: ListedLabels | None = None  #: by which derived atoms are looked at; None: they are not
+    rows: float  #: of joins
+    wrong: float  #: false examples
+    labels: ListedLabels | None = None  #: of the derived atoms; None if these do not count
 
     def joined(self, rows: int) -> None:
-        """Say that a join has made so many rows."""
+        """Count the rows of a join."""
         self.rows -= rows
         if self.rows < 0:
             raise _TooManyRows
 
     def derived(self, new: Keys) -> None:
-        """Say that these atoms were derived and were not before."""
+        """Count newly derived atoms."""
         if self.labels is not None:
             self.wrong -= float(self.labels.counts(new)[1])
             if self.wrong < 0:
@@ -68,7 +68,7 @@ class JoinedRules:
     Parameters
     ----------
     known
-        What holds of the other relations.
+        The rows of the other relations.
     target
         The relation that the rules define; constants in heads are those of the facts.
     """
@@ -80,16 +80,16 @@ class JoinedRules:
         self._numbers: dict[Rule, int] = {}
         self._derived: dict[int, Keys] = {}  #: by rules without the target
         self._n_cached = 0
-        #: The same rules where one half is enough; None: no fact has it, and they would derive the same.
+        #: The same rules with one half enough; None if no fact is at one half, as they would derive the same.
         self._weaker = None if known.weaker is None else JoinedRules(known.weaker, target, limits)
 
     @classmethod
     def of(cls, facts: FactBase, target: Key, limits: JoinLimits = JoinLimits()) -> JoinedRules:  # noqa: B008
-        """Rules over a background, whose facts are cut at one half."""
+        """Rules over a background whose facts are rounded to true or false."""
         return cls(Extensions(facts, likely=True), target, limits)
 
     def add(self, rule: Rule) -> int:
-        """The number of a rule, which is added where it is new."""
+        """The number of a rule, which is added if it is new."""
         if rule not in self._numbers:
             if self._weaker is not None:
                 self._weaker.add(rule)
@@ -98,16 +98,16 @@ class JoinedRules:
         return self._numbers[rule]
 
     def is_recursive(self, rule: int) -> bool:
-        """Whether the target stands in a rule's body."""
+        """Whether the body of the rule with this number has the target."""
         return bool(self._bodies[rule].open or self._bodies[rule].open_denied)
 
     def model(self, program: tuple[int, ...], meter: _Meter) -> tuple[Keys, bool]:
-        """The well-founded model of a program, and whether it leaves nothing undefined."""
+        """The well-founded model of a program, and whether it is total."""
         if not any(self._bodies[rule].open_denied for rule in program):
             return self._least(program, None, meter), True
-        # What is above one half reads negation from what is at least one half, and the other way round.
+        # Atoms above one half read negation from those of at least one half, and vice versa.
         levels = [self] if self._weaker is None else [self, self._weaker]
-        # What may hold is more than what does: false examples among it are no reason to stop.
+        # More atoms may hold than do, so false examples among these are no reason to stop.
         unlabelled = replace(meter, labels=None)
 
         def least(true: list[Keys] | None) -> list[Keys]:
@@ -117,22 +117,22 @@ class JoinedRules:
 
         def agree(more: list[Keys], less: list[Keys]) -> bool:
             if meter.labels is not None and meter.labels.counts(less[0])[1] > meter.wrong:
-                raise _TooMuch  # what must hold by now will hold in the end
+                raise _TooMuch  # the atoms that must hold only grow
             return _equal(more, less)
 
         lower, upper = alternating_fixpoint(least, agree)
         return lower[0], _equal(lower, upper)
 
     def possible(self, program: tuple[int, ...], model: Keys, meter: _Meter) -> Keys:
-        """The atoms whose negation does not hold in the model of a program: those at one half, too."""
+        """The atoms whose negation does not hold in the model of a program, including those at one half."""
         return model if self._weaker is None else self._weaker._least(program, model, meter)
 
     def step(self, rule: int, model: Keys, possible: Keys, meter: _Meter) -> Keys:
-        """What a rule derives in one step from a model; where that is too much, a part of it."""
+        """What a rule derives in one step from a model, or a part of it if that is too much."""
         return self._one_step(rule, self.keys.rows(model), self.keys.rows(possible), meter, cut=True)
 
     def _least(self, program: Iterable[int], against: Keys | None, meter: _Meter) -> Keys:
-        """The least model where the negation of the target fails for `against`; None: it always does."""
+        """The least model if the negation of the target fails for `against`; None means everywhere."""
         denied = None if against is None else self.keys.rows(against)
         nothing, model, steps = self.keys.rows(self.keys.none), self.keys.none, []
         for rule in program:
@@ -148,7 +148,7 @@ class JoinedRules:
             true, fresh = self.keys.rows(model), self.keys.rows(delta)
             found_now = [self.keys.none]
             for body in steps:
-                for heads in body.heads(true, denied, fresh, block=self.limits.block, tell=meter.joined):
+                for heads in body.heads(true, denied, fresh, block=self.limits.block, on_rows=meter.joined):
                     found = self.keys.of(heads)
                     found_now.append(found[~among(found, model)])
             delta = distinct_keys(np.concatenate(found_now))
@@ -159,13 +159,13 @@ class JoinedRules:
     def _one_step(
         self, rule: int, true: Ints, denied: Ints | None, meter: _Meter, *, cut: bool = False
     ) -> Keys:
-        """What a rule derives in one step; to `cut` gives a part where that is too much."""
+        """What a rule derives in one step; with `cut`, a part of it if that is too much."""
         if rule in self._derived:
             return self._derived[rule]
         alone, found = replace(meter), self.keys.none
         try:
             body, block = self._bodies[rule], self.limits.block
-            for heads in body.heads(true, denied, block=block, tell=meter.joined):
+            for heads in body.heads(true, denied, block=block, on_rows=meter.joined):
                 new = self.keys.of(heads)
                 new = new[~among(new, found)]
                 found = _merged(found, new)
@@ -187,10 +187,10 @@ class JoinedRules:
 
 
 def _merged(one: Keys, two: Keys) -> Keys:
-    """The union of two sets of keys that share none."""
+    """The union of two disjoint sets of keys."""
     if not len(one) or not len(two):
         return one if len(one) else two
-    return np.sort(np.concatenate([one, two]), kind="stable")  # merges what is sorted already
+    return np.sort(np.concatenate([one, two]), kind="stable")  # which merges sorted runs
 
 
 def _equal(one: list[Keys], two: list[Keys]) -> bool:
@@ -216,14 +216,9 @@ class JoinJudge(Judge):
 
     rules: JoinedRules
     labels: ListedLabels
-    #: False examples that a program may derive: one that derives more is not followed to its fixpoint.
+    #: False examples that a program may derive before it is given up.
     most_wrong: float = np.inf
     _given_up: set[tuple[int, ...]] = field(default_factory=set, repr=False)
-
-    @property
-    def totals(self) -> Floats:
-        """How many examples are true and how many false, as is expected, [2]."""
-        return self.labels.totals
 
     @property
     def at_once(self) -> int:
@@ -232,7 +227,7 @@ class JoinJudge(Judge):
 
     @property
     def affordable(self) -> Affordable:
-        """How many programs there is time for, roughly."""
+        """Roughly how many programs there is time to judge."""
         return Affordable(self.rules.limits.singles, self.rules.limits.pairs)
 
     @property
@@ -240,25 +235,17 @@ class JoinJudge(Judge):
         """How many programs were not judged, because they derive too much."""
         return len(self._given_up)
 
-    def add(self, rule: Rule) -> int:
-        """The number of a rule, which is added where it is new."""
-        return self.rules.add(rule)
-
-    def is_recursive(self, rule: int) -> bool:
-        """Whether the target stands in a rule's body."""
-        return self.rules.is_recursive(rule)
-
     def judge(self, programs: Sequence[tuple[int, ...]]) -> Verdicts:
-        """What programs derive."""
+        """The verdicts on some programs."""
         return _JoinVerdicts(self, tuple(programs), tuple(map(self._model, programs)))
 
     def stated(self) -> Verdicts:
-        """The true examples as if a program derived them and nothing else."""
+        """The verdict on a fictitious program that derives exactly the true examples."""
         true = np.unique(self.labels.keys.of(self.labels.atoms[self.labels.positive > 0.5]))
         return _JoinVerdicts(self, ((),), (true,))
 
     def without(self, program: tuple[int, ...]) -> Judge:
-        """The same rules, judged by the labels of all atoms but those that a program derives."""
+        """The same judge without the labels of atoms that a program derives."""
         try:
             model, _ = self.rules.model(program, replace(self.meter(), labels=None))
         except _TooMuch:
@@ -269,15 +256,15 @@ class JoinJudge(Judge):
         return replace(self, labels=self.labels.without(model))
 
     def within(self, most_wrong: float) -> Judge:
-        """The same, which may leave programs without a verdict that derive more false examples than that."""
+        """The same, but it need not judge programs that derive more false examples than that."""
         return replace(self, most_wrong=most_wrong)
 
     def meter(self) -> _Meter:
-        """What one program may take."""
+        """The budget of one program."""
         return _Meter(self.rules.limits.rows, self.most_wrong, self.labels)
 
     def _model(self, program: tuple[int, ...]) -> Keys | None:
-        """The model of a program; None where it leaves atoms undefined or is given up."""
+        """The model of a program; None if it leaves atoms undefined or is given up."""
         try:
             model, total = self.rules.model(program, self.meter())
         except _TooManyRows:

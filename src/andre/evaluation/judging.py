@@ -1,4 +1,4 @@
-"""Judging programs at their fixpoint: what whoever chooses among them asks, and labels as a list of atoms."""
+"""The interface of judges of programs at their fixpoint, and labels as lists of atoms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,47 +20,76 @@ Keys = NDArray[Any]
 
 @dataclass(frozen=True)
 class Affordable:
-    """How many programs of one rule and of two there is time to judge."""
+    """How many programs of one and of two rules there is time to judge."""
 
     singles: float
     pairs: float
 
 
 class Verdicts(ABC):
-    """What some programs derive at their fixpoint, by the labels of what is derived."""
+    """The verdicts on some programs: the labels of what they derive at their fixpoint."""
 
-    #: True and false examples, [P, 2]; NaN where a program leaves atoms undefined or derives too much.
+    #: Derived true and false examples, [P, 2]; NaN for a program that leaves atoms undefined or is given up.
     counts: Floats
 
     @abstractmethod
     def steps(self, place: int, rules: Sequence[int], *, beyond: bool = False) -> Floats:
-        """What each of some rules derives in one step from the model of the program at a place, [rules, 2].
+        """What each of some rules derives in one step from the model of the program at an index, [rules, 2].
 
-        Of a rule that derives too much, a part is counted.
+        For a rule that derives too much, a part is counted.
 
         Parameters
         ----------
         beyond
-            Whether only what is not in the model counts.
+            Whether only atoms that are not in the model count.
         """
 
     @abstractmethod
     def fingerprint(self, place: int) -> bytes:
-        """Equal for programs that derive the same."""
+        """A value that is equal for programs that derive the same atoms."""
+
+
+class NumberedRules(Protocol):
+    """Rules for one target that are known by their numbers."""
+
+    def add(self, rule: Rule) -> int:
+        """The number of a rule, which is added if it is new."""
+
+    def is_recursive(self, rule: int) -> bool:
+        """Whether the body of the rule with this number has the target."""
+
+
+class ExampleLabels(Protocol):
+    """How likely each example is true."""
+
+    @property
+    def totals(self) -> Floats:
+        """The expected numbers of true and of false examples, [2]."""
 
 
 class Judge(ABC):
-    """Rules for one target; programs, which are sets of their numbers, are judged by what they derive.
+    """Judges programs, given as sets of numbers of rules for one target, by what they derive.
 
-    A program reads the background alone, and is run to its fixpoint: to its
-    well-founded model, where the target is negated. Whoever chooses programs
-    need not know how that is computed.
+    A program reads only the background, and is run to its fixpoint, or to its
+    well-founded model if it negates the target. How that is computed is left to
+    the subclasses.
     """
 
+    rules: NumberedRules
+    labels: ExampleLabels
+
     @property
-    @abstractmethod
     def totals(self) -> Floats:
-        """How many examples are true and how many false, as is expected, [2]."""
+        """The expected numbers of true and of false examples, [2]."""
+        return self.labels.totals
+
+    def add(self, rule: Rule) -> int:
+        """The number of a rule, which is added if it is new."""
+        return self.rules.add(rule)
+
+    def is_recursive(self, rule: int) -> bool:
+        """Whether the body of the rule with this number has the target."""
+        return self.rules.is_recursive(rule)
 
     @property
     @abstractmethod
@@ -70,47 +99,39 @@ class Judge(ABC):
     @property
     @abstractmethod
     def affordable(self) -> Affordable:
-        """How many programs there is time for, roughly."""
+        """Roughly how many programs there is time to judge."""
 
     @property
-    @abstractmethod
     def given_up(self) -> int:
         """How many programs were not judged, because they derive too much."""
-
-    @abstractmethod
-    def add(self, rule: Rule) -> int:
-        """The number of a rule, which is added where it is new."""
-
-    @abstractmethod
-    def is_recursive(self, rule: int) -> bool:
-        """Whether the target stands in a rule's body."""
+        return 0
 
     @abstractmethod
     def judge(self, programs: Sequence[tuple[int, ...]]) -> Verdicts:
-        """What programs derive."""
+        """The verdicts on some programs."""
 
     @abstractmethod
     def stated(self) -> Verdicts:
-        """The true examples as if a program derived them and nothing else."""
+        """The verdict on a fictitious program that derives exactly the true examples."""
 
     @abstractmethod
     def without(self, program: tuple[int, ...]) -> Judge:
-        """The same rules, judged by the labels of all atoms but those that a program derives.
+        """The same judge without the labels of atoms that a program derives.
 
         Raises
         ------
         MemoryLimitError
-            Where it derives too much to be run to its fixpoint.
+            If it derives too much to be run to its fixpoint.
         """
 
-    @abstractmethod
     def within(self, most_wrong: float) -> Judge:
-        """The same, which may leave programs without a verdict that derive more false examples than that."""
+        """The same, but it need not judge programs that derive more false examples than that."""
+        return self
 
 
 @dataclass(frozen=True)
 class AtomKeys:
-    """Atoms of one arity as keys: whole numbers where 64 bits are enough, else the bytes of the row.
+    """Atoms of one arity as keys: integers if 64 bits are enough, else the bytes of the row.
 
     Examples
     --------
@@ -151,7 +172,7 @@ class AtomKeys:
 
 @dataclass(frozen=True, eq=False)
 class ListedLabels:
-    """Labels of a target as a list of atoms, which is short where a table of all atoms would be long.
+    """Labels of a target as a list of atoms, for domains over which a table of all atoms would be too large.
 
     Examples
     --------
@@ -167,19 +188,19 @@ class ListedLabels:
     atoms: Ints  #: [B, arity], all of them different
     positive: Floats  #: [B], how likely each is true
     negative: Floats  #: [B], how likely each is false
-    #: In a closed world what each argument ranges over: whatever of that is not listed is false. Else None.
+    #: In a closed world, the codes that each argument ranges over: other atoms over these are false.
     domains: tuple[Ints, ...] | None = None
     settled: Keys = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  #: atoms that are no examples
 
     @cached_property
     def totals(self) -> Floats:
-        """How many examples are true and how many false, as is expected, [2]."""
+        """The expected numbers of true and of false examples, [2]."""
         _, positive, negative = self._sorted
         return np.array([positive.sum(), negative.sum() + self.n_unlisted])
 
     @cached_property
     def n_unlisted(self) -> int:
-        """How many atoms are false without being listed."""
+        """The number of false atoms that are not listed."""
         if self.domains is None:
             return 0
         every = int(np.prod([len(domain) for domain in self.domains], dtype=object))
@@ -221,7 +242,7 @@ class ListedLabels:
 
     @cached_property
     def _ranges(self) -> list[Bools]:
-        """For each argument, which codes it ranges over."""
+        """For each argument, a mask of the codes that it ranges over."""
         masks = []
         for domain in self.domains or ():
             mask = np.zeros(self.keys.base, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""How good probabilities are: whether they order rows well, and whether they mean what they say."""
+"""Measures of probabilities: how well they order rows, and how well they are calibrated."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats
 
+_BINS = 10  # of probabilities
+
 
 def area_under_curve(scores: Floats, positive: Bools, weights: Floats) -> float:
-    """The chance that a positive row scores above a negative one, ties counted half; NaN without both.
+    """The chance that a positive row scores above a negative one, ties counting half; NaN without both.
 
     Examples
     --------
@@ -40,10 +42,10 @@ def mean_area_under_curve(probabilities: Floats, classes: NDArray[np.intp], weig
     return float(np.mean([area_under_curve(probabilities[:, k], classes == k, weights) for k in asked]))
 
 
-def calibration_error(probabilities: Floats, classes: NDArray[np.intp], bins: int = 10) -> float:
-    """Expected calibration error: the mean gap between what is said and what is seen, over equal bins.
+def calibration_error(probabilities: Floats, classes: NDArray[np.intp]) -> float:
+    """Expected calibration error: the mean gap between stated probability and frequency, over ten equal bins.
 
-    Of two classes the probability of the second is looked at, of more that of the most likely class.
+    For two classes this is about the probability of the second, for more about that of the most likely class.
 
     Examples
     --------
@@ -55,6 +57,6 @@ def calibration_error(probabilities: Floats, classes: NDArray[np.intp], bins: in
         said, seen = probabilities[:, 1], classes == 1
     else:
         said, seen = probabilities.max(axis=1), probabilities.argmax(axis=1) == classes
-    place = np.minimum((said * bins).astype(np.intp), bins - 1)
-    gaps = np.bincount(place, said - seen, minlength=bins)
+    place = np.minimum((said * _BINS).astype(np.intp), _BINS - 1)
+    gaps = np.bincount(place, said - seen, minlength=_BINS)
     return float(np.abs(gaps).sum() / len(said))

@@ -14,6 +14,8 @@ from andre.errors import DataError
 
 Policy: TypeAlias = Literal["realistic", "optimistic", "pessimistic", "dense"]
 
+#: The k of Hits@k.
+_HITS = (1, 3, 10)
 #: How candidates with equal scores are ranked; the first is the one to compare by.
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
@@ -278,15 +280,15 @@ class RankReport:
     hits: dict[Policy, dict[int, float]]  #: by policy, then by k
 
     @classmethod
-    def from_ranks(cls, ranks: Ranks, ks: Iterable[int] = (1, 3, 10)) -> RankReport:
-        """The means over all queries; 0 where there is none."""
+    def from_ranks(cls, ranks: Ranks) -> RankReport:
+        """The means over all queries; 0 if there are none."""
         by_policy = {policy: ranks.of(policy) for policy in POLICIES}
         empty = not len(ranks)
         return cls(
             queries=len(ranks),
             mrr={policy: 0.0 if empty else float((1 / r).mean()) for policy, r in by_policy.items()},
             hits={
-                policy: {k: 0.0 if empty else float((r <= k).mean()) for k in ks}
+                policy: {k: 0.0 if empty else float((r <= k).mean()) for k in _HITS}
                 for policy, r in by_policy.items()
             },
         )

@@ -182,7 +182,6 @@ class FactBase:
         constants: Iterable[Value],
         relations: Iterable[Relation],
         *,
-        rules: Program | None = None,
         world: World = "closed",
     ) -> FactBase:
         """Facts from relations whose codes are positions among the constants; repeated facts count once.
@@ -203,7 +202,7 @@ class FactBase:
                 raise DataError(f"{key[0]}/{key[1]} is given twice: join its facts first")
         merged = merge_equal(given, len(values), lambda relation, row: str(_atom(relation, values, row)))
         notes = Notes(duplicates=merged.duplicates, overlaps=merged.overlaps)
-        return cls(values, merged.relations, rules or Program(), world, notes)
+        return cls(values, merged.relations, Program(), world, notes)
 
     @cached_property
     def dictionary(self) -> Mapping[Hashable, int]:

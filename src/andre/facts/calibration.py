@@ -17,12 +17,14 @@ from andre.arrays import Floats, Ints
 from andre.facts.base import FactBase
 from andre.facts.relation import Key, Relation
 
-#: Fewer values in a group than this say nothing about how probabilities were given.
+#: The fewest values in a group from which something can be learned about how probabilities were stated.
 _FEWEST = 10
-#: Values that lie nearer to each other in a group are levels that somebody chose, and no measurements.
+#: Values within this distance in a group are levels that somebody chose, not measurements.
 _NEAR = 0.03
-#: Groups that are nearer than this, in standard deviations, are not told apart reliably.
+#: Groups closer than this, in standard deviations, cannot be separated reliably.
 _APART = 2.5
+#: Rounds of expectation maximisation.
+_MOST_ROUNDS = 300
 
 
 @dataclass(frozen=True)
@@ -133,12 +135,12 @@ def _uncertain(relation: Relation) -> Floats:
     return np.asarray(value[(value > 0) & (value < 1)])
 
 
-def _two_groups(value: Floats, owner: Ints, keys: tuple[Key, ...], rounds: int = 300) -> Calibration:
-    """The likeliest groups, by expectation maximisation from a cut at one half."""
+def _two_groups(value: Floats, owner: Ints, keys: tuple[Key, ...]) -> Calibration:
+    """The most likely groups, by expectation maximisation that starts from a cut at one half."""
     totals = np.bincount(owner)
     true = (value > 0.5).astype(np.float64)  # how likely each atom is in the upper group
     found = None
-    for _ in range(rounds):
+    for _ in range(_MOST_ROUNDS):
         low = np.average(value, weights=1 - true + 1e-12)
         high = np.average(value, weights=true + 1e-12)
         spread = np.sqrt(((1 - true) * (value - low) ** 2 + true * (value - high) ** 2).mean())

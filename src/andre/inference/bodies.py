@@ -1,13 +1,13 @@
-"""One evaluator of rule bodies: the head atoms that a rule derives in one step from facts.
+"""Evaluation of rule bodies: the head atoms that a single rule derives from facts.
 
-Whole programs, run to their fixpoint, are for the engines; here each rule is
-asked on its own, and reads facts only. There are three methods, and
-`BodyEvaluator.choose` says which one a rule gets and why:
+Whole programs are run to their fixpoint by the engines; here each rule is
+applied once, on its own, and reads only facts. There are three methods, and
+`BodyEvaluator.choose` says which one is used for a rule, and why:
 
 tables
-    over few constants, any body as a product of dense truth tables;
+    with few constants, any body as a product of dense truth tables;
 products
-    over many constants, a body of binary relations between at most three
+    with many constants, a body of binary relations between at most three
     distinct constants, as a product of sparse matrices;
 joins
     anything else, literal by literal, in blocks of bounded size.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Method: TypeAlias = Literal["tables", "products", "joins"]
 
-#: From the one that is best where it can be used to the one that always can.
+#: In order of preference; the last one can evaluate any rule.
 METHODS: tuple[Method, ...] = ("tables", "products", "joins")
 _STRENGTHS = {
     "tables": "tables are fast over few constants",
@@ -47,7 +47,7 @@ _STRENGTHS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """How much work each method may take on for one rule."""
+    """The most work that each method may do for one rule."""
 
     multiplications: int = 3_000_000  #: of the largest product of tables
     walks: int = 20_000_000  #: through the third variable of a product of sparse matrices
@@ -56,7 +56,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Choice:
-    """The method that evaluates a rule, and why it is this one."""
+    """The method that evaluates a rule, and the reason for it."""
 
     method: Method
     reason: str
@@ -66,8 +66,8 @@ class Choice:
 class Covered:
     """The distinct head atoms that a rule derives."""
 
-    heads: Ints  #: [P, arity], codes, ascending; constants that no fact has come after the dictionary
-    groundings: Floats | None  #: [P], in how many ways each is derived; None: joins do not count them
+    heads: Ints  #: [P, arity] codes, ascending; constants that occur in no fact have codes after the others
+    groundings: Floats | None  #: [P], in how many ways each is derived; None for joins, which do not count
     choice: Choice
 
 
@@ -93,20 +93,20 @@ def covered_heads(rule: Rule, facts: FactBase) -> Ints:
 
 
 class BodyEvaluator:
-    """Says which head atoms rules derive in one step from the same facts.
+    """Finds the head atoms that each of several rules derives in one step from the same facts.
 
-    A head atom is never evidence for itself: a grounding whose body states the
-    very atom it derives does not count.
+    A head atom is never evidence for itself: a grounding whose body contains the
+    atom that it derives does not count.
 
     Parameters
     ----------
     facts
-        What is known. Marks and background rules are not read, denied facts do not hold.
+        The facts. Marks and background rules are ignored, and denied facts do not hold.
     likely
-        Whether a fact holds where its probability is above one half, and its
-        negation where it is below; otherwise every stated fact holds that is not impossible.
+        Whether a fact holds if its probability is above one half, and its
+        negation if it is below; otherwise every stated fact of a probability above 0 holds.
     own_denial
-        Whether a grounding counts whose body negates the very atom it derives:
+        Whether a grounding counts whose body negates the atom that it derives:
         yes for ranking atoms that are not known, no for evidence of a rule.
     limits
         How much work each method may take on for one rule.
@@ -136,7 +136,7 @@ class BodyEvaluator:
 
     @property
     def n_codes(self) -> int:
-        """How many codes there are: constants of the facts, and those that only the rules so far have."""
+        """The number of codes, for the constants of the facts and of the rules so far."""
         return self._known.n_codes
 
     def rows(self, key: Key) -> Ints:
@@ -152,7 +152,7 @@ class BodyEvaluator:
         return _no_product(self._known.code(rule)) is None
 
     def choose(self, rule: Rule, among: Sequence[Method] = METHODS) -> Choice:
-        """The first of some methods that suits a rule; the last of them is taken to suit any."""
+        """The first of some methods that suits a rule; the last of them is assumed to suit every rule."""
         return self._choose(self._known.code(rule), among)
 
     def cover(self, rule: Rule, among: Sequence[Method] = METHODS) -> Covered:
@@ -186,7 +186,7 @@ class BodyEvaluator:
         return Choice(method, "; ".join([*reasons, _STRENGTHS[method]]))
 
     def _no_tables(self, rule: CodedRule) -> str | None:
-        """Why tables do not suit a rule, or None."""
+        """Why a rule cannot be evaluated by tables, or None if it can."""
         if rule.n_variables > MOST_VARIABLES:
             return f"the rule has more than {MOST_VARIABLES} variables"
         work = Contraction.of(_scopes(rule, self._denied), rule.head.variables).work
@@ -194,7 +194,7 @@ class BodyEvaluator:
         return None if self._known.n**work <= most else f"more than {most:,} multiplications"
 
     def _no_products(self, rule: CodedRule) -> str | None:
-        """Why products of sparse matrices do not suit a rule, or None."""
+        """Why a rule cannot be evaluated by products of sparse matrices, or None if it can."""
         refusal = _no_product(rule)
         if refusal is not None or rule.n_variables == 2:
             return refusal
@@ -217,19 +217,19 @@ class BodyEvaluator:
         return heads[order], coo.data[keep][order]
 
     def _between(self, rule: CodedRule, one: int, two: int) -> csr_array:
-        """1 where the literals between two variables hold, [n, n]; one of them at least is positive."""
+        """1 where the literals between two variables hold, [n, n]; at least one of them is positive."""
         (first, *rest), denied = self._linked(rule, one, two)
         return _restricted(first, rest, denied)
 
     def _linked(self, rule: CodedRule, one: int, two: int) -> tuple[list[csr_array], list[csr_array]]:
-        """The relations that are stated and those that are denied from one variable to another."""
+        """The matrices of the positive and of the negated literals from one variable to another."""
         ends = {(-1 - one, -1 - two): False, (-1 - two, -1 - one): True}
         stated = [self._matrix(a.relation, False, ends[a.terms]) for a in rule.positive if a.terms in ends]
         denied = [self._matrix(a.relation, True, ends[a.terms]) for a in rule.negative if a.terms in ends]
         return stated, denied
 
     def _matrix(self, relation: int, negated: bool, transposed: bool) -> csr_array:
-        """A relation between distinct constants as a matrix, [n, n], made once."""
+        """A relation between distinct constants as a matrix, [n, n], kept for later rules."""
         from scipy.sparse import csr_array  # noqa: PLC0415  (slow to load, and for many constants only)
 
         key = relation, negated, transposed
@@ -242,7 +242,7 @@ class BodyEvaluator:
 
 
 def _restricted(matrix: csr_array, stated: Sequence[csr_array], denied: Sequence[csr_array]) -> csr_array:
-    """The entries of a matrix where all stated relations hold and no denied one does."""
+    """The entries of a matrix where all stated relations hold, and none of the denied ones."""
     for other in stated:
         matrix = matrix * other
     for other in denied:
@@ -251,7 +251,7 @@ def _restricted(matrix: csr_array, stated: Sequence[csr_array], denied: Sequence
 
 
 def _no_product(rule: CodedRule) -> str | None:
-    """Why a body is no product of binary relations between distinct constants, or None."""
+    """Why a body is no product of binary relations between distinct constants; None if it is one."""
     atoms, apart = (*rule.positive, *rule.negative), set()
     if not all(len(atom.terms) == len(atom.variables) == 2 for atom in (rule.head, *atoms)):
         return "an atom is not about two variables"
@@ -284,8 +284,8 @@ def _scopes(rule: CodedRule, denied: bool) -> list[tuple[int, ...]]:
 
 
 def _tables(rule: CodedRule, known: Extensions, denied: bool) -> Iterator[Floats]:
-    """The tables of a body: literals, comparisons, and where literals are not the head atom itself."""
-    yield np.ones(())  # what a body without literals comes to
+    """The tables of a body: of literals, of comparisons, and of where no literal is the head atom itself."""
+    yield np.ones(())  # the value of a body without literals
     yield from map(known.table, rule.positive)
     yield from map(partial(known.table, negated=True), rule.negative)
     yield from map(known.table, rule.comparisons)

@@ -1,9 +1,9 @@
-"""Programs of task size, run by clingo's grounder.
+"""An engine for small programs: clingo's grounder.
 
 A component whose negations are read from given rows is stratified, and clingo
 then computes its model while grounding: every atom it finds is a fact, and
-nothing is left to solve. Probabilities go level by level: what holds with at
-least probability a follows from the facts and rules that have at least a.
+nothing is left to solve. Probabilities are processed by level: what holds with at
+least probability a follows from the facts and rules of at least probability a.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ClingoEngine:
     name = "clingo"
 
     def run(self, program: CodedProgram) -> Mapping[int, Rows]:
-        """Compute the well-founded model, and give what it adds to the facts."""
+        """What the well-founded model adds to the facts."""
         return well_founded(program, _ClingoSession(program))
 
 
@@ -62,7 +62,7 @@ class _ClingoSession:
         return estimate
 
     def _levels(self, part: Component, blocking: Mapping[int, _Table]) -> list[float]:
-        """The probabilities an atom of the component can have, from the highest down."""
+        """The probabilities that atoms of the component can have, in descending order."""
         if self.program.is_crisp:
             return [1.0]
         levels = {1.0, *(rule.probability for rule in part.rules)}
@@ -123,7 +123,7 @@ class _ClingoSession:
 
 
 def _orders(program: CodedProgram) -> SimpleNamespace:
-    """The functions that rules call while clingo grounds: order between the numbers behind codes."""
+    """The functions that clingo calls while grounding: comparisons of the numbers behind codes."""
     import clingo  # noqa: PLC0415
 
     ranks = program.ranks.tolist()

@@ -1,19 +1,19 @@
-"""Rules over codes: how engines and evaluators of bodies read a rule.
+"""Rules over integers, as engines and evaluators of bodies read them.
 
 Constants are positions in one dictionary and relations are numbered, so that
-whatever runs a rule sees integers only. A term is an integer: the code of a
-constant where it is zero or more, and the variable number `-1 - term` where it
-is less.
+whatever runs a rule sees only integers. A term is an integer: the code of a
+constant if it is zero or more, and the variable number `-1 - term` if it
+is negative.
 
-What a negated literal means is settled here, for all that run rules. In a
-closed world it holds where its atom does not. In an open world an atom that is
-neither stated nor denied is unknown, and `\\+ p(x)` needs a fact that speaks
-against p(x): one that denies it, or states it with less than certainty. So a
+The meaning of negated literals is decided here, for all that run rules. In a
+closed world a negated literal holds if its atom does not. In an open world an atom that is
+neither stated nor denied is unknown, and `\\+ p(x)` needs a fact that
+doubts p(x): one that denies it, or states it with less than certainty. So a
 rule gets, beside each negated literal, a positive one over the `doubted` facts
-of its relation, and whoever runs the rule needs to know nothing of worlds.
+of its relation, and whatever runs the rule need not know about worlds.
 
-In the same way a variable that no positive literal binds, which may stand in a
-head alone, gets one over the constants of the arguments where it stands there.
+In the same way a variable of the head that no positive literal binds gets a
+positive literal over the constants of its arguments' types.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def scope_of(terms: Iterable[int]) -> tuple[int, ...]:
 
 
 def number_ranks(constants: Iterable[Value]) -> Ints:
-    """The place of each constant in the order of numbers, equal numbers at one place; -1 for names.
+    """The rank of each constant among the numbers, the same for equal numbers; -1 for names.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def number_ranks(constants: Iterable[Value]) -> Ints:
     listed = list(constants)
     ranks = np.full(len(listed), -1, dtype=np.int64)
     rank, before = -1, None
-    # Python compares integers and floats exactly, which no array type does.
+    # Python compares integers and floats exactly, unlike NumPy.
     for value, code in sorted((v, code) for code, v in enumerate(listed) if not isinstance(v, str)):
         rank += value != before
         ranks[code], before = rank, value
@@ -81,15 +81,15 @@ def number_ranks(constants: Iterable[Value]) -> Ints:
 
 
 def compare(sign: str, left: Any, right: Any, ranks: Any) -> Any:
-    """Whether a comparison holds between constants, given by their codes: two codes, or arrays of them.
+    """Whether a comparison holds between constants, given by two codes or two arrays of codes.
 
-    Equality is of constants, so that 1 and 1.0 differ; an order is between
-    numbers, and does not hold where a name stands.
+    Equality is that of constants, so 1 and 1.0 differ. An order holds only between
+    numbers, never between names.
 
     Parameters
     ----------
     ranks
-        By code, the `number_ranks` of the constants; not read for equality.
+        The `number_ranks` of the constants by code; not used for equality.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class CodedAtom:
 
     @property
     def variables(self) -> tuple[int, ...]:
-        """The numbers of its distinct variables, in the order in which they stand."""
+        """The numbers of its distinct variables, in order of occurrence."""
         return tuple(dict.fromkeys(variable_number(term) for term in self.terms if is_variable(term)))
 
     @property
@@ -136,7 +136,7 @@ class CodedComparison:
 
     @property
     def is_order(self) -> bool:
-        """Whether it compares by size, not for equality."""
+        """Whether it is an order, not an equality."""
         return self.sign in ORDERS
 
 
@@ -158,7 +158,7 @@ class CodedRule:
         return len(scope_of(term for a in (self.head, *self.positive, *self.negative) for term in a.terms))
 
     def self_support(self, *, denied: bool) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The body literals that may be the head atom itself, each by the terms that are then equal.
+        """The body literals that may be the head atom itself, with the terms that must then be equal.
 
         Each is given as terms of the literal and as many terms of the head. In
         a grounding where they are equal in pairs the body reads the very atom
@@ -181,7 +181,7 @@ class CodedRule:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Facts of one relation: codes, and a value per fact where some are uncertain."""
+    """Facts of one relation: codes, and probabilities if some facts are uncertain."""
 
     codes: NDArray[np.int32]  #: [N, arity]
     values: Floats | None = None  #: [N]; None: all 1
@@ -213,7 +213,7 @@ class CodedProgram:
 
     @classmethod
     def of(cls, rules: Iterable[Rule], facts: FactBase) -> CodedProgram:
-        """Code the rules over the dictionary of the facts, lengthened by the constants of the rules."""
+        """Code the rules over the dictionary of the facts, extended by the constants of the rules."""
         coder = Coder(facts)
         coded = []
         for rule in rules:
@@ -231,7 +231,7 @@ class CodedProgram:
 
     @property
     def heads(self) -> frozenset[int]:
-        """The relations that rules define."""
+        """The numbers of the relations that rules define."""
         return frozenset(rule.head.relation for rule in self.rules)
 
     @property
@@ -248,7 +248,7 @@ class CodedProgram:
 
     @property
     def orders(self) -> bool:
-        """Whether some rule compares by size."""
+        """Whether some rule has an order."""
         return any(item.is_order for rule in self.rules for item in rule.comparisons)
 
     def atom(self, relation: int, codes: Sequence[int]) -> Atom:
@@ -285,15 +285,15 @@ class Coder:
 
     @property
     def constants(self) -> tuple[Value, ...]:
-        """The constants of the facts and then those that only rules have."""
+        """The constants of the facts, followed by those that occur only in rules."""
         return self._facts.constants + tuple(constant.value for constant in self._new)
 
     def __len__(self) -> int:
-        """How many codes there are."""
+        """The number of codes."""
         return len(self._facts.constants) + len(self._new)
 
     def rule(self, rule: Rule) -> CodedRule:
-        """Code one rule; a literal that stands in it twice is taken once."""
+        """Code one rule, without repeated literals."""
         numbers = {variable: number for number, variable in enumerate(rule.variables)}
         body = tuple(dict.fromkeys(rule.body))
         denied = (item.atom for item in body if item.negated and not item.is_builtin)
@@ -324,11 +324,11 @@ class Coder:
         return self._relations[key]
 
     def is_of_doubts(self, number: int) -> bool:
-        """Whether a number stands for the doubted facts of a relation."""
+        """Whether a number is that of the doubted facts of a relation."""
         return number in self._doubts.values()
 
     def _range_of(self, key: Key, place: int) -> int:
-        """The number of the relation that holds of the constants of an argument."""
+        """The number of the unary relation of the constants that an argument ranges over."""
         if (key, place) not in self._ranges:
             codes = argument_domains(self._facts, key)[place][:, None].astype(np.int64)
             self._ranges[key, place] = len(self.keys)
@@ -360,7 +360,7 @@ class Coder:
 
 
 def _rows(relation: Relation) -> Rows:
-    """The facts of a relation that are not denied and not impossible."""
+    """The facts of a relation that are not denied and have a probability above 0."""
     keep = ~relation.column("negative") & (relation.column("probability") > 0)
     if not keep.all():
         relation = relation.take(keep)
@@ -368,7 +368,7 @@ def _rows(relation: Relation) -> Rows:
 
 
 def doubted(relation: Relation) -> Bools:
-    """Which facts of a relation speak against their atoms: denied ones, and all that are not certain, [N].
+    """Which facts of a relation doubt their atoms: denied ones, and all that are not certain, [N].
 
     Examples
     --------
@@ -380,5 +380,5 @@ def doubted(relation: Relation) -> Bools:
 
 
 def _doubted_rows(relation: Relation) -> Rows:
-    """How far an atom holds is read off its relation: here it only matters that some fact doubts it."""
+    """The doubted facts, without probabilities: how far an atom holds is read from its own relation."""
     return Rows(relation.codes[doubted(relation)])

@@ -1,9 +1,9 @@
 """Products of truth tables with variables summed out.
 
-Over few constants a literal is a table with one axis per variable, and a body
+With few constants a literal is a table with one axis per variable, and a body
 is the product of its tables with the variables that the head does not have
 summed out: for two literals that share one variable, a matrix product. The
-order of the products decides how large the tables in between become.
+order of the products decides how large the intermediate tables become.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_VARIABLES = len(_LETTERS)
 
 
 def axes_of(variables: Iterable[int], *, batch: bool = False) -> str:
-    """The axes of a table as `einsum` writes them; with `batch`, the first goes over several programs.
+    """The axes of a table as `einsum` writes them; with `batch`, the first axis is for several programs.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def axes_of(variables: Iterable[int], *, batch: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Contraction:
-    """The order in which tables are multiplied, those first whose product is smallest.
+    """The order in which tables are multiplied, smallest product first.
 
     Examples
     --------
@@ -53,13 +53,13 @@ class Contraction:
 
     #: Places in the list of tables, and how `einsum` multiplies these; the product is added to the list.
     steps: tuple[tuple[tuple[int, ...], str], ...]
-    work: int  #: the most variables that one product goes over
+    work: int  #: the largest number of variables in a single product
 
     @classmethod
     def of(
         cls, scopes: Sequence[Iterable[int]], wanted: Iterable[int], batched: Collection[int] = ()
     ) -> Contraction:
-        """Plan the products of tables over these variables, down to a table over the wanted ones.
+        """Plan the products of tables over these variables that lead to a table over the wanted ones.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Contraction:
         work = [len(variables) for variables in scope.values()]
 
         def needed(*operands: int) -> frozenset[int]:
-            """The variables of these tables that the result or another table has too."""
+            """The variables of these tables that the result or another table also has."""
             mine = frozenset().union(*(scope[place] for place in operands))
             others = frozenset().union(*(scope[place] for place in live if place not in operands))
             return mine & (others | target)
@@ -109,7 +109,7 @@ class Contraction:
 
 
 def multiplied(subscripts: str, *tables: Table) -> Table:
-    """What `einsum` gives for one or two tables, of two by matrix products where axes are summed over.
+    """`einsum` of one or two tables, as a matrix product where possible, which is faster.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def multiplied(subscripts: str, *tables: Table) -> Table:
         lengths = (math.prod(sizes[axis] for axis in group) for group in groups)
         return table.transpose(order).reshape(*(sizes[axis] for axis in kept), *lengths)
 
-    with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
+    with np.errstate(invalid="ignore"):  # BLAS may read memory beside small matrices
         product = arranged(tables[0], first, rows, summed) @ arranged(tables[1], second, summed, columns)
     axes = [*kept, *rows, *columns]
     product = product.reshape([sizes[axis] for axis in axes])

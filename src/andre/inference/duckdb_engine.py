@@ -1,10 +1,10 @@
-"""Programs of any size, run by DuckDB: semi-naive evaluation over tables of codes.
+"""An engine for programs of any size: semi-naive evaluation in DuckDB over tables of codes.
 
-Each round joins only what the round before found (its delta) with the rest,
-and keeps of the result what is not there yet. DuckDB moves tables to disk
-where they outgrow the memory limit.
+Each round joins only the rows found by the previous round (the delta) with the rest,
+and keeps the rows that are new. DuckDB moves tables to disk
+if they exceed the memory limit.
 
-A table has the columns a0, a1, ... (a proposition has a0, always 0) and, where
+A table has the columns a0, a1, ... (a proposition has a0, always 0) and, if
 probabilities are computed, the column v.
 """
 
@@ -26,7 +26,7 @@ from andre.inference.engine import ROUNDING, Component, well_founded
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: Times the memory limit that may lie on disk.
+#: How many times the memory limit may be used on disk.
 _SPILLED = 8
 _SIGNS = {"=": "=", "\\=": "<>", "<": "<", "=<": "<=", ">": ">", ">=": ">="}
 
@@ -111,7 +111,7 @@ def _condition(item: CodedComparison, places: dict[int, str], ranks: Sequence[in
         test = f"{left} {sign} {right}"
     else:
         left, right = (_rank(term, places, ranks, parts) for term in item.terms)
-        # Only numbers have an order: between names no order holds, nor does its negation fail.
+        # Only numbers are ordered: for names no order holds, and its negation does.
         test = f"coalesce({left} {sign} {right}, false)"
     return f"NOT ({test})" if item.negated else test
 
@@ -137,7 +137,7 @@ class DuckDBEngine:
     memory_limit
         How much memory DuckDB may take, such as "4GB".
     temp_directory
-        Where it puts what does not fit; a temporary folder by default.
+        Where it puts what does not fit into memory; a temporary folder by default.
     """
 
     name = "duckdb"
@@ -146,7 +146,7 @@ class DuckDBEngine:
         self.memory_limit, self.temp_directory = memory_limit, temp_directory
 
     def run(self, program: CodedProgram) -> Mapping[int, Rows]:
-        """Compute the well-founded model, and give what it adds to the facts."""
+        """What the well-founded model adds to the facts."""
         import duckdb  # noqa: PLC0415  (loaded when a program is run)
 
         with scratch_folder() as folder:
@@ -176,7 +176,7 @@ class DuckDBEngine:
 
 
 def _on_disk(memory_limit: str) -> str:
-    """What may lie on disk beside so much memory: some times as much."""
+    """The limit on disk that belongs to a memory limit."""
     found = re.fullmatch(r"\s*([\d.]+)\s*([A-Za-z]+)\s*", memory_limit)
     return "32GB" if found is None else f"{_SPILLED * float(found[1]):g}{found[2]}"
 
@@ -225,12 +225,12 @@ class _DuckDBSession:
         return estimate
 
     def _new_rows(self, number: int, queries: list[str], known: str) -> str:
-        """Make a table of the rows that queries give and that are new, or more probable than before."""
+        """Make a table of the rows of some queries that are new or more probable than before."""
         keys = ", ".join(columns(self.arity[number]))
         union = " UNION ALL ".join(queries)
         same = same_row(self.arity[number], "u", "k")
         if self.crisp:
-            # Most of what a late round finds is known, so that leaving it out first spares the sorting out.
+            # Most rows of a late round are known; excluding them first makes the DISTINCT cheaper.
             is_known = f"EXISTS (SELECT 1 FROM {known} k WHERE {same})"
             return self._create(f"SELECT DISTINCT {keys} FROM ({union}) u WHERE NOT {is_known}")
         found = f"SELECT {keys}, max(v) AS v FROM ({union}) GROUP BY {keys}"

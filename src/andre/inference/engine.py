@@ -1,10 +1,10 @@
-"""What every engine does, and the well-founded model by means of it.
+"""The protocol of engines, and well-founded models by means of it.
 
-An engine computes least models: of a component's rules over what it holds,
+An engine computes least models of the rules of a component over the facts that it holds,
 with the negation of the component's own relations read from a given estimate.
-Reading negation from an underestimate of the model overestimates it, and the
-other way round; the two estimates close in on each other (the alternating
-fixpoint). What then still lies between them is undefined.
+Reading negation from an underestimate of the model gives an overestimate, and
+vice versa; the two estimates approach each other (the alternating
+fixpoint). What remains between them is undefined.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 from andre.errors import LogicError
 from andre.inference.coded import CodedProgram, CodedRule, Rows
 
-#: Two probabilities that differ by less have come by rounding from the same one.
+#: Probabilities that differ by less are equal up to rounding.
 ROUNDING = 1e-9
 
 EstimateT = TypeVar("EstimateT")
@@ -32,7 +32,7 @@ class Component:
 
     @property
     def is_recursive(self) -> bool:
-        """Whether a rule reads what the component defines."""
+        """Whether a rule reads a relation that the component defines."""
         return any(
             atom.relation in self.relations
             for rule in self.rules
@@ -41,12 +41,12 @@ class Component:
 
     @property
     def is_stratified(self) -> bool:
-        """Whether no rule reads the negation of what the component defines."""
+        """Whether no rule negates a relation that the component defines."""
         return not any(atom.relation in self.relations for rule in self.rules for atom in rule.negative)
 
 
 def components(rules: Iterable[CodedRule]) -> list[Component]:
-    """Split rules by the relations that depend on each other, the first needed first.
+    """Group rules by relations that depend on each other; every group comes after those that it needs.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def components(rules: Iterable[CodedRule]) -> list[Component]:
 
 
 class Session(Protocol[EstimateT]):
-    """One run of an engine over one program: it holds facts and what was added to them."""
+    """One run of an engine over one program, with the facts and the derived atoms so far."""
 
     def least(self, part: Component, against: EstimateT | None) -> EstimateT:
         """The least model of a component.
@@ -91,19 +91,19 @@ class Session(Protocol[EstimateT]):
         ...
 
     def difference(self, more: EstimateT, less: EstimateT) -> tuple[int, tuple[int, ...]] | None:
-        """A relation and a row that two estimates do not agree on, or None."""
+        """A relation and a row on which two estimates differ, or None."""
         ...
 
     def add(self, part: Component, model: EstimateT) -> None:
-        """Hold the model of a component from now on."""
+        """Add the model of a component to what later components read."""
         ...
 
     def forget(self, estimate: EstimateT) -> None:
-        """Free the memory of an estimate that is not needed any more."""
+        """Free the memory of an estimate that is no longer needed."""
         ...
 
     def derived(self) -> Mapping[int, Rows]:
-        """What was added that was not stated, or stated with a lower probability."""
+        """The atoms that were not stated, or stated with a lower probability."""
         ...
 
     def close(self) -> None:
@@ -112,12 +112,12 @@ class Session(Protocol[EstimateT]):
 
 
 class Engine(Protocol):
-    """A way to run programs."""
+    """A system that runs programs."""
 
     name: str
 
     def run(self, program: CodedProgram) -> Mapping[int, Rows]:
-        """Compute the well-founded model, and give what it adds to the facts.
+        """What the well-founded model adds to the facts.
 
         Raises
         ------
@@ -139,7 +139,7 @@ def well_founded(program: CodedProgram, session: Session[EstimateT]) -> Mapping[
 
 
 def _total(program: CodedProgram, session: Session[EstimateT], part: Component) -> EstimateT:
-    """The model of a component that reads its own negation."""
+    """The model of a component that negates its own relations."""
     lower, upper = alternating_fixpoint(
         lambda against: session.least(part, against),
         lambda more, less: session.difference(more, less) is None,
@@ -159,16 +159,16 @@ def alternating_fixpoint(
     agree: Callable[[EstimateT, EstimateT], bool],
     forget: Callable[[EstimateT], None] = lambda _: None,
 ) -> tuple[EstimateT, EstimateT]:
-    """What must hold and what may hold; what is only in the second is undefined.
+    """The atoms that must hold, and those that may hold; those only in the second are undefined.
 
     Parameters
     ----------
     least
-        The least model where negation is read from an estimate; None: the smallest one.
+        The least model with negation read from an estimate; None is the smallest estimate.
     agree
         Whether two estimates, the larger one first, are equal.
     forget
-        Called with every estimate that is not needed any more.
+        Called with every estimate that is no longer needed.
 
     Examples
     --------

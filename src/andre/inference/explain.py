@@ -1,9 +1,9 @@
-"""Explanations: the rules and facts by which an atom holds, or the rule that comes nearest to deriving it.
+"""Explanations: the rules and facts by which an atom holds, or the rule that comes closest to deriving it.
 
-An explanation needs a few groundings of a rule for one atom, as soon as they
-are found, and the literal at which the others fail. So rules are searched
-literal by literal, depth first (`groundings`); all heads of a rule at once are for `bodies`.
-No explanation goes round in a circle (`proofs`).
+An explanation needs only a few groundings of a rule for one atom, as soon as they
+are found, and the literal at which other groundings fail. So rules are searched
+literal by literal, depth first (`groundings`), unlike in `bodies`, which finds all heads at once.
+No explanation is circular (`proofs`).
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from andre.inference.proofs import Body, proof_ranks
 from andre.inference.run import as_program, infer, materialise
 from andre.logic import Atom, Constant, Literal, Program, Rule, Variable, parse_atom, unsafe_variables
 
-#: Levels of premises that are explained, at the most.
+#: The largest number of levels of premises that are explained.
 _DEEPEST = 100
-#: Partial groundings that are looked at, at the most, to tell proofs from circles.
+#: The largest number of partial groundings that are searched to exclude circular proofs.
 _STEPS = 20_000
 
 
 @dataclass(frozen=True)
 class Premise:
-    """A literal that a rule uses, with its constants put in."""
+    """A ground literal of a rule that fires."""
 
     literal: Literal
     probability: float
     why: str  #: stated, derived, not known, denied, less than certain, or compared
-    explanation: Explanation | None = None  #: of a derived atom, some levels deep
+    explanation: Explanation | None = None  #: of a derived atom, to a limited depth
 
     def lines(self) -> Iterator[str]:
-        """The premise for a person to read."""
+        """The premise as lines of text."""
         yield f"{self.literal}  ({self.why}{_chance(self.probability)})"
         if self.explanation is not None:
             for line in islice(self.explanation.lines(), 1, None):
@@ -46,7 +46,7 @@ class Premise:
 
 @dataclass(frozen=True)
 class Firing:
-    """A rule that derives the atom, with what its variables stand for."""
+    """A rule that derives the atom, with the bindings of its variables."""
 
     rule: Rule
     bindings: tuple[tuple[Variable, Constant], ...]
@@ -54,7 +54,7 @@ class Firing:
     probability: float
 
     def lines(self) -> Iterator[str]:
-        """The firing for a person to read."""
+        """The firing as lines of text."""
         yield f"by {self.rule}"
         yield from told_bindings(self.bindings)
         for premise in self.premises:
@@ -64,9 +64,9 @@ class Firing:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an atom holds: stated, or derived by these rules; or the rule that comes nearest.
+    """Why an atom holds: it is stated, or derived by these rules; if it does not, the closest rule.
 
-    In an open world an atom that is not denied is not said to be false, but unknown.
+    In an open world an atom that is not denied is unknown, not false.
 
     Examples
     --------
@@ -91,11 +91,11 @@ class Explanation:
     is_stated: bool
     firings: tuple[Firing, ...] = ()
     nearest: Partial | None = None
-    remark: str = ""  #: what else there is to say
+    remark: str = ""  #: a further hint, such as a constant that occurs in no fact
     is_unknown: bool = False  #: whether neither the atom nor its negation holds
 
     def lines(self) -> Iterator[str]:
-        """The explanation for a person to read, line by line."""
+        """The explanation as lines of text."""
         derived = bool(self.firings) or (self.probability > 0 and not self.is_stated)
         how = [name for name, holds in (("stated", self.is_stated), ("derived", derived)) if holds]
         otherwise = "is unknown" if self.is_unknown else "does not hold"
@@ -154,7 +154,7 @@ class Explanation:
 def explain(
     program: Program | str, facts: FactBase, atom: Atom | str, *, limit: int = 3, depth: int = 3
 ) -> Explanation:
-    """Say why a ground atom holds, or which rule comes nearest to deriving it.
+    """Explain why a ground atom holds, or which rule comes closest to deriving it.
 
     For more than one atom make an `Explainer` once.
 
@@ -165,7 +165,7 @@ def explain(
     limit
         How many groundings of each rule to show.
     depth
-        How many levels of derived premises to explain in turn, by one rule each.
+        How many levels of derived premises to explain, too, by one rule each.
 
     Raises
     ------
@@ -180,21 +180,21 @@ def explain(
 
 @dataclass(frozen=True)
 class _Above:
-    """What an explanation stands under, so that it does not lead back there."""
+    """The atoms that an explanation is for, directly or not, which it must not use."""
 
-    atoms: frozenset[Atom]  #: that are being explained, one by the other
-    ranks: Mapping[Atom, int] | None = None  #: of proofs without the first of them, where these can be told
+    atoms: frozenset[Atom]  #: the chain of atoms that are being explained
+    ranks: Mapping[Atom, int] | None = None  #: of proofs without the first of them, if these are known
 
     def is_circle(self, atom: Atom, derived: Body) -> bool:
-        """Whether derived premises of an atom need the atom, or one above it, themselves."""
+        """Whether derived premises of an atom depend on the atom itself, or on one above it."""
         if self.ranks is None:
             return not derived.isdisjoint(self.atoms)
-        highest = self.ranks.get(atom, len(self.ranks))  # of the first atom, any proof without it will do
+        highest = self.ranks.get(atom, len(self.ranks))  # any proof without the first atom will do for it
         return any(self.ranks.get(premise, highest) >= highest for premise in derived)
 
 
 def _truth(literal: Literal, model: Model) -> float:
-    """How probable a ground literal that holds is."""
+    """The probability of a ground literal that holds."""
     if literal.is_builtin:
         return 1.0
     return model.negation(literal.atom) if literal.negated else model.probability(literal.atom)
@@ -206,7 +206,7 @@ class Explainer:
     Parameters
     ----------
     model
-        What holds, where it is known already.
+        The model of the program, if it has been computed already.
     """
 
     def __init__(self, program: Program, facts: FactBase, model: Model | None = None) -> None:
@@ -215,7 +215,7 @@ class Explainer:
         search = Search(FactIndex(self._model.facts), self._model)
         self._rules = [(rule, search) for rule in program]
         self._ranges = _free_ranges(program, facts, background=False)
-        if len(facts.rules):  # they were run first, over the facts alone
+        if len(facts.rules):  # these were run first, over the facts alone
             given = replace(facts, constants=self._model.stated.constants, rules=Program())
             before = replace(self._model, stated=given, derived=self._model.stated)
             search = Search(FactIndex(before.facts), before)
@@ -224,7 +224,7 @@ class Explainer:
         self._bodies: dict[Atom, list[Body]] = {}
 
     def explain(self, atom: Atom, *, limit: int = 3, depth: int = 3) -> Explanation:
-        """Say why a ground atom holds, or which rule comes nearest to deriving it."""
+        """Explain why a ground atom holds, or which rule comes closest to deriving it."""
         if atom.variables or atom.is_builtin:
             raise LogicError(f"{atom} cannot be explained: give an atom of a relation without variables")
         if depth > _DEEPEST:
@@ -256,16 +256,16 @@ class Explainer:
     def _groundings(
         self, atom: Atom, partials: list[Partial]
     ) -> Iterator[tuple[Rule, Search, Iterator[Bindings]]]:
-        """Every rule that may derive an atom, with its groundings that do."""
+        """The rules that may derive an atom, each with its groundings for the atom."""
         for rule, search in self._rules:
             bindings = bind(rule.head, atom.args) if rule.head.key == atom.key else None
             if bindings is not None and all(bindings[v] in some for v, some in self._ranges[rule].items()):
                 yield rule, search, search.groundings(rule, bindings, partials)
 
     def _supporting(self, atom: Atom) -> list[Body] | None:
-        """The derived atoms of every grounding that makes an atom as probable as it is; None after too many.
+        """The derived atoms in each grounding that gives an atom its probability; None after a long search.
 
-        What is stated, or derived in no way that is found, needs none.
+        The list is empty for an atom that is stated, or derived in no way that was found.
         """
         if atom in self._facts:
             return []
@@ -276,7 +276,7 @@ class Explainer:
         return self._bodies[atom]
 
     def _found_bodies(self, atom: Atom) -> Iterator[Body]:
-        """The derived atoms of supporting groundings, up to the first that needs none."""
+        """The derived atoms of supporting groundings, up to the first grounding that needs none."""
         chance = self._model.probability(atom)
         for rule, search, found in self._groundings(atom, []):
             for bindings in found:
@@ -299,7 +299,7 @@ class Explainer:
             within = above
             if len(above.atoms) == 1:
                 within = replace(above, ranks=proof_ranks(derived, atom, self._supporting))
-            if within.is_circle(atom, derived):  # what needs the atom itself explains nothing
+            if within.is_circle(atom, derived):  # such a grounding explains nothing
                 continue
             premises = tuple(self._premise(literal, model, depth, within) for literal in body)
             value = min([rule.probability, *(premise.probability for premise in premises)])
@@ -317,7 +317,7 @@ class Explainer:
         if literal.atom in self._facts:
             return Premise(literal, probability, "stated")
         inner = self._explain(literal.atom, 1, depth - 1, above) if depth > 1 else None
-        # One firing is enough below the top.
+        # Below the top level, one firing is enough.
         return Premise(literal, probability, "derived", inner and replace(inner, firings=inner.firings[:1]))
 
     def _remark(self, atom: Atom) -> str:
@@ -330,12 +330,12 @@ class Explainer:
 def _free_ranges(
     program: Program, facts: FactBase, *, background: bool
 ) -> dict[Rule, dict[Variable, frozenset[Constant]]]:
-    """For each rule, what the variables may stand for that its head alone has.
+    """For each rule, the constants that the variables which occur only in its head range over.
 
     Parameters
     ----------
     background
-        Whether the rules came with the facts, so that they do not see what these rules derive.
+        Whether the rules are those of the facts, which do not see what they derive.
     """
     free = {rule: unsafe_variables(rule) for rule in program}
     if not any(free.values()):

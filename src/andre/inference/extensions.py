@@ -1,4 +1,4 @@
-"""What the atoms and comparisons of rules are true of, as rows of codes and as dense tables."""
+"""The extensions of atoms and comparisons: where they hold, as rows of codes and as dense tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from andre.logic import Rule, check_runnable
 
 
 class Extensions:
-    """The rows of every relation: which atoms hold, and which must not stand negated in a body.
+    """The rows of every relation: the atoms that hold, and those whose negation does not.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Extensions:
 
     @cached_property
     def weaker(self) -> Extensions | None:
-        """The same facts, where one half is enough for an atom and its negation; None where none has it."""
+        """The same facts with one half enough for an atom and its negation; None if none is at one half."""
         halves = ((relation.column("probability") == 0.5).any() for relation in self.facts.relations.values())
         if self.weakly or not any(halves):
             return None
@@ -66,12 +66,12 @@ class Extensions:
 
     @property
     def n(self) -> int:
-        """How many constants the facts have."""
+        """The number of constants of the facts."""
         return len(self.facts.constants)
 
     @property
     def n_codes(self) -> int:
-        """How many codes there are: constants of the facts, and those that only the rules so far have."""
+        """The number of codes, for the constants of the facts and of the rules so far."""
         return len(self.coder)
 
     def holds(self, item: CodedComparison, left: Ints, right: Ints) -> Bools:
@@ -81,7 +81,7 @@ class Extensions:
         return np.asarray(compare(item.sign, left, right, self._ranks) != item.negated)
 
     def rows(self, relation: int, *, negated: bool = False) -> Ints:
-        """The atoms of a relation that hold, or with `negated` those whose negation does not, [N, arity]."""
+        """The atoms of a relation that hold or, with `negated`, those whose negation does not, [N, arity]."""
         if (relation, negated) not in self._rows:
             self._rows[relation, negated] = self._select(relation, negated)
         return self._rows[relation, negated]
@@ -106,7 +106,7 @@ class Extensions:
         return found.codes[keep].astype(np.int64)
 
     def matches(self, atom: CodedAtom, *, negated: bool = False) -> Ints:
-        """What the variables of an atom stand for in the rows that match it, [N, variables]."""
+        """The bindings of an atom's variables by the rows that match it, [N, variables]."""
         return matching(atom, self.rows(atom.relation, negated=negated))
 
     def table(self, item: CodedAtom | CodedComparison, *, negated: bool = False) -> Floats:
@@ -120,7 +120,7 @@ class Extensions:
 
 
 def matching(atom: CodedAtom, rows: Ints) -> Ints:
-    """What the variables of an atom stand for in those of some rows that match it, [N, variables].
+    """The bindings of an atom's variables by those of the given rows that match it, [N, variables].
 
     Examples
     --------
@@ -136,7 +136,7 @@ def matching(atom: CodedAtom, rows: Ints) -> Ints:
 
 
 def term_grids(terms: Iterable[int], scope: tuple[int, ...], n: int) -> list[Ints]:
-    """The code that each term stands for, over a table with one axis of n constants per variable.
+    """The code of each term in every cell of a table with one axis of n constants per variable.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Groundings of a rule, one at a time: what its variables stand for where its body holds, or nearly does."""
+"""Groundings of a rule, one at a time: the bindings for which its body holds, or almost does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from andre.facts import FactBase, Key
 from andre.inference.model import Model
 from andre.logic import Atom, Constant, Literal, Rule, Term, Variable, comparison_holds
 
-#: What the variables of a rule stand for.
+#: After how many partial groundings of a rule a search stops: it may have more than anyone can read.
+_MOST_STEPS = 100_000
+
+#: The constants that the variables of a rule are bound to.
 Bindings = dict[Variable, Constant]
 
 
@@ -25,7 +28,7 @@ class FactIndex:
         self._orders: dict[tuple[Key, int], tuple[NDArray[np.intp], NDArray[np.int32]]] = {}
 
     def matches(self, atom: Atom) -> Iterator[Bindings]:
-        """What the variables of an atom stand for in the facts that match it."""
+        """The bindings of an atom's variables by each fact that matches it."""
         relation = self.facts.relations.get(atom.key)
         if relation is None:
             return
@@ -42,7 +45,7 @@ class FactIndex:
                     yield bindings
 
     def count(self, atom: Atom) -> int:
-        """How many facts may match an atom, by the rarest of its constants."""
+        """An upper bound of the number of facts that match an atom, by the rarest of its constants."""
         relation = self.facts.relations.get(atom.key)
         if relation is None:
             return 0
@@ -50,7 +53,7 @@ class FactIndex:
         return min([len(relation), *(len(self._rows(atom.key, place, arg)) for place, arg in constants)])
 
     def _rows(self, key: Key, place: int, constant: Constant) -> NDArray[np.intp]:
-        """The rows with this constant in this place, by an order made once."""
+        """The rows with a constant in some argument, by an order that is kept."""
         if (key, place) not in self._orders:
             column = self.facts.relations[key].codes[:, place]
             order = np.argsort(column, kind="stable")
@@ -63,7 +66,7 @@ class FactIndex:
 
 
 def bind(atom: Atom, values: Iterable[Term]) -> Bindings | None:
-    """What the variables of an atom stand for where its arguments are these constants, or None."""
+    """The bindings that give an atom these arguments, or None if there are none."""
     bindings: Bindings = {}
     for arg, value in zip(atom.args, values, strict=True):
         assert isinstance(value, Constant)
@@ -74,17 +77,17 @@ def bind(atom: Atom, values: Iterable[Term]) -> Bindings | None:
 
 @dataclass(frozen=True)
 class Partial:
-    """A grounding that fails: the first literals of a rule hold, and the next one does not."""
+    """A grounding that fails: the first literals of a rule hold, but not the next one."""
 
     rule: Rule
     bindings: Mapping[Variable, Constant]
-    held: tuple[Literal, ...]  #: literals that hold, with the bindings put in
-    failing: Literal  #: the literal that does not, with the bindings put in
-    remaining: int  #: literals that are left, the failing one included
-    is_unknown: bool = False  #: whether the failing literal negates what an open world leaves unknown
+    held: tuple[Literal, ...]  #: the ground literals that hold
+    failing: Literal  #: the literal that does not, with its variables bound
+    remaining: int  #: the number of literals left, including the failing one
+    is_unknown: bool = False  #: whether the failing literal negates an atom that is unknown in an open world
 
     def lines(self) -> Iterator[str]:
-        """The grounding for a person to read."""
+        """The grounding as lines of text."""
         yield f"nearest is {self.rule}"
         yield from told_bindings(self.bindings.items())
         for literal in self.held:
@@ -101,37 +104,34 @@ class Partial:
 
 
 class Search:
-    """Finds the groundings of a rule, depth first: its atoms as written, then negations and comparisons.
+    """Finds the groundings of a rule, depth first: positive literals as written, then the others.
 
-    Where that takes too long, the literals with the fewest matches come first.
+    If that takes too long, the literals with the fewest matches come first.
 
     Parameters
     ----------
     index, model
-        The facts, and how probable each is.
-    max_steps
-        After how many partial groundings to give up: a rule may have more than
-        anyone can look at.
+        The facts, and their probabilities.
     """
 
-    def __init__(self, index: FactIndex, model: Model, max_steps: int = 100_000) -> None:
-        self.index, self.model, self.max_steps = index, model, max_steps
-        self.steps = 0  # of all searches so far
+    def __init__(self, index: FactIndex, model: Model) -> None:
+        self.index, self.model = index, model
+        self.steps = 0  # partial groundings of all searches so far
 
     def groundings(self, rule: Rule, bindings: Bindings, partials: list[Partial]) -> Iterator[Bindings]:
-        """What the variables stand for where the whole body holds, one grounding at a time.
+        """The bindings for which the whole body holds, one by one.
 
         Parameters
         ----------
         bindings
-            What some of the variables stand for.
+            Bindings of some of the variables.
         partials
-            The list that the partial grounding which gets furthest is put into.
+            A list that receives the partial grounding that gets furthest.
         """
         literals = sorted(rule.body, key=lambda literal: (literal.is_builtin, literal.negated))
         stack: list[Iterator[Bindings]] = [iter([bindings])]
         steps, found = 0, False
-        while stack and steps < self.max_steps:
+        while stack and steps < _MOST_STEPS:
             current = next(stack[-1], None)
             if current is None:
                 stack.pop()
@@ -153,9 +153,9 @@ class Search:
             yield from self._rarest_first(rule, bindings)
 
     def _rarest_first(self, rule: Rule, bindings: Bindings) -> Iterator[Bindings]:
-        """The same groundings, by a search in which the literal with the fewest matches is always next."""
+        """The same groundings, searched with the literal with the fewest matches next."""
         stack: list[tuple[tuple[Literal, ...], Iterator[Bindings]]] = [(rule.body, iter([bindings]))]
-        for _ in range(self.max_steps):
+        for _ in range(_MOST_STEPS):
             self.steps += 1
             left, found = stack[-1]
             current = next(found, None)
@@ -172,7 +172,7 @@ class Search:
             stack.append((left[:place] + left[place + 1 :], self._extend(left[place], current)))
 
     def _matches(self, literal: Literal, bindings: Bindings) -> float:
-        """How many ways there are to go on by a literal, at the most; a test waits for its variables."""
+        """An upper bound of the matches of a literal; infinite for a test with unbound variables."""
         if literal.binds:
             return self.index.count(literal.atom.substitute(bindings))
         return 0 if bindings.keys() >= set(literal.variables) else float("inf")
@@ -202,6 +202,6 @@ class Search:
 
 
 def told_bindings(bindings: Iterable[tuple[Variable, Constant]]) -> Iterator[str]:
-    """The line that says what variables stand for, if there are any."""
+    """A line with the bindings of variables, if there are any."""
     if values := ", ".join(f"{variable} = {constant}" for variable, constant in bindings):
         yield f"  where {values}"

@@ -13,12 +13,12 @@ from andre.inference.coded import CodedAtom, CodedRule, is_variable, variable_nu
 from andre.inference.extensions import Extensions, matching
 from andre.limits import check
 
-#: Is told how many rows a join has made.
-Tell: TypeAlias = Callable[[int], None]
+#: Called with the number of rows that a join has made.
+OnRows: TypeAlias = Callable[[int], None]
 
 
-def _nobody(rows: int) -> None:
-    """Tell nobody."""
+def _ignore(rows: int) -> None:
+    """Ignore the number of rows."""
 
 
 def join_heads(rule: CodedRule, known: Extensions, *, denied: bool, block: int) -> Ints:
@@ -29,7 +29,7 @@ def join_heads(rule: CodedRule, known: Extensions, *, denied: bool, block: int) 
     rule
         A rule that `known` has coded.
     denied
-        Whether a negated literal may not be about the derived atom itself either.
+        Whether negated literals must not be about the derived atom itself either.
     block
         The most rows that one join makes at once.
     """
@@ -44,17 +44,17 @@ def join_heads(rule: CodedRule, known: Extensions, *, denied: bool, block: int) 
 
 
 class JoinedBody:
-    """A rule's body, whose literals are joined one after another; those of one relation may be left open.
+    """A rule's body, joined literal by literal; the rows of one relation may be given later.
 
-    The rows of the open relation are given at each evaluation. What the other
-    literals need for being joined is sorted once.
+    The rows of the open relation are given at each evaluation. The rows of the other
+    literals are sorted once.
 
     Parameters
     ----------
     rule
         A rule that `known` has coded.
     open_relation
-        The number of the relation that is left open; None: none is.
+        The number of the open relation, if there is one.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class JoinedBody:
         delta: Ints | None = None,
         *,
         block: int = 1 << 18,
-        tell: Tell = _nobody,
+        on_rows: OnRows = _ignore,
     ) -> Iterator[Ints]:
         """The head atoms that the body derives, block by block, [P, arity], distinct within a block.
 
@@ -94,17 +94,17 @@ class JoinedBody:
         true
             The atoms of the open relation that hold, [N, arity].
         against
-            The atoms of the open relation whose negation does not hold, [N, arity]; None: of none it does.
+            The atoms of the open relation whose negation does not hold, [N, arity]; None means all.
         delta
-            Where this is given, only what at least one of these atoms helps to derive,
-            all of which are in `true`.
+            If given, only heads that at least one of these atoms helps to derive,
+            all of them in `true`.
         block
             The most rows that one join makes at once.
-        tell
+        on_rows
             Called with the number of rows of every block that a join makes.
         """
         for first in (None,) if delta is None else self.open:
-            for order, bindings in self.bindings(true, against, delta, first, block=block, tell=tell):
+            for order, bindings in self.bindings(true, against, delta, first, block=block, on_rows=on_rows):
                 made = instances(self.rule.head.terms, order, bindings)
                 yield distinct_atoms(made, self.known.n_codes)
 
@@ -116,13 +116,13 @@ class JoinedBody:
         first: int | None = None,
         *,
         block: int,
-        tell: Tell = _nobody,
+        on_rows: OnRows = _ignore,
     ) -> Iterator[tuple[list[int], Ints]]:
-        """What the variables stand for where the body holds: their order, and block by block rows of codes.
+        """The bindings for which the body holds: the order of variables, and blocks of rows of codes.
 
         Parameters
         ----------
-        true, against, delta, block, tell
+        true, against, delta, block, on_rows
             As for `heads`.
         first
             The place of the open literal that reads `delta`.
@@ -140,12 +140,12 @@ class JoinedBody:
         denied = [(atom, self._fixed(atom.relation)) for atom in self._fixed_denied]
         if against is not None:
             denied += [(atom, _RowSet(against, self.known.n_codes)) for atom in self.open_denied]
-        for bindings in _extend(steps, np.zeros((1, 0), dtype=np.int64), block, tell):
+        for bindings in _extend(steps, np.zeros((1, 0), dtype=np.int64), block, on_rows):
             check()
             yield order, self._tested(order, bindings, denied)
 
     def _plan(self, first: int | None) -> tuple[_Layout, ...]:
-        """Literals in an order in which each shares variables with those before, where it can."""
+        """The literals in an order in which each shares variables with earlier ones, if possible."""
         key = first, self.known.n_codes
         if key not in self._plans:
             most = _key_columns(self.known.n_codes)
@@ -158,7 +158,7 @@ class JoinedBody:
         return self._plans[key]
 
     def _promise(self, place: int, bound: Sequence[int]) -> tuple[int, float]:
-        """How soon a literal is joined: sooner the more variables it shares, then the fewer rows it has."""
+        """The priority of a literal: the number of variables that it shares, then its lack of rows."""
         atom = self.rule.positive[place]
         rows = np.inf if place in self.open else len(self.known.rows(atom.relation))
         return len(set(bound) & set(atom.variables)), -rows
@@ -172,14 +172,14 @@ class JoinedBody:
         return self._sorted[layout]
 
     def _fixed(self, relation: int) -> _RowSet:
-        """The atoms of a relation that is not open whose negation does not hold."""
+        """The atoms whose negation does not hold, of a relation that is not open."""
         base = self.known.n_codes
         if relation not in self._denied or self._denied[relation].base != base:
             self._denied[relation] = _RowSet(self.known.rows(relation, negated=True), base)
         return self._denied[relation]
 
     def _tested(self, order: list[int], bindings: Ints, denied: Sequence[tuple[CodedAtom, _RowSet]]) -> Ints:
-        """The bindings that pass comparisons, and negated literals, each with the atoms it fails for."""
+        """The bindings that satisfy comparisons and negated literals, given the atoms that violate each."""
         for item in self.rule.comparisons:
             bindings = bindings[self.known.holds(item, *instances(item.terms, order, bindings).T)]
         for atom, rows in denied:
@@ -188,7 +188,7 @@ class JoinedBody:
 
 
 class _RowSet:
-    """Rows of codes below a number, which are asked for again and again."""
+    """A set of rows of codes below a number, for many membership tests."""
 
     def __init__(self, rows: Ints, base: int) -> None:
         self.base, self._rows = base, rows
@@ -205,7 +205,7 @@ class _RowSet:
 
 
 class LiteralJoins:
-    """Joins bindings with one positive literal after another, in any order that is asked for.
+    """Joins bindings with positive literals, one after another in any order.
 
     Examples
     --------
@@ -222,12 +222,12 @@ class LiteralJoins:
         self._steps: dict[tuple[CodedAtom, _Layout], _Step] = {}
 
     def extend(self, bindings: Ints, bound: Sequence[int], atom: CodedAtom, most: int) -> Ints | None:
-        """Bindings with columns for the literal's new variables, where it holds; None beyond `most` rows.
+        """The bindings that satisfy a literal, with columns for its new variables; None beyond `most` rows.
 
         Parameters
         ----------
         bindings
-            What variables stand for, [N, variables].
+            Codes of the variables, [N, variables].
         bound
             The number of the variable of each column.
         """
@@ -241,12 +241,12 @@ class LiteralJoins:
         step = replace(self._steps[key], layout=layout)
         made = 0
 
-        def tell(rows: int) -> None:
+        def on_rows(rows: int) -> None:
             nonlocal made
             made += rows
 
         found = [np.zeros((0, len(bound) + len(layout.new)), dtype=np.int64)]
-        for block in _extend([step], bindings, max(1, most), tell):
+        for block in _extend([step], bindings, max(1, most), on_rows):
             if made > most:
                 return None
             found.append(block)
@@ -255,7 +255,7 @@ class LiteralJoins:
 
 @dataclass(frozen=True)
 class _Layout:
-    """How one positive literal is joined to the bindings made by those before it."""
+    """How one positive literal is joined to the bindings of earlier ones."""
 
     place: int  #: of the literal among the positive ones
     shared: tuple[int, ...]  #: columns of the bindings that the join is on
@@ -266,7 +266,7 @@ class _Layout:
 
     @classmethod
     def of(cls, place: int, atom: CodedAtom, bound: Sequence[int], most: int) -> _Layout:
-        """The layout after other variables are bound; a key has so many columns at the most."""
+        """The layout when some variables are bound; a key has at most so many columns."""
         own = atom.variables
         both = [variable for variable in own if variable in bound]
         new = tuple(variable for variable in own if variable not in bound)
@@ -285,7 +285,7 @@ class _Step:
     """A layout with the rows of its literal."""
 
     layout: _Layout
-    rows: Ints  #: what the literal's variables stand for, sorted by key
+    rows: Ints  #: the bindings of the literal's variables, sorted by key
     keys: Ints  #: of the shared columns
     base: int
 
@@ -297,7 +297,7 @@ class _Step:
         return cls(layout, rows[order], keys[order], base)
 
 
-def _extend(steps: Sequence[_Step], bindings: Ints, block: int, tell: Tell) -> Iterator[Ints]:
+def _extend(steps: Sequence[_Step], bindings: Ints, block: int, on_rows: OnRows) -> Iterator[Ints]:
     """All bindings of the variables that satisfy the positive literals, block by block."""
     if not steps:
         yield bindings
@@ -309,17 +309,17 @@ def _extend(steps: Sequence[_Step], bindings: Ints, block: int, tell: Tell) -> I
     for start, stop in blocks_of(last - first, block):
         which, row = ranges(first[start:stop], last[start:stop])
         place = start + which
-        tell(len(place))
+        on_rows(len(place))
         for mine, theirs in layout.same:
             keep = bindings[place, mine] == step.rows[row, theirs]
             place, row = place[keep], row[keep]
         if len(place):
             added = step.rows[row][:, layout.columns]
-            yield from _extend(rest, np.concatenate([bindings[place], added], axis=1), block, tell)
+            yield from _extend(rest, np.concatenate([bindings[place], added], axis=1), block, on_rows)
 
 
 def instances(terms: Sequence[int], order: Sequence[int], bindings: Ints) -> Ints:
-    """What terms stand for in every row of bindings, [P, terms]."""
+    """The codes of some terms in every row of bindings, [P, terms]."""
     found = np.empty((len(bindings), len(terms)), dtype=np.int64)
     for place, term in enumerate(terms):
         found[:, place] = bindings[:, order.index(variable_number(term))] if is_variable(term) else term

@@ -1,4 +1,4 @@
-"""Models: the facts that were stated, and what a program adds to them."""
+"""Models: the stated facts, and those that a program adds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from andre.logic import Atom, Constant
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What holds: stated facts and derived ones, each with its probability.
+    """All that holds: stated facts and derived ones, each with its probability.
 
     Examples
     --------
@@ -35,15 +35,15 @@ class Model:
     (False, None)
     """
 
-    stated: FactBase  #: the given facts, with what their background rules add
-    derived: FactBase  #: what the program adds: not stated, or with a lower probability
-    engine: str  #: what computed it
+    stated: FactBase  #: the given facts, and those that their background rules derive
+    derived: FactBase  #: the atoms that were not stated, or stated with a lower probability
+    engine: str  #: the name of the engine that computed it
     _orders: dict[Key, tuple[Ints, NDArray[np.intp]]] = field(default_factory=dict, init=False, repr=False)
     _doubted: dict[Key, frozenset[tuple[int, ...]]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, program: CodedProgram, facts: FactBase, found: Mapping[int, Rows], engine: str) -> Model:
-        """The model that an engine's rows stand for."""
+        """The model from the rows of an engine."""
         relations = [Relation(program.keys[n][0], rows.codes, rows.values) for n, rows in found.items()]
         by_key = {relation.key: relation for relation in relations if len(relation)}
         if len(program.constants) > len(facts.constants):
@@ -62,7 +62,7 @@ class Model:
         return replace(self.stated, relations=relations)
 
     def probability(self, atom: Atom) -> float:
-        """How probable a ground atom is; 0 for what is neither stated nor derived."""
+        """The probability of a ground atom; 0 if it is neither stated nor derived."""
         codes = self._codes(atom)
         if codes is None:
             return 0.0
@@ -70,17 +70,17 @@ class Model:
         return float(self.probabilities(atom.key, row)[0])
 
     def negation(self, atom: Atom) -> float:
-        """How probable the negation of a ground atom is: 1 less the atom's own probability.
+        """The probability of the negation of a ground atom: 1 minus that of the atom.
 
-        In an open world it is 0 where no fact denies the atom or states it with
-        less than certainty: what is not known is not false.
+        In an open world it is 0 unless a fact denies the atom or states it with
+        less than certainty: an unknown atom is not false.
         """
         return 0.0 if self._is_beyond_doubt(atom) else 1 - self.probability(atom)
 
     def truth(self, atom: Atom) -> bool | None:
         """Whether a ground atom holds (True), its negation does (False), or neither (None).
 
-        Neither holds of what an open world leaves unknown, nor at a probability
+        Neither holds for an atom that is unknown in an open world, or at a probability
         of exactly one half.
         """
         if self.probability(atom) > 0.5:
@@ -88,7 +88,7 @@ class Model:
         return False if self.negation(atom) > 0.5 else None
 
     def _is_beyond_doubt(self, atom: Atom) -> bool:
-        """Whether the world is open and no fact speaks against an atom."""
+        """Whether the world is open and no fact doubts an atom."""
         if self.stated.world == "closed":
             return False
         if atom.key not in self._doubted:
@@ -98,12 +98,12 @@ class Model:
         return self._codes(atom) not in self._doubted[atom.key]
 
     def _codes(self, atom: Atom) -> tuple[int, ...] | None:
-        """The codes of an atom's constants; None where no fact or rule has one of them."""
+        """The codes of an atom's constants; None if one of them occurs in no fact or rule."""
         codes = [self.facts.code(arg.value) if isinstance(arg, Constant) else None for arg in atom.args]
         return None if None in codes else tuple(code for code in codes if code is not None)
 
     def probabilities(self, key: Key, rows: NDArray[Any]) -> Floats:
-        """How probable the atoms of one relation are, given as rows of codes."""
+        """The probabilities of atoms of one relation, given as rows of codes."""
         result = np.zeros(len(rows))
         relation = self.facts.relations.get(key)
         if relation is None or not len(relation) or not len(rows):

@@ -1,8 +1,8 @@
-"""Backgrounds that only Prolog can run: SWI-Prolog tables their predicates into plain facts.
+"""Backgrounds that only Prolog can run: SWI-Prolog tables their predicates as plain facts.
 
-`tabled` starts from the constants of the facts, calls each predicate with what is
-known of its types, and takes what comes out as new terms, in one process that may
-touch neither files nor network. What it finds are relations like any others.
+`tabled` starts from the constants of the facts, calls each predicate with the known
+terms of its types, and adds the terms in its answers, in a single process that may
+use neither files nor network. The results are relations like any others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _INSTALL = (
     "install it by `apt-get install swi-prolog-nox` or `brew install swi-prolog`, or from "
     "https://www.swi-prolog.org/Download.html"
 )
-#: Libraries that the sandbox would refuse for the operators they bring: they are loaded before it is shut.
+#: Libraries that define operators, which the sandbox refuses: they are loaded before it is entered.
 _LIBRARIES = re.compile(r":-\s*use_module\(\s*library\((?P<name>clpfd|clpb)\)\s*(?:,[^.]*)?\)\s*\.")
 _ANY = "any"  # the type of all terms
 _GRACE = 5.0  # seconds that Prolog has to start and to end by itself
@@ -52,27 +52,27 @@ _NOTES = {
 
 @dataclass(frozen=True)
 class Tabling:
-    """How far a background in Prolog is tabled; where a bound is reached, a note says so.
+    """Bounds on the tabling of a background in Prolog; if one is reached, a note says so.
 
-    A term is as deep as the steps that lead to it from what is given. A part of an input,
-    a whole number in the range of the given ones, and the same term with other such numbers
-    in it is no step farther: to take a list apart costs nothing, to build one does. Where a
-    predicate finds its inputs given its outputs, it is asked for them, too, as appending is
-    for the list without its last element: what it builds is then needed one step far only.
+    The depth of a term is the number of steps that lead to it from given ones. A part of an input,
+    an integer within the range of the given ones, and the same term with other such numbers
+    take no step: taking a list apart is free, building one is not. If a
+    predicate finds its inputs for given outputs, it is also called that way, as `append` is
+    for the list without its last element; what it builds is then needed to a depth of one only.
     """
 
-    depth: int = 3  #: how many steps new terms may lie from given ones
-    terms: int = 50_000  #: how many new terms
-    facts: int = 500_000  #: how many facts
+    depth: int = 3  #: how many steps new terms may be away from given ones
+    terms: int = 50_000  #: the most new terms
+    facts: int = 500_000  #: the most facts
     seconds: float = 30.0  #: how long it may take, if no earlier deadline holds
-    solutions: int = 1_000  #: how many answers of one call
-    inferences: int = 1_000_000  #: how many inferences of one call
-    #: How many combinations of several inputs; of more, those within one example's reach are tried.
+    solutions: int = 1_000  #: the most answers of one call
+    inferences: int = 1_000_000  #: the most inferences in one call
+    #: The most combinations of several inputs; of more, those within reach of one example are tried.
     combinations: int = 100_000
-    reach: int = 200  #: how many terms an example reaches
-    #: How many inputs may be found for given outputs, where a predicate is asked for its inputs.
+    reach: int = 200  #: the most terms within reach of an example
+    #: The most inputs for given outputs, if a predicate is called for its inputs.
     answers: int = 100
-    #: How many combinations of several inputs, where a predicate is asked for its inputs, too.
+    #: The most combinations of several inputs, if a predicate is also called for its inputs.
     built: int = 1_000
     memory: int = 2 << 30  #: bytes
 
@@ -83,11 +83,11 @@ class Tabling:
 
 
 def tabled(facts: FactBase, tabling: Tabling | None = None) -> FactBase:
-    """The facts with the predicates of their Prolog background as plain relations, and without it.
+    """The facts with the predicates of their Prolog background as plain relations, without the background.
 
-    With a bias, the predicates that bodies may hold are tabled, with its types and
-    directions; without one, all that the background defines. Where directions are not
-    given, those with the fewest inputs are taken that leave nothing open.
+    With a bias, the predicates that bodies may use are tabled, with its types and
+    directions; without one, all that the background defines. If directions are not
+    given, those with the fewest inputs are taken for which all answers are ground.
 
     Raises
     ------
@@ -106,12 +106,12 @@ def tabled(facts: FactBase, tabling: Tabling | None = None) -> FactBase:
 
 
 def built_terms(facts: FactBase, given: FactBase) -> Ints:
-    """The codes of lists and compound terms that a background has built and that no source states.
+    """The codes of the lists and compound terms that a background has built and that no source states.
 
     Parameters
     ----------
     facts, given
-        With the background tabled, and before.
+        The facts with the background tabled, and before.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def find_swipl() -> str:
 
 @dataclass(frozen=True)
 class _Job:
-    """What Prolog is asked, as text, and which predicates the answers are numbered by."""
+    """The input for Prolog as text, and the predicates by whose numbers it answers."""
 
     keys: tuple[Key, ...]
     program: str
@@ -177,7 +177,7 @@ class _Job:
 
 
 def _to_table(facts: FactBase, background: Background) -> Iterator[Key]:
-    """The predicates that bodies may hold and that only Prolog can say something about."""
+    """The predicates that bodies may use and that only Prolog can evaluate."""
     if facts.bias is None:
         yield from (key for key in background.defines if key[1])
         return
@@ -188,7 +188,7 @@ def _to_table(facts: FactBase, background: Background) -> Iterator[Key]:
 
 
 def _facts_for(facts: FactBase, background: Background, bias: Bias) -> Iterator[str]:
-    """The facts that clauses of the background may look at: never the examples."""
+    """The facts that clauses of the background may read, which never include the examples."""
     for (name, arity), relation in facts.relations.items():
         if name in background.names and (name, arity) not in bias.head:
             possible = relation.take(~relation.impossible)
@@ -196,7 +196,7 @@ def _facts_for(facts: FactBase, background: Background, bias: Bias) -> Iterator[
 
 
 def _types(facts: FactBase, bias: Bias) -> Iterator[str]:
-    """Which constants are of which type, from the relations whose types are declared."""
+    """The constants of each type, from the relations whose types are declared."""
     of: dict[str, set[int]] = {_ANY: set(range(len(facts.constants)))}
     for key, relation in facts.relations.items():
         for kind, column in zip(bias.types_of(*key) or (), relation.codes.T, strict=False):
@@ -212,7 +212,7 @@ def _examples(facts: FactBase, bias: Bias) -> Iterator[str]:
 
 
 def _steps(facts: FactBase, bias: Bias) -> Iterator[str]:
-    """From each input of a plain fact to its other arguments; the first is one where directions are open."""
+    """From each input of a plain fact to its other arguments; without directions the first is the input."""
     for key in bias.body:
         relation = facts.relations.get(key)
         if relation is None or key[1] < 2:
@@ -236,7 +236,7 @@ def _declaration(number: int, key: Key, bias: Bias) -> str:
 
 @dataclass
 class _Found:
-    """What Prolog answered."""
+    """The answers of Prolog."""
 
     terms: list[str] = field(default_factory=list)
     facts: dict[int, list[list[int]]] = field(default_factory=dict)
@@ -245,7 +245,7 @@ class _Found:
 
 
 def _run(job: _Job) -> _Found:
-    """Run the job in a process of its own, which ends with its time."""
+    """Run the job in a process of its own, within its time."""
     check()
     command = [find_swipl(), "-q", "-f", "none", "-F", "none", "--no-tty", f"--stack-limit={job.memory}"]
     with tempfile.TemporaryDirectory(prefix="andre-prolog-") as folder:
@@ -277,7 +277,7 @@ def _run(job: _Job) -> _Found:
 
 
 def _bound_memory(pid: int, most: int) -> None:
-    """Let a process take no more memory than this, where the system can say so."""
+    """Bound the memory of a process, if the system can."""
     try:
         from resource import RLIMIT_AS, prlimit  # noqa: PLC0415
     except ImportError:  # not every system has it
@@ -326,7 +326,7 @@ def _result(facts: FactBase, job: _Job, found: _Found, tabling: Tabling) -> Fact
 
 
 def _value(text: str) -> Value:
-    """The constant that a term in canonical text is."""
+    """The constant with this canonical text."""
     if is_term(text):
         return text
     if text.startswith("'"):
@@ -336,7 +336,7 @@ def _value(text: str) -> Value:
         return number
     if re.fullmatch(r"[a-z]\w*", text):
         return text
-    # Prolog spells some numbers otherwise, here inside a term.
+    # Some numbers are spelled differently by Prolog; these can be read inside a term.
     term = parse_atom(f"t({text})").args[0]
     assert isinstance(term, Constant)
     return term.value

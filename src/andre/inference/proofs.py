@@ -1,4 +1,4 @@
-"""Proofs that go round no circle: which atoms are derived before which, and without a given one."""
+"""Proofs without circles: an order in which atoms can be proved without a given one."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ Body: TypeAlias = frozenset[Atom]
 def proof_ranks(
     premises: Body, without: Atom, bodies: Callable[[Atom], list[Body] | None]
 ) -> Mapping[Atom, int] | None:
-    """In which order premises, and all that they depend on, are proved by proofs that do without an atom.
+    """Ranks by which premises, and all that they depend on, can be proved without using some atom.
 
-    The premises of a proof have lower ranks than what they prove; an atom without
-    a rank has no proof that does without the given one.
+    Premises have lower ranks than what they prove. An atom without
+    a rank cannot be proved without the given one.
 
     Parameters
     ----------
     premises, without
-        What is to be proved, and the atom that no proof may use.
+        The atoms to be proved, and the one that no proof may use.
     bodies
-        The groundings that derive an atom; none for one that needs no proof, None where there are too
-        many to look at.
+        The groundings that derive an atom: an empty list if it needs no proof, None if there are too
+        many.
 
     Returns
     -------
     Mapping | None
-        None where groundings are too many to tell.
+        None if there are too many groundings to decide.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Programs run over facts, by the engine that suits their size."""
+"""Running programs over facts, by the engine that suits their size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from andre.inference.model import Model
 from andre.inference.prolog import Tabling, tabled
 from andre.logic import Constant, Program, parse_program
 
-#: Above this many atoms DuckDB's start costs less than clingo's symbols do.
+#: Above this many atoms, DuckDB is faster than clingo in spite of its start-up time.
 _CLINGO_MAX = 20_000
 
 
@@ -32,14 +32,14 @@ def choose_engine(name: str, program: CodedProgram, memory_limit: str) -> Engine
     if name not in ("auto", "clingo", "duckdb"):
         raise ConfigError(f"there is no engine {name!r}: choose auto, clingo or duckdb")
     if name == "auto":
-        # clingo goes through probabilities one by one.
+        # clingo needs a run for each probability.
         small = program.is_crisp and estimate_size(program) <= _CLINGO_MAX
         name = "clingo" if small else "duckdb"
     return ClingoEngine() if name == "clingo" else DuckDBEngine(memory_limit)
 
 
 def estimate_size(program: CodedProgram) -> float:
-    """Estimate how many atoms a program reads and derives, rather too many than too few.
+    """Estimate how many atoms a program reads and derives, rather too high than too low.
 
     A join is estimated from the sizes of its relations and the number of
     distinct values it joins on; a recursive relation may hold every row of
@@ -81,7 +81,7 @@ def _join_size(rule: CodedRule, sizes: dict[int, float], distinct: dict[tuple[in
 
 
 def as_program(program: Program | str) -> Program:
-    """A program, which may be given as its text."""
+    """A program, given as a value or as text."""
     if isinstance(program, str):
         return parse_program(program)
     if not isinstance(program, Program):
@@ -94,32 +94,31 @@ def infer(
 ) -> Model:
     """Run a program over facts to its well-founded model.
 
-    Rules may be recursive, also through negation. A conjunction is as probable
+    Rules may be recursive, even through negation. A conjunction is as probable
     as its least probable part, a disjunction as its most probable one, and the
-    negation of an atom of probability p has 1 - p; what is not known has 0.
+    negation of an atom of probability p has 1 - p; an unknown atom has 0.
 
-    In an open world (`FactBase.world`) what is neither stated nor denied is
-    unknown, derived or not: the negation of an atom has 1 - p only where a fact
-    denies the atom or states it with less than certainty, and 0 elsewhere.
+    In an open world (`FactBase.world`) an atom that is neither stated nor denied is
+    unknown, even if derived: the negation of an atom has 1 - p only if a fact
+    denies the atom or states it with less than certainty, and otherwise 0.
 
     Parameters
     ----------
     program
-        Rules, or their Prolog text, whose variables stand in the head or in a positive body literal. One that
-        only the head has
-        ranges over the constants of its arguments' types, and over all where the facts do not tell
-        them; see `andre.facts.argument_domains`.
+        Rules, or their Prolog text. Each variable occurs in the head or in a positive body literal. One that
+        occurs only in the head ranges over the constants of its arguments' types, or over all constants if
+        the facts do not determine them; see `andre.facts.argument_domains`.
     facts
-        What is known, whatever its marks. Denied facts do not hold, unless a
-        rule derives them: it has the last word, in either world. Background
+        The facts, whatever their marks. Denied facts do not hold, unless a
+        rule derives them: rules override facts, in either world. Background
         rules that came with the facts are run first, and what they derive counts
-        as stated. Where a rule reads plus(A, B, C) and nothing defines it, it holds of their numbers
-        where A + B = C and B is not negative.
+        as stated. If a rule reads plus(A, B, C) and nothing defines it, it holds for their numbers
+        if A + B = C and B is not negative.
     engine
-        `clingo` for programs of task size, `duckdb` for large ones, `auto` to
+        `clingo` for small programs, `duckdb` for large ones, `auto` to
         choose by an estimate, or an engine of your own.
     memory_limit
-        How much memory DuckDB may take before it goes to disk.
+        How much memory DuckDB may take before it uses the disk.
 
     Raises
     ------
@@ -151,7 +150,7 @@ def infer(
 
 
 def _with_sums(program: Program, facts: FactBase) -> FactBase:
-    """The facts with the sums of their numbers that a program reads, unless something else defines plus/3."""
+    """The facts with the sums that a program reads, unless something else defines plus/3."""
     if PLUS in facts.relations or PLUS not in missing_relations(program, facts):
         return facts
     atoms = [lit.atom for rule in program for lit in rule.body if lit.atom.key == PLUS]
@@ -161,7 +160,7 @@ def _with_sums(program: Program, facts: FactBase) -> FactBase:
 
 
 def missing_relations(program: Program, facts: FactBase) -> list[Key]:
-    """The relations that a program reads, directly or by background rules, and nothing states or defines.
+    """The relations that a program reads, directly or by background rules, but nothing states or defines.
 
     Examples
     --------
@@ -201,9 +200,9 @@ def materialise(
     memory_limit: str = "4GB",
     tabling: Tabling | None = None,
 ) -> FactBase:
-    """The facts together with what their background derives, without the background.
+    """The facts together with those that their background derives, without the background itself.
 
-    Rules are run by an engine; what only Prolog can run is tabled by SWI-Prolog (see
+    Rules are run by an engine; clauses that only Prolog can run are tabled by SWI-Prolog (see
     `Tabling`), and a note says how far.
 
     Examples

@@ -23,7 +23,7 @@ from andre.logic import Rule
 
 @dataclass(frozen=True, eq=False)
 class TruthTables:
-    """Which literals hold of the N constants of some facts, cut at one half.
+    """Which literals hold for the N constants of some facts, rounded to true or false.
 
     Examples
     --------
@@ -48,16 +48,16 @@ class TruthTables:
 
     @cached_property
     def weaker(self) -> TruthTables | None:
-        """The same, where one half is enough for an atom and for its negation; None where no fact has it."""
+        """The same with one half enough for an atom and its negation; None if no fact is at one half."""
         return None if self.known.weaker is None else TruthTables(self.known.weaker)
 
     @property
     def n(self) -> int:
-        """How many constants there are."""
+        """The number of constants."""
         return self.known.n
 
     def body(self, rule: Rule, given: Collection[Key] = ()) -> Body:
-        """A rule's body, ready to be evaluated.
+        """A rule's body, prepared for evaluation.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class TruthTables:
 
 @dataclass(frozen=True)
 class OpenLiteral:
-    """A literal whose relation's table is given at each evaluation."""
+    """A literal whose table is given at each evaluation."""
 
     key: Key
     atom: CodedAtom
@@ -101,7 +101,7 @@ class OpenLiteral:
 
 @dataclass(frozen=True)
 class Given:
-    """Where the atoms of a relation hold and where their negations do, in P cases, [P, N, ...] each."""
+    """Where the atoms of a relation hold, and where their negations do, in P cases, [P, N, ...] each."""
 
     true: Table
     false: Table
@@ -118,7 +118,7 @@ class Given:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A body whose literals are tables, those of some relations still open."""
+    """A body whose literals are tables; those of some relations are still open."""
 
     head: tuple[int, ...]  #: the terms of the head, whose variables have the first numbers
     n: int  #: how many constants there are
@@ -126,11 +126,11 @@ class Body:
     open: tuple[OpenLiteral, ...]
 
     def reads(self, key: Key) -> bool:
-        """Whether a relation that is given at each evaluation stands in the body."""
+        """Whether the body has a literal of a relation that is given at each evaluation."""
         return any(literal.key == key for literal in self.open)
 
     def negates(self, key: Key) -> bool:
-        """Whether it stands there negated."""
+        """Whether it has a negated one."""
         return any(literal.key == key and literal.negated for literal in self.open)
 
     @cached_property

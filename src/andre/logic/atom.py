@@ -17,7 +17,7 @@ from andre.logic.terms import is_term, spell_term
 
 #: The comparisons by size, which hold between numbers only.
 ORDERS = {"<": operator.lt, "=<": operator.le, ">": operator.gt, ">=": operator.ge}
-#: What is said of a column of a table whose cell is empty or cannot be read: `missing(age)`.
+#: The predicate of a column whose cell is empty or cannot be read: `missing(age)`.
 MISSING = "missing"
 #: All comparisons: built-in predicates of two terms, written infix.
 BUILTINS = frozenset({"\\=", "=", *ORDERS})
@@ -87,7 +87,7 @@ class Constant:
 
     @property
     def canonical(self) -> str:
-        """The text that all terms which hold the constant have for it: functors before arguments.
+        """The text of the constant inside another term: functors before arguments.
 
         Examples
         --------
@@ -113,7 +113,7 @@ class Constant:
 
 
 def _plain_value(value: object) -> str | int | float:
-    """The value as a plain Python one (NumPy has its own); what Prolog cannot write is refused."""
+    """The value as a plain Python type, not one of NumPy's; values that Prolog cannot write are refused."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
@@ -187,17 +187,17 @@ class Atom:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Predicate and arity: what makes two atoms be of one relation."""
+        """Predicate and arity, which identify the relation."""
         return self.predicate, len(self.args)
 
     @property
     def is_builtin(self) -> bool:
-        """Whether this is a comparison, which facts never state."""
+        """Whether this is a comparison."""
         return self.predicate in BUILTINS
 
     @property
     def column(self) -> str | None:
-        """The column of a table that a comparison with a value speaks of; None for any other atom.
+        """The column of a table that is compared with a value; None for any other atom.
 
         Sizes are compared with numbers and ISO dates, equality is with any constant.
 
@@ -219,7 +219,7 @@ class Atom:
 
     @property
     def gap(self) -> str | None:
-        """The column of a table that is said to be missing; None for any other atom.
+        """The column in an atom `missing(column)`; None for any other atom.
 
         Examples
         --------
@@ -232,7 +232,7 @@ class Atom:
 
     @property
     def complement(self) -> Atom:
-        """The comparison that holds where this one does not, of values that are known: `>` and `=<`.
+        """The comparison that holds for known values exactly if this one does not: `>` and `=<`.
 
         Examples
         --------
@@ -249,7 +249,7 @@ class Atom:
         return tuple(dict.fromkeys(arg for arg in self.args if isinstance(arg, Variable)))
 
     def substitute(self, bindings: Mapping[Variable, Term]) -> Atom:
-        """The atom with variables replaced by terms; those without a binding stay."""
+        """The atom with variables replaced by terms; variables without a binding are kept."""
         return Atom(
             self.predicate,
             tuple(bindings.get(arg, arg) if isinstance(arg, Variable) else arg for arg in self.args),
@@ -263,14 +263,14 @@ class Atom:
 
 
 def _left_side(term: Term) -> str:
-    """A term before a comparison, where `not` would negate it and an operator would take part of it."""
+    """A term left of a comparison, quoted so that neither `not` nor an operator is read into it."""
     if isinstance(term, Constant) and isinstance(term.value, str):
         return "'not'" if term.value == "not" else term.canonical
     return str(term)
 
 
 def fresh_variables(taken: Container[str]) -> Iterator[Variable]:
-    """An endless supply of new variables _1, _2, ..., for the places where `_` is written.
+    """New variables _1, _2, ... without end, one for each place where `_` is written.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def _term(text: str) -> Term:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """An atom, or its negation; what denies a comparison of a column is the opposite comparison.
+    """An atom, or its negation; the negation of a comparison of a column is the opposite comparison.
 
     Examples
     --------
@@ -316,7 +316,7 @@ class Literal:
 
     @property
     def binds(self) -> bool:
-        """Whether the literal gives values to its variables: it is positive and no comparison."""
+        """Whether the literal binds its variables: it is positive and not a comparison."""
         return not (self.negated or self.is_builtin)
 
     @property
@@ -325,7 +325,7 @@ class Literal:
         return self.atom.variables
 
     def __invert__(self) -> Literal:
-        # Of a column whose value is unknown neither holds, as with any literal of a row.
+        # If the value is unknown, neither holds, as for any literal about a row.
         if self.atom.column is not None and not self.negated:
             return Literal(self.atom.complement)
         return Literal(self.atom, not self.negated)

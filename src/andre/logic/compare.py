@@ -1,4 +1,4 @@
-"""Comparison of rules and programs: theta-subsumption, what changed, and merging without repetition."""
+"""Comparison of rules and programs: theta-subsumption, differences, and merging without duplicates."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from andre.logic.program import Program
 from andre.logic.rule import Rule
 
 _Bindings = dict[Variable, Term]
-#: Pairs of literals that are compared, at the most, to tell whether a rule subsumes another.
+#: How many pairs of literals are compared at most to decide whether one rule subsumes another.
 _MOST_COMPARED = 1_000_000
 
 
 def subsumes(general: Rule, specific: Rule) -> bool:
-    """Whether one rule theta-subsumes another: some substitution makes it a part of the other.
+    """Whether one rule theta-subsumes another: some substitution makes it a subset of the other.
 
-    The general rule then derives all that the specific one does. Literals are
+    The general rule then derives everything that the specific one does. Literals are
     compared as written: `X < Y` is not found in `Y > X`.
 
     Examples
@@ -51,7 +51,7 @@ def subsumption(general: Rule, specific: Rule) -> dict[Variable, Term] | None:
         if not remaining:
             return bindings
         compared += len(remaining) * len(targets)
-        # The literal with the fewest images first: a literal without any ends the branch at once.
+        # The literal with the fewest images first: one without images ends the branch at once.
         literal, images = min(
             ((literal, list(_images(literal, targets, bindings))) for literal in remaining),
             key=lambda choice: len(choice[1]),

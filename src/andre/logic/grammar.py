@@ -1,4 +1,4 @@
-"""The grammar of Prolog, ProbLog and AnyBURL (lark), and the raw clauses that it reads.
+"""The grammar of Prolog, ProbLog and AnyBURL, for lark, and the raw clauses that it gives.
 
 It has three start symbols: a `program` of clauses that end in dots, one
 AnyBURL `line`, and a `single` atom. AnyBURL writes constants without quotes, so
@@ -85,14 +85,14 @@ COMMENT: /%[^\n]*+|\/\*(?:[^*]|\*(?!\/))*+\*\//
 
 
 class _Anonymous:
-    """The variable `_`, which is another one wherever it stands."""
+    """The variable `_`, a different one at each place."""
 
 
 _ANONYMOUS = _Anonymous()
 
 
 class TermText(NamedTuple):
-    """A list or compound term as its canonical text, and how deep it nests."""
+    """A list or compound term as its canonical text, with its depth of nesting."""
 
     text: str
     depth: int
@@ -135,7 +135,7 @@ class RawDirective(NamedTuple):
 
 
 class ReadError(Exception):
-    """Something that cannot be read, with the line of the text it stands in."""
+    """A syntax error, with the line where it occurs."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -143,7 +143,7 @@ class ReadError(Exception):
 
 
 class _Reader:
-    """One method per rule of the grammar, called from the leaves up: no depth of nesting makes it recurse."""
+    """One method per rule of the grammar, called bottom-up, so that nesting causes no recursion."""
 
     def terms(self, *items: Any) -> tuple[Any, ...]:
         return items
@@ -225,7 +225,7 @@ def _canonical(term: Constant | TermText) -> str:
 
 
 def _as_term(atom: RawAtom, sign: Token) -> RawTerm:
-    """What was read as an atom, and turns out to stand before a comparison."""
+    """The term that was read as an atom before the sign of a comparison followed."""
     args = [arg for arg in atom.args if isinstance(arg, Constant | TermText)]
     if len(args) < len(atom.args):
         raise ReadError(_complaint(str(sign)), _line(sign))

@@ -22,7 +22,7 @@ from andre.logic.spelling import CODE, QUOTED, unquote
 
 _COUNTED_LINE = re.compile(r"\s*[0-9.eE+]+\s+[0-9.eE+]+\s+[0-9.eE+-]+\s+\S.*<=")
 _CODE_ARGUMENT = re.compile(rf"[(,]\s*{CODE}\s*[,)]")
-#: What a comment of the ProbLog writer adds where it wrote the confidence as the probability of the rule.
+#: Marks a comment of the ProbLog writer that wrote the confidence as the probability of the rule.
 AS_PROBABILITY = ", written as the probability"
 _STATISTICS = re.compile(
     rf"^[ \t]*%[ \t]*(?P<split>{QUOTED}|[a-z]\w*): "

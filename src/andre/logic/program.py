@@ -1,4 +1,4 @@
-"""Programs: sets of rules, as learning hands them back."""
+"""Programs: sets of rules."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Program:
 
     @property
     def n_literals(self) -> int:
-        """How many literals all bodies have together."""
+        """The number of literals in all bodies together."""
         return sum(len(rule.body) for rule in self.rules)
 
     def to_frame(self) -> DataFrame:

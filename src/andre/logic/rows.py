@@ -13,12 +13,12 @@ from andre.logic.rule import Rule
 from andre.logic.spelling import read_date
 
 _ROW = Variable("Row")
-#: What a Boolean column says of a row, by whether its literal is negated.
+#: The value of a Boolean column, by whether its literal is negated.
 _TRUTH = {False: Constant("true"), True: Constant("false")}
 
 
 def speaks_of_columns(program: Program) -> bool:
-    """Whether the rules compare columns of a table, and have no atoms with variables or arguments beside.
+    """Whether the rules compare columns of a table, and no other atom has variables or arguments.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def _by_row(rule: Rule) -> Rule:
 
 
 def _of_row(literal: Literal, variables: dict[str, Variable]) -> list[Literal]:
-    """The literals of a rule about rows that one about a column becomes."""
+    """The literals about a row that correspond to a literal about a column."""
     column = literal.atom.column
     if literal.atom.gap is not None:
         said = Literal(Atom(MISSING, (_ROW, *literal.atom.args)), literal.negated)
@@ -88,7 +88,7 @@ def _of_row(literal: Literal, variables: dict[str, Variable]) -> list[Literal]:
 
 
 def _number(value: Term) -> Term:
-    """The constant by whose number sizes are compared: a date's are the seconds since 1970."""
+    """The number to compare with: for a date, the seconds since 1970."""
     if isinstance(value, Constant) and isinstance(value.value, str):
         seconds = read_date(value.value)
         return value if seconds is None else Constant(seconds)

@@ -1,4 +1,4 @@
-"""Rules with their evidence (how often body and head hold), and which rules are safe."""
+"""Rules with their evidence, the counts of examples for which body and head hold; safety of rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 1e300  # above it, sums and ratios of counts are not finite
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How often a rule's body, and its head with it, hold on one split of the examples.
+    """The number of examples of one split for which a rule's body holds, and its head, too.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A head that holds wherever its whole body does.
+    """A head that holds whenever its whole body does.
 
     Rules are equal up to the names of variables and the order of literals,
     whatever their evidence. The probability of a rule counts: it bounds the
@@ -89,15 +89,15 @@ class Rule:
 
     @property
     def is_recursive(self) -> bool:
-        """Whether the head's predicate stands in the body too."""
+        """Whether the head's predicate also occurs in the body."""
         return any(literal.atom.key == self.head.key for literal in self.body)
 
     def on(self, split: str) -> Evidence | None:
-        """The evidence on one split, or None where it was not counted."""
+        """The evidence on one split, or None if it was not counted."""
         return next((item for item in self.evidence if item.split == split), None)
 
     def with_evidence(self, *evidence: Evidence) -> Rule:
-        """The same rule with this evidence in place of what it had."""
+        """The same rule with other evidence."""
         return replace(self, evidence=evidence)
 
     def substitute(self, bindings: Mapping[Variable, Term]) -> Rule:
@@ -119,7 +119,7 @@ class Rule:
         return replace(self.substitute(names), evidence=self.evidence)
 
     def unified(self) -> Rule:
-        """The same rule with equal terms written as one, in place of the equalities that say so.
+        """The same rule without equalities: equal terms are replaced by one of them.
 
         Examples
         --------
@@ -153,14 +153,14 @@ class Rule:
         return hash(self._encoding)
 
     def __str__(self) -> str:
-        # Positive literals bind the variables that the others test, so they come first.
+        # Positive literals bind the variables that other literals test, so they come first.
         ordered = sorted(self.body, key=lambda lit: (lit.is_builtin, lit.negated))
         head = str(self.head) if self.probability == 1 else f"{spell_number(self.probability)}::{self.head}"
         return f"{head} :- {', '.join(map(str, ordered))}." if ordered else f"{head}."
 
 
 def _is_unifier(literal: Literal) -> bool:
-    """Whether a literal says that a variable is another term."""
+    """Whether a literal equates a variable with another term."""
     return literal.atom.predicate == "=" and not literal.negated and bool(literal.variables)
 
 

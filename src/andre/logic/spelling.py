@@ -1,4 +1,4 @@
-"""How Prolog spells names and numbers, and how dates are spelled: writing and reading them."""
+"""Reading and writing names and numbers as Prolog spells them, and dates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_DIGITS = 4000  # Python itself refuses to read integers of more than 4,300
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether Prolog reads the name as one without quotes."""
+    """Whether Prolog reads the name as such without quotes."""
     return _PLAIN_NAME.match(name) is not None
 
 
@@ -58,7 +58,7 @@ def _spell_letter(letter: str) -> str:
 
 
 def tell_count(count: float, thousands: str = "") -> str:
-    """A count or a sum of weights for people to read, with two decimals at the most.
+    """A count or a sum of weights as text, with at most two decimals.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def tell_count(count: float, thousands: str = "") -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things, in words.
+    """A number of things as text, with the plural where it is due.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def spell_number(value: float) -> str:
 
 
 def read_number(text: str) -> int | float | None:
-    """The number that a text stands for, or None where it is a name, as digits after a leading zero are.
+    """The number that a text spells, or None if it is a name; digits after a leading zero are a name.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def read_number(text: str) -> int | float | None:
 
 
 def number_or_none(text: str) -> int | float | None:
-    """The same as `read_number`, but a number too large to compute with is a name."""
+    """`read_number`, except that numbers too large to compute with are names."""
     try:
         return read_number(text)
     except LogicError:

@@ -118,7 +118,7 @@ def _tree_of(text: str) -> _Tree | None:
 
 
 def _read(text: str, start: int, depth: int) -> tuple[_Tree, int] | None:
-    """The term that begins at a place, and the place behind it; None where none does."""
+    """The term that begins at a position, and the position after it; None if there is none."""
     if depth > DEEPEST_TERM:
         return None
     functor, place = None, start

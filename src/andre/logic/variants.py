@@ -42,7 +42,7 @@ def encode(head: Atom, body: Iterable[Literal]) -> Encoding:
 
 
 def _node(body: Collection[Literal], names: _Names, fresh: Sequence[Variable]) -> _Ordered:
-    """Encode literals some of whose variables have numbers; the fresh ones got theirs just now."""
+    """Encode literals of which some variables have numbers, the `fresh` ones since the last step."""
     named = [lit for lit in body if all(v in names for v in lit.variables)]
     codes = sorted((lit.negated, lit.atom.predicate, _tokens(lit.atom.args, names)) for lit in named)
     found = [_component(part, names) for part in _components(set(body) - set(named), names)]
@@ -76,7 +76,7 @@ def _component(body: Collection[Literal], names: _Names) -> _Ordered:
 
 
 def _root(parents: dict[Variable, Variable], variable: Variable) -> Variable:
-    """The variable that stands for all that are known to be alike."""
+    """The representative of the variables that are known to be exchangeable (union-find)."""
     while parents[variable] != variable:
         parents[variable] = variable = parents[parents[variable]]
     return variable
@@ -99,7 +99,7 @@ def _components(body: Iterable[Literal], names: Mapping[Variable, int]) -> Itera
 
 
 def _refine(body: Collection[Literal], names: Mapping[Variable, int]) -> _Names:
-    """Colour refinement of the variables without a number, until no colour splits any more."""
+    """The colours of variables without a number, by colour refinement until no colour splits."""
     where: dict[Variable, list[Literal]] = {}
     for literal in body:
         for variable in literal.variables:

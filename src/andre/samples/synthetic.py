@@ -63,10 +63,10 @@ def _task(name: str, columns: list[str], head: str, bodies: list[dict[str, int]]
     return SyntheticTask(name, space, space.program(codes))
 
 
-def random_task(m: int, n_rules: int, seed: int, length: tuple[int, int] = (2, 3)) -> SyntheticTask:
-    """A task whose random program has `n_rules` rules over m candidates, no two rules sharing an atom."""
+def random_task(m: int, n_rules: int, seed: int) -> SyntheticTask:
+    """A task with a random program of `n_rules` rules of two or three literals, no two sharing an atom."""
     rng = np.random.default_rng(seed)
-    sizes = rng.integers(length[0], length[1] + 1, n_rules)
+    sizes = rng.integers(2, 4, n_rules)
     if sizes.sum() > m:
         raise DataError(f"{n_rules} rules need {sizes.sum()} atoms, and there are {m}: take more atoms")
     atoms = iter(rng.permutation(m))

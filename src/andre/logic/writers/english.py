@@ -38,7 +38,7 @@ _BARE_VERBS = _words(
     "love marry meet move need occur own participate play point prefer produce reach read report run see "
     "sell send serve speak stand study support talk teach travel treat trust use visit want work write"
 )
-#: Words that say how something is, besides those that their ending tells.
+#: Adjectives, besides those that are recognised by their ending.
 _ADJECTIVES = _words(
     "active adjacent alive bad better big black blue born bought built close closed cold dark dead "
     "different dry eastbound empty equal even false fast female full good green happy healthy heavy held "
@@ -140,7 +140,7 @@ class Phrases:
             raise LogicError(f"{path}: {error}") from None
 
     def sentence(self, rule: Rule) -> str:
-        """A rule in words, its numbered variables as letters.
+        """A rule in words, with letters for numbered variables.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class Phrases:
         return f"{_capital(head)} if {_listed(parts)}."
 
     def templates(self, name: str, arity: int) -> tuple[str, str]:
-        """How a relation is affirmed and denied, with {1}, {2}, ... for its arguments."""
+        """The phrases that affirm and deny a relation, with {1}, {2}, ... for its arguments."""
         phrase = self.given.get(f"{name}/{arity}", self.given.get(name))
         if phrase is not None:
             return phrase, _denied(phrase)
@@ -187,7 +187,7 @@ def to_english(program: Program, phrases: Phrases | None = None) -> str:
 
 @dataclass
 class _Speaker:
-    """Says the literals of one rule; a variable that is not known yet is introduced by `some`."""
+    """Puts the literals of one rule into words; a variable is introduced by `some`."""
 
     phrases: Phrases
     known: set[Variable]
@@ -238,7 +238,7 @@ class _Speaker:
 
 
 def _number(value: float) -> str:
-    """A number with commas between thousands, from 10,000 on: a smaller one may be a year.
+    """A number with commas between thousands from 10,000 on, since smaller ones may be years.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def _number(value: float) -> str:
 
 
 def _inequalities(body: Sequence[Literal]) -> tuple[list[str], list[Literal]]:
-    """What says that variables differ, in words, all of them at once where all do; and the other literals."""
+    """Inequalities of variables in words, in a single phrase if all variables differ; and other literals."""
     pairs = [
         lit for lit in body if lit.atom.predicate == "\\=" and len(lit.variables) == 2 and not lit.negated
     ]
@@ -338,7 +338,7 @@ def _is_adjective(word: str) -> bool:
 
 
 def _is_plain(words: Sequence[str]) -> bool:
-    """Whether words say how or where something is, so that no article stands before them."""
+    """Whether words are an adjective or preposition phrase, which takes no article."""
     first, follows = words[0], words[1] if len(words) > 1 else "to"
     if first in _NO_ARTICLE or first in _PREPOSITIONS:
         return True
@@ -366,7 +366,7 @@ def _article(text: str) -> str:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    """Some things with commas and `and`; where one has an `and` of its own, with a comma before the last."""
+    """An enumeration; if a part contains `and` itself, there is a comma before the last part."""
     if len(parts) < 3:
         return " and ".join(parts)
     comma = "," if any(" and " in part for part in parts) else ""
@@ -374,5 +374,5 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _capital(text: str) -> str:
-    """A sentence with a capital letter, unless it begins with a name, which is spelled as it is."""
+    """A sentence with a capital letter, unless it begins with a name."""
     return text[:1].upper() + text[1:] if text.startswith(("the ", "with ", "it ")) else text

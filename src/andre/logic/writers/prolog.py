@@ -1,4 +1,4 @@
-"""Programs as Prolog, the counts of each rule in comments before it; or as ProbLog, with probabilities."""
+"""Programs as Prolog, with the counts of each rule in comments; or as ProbLog, with probabilities."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _comments(
 
 
 def main_evidence(rule: Rule) -> Evidence | None:
-    """The evidence to write where there is room for one split: training, else the first."""
+    """The evidence to write in formats with one split: that of training, else the first."""
     return rule.on("train") or (rule.evidence[0] if rule.evidence else None)
 
 
@@ -56,7 +56,7 @@ def to_prolog(program: Program, *, rounded: bool = False) -> str:
     Parameters
     ----------
     rounded
-        Whether counts have two decimals at the most, for people; in full they are read back as they are.
+        Whether counts have at most two decimals, for people; otherwise they can be read back exactly.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def _notice(program: Program, of_rows: Program) -> str:
 
 
 def to_problog(program: Program) -> str:
-    """A program as ProbLog text, in which confidence becomes probability where a rule has none of its own.
+    """A program as ProbLog text; the confidence of a rule becomes its probability unless it has its own.
 
     Examples
     --------

@@ -22,7 +22,7 @@ _COLUMNS = ("rule", "support", "N_b", "N_r", "confidence", "split")
 
 
 def _rows(program: Program) -> Iterator[dict[str, Any]]:
-    """One row per rule and split; a rule without evidence has one row with gaps.
+    """One row per rule and split; a rule without evidence has one row with empty cells.
 
     The support of a rule is N_r, as rule miners count it: the examples for
     which both its body and its head hold.
@@ -112,7 +112,7 @@ def _evidence(row: dict[str, str], place: str) -> list[Evidence]:
     return [Evidence(row["split"] or "", *counts)]
 
 
-_MOST_RULES = 50  # that a notebook shows; of more it says how many
+_MOST_RULES = 50  # that a notebook shows, with the number of further ones
 _LEFT, _RIGHT = "text-align:left", "text-align:right"
 
 
@@ -143,7 +143,7 @@ def program_html(program: Program, caption: str = "") -> str:
 
 
 def html_table(columns: Sequence[str], lines: Iterable[Sequence[str]], caption: str = "") -> str:
-    """An HTML table whose first column is code and whose others are figures; all text is escaped."""
+    """An HTML table whose first column is code and whose other columns are figures, with all text escaped."""
     head = "".join(
         f'<th style="{_RIGHT if place else _LEFT}">{escape(name)}</th>' for place, name in enumerate(columns)
     )
