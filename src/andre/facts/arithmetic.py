@@ -1,4 +1,4 @@
-"""Sums of the numbers that facts hold, as the relation plus/3 of Prolog: plus(A, B, C) where A + B = C."""
+"""Sums of the numbers in facts, as Prolog's relation plus/3: plus(A, B, C) for A + B = C."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def numbers_in(facts: FactBase) -> Ints:
 
 
 def with_sums(facts: FactBase, added: Collection[float] | None = None, *, known: bool = False) -> FactBase:
-    """The facts with plus(A, B, C) for all their numbers A and C of which C is not less; B is the difference.
+    """The facts with plus(A, B, C) for all their numbers A <= C; B is the difference.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def with_sums(facts: FactBase, added: Collection[float] | None = None, *, known:
 
 
 def _apart(values: Floats, steps: Floats) -> tuple[Ints, Ints, Floats]:
-    """Pairs of ascending values that lie so far apart: their places, and how far."""
+    """Pairs of ascending values at one of the given distances: their indices, and the distances."""
     found: list[tuple[Ints, Ints, Floats]] = []
     rounded = np.round(values, _DIGITS)
     for step in steps:
@@ -82,7 +82,7 @@ def _apart(values: Floats, steps: Floats) -> tuple[Ints, Ints, Floats]:
 
 
 def _coded(steps: Floats, codes: Ints, values: Floats, n: int) -> tuple[Ints, list[Value]]:
-    """The codes of differences, [steps], and the new constants among them, which come after n others."""
+    """The codes of differences, [steps], and the new constants among them, numbered from n on."""
     known = dict(zip(np.round(values, _DIGITS).tolist(), codes.tolist(), strict=True))
     found: list[int] = []
     new: list[Value] = []

@@ -48,7 +48,7 @@ _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
 class Written(NamedTuple):
-    """A clause or directive as it was written; its rule, where the grammar of rules can read it."""
+    """A clause or directive as it was written, with its rule if the grammar of rules can read it."""
 
     text: str
     key: Key | None  #: what it defines; None for a directive, or where only Prolog can tell
@@ -76,7 +76,7 @@ class Written(NamedTuple):
 
 
 def _tokens(text: str) -> list[str] | None:
-    """The tokens without blanks and comments; None where a text has something that is none."""
+    """The tokens without blanks and comments; None if the text cannot be divided into tokens."""
     found, place = [], 0
     while place < len(text):
         match = _TOKEN.match(text, place)
@@ -89,7 +89,7 @@ def _tokens(text: str) -> list[str] | None:
 
 
 def _has_value(token: str) -> bool:
-    """Whether a name in quotes has escapes that are known, and a number can be computed with."""
+    """Whether a quoted name has only known escapes, and a number is not too large."""
     try:
         if token[0] == "'":
             unquote(token)
@@ -111,7 +111,7 @@ def _is_balanced(tokens: Iterable[str]) -> bool:
 
 
 def _has_gap(tokens: Sequence[str]) -> bool:
-    """Whether two terms follow each other without an operator or a comma between them."""
+    """Whether two terms follow each other without an operator or comma between them."""
     for one, other in pairwise(tokens):
         ends = one in _OPENING or (_is_operand(one) and one not in NAMED_OPERATORS)
         if ends and _is_operand(other) and other not in NAMED_OPERATORS:
@@ -124,7 +124,7 @@ def _is_operand(token: str) -> bool:
 
 
 def _key_of(head: Sequence[str]) -> Key | None:
-    """Name and arity of the head of a clause, from its tokens; None where it is none."""
+    """Name and arity of the head of a clause, from its tokens; None if there is none."""
     match = _TOKEN.match(head[0]) if head else None
     if match is None or match.lastgroup not in ("name", "quoted"):
         return None
@@ -160,18 +160,18 @@ class Background:
 
     @property
     def text(self) -> str:
-        """The program, a clause after the other."""
+        """The clauses as one program."""
         return "".join(f"{clause}\n" for clause in self.clauses)
 
     @cached_property
     def defines(self) -> tuple[Key, ...]:
-        """The predicates that the clauses define, as far as their text shows it."""
+        """The predicates that the clauses define, as far as their text shows."""
         written = filter(None, map(Written.of, self.clauses))
         return tuple(dict.fromkeys(clause.key for clause in written if clause.key is not None))
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Every name in the clauses: no other predicate is called by them."""
+        """Every name in the clauses, and so all predicates that they may call."""
         found: set[str] = set()
         for clause in self.clauses:
             for match in _TOKEN.finditer(clause):
@@ -182,7 +182,7 @@ class Background:
         return frozenset(found)
 
     def facts_beside(self, stated: Container[Key]) -> tuple[Atom, ...]:
-        """The facts that belong to it, of relations that a source does not state."""
+        """The facts among the clauses, of relations that a source does not state."""
         return tuple(atom for atom in self.facts if atom.key not in stated)
 
     def __add__(self, other: Background) -> Background:
@@ -199,7 +199,7 @@ class Background:
 def divide(
     written: Sequence[Written], stated: Iterable[Key], asked: Iterable[Key] = ()
 ) -> tuple[list[Rule], Background | None]:
-    """The rules that Datalog can run, and the rest for Prolog, in its order.
+    """The rules that Datalog can run, and all other clauses for Prolog, in their order.
 
     Parameters
     ----------

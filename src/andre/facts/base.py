@@ -1,4 +1,4 @@
-"""The fact base: all that is known, as relations over one dictionary of constants."""
+"""The fact base: relations over one dictionary of constants."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MOST_RELATIONS = 30  # that a notebook shows; of more it says how many
 
 @dataclass(frozen=True)
 class Notes:
-    """What was odd in a source but no reason to refuse it; iterating gives a sentence for each.
+    """Peculiarities of a source that are no reason to refuse it; iterating gives a sentence for each.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class FactBase:
         marks: Iterable[str] | None = None,
         world: World = "closed",
     ) -> FactBase:
-        """Facts from ground atoms or their text, with a probability and a mark for each where given.
+        """Facts from ground atoms or their text, with a probability and a mark for each if given.
 
         Examples
         --------
@@ -206,15 +206,15 @@ class FactBase:
 
     @cached_property
     def dictionary(self) -> Mapping[Hashable, int]:
-        """The code of each constant, under its `key_of`."""
+        """The code of each constant, by its `key_of`."""
         return MappingProxyType(dict(Dictionary.of(self.constants)))
 
     def code(self, value: Value) -> int | None:
-        """The code of a constant, or None for one that is not in the dictionary."""
+        """The code of a constant, or None if it is not in the dictionary."""
         return self.dictionary.get(key_of(value))
 
     def named(self, name: str) -> Relation:
-        """The relation of a name with its arity, as p/2."""
+        """The relation with a name such as p/2."""
         for relation in self.relations.values():
             if str(relation) == name:
                 return relation
@@ -223,7 +223,7 @@ class FactBase:
         )
 
     def atoms(self, name: str, arity: int) -> Iterator[Atom]:
-        """The facts of a relation as atoms, denied ones included.
+        """The facts of a relation as atoms, including denied ones.
 
         Examples
         --------
@@ -252,7 +252,7 @@ class FactBase:
         return not relation.impossible[hits[0]]
 
     def select(self, mark: str) -> FactBase:
-        """The facts with one mark; relations without any are left out.
+        """The facts with one mark, without relations that have none.
 
         Examples
         --------
@@ -291,11 +291,11 @@ class FactBase:
         return replace(self, relations={**self.relations, **merged.relations})
 
     def with_rules(self, rules: Program) -> FactBase:
-        """The same facts with these background rules instead of their own."""
+        """The same facts with other background rules."""
         return replace(self, rules=rules)
 
     def with_background(self, rules: Program, prolog: Background | None = None) -> FactBase:
-        """The same facts with more background rules, and clauses for Prolog, beside their own.
+        """The same facts with additional background rules and clauses for Prolog.
 
         Facts that belong to the clauses come with them, of relations that are not stated here.
 
@@ -361,7 +361,7 @@ class FactBase:
         return tuple(name for name in FEATURES if name in has)
 
     def merge(self, other: FactBase) -> FactBase:
-        """The facts and rules of both; world and bias are this one's where both have some.
+        """The facts and rules of both; if both have a world and a bias, those of this one.
 
         Examples
         --------
@@ -403,7 +403,7 @@ class FactBase:
     __hash__ = None  # type: ignore[assignment]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a line per relation, those with most facts first."""
+        """A table for notebooks: a line per relation, those with the most facts first."""
         ranked = sorted(self.relations.values(), key=lambda relation: -len(relation))
         lines = [
             [str(relation), f"{len(relation):,}", str(next(self.atoms(*relation.key)))]
@@ -450,7 +450,7 @@ def _atom(relation: Relation, constants: tuple[Value, ...], row: int) -> Atom:
 
 
 def _same(one: Relation, other: Relation, n_values: int) -> bool:
-    """Whether two relations of distinct facts and equal size state the same."""
+    """Whether two relations of distinct facts and equal size have the same facts."""
     keys = row_keys(np.concatenate([one.codes, other.codes]), n_values)
     first, second = np.argsort(keys[: len(one)]), np.argsort(keys[len(one) :])
     if not np.array_equal(keys[: len(one)][first], keys[len(one) :][second]):

@@ -1,4 +1,4 @@
-"""The language bias of a Popper folder or of Aleph's modes: which programs to look for."""
+"""The language bias of a Popper folder or of Aleph's modes, which says which programs to look for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from andre.errors import DataError
 
 @dataclass(frozen=True)
 class Bias:
-    """The settings of `bias.pl`, or what modes say; None, or an empty tuple, where something is left open.
+    """The settings of `bias.pl` or of modes; None or an empty tuple for those that are left open.
 
     Examples
     --------
@@ -55,11 +55,11 @@ class Bias:
             raise DataError("the places, types of one variable and constraints of a bias are lists of texts")
 
     def types_of(self, name: str, arity: int) -> tuple[str, ...] | None:
-        """The types of a predicate's arguments, or None where they are left open."""
+        """The types of a predicate's arguments, or None if they are left open."""
         return next((kinds for of, kinds in self.types if of == name and len(kinds) == arity), None)
 
     def directions_of(self, name: str, arity: int) -> tuple[str, ...] | None:
-        """The directions of a predicate's arguments, or None where they are left open."""
+        """The directions of a predicate's arguments, or None if they are left open."""
         return next((ways for of, ways in self.directions if of == name and len(ways) == arity), None)
 
 

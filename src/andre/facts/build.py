@@ -1,4 +1,4 @@
-"""The builder that readers fill block by block, and how it tells names from numbers."""
+"""The builder that readers fill block by block, and how texts become names or numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Interpret: TypeAlias = Callable[[Sequence[str], Iterable[Relation]], list[Value]
 
 
 def values_of_texts(texts: Sequence[str], relations: Iterable[Relation]) -> list[Value]:
-    """Names and numbers of texts that do not say which they are, as in tables and triples.
+    """The names and numbers that texts spell in tables and triples, which have no quotes.
 
     What looks like a number is one, unless a constant of the same type has a
     leading zero: then digits of that type are codes, as WordNet's 00260881 and
@@ -66,12 +66,12 @@ def values_of_texts(texts: Sequence[str], relations: Iterable[Relation]) -> list
 
 
 def as_names(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]:
-    """Every text as the name it is."""
+    """Every text as a name."""
     return list(map(check_name, texts))
 
 
 def group_rows(kinds: NDArray[Any], n_kinds: int) -> list[Ints]:
-    """For each kind, the positions of the rows of that kind, in order.
+    """For each kind, the indices of its rows, in order.
 
     Examples
     --------
@@ -84,14 +84,14 @@ def group_rows(kinds: NDArray[Any], n_kinds: int) -> list[Ints]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where facts were found: a source, and the line or row of each fact."""
+    """The origin of facts: a source, and the line or row of each fact."""
 
     source: Path | str
     lines: NDArray[Any] | Sequence[int] | None = None
     unit: str = "line"
 
     def of(self, row: int) -> str:
-        """The place of one fact, as error messages name it."""
+        """The origin of one fact, for error messages."""
         return str(self.source) if self.lines is None else f"{self.source}, {self.unit} {self.lines[row]}"
 
 
@@ -103,7 +103,7 @@ class _Found:
 
 @dataclass
 class Builder:
-    """Collects the facts that a reader finds, and makes a fact base of them.
+    """Collects the facts of a reader, and makes a fact base of them.
 
     A reader codes arguments with `texts`. A key that is a string is a text as
     it stood in the source: whether it is a name or a number is decided when
@@ -134,7 +134,7 @@ class Builder:
         return self.texts[value if isinstance(value, int) else (value,)]
 
     def add_rule(self, rule: Rule, text: str | None = None) -> None:
-        """Add a rule, with the text that it was written as."""
+        """Add a rule, with the text from which it was read."""
         self.written.append(Written(str(rule) if text is None else text, rule.head.key, rule))
 
     def add_prolog(self, clause: Written) -> None:
@@ -148,13 +148,13 @@ class Builder:
         return key in self._found
 
     def take_modes(self) -> None:
-        """Let Aleph's declarations be the bias, where there are some."""
+        """Use Aleph's declarations as the bias, if there are any."""
         if (bias := self.modes.bias) is not None:
             self.bias = bias
             self.remarks += self.modes.remarks
 
     def add(self, name: str, codes: Codes, place: Place | None = None, **columns: Any) -> None:
-        """Add facts of one relation, with the columns probability, mark and negative where given."""
+        """Add facts of one relation, with the columns probability, mark and negative if given."""
         try:
             facts = Relation(name, codes, **columns)
         except DataError as error:
@@ -196,7 +196,7 @@ class Builder:
         self.add(atom.predicate, row, place, **{name: np.array([value]) for name, value in columns.items()})
 
     def finish(self, interpret: Interpret = values_of_texts, *, one_arity: bool = False) -> FactBase:
-        """The fact base of all that was added.
+        """The fact base of everything that was added.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Builder:
     def _values(
         self, interpret: Interpret, relations: Iterable[Relation]
     ) -> tuple[list[Value], NDArray[np.int64] | None]:
-        """The values, and for each old code its new one where two texts have one value (1.0 and 1.00)."""
+        """The values, and the new code for each old one: two texts may have one value (1.0 and 1.00)."""
         keys = list(self.texts)
         plain = [key if isinstance(key, str) else "" for key in keys]
         values = interpret(plain, relations)
@@ -251,7 +251,7 @@ class Builder:
         return [values[code] for code in first.tolist()], recode
 
     def _describe(self, constants: Sequence[Value], relation: Relation, row: int) -> str:
-        """A fact and where it was found."""
+        """A fact and its origin."""
         args = tuple(Constant(constants[code]) for code in relation.codes[row].tolist())
         for found in self._found[relation.key]:
             if row < len(found.facts):

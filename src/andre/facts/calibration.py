@@ -1,4 +1,4 @@
-"""What a stated probability says about an atom, learned from all stated probabilities together.
+"""Calibration of stated probabilities, learned from all of them together.
 
 Numbers that a sensor, a model or a person gives as probabilities are seldom
 calibrated: where true atoms get 0.75 on average and false ones 0.25, an atom at
@@ -85,18 +85,18 @@ class Calibration:
         return found if told and found._likelier_than_one_group(value, owner) else None
 
     def log_odds(self, key: Key, value: Floats) -> Floats:
-        """How much likelier an atom of a relation is true than false, by its value."""
+        """The log-odds that an atom of a relation is true, given its value."""
         share = self.shares[key]
         low, high, stray = self._log_densities(value)
         return np.asarray(np.logaddexp(high, stray) - np.logaddexp(low, stray) + np.log(share / (1 - share)))
 
     def probability(self, key: Key, value: Floats) -> Floats:
-        """The probability that an atom is true, by its value; 0 and 1 are certain."""
+        """The probability that an atom is true, given its value; 0 and 1 are certain."""
         likely = 1 / (1 + np.exp(-self.log_odds(key, value).clip(-700, 700)))
         return np.where((value > 0) & (value < 1), likely, value)
 
     def apply(self, facts: FactBase) -> FactBase:
-        """The facts with the probabilities that their values stand for."""
+        """The facts with calibrated probabilities."""
         made = {
             key: replace(relation, probability=self.probability(key, relation.probability))
             if key in self.shares and relation.probability is not None
@@ -106,7 +106,7 @@ class Calibration:
         return replace(facts, relations=made)
 
     def _log_densities(self, value: Floats) -> tuple[Floats, Floats, Floats]:
-        """The weighted densities of the lower group, the upper one, and neither, up to a common factor."""
+        """The weighted densities of the lower group, the upper group and neither, up to a common factor."""
         beyond = value - value.clip(self.low, self.high)
         groups, width = self.spread * np.sqrt(2 * np.pi), self.high - self.low
         low, high, stray = (
@@ -116,7 +116,7 @@ class Calibration:
         return low + known, high + known, stray + np.log(self.stray * groups / (groups + width))
 
     def _likelier_than_one_group(self, value: Floats, owner: Ints) -> bool:
-        """Whether the values speak for two groups rather than one a relation, by Bayes' criterion."""
+        """Whether two groups fit the values better than one per relation does, by Schwarz's criterion."""
         n = np.bincount(owner)
         mean = np.bincount(owner, value) / n
         one = -len(value) * np.log(np.sqrt(((value - mean[owner]) ** 2).mean())) - len(value) / 2

@@ -1,4 +1,4 @@
-"""Public datasets, found on this machine or downloaded; and facts by one word: a path, task or dataset."""
+"""Public datasets, found on this machine or downloaded; and facts from a path or by name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = 5  # tasks and datasets that an error names
 
 @dataclass(frozen=True)
 class Dataset:
-    """A public knowledge base: where its file is, and what is odd about it."""
+    """A public knowledge base: the address of its file, and its peculiarities."""
 
     name: str
     summary: str  #: one sentence
@@ -270,7 +270,7 @@ def _download(dataset: Dataset) -> Path:
 
 
 def _reason(error: OSError) -> str:
-    """Why a download failed, in a few words."""
+    """The reason why a download failed, in a few words."""
     response = getattr(error, "response", None)
     if response is not None:
         return f"the server answered {response.status_code}"

@@ -1,4 +1,4 @@
-"""Reading facts from any source, and writing them to files, whole or not at all."""
+"""Reading facts from any source, and writing them to files atomically."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _read(source: Any, name: str | None, selection: Selection) -> FactBase:
 
 
 def write_facts(base: FactBase, path: str | Path, format: str | None = None) -> None:
-    """Write facts to a file or folder, so that `read_facts` gives them back.
+    """Write facts to a file or folder, from which `read_facts` reads them back.
 
     What the format cannot hold is refused, not left out. A file that is there
     is replaced when the new one is complete; a folder must be new or empty. CSV and

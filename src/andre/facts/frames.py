@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def is_frame(source: object) -> bool:
-    """Whether this is a DataFrame, of pandas, Polars or the like."""
+    """Whether this is a DataFrame of pandas, Polars or a similar library."""
     return hasattr(source, "columns") and hasattr(source, "shape") and hasattr(source, "__getitem__")
 
 
@@ -28,7 +28,7 @@ def is_triples_factory(source: object) -> bool:
 
 
 def from_frames(source: Any) -> FactBase:
-    """The facts of a DataFrame of triples (head, relation, tail in this order), or of one for each relation.
+    """The facts of a DataFrame of triples (head, relation, tail), or of one DataFrame for each relation.
 
     Columns called probability, mark or negative give just that of each fact.
 

@@ -1,4 +1,4 @@
-"""Aleph's declarations as a language bias: modes, determinations, and where examples begin and end."""
+"""Aleph's declarations as a language bias: modes, determinations, and the marks around examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _IDLE = ("aleph", "aleph_read_all", "read_all", "induce")
 
 @dataclass
 class Modes:
-    """Takes Aleph's directives one by one, and makes a bias of them.
+    """Collects Aleph's directives, and makes a bias of them.
 
     Types and directions are those of the modes: `+type` is an input, `-type` an
     output, `#type` a place that may hold a constant, which Prolog finds as it finds an
@@ -49,7 +49,7 @@ class Modes:
     remarks: list[str] = field(default_factory=list)
 
     def take(self, directive: str) -> bool:
-        """Take a directive; False where it is none of Aleph's."""
+        """Take a directive; False if it is not one of Aleph's."""
         match = _DIRECTIVE.match(directive)
         if match is None:
             return False
@@ -95,7 +95,7 @@ class Modes:
 
     @property
     def bias(self) -> Bias | None:
-        """The bias that the declarations make; None where there are none."""
+        """The bias of the declarations; None if there are none."""
         if not (self.signs or self.determined):
             return None
         heads = self.heads or [head for head, _ in self.determined]

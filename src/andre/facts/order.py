@@ -1,4 +1,4 @@
-"""One order of facts, whatever the order of the lines that they were read from."""
+"""A canonical order of facts, independent of the order of lines in a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from andre.facts.relation import Key, Relation, Value
 
 
 def in_canonical_order(facts: FactBase) -> FactBase:
-    """The same facts with constants, relations and rows in an order that only they themselves decide.
+    """The same facts with constants, relations and rows in an order that depends only on the facts.
 
     Learners draw by position and settle ties by it: given facts in this order, they
     learn the same from files whose lines are shuffled.
@@ -37,14 +37,14 @@ def in_canonical_order(facts: FactBase) -> FactBase:
 
 
 def _same(relations: Mapping[Key, Relation], facts: FactBase) -> bool:
-    """Whether relations and rows stay where they were."""
+    """Whether relations and rows are in this order already."""
     return list(relations) == list(facts.relations) and all(
         np.array_equal(relation.codes, facts.relations[key].codes) for key, relation in relations.items()
     )
 
 
 def _order(values: Sequence[Value]) -> list[int]:
-    """The places of numbers by size, of equal ones that by the name of its type, and then of names."""
+    """The order of constants: numbers by size and then by type, followed by names."""
     names = [place for place, value in enumerate(values) if isinstance(value, str)]
     numbers = [place for place, value in enumerate(values) if not isinstance(value, str)]
     kinds = {type(values[place]) for place in numbers}

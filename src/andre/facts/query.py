@@ -1,4 +1,4 @@
-"""Queries: an atom with one open place, as `isa(x, ?)`, with names spelled as in the facts."""
+"""Queries: an atom with one open argument such as `isa(x, ?)`, with names as in the facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANSWER = Variable("Answer")
 
 
 def read_query(text: str, facts: FactBase) -> Atom:
-    """Read a query: an atom of a binary relation with one open place, `?` or a variable.
+    """Read a query: an atom of a binary relation with one open argument, `?` or a variable.
 
     Names may stand without quotes, as in the file that they come from. Beside
     a `?` nothing else is open, so there a capital letter begins a name.
@@ -56,7 +56,7 @@ def read_query(text: str, facts: FactBase) -> Atom:
 
 
 def as_stated(atom: Atom, facts: FactBase) -> Atom:
-    """The atom with its constants as the facts have them, where what looks like a number may be a name.
+    """The atom with its constants as in the facts, where what looks like a number may be a name.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _parsed(text: str) -> Atom:
 
 
 def _readings(text: str) -> list[Value]:
-    """The constants that a text may stand for, the likeliest first."""
+    """The constants that a text may mean, most likely first."""
     if _IN_QUOTES.match(text):
         return [unquote(text), text]
     number = number_or_none(text)
@@ -89,7 +89,7 @@ def _readings(text: str) -> list[Value]:
 
 
 def _resolved(atom: Atom, facts: FactBase) -> Atom:
-    """The atom with its one constant as the facts have it."""
+    """The atom with its single constant as in the facts."""
     _check_relation(atom.predicate, atom.arity, facts)
     given = [arg for arg in atom.args if isinstance(arg, Constant)]
     if len(given) != 1:
@@ -121,6 +121,6 @@ def _known(readings: list[Value], facts: FactBase) -> Constant:
 
 
 def near_names(name: str, names: Iterable[str]) -> list[str]:
-    """Up to three names that are spelled nearly like this one, in upper or lower case."""
+    """Up to three names with a similar spelling, ignoring case."""
     lowered = {known.lower(): known for known in names}
     return [lowered[close] for close in difflib.get_close_matches(name.lower(), lowered, n=3)]

@@ -35,7 +35,7 @@ Value: TypeAlias = str | int | float
 
 
 def key_of(value: Value) -> Hashable:
-    """A dictionary key for a constant: Python holds 1 and 1.0 for equal, facts do not.
+    """A dictionary key for a constant: 1 and 1.0 are equal in Python, but different constants.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def key_of(value: Value) -> Hashable:
 
 
 def keys_of(values: Sequence[Value]) -> Sequence[Hashable]:
-    """The dictionary keys of many constants, as `key_of` gives them: themselves, where none is a float.
+    """The `key_of` of many constants; if none is a float, the constants themselves.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def keys_of(values: Sequence[Value]) -> Sequence[Hashable]:
 
 
 def check_value(value: object) -> Value:
-    """The value as a plain name or number; refused where it can be no constant.
+    """The value as a plain name or number; DataError if it cannot be a constant.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def check_value(value: object) -> Value:
 
 
 def check_name(name: str) -> str:
-    """The name itself; refused where it has characters that no file can hold.
+    """The name itself; DataError if it has characters that no file can contain.
 
     Examples
     --------
@@ -106,7 +106,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Dictionary(dict[K, int]):
-    """A dictionary that numbers keys in the order in which they are first looked up.
+    """A dictionary that numbers keys in the order of their first look-up.
 
     A key that is not there gets the next code, so a long list is factorized by
     `map(dictionary.__getitem__, keys)` at the speed of C.
@@ -183,7 +183,7 @@ class Relation:
 
     @classmethod
     def concat(cls, parts: Sequence[Relation]) -> Relation:
-        """The facts of several parts of one relation, one after the other, repeated ones included.
+        """The facts of several parts of a relation, including repeated ones.
 
         Examples
         --------
@@ -223,7 +223,7 @@ class Relation:
 
     @property
     def n_negative(self) -> int:
-        """How many facts are denied."""
+        """The number of denied facts."""
         return int(self.column("negative").sum())
 
     @cached_property
@@ -270,7 +270,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Merged:
-    """Relations of distinct facts, and what was lost in making them distinct."""
+    """Relations of distinct facts, and how many facts were merged."""
 
     relations: dict[Key, Relation]
     duplicates: int  #: rows that repeated a fact
@@ -307,7 +307,7 @@ def merge_equal(
 def _distinct(
     relation: Relation, n_values: int, where: Callable[[Relation, int], str]
 ) -> tuple[Relation, int]:
-    """The distinct facts of a relation, and how many repetitions carry another mark."""
+    """The distinct facts of a relation, and how many repetitions have another mark."""
     keys = row_keys(relation.codes, n_values)
     if len(distinct_keys(keys)) == len(keys):
         return relation, 0

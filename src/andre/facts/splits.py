@@ -1,4 +1,4 @@
-"""Train, valid and test facts: held out at random, or as PyKEEN splits its datasets."""
+"""Train, valid and test facts: drawn at random, or as in PyKEEN's datasets."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def hold_out(
 
 
 def _marked(relation: Relation, share: float, rng: np.random.Generator) -> Relation | None:
-    """The relation with a share of its training facts marked, or None where there are too few."""
+    """The relation with a share of its training facts marked, or None if there are too few."""
     rows = np.flatnonzero(relation.marked("train") & ~relation.impossible)
     if len(rows) < 2:
         return None

@@ -1,4 +1,4 @@
-"""Argument types: two arguments of relations are of one type when they share a constant."""
+"""Argument types: two arguments of relations have the same type if they share a constant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from andre.facts.relation import Key, Relation
 
 
 def type_of_codes(relations: Iterable[Relation], n_values: int) -> tuple[list[list[int]], Ints]:
-    """The type of every argument and of every code, as numbers.
+    """The type of every argument and of every code, as a number.
 
     Arguments that share a code, directly or through others, are of one type: a
     type is a connected component of the graph of arguments and their codes.
@@ -53,7 +53,7 @@ def type_of_codes(relations: Iterable[Relation], n_values: int) -> tuple[list[li
 
 @dataclass(frozen=True)
 class ArgumentTypes:
-    """The names of the types of all arguments, and how many constants each type has.
+    """The types of all arguments by name, and the number of constants of each type.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class ArgumentTypes:
 
 
 def argument_types(base: FactBase) -> ArgumentTypes:
-    """Infer the types of all arguments from the constants they share, and name them.
+    """Infer the types of all arguments from shared constants, and name them.
 
     A type of numbers alone is called number. One whose constants are exactly
     those of a unary relation takes its name. If one type is left, it is called
@@ -115,7 +115,7 @@ _ALIKE = 0.9
 
 
 def with_types_of_heads(base: FactBase) -> tuple[FactBase, int]:
-    """The same facts with a bias whose body arguments have the head's type where they have its constants.
+    """The same facts with a bias in which body arguments with constants of the head have the head's type.
 
     A bias written by hand or by a script may call the same things by two names, and then no rule
     gets from the head to what is known of them. Numbers say nothing: an age and a count may be
@@ -165,7 +165,7 @@ def with_types_of_heads(base: FactBase) -> tuple[FactBase, int]:
 
 
 def argument_domains(base: FactBase, key: Key) -> list[Ints]:
-    """For each argument of a relation, the codes of the constants that it may stand for, ascending.
+    """For each argument of a relation, the codes of the constants that it ranges over, ascending.
 
     They are the constants of its type: the one that the bias of the facts declares, else
     the one that is inferred. Of a relation that has neither, an argument may be any constant.

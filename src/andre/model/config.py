@@ -1,4 +1,4 @@
-"""Settings of the network and its losses, with the paper's symbols beside them."""
+"""Settings of the network and its losses, with the paper's symbols."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Whole = Annotated[int, Field(ge=0)]
 
 
 class Settings(BaseModel):
-    """Values that are checked when set and never change."""
+    """Immutable settings that are validated."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

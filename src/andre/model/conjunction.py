@@ -1,24 +1,24 @@
-"""The conjunction layer: sums over all candidate atoms, without visiting them one by one.
+"""The conjunction layer: sums over all candidate atoms, computed by matrix products where possible.
 
-An atom's soft valuation in a subrule is the prob-sum of its three readings,
+An atom's soft valuation in a subrule is the probabilistic sum of its three choices,
 
     B = 1 - (1 - p1 b+)(1 - p2 b-)(1 - p3),
 
 with b+ the evidence for the atom and b- the evidence against it. A known
-valuation b has b+ = b and b- = 1 - b; an unknown one has neither, so that it
+valuation b has b+ = b and b- = 1 - b; for an unknown one both are 0, so that it
 satisfies neither the atom nor its negation. Written out, B is linear in four
 features of the input, [1, b+, b-, b+ b-], so that B for all subrules is a
 matrix product of features and coefficients.
 
-These ways lead to the operator's sums over atoms, and columns may take
-different ones in one model, because sums of sums are sums:
+There are several ways to compute the operator's sums over atoms, and columns may use
+different ones in one model, because partial sums can be added:
 
 - *Boolean* columns take two values (three with unknown). Their terms are
   computed once per value and counted by one dense matrix product.
-- *Graded* columns on few levels are the same, with a bag of table rows per
-  example in place of the dense product.
-- *Direct* columns are visited row by row, in blocks, so that memory is bounded.
-- *Fused* columns are visited row by row too, by kernels for CUDA (`andre.model.fused`).
+- *Graded* columns of few levels are the same, with a bag of table rows per
+  example instead of the dense product.
+- *Direct* columns are visited row by row, in blocks of bounded memory.
+- *Fused* columns are visited row by row by CUDA kernels (`andre.model.fused`).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from torch.nn.functional import embedding_bag
 from andre.limits import check
 from andre.model.operators import Operator
 
-#: Floats that one block of the direct form holds at the most: a few megabytes stay in the cache.
+#: The largest number of floats in a block of the direct form, so that it stays in the cache.
 BLOCK = 1 << 20
 
 
 def features(valuations: Tensor) -> Tensor:
-    """The four numbers of a valuation that B is linear in; NaN is unknown.
+    """The four features of a valuation in which B is linear; NaN is unknown.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def features(valuations: Tensor) -> Tensor:
 
 
 def coefficients(probabilities: Tensor) -> Tensor:
-    """What the four features are multiplied by, [m, 4, K * n].
+    """The coefficients of the four features, [m, 4, K * n].
 
     Parameters
     ----------
@@ -73,33 +73,33 @@ def coefficients(probabilities: Tensor) -> Tensor:
 
 
 class Columns(Protocol):
-    """Columns of a sample in the form in which their terms are summed."""
+    """Columns of a sample in a form that can sum their terms."""
 
     @property
     def columns(self) -> Tensor:
-        """Which candidate atoms these are, [c]."""
+        """The indices of their candidate atoms, [c]."""
 
     @property
     def features(self) -> Tensor:
-        """Features of the values that are visited, [c, V, 4]: table levels, or rows."""
+        """Features of the values that are visited, [c, V, 4]: levels of a table, or rows."""
 
     @property
     def n_visited(self) -> int:
         """How many values a pass works through for one subrule."""
 
     def blocks(self, width: int) -> Iterator[slice]:
-        """The values to visit at a time, so that `width` floats per value fit."""
+        """Blocks of values, so that `width` floats per value fit into one."""
 
     def gather(self, terms: Tensor, block: slice, sums: Tensor) -> None:
         """Add the terms of a block, [c, V', w], to the sums of the rows, [U, w]."""
 
     def scatter(self, grads: Tensor, block: slice) -> Tensor:
-        """Bring the gradients of the sums, [U, w], back to the terms of a block, [c, V', w]."""
+        """The gradients of the terms of a block, [c, V', w], from those of the sums, [U, w]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """Columns of very few levels: a 0/1 matrix says which level a row has."""
+    """Columns of very few levels, as a one-hot matrix of the level of each row."""
 
     columns: Tensor  #: [c]
     features: Tensor  #: [c, L, 4]
@@ -136,7 +136,7 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """Columns of some hundred levels: every row is a bag of table entries, and the reverse."""
+    """Columns of up to about a thousand levels: every row is a bag of table entries, and vice versa."""
 
     columns: Tensor  #: [c]
     features: Tensor  #: [c, L, 4]
@@ -185,7 +185,7 @@ class Bags:
 
 @dataclass(frozen=True, eq=False)
 class Direct:
-    """Columns visited row by row: for few rows, and for inputs that need gradients."""
+    """Columns visited row by row, for few rows and for inputs that need gradients."""
 
     columns: Tensor  #: [c]
     features: Tensor  #: [c, U, 4]
@@ -215,12 +215,12 @@ class Direct:
         return Direct(self.columns, self.features[:, index], self.block)
 
     def visited(self) -> Direct:
-        """They are already."""
+        """These columns themselves."""
         return self
 
 
 class _SumTerms(torch.autograd.Function):
-    """Sums of an operator's terms over columns; B is computed again in the backward pass."""
+    """Sums of an operator's terms over columns; the backward pass computes B again to save memory."""
 
     @staticmethod
     def forward(
@@ -261,7 +261,7 @@ class _SumTerms(torch.autograd.Function):
 
 @torch.no_grad()
 def extremes(part: Direct, coefs: Tensor, op: Operator) -> Tensor:
-    """The extreme value of every row in every subrule, by which terms are shifted, [U, R]."""
+    """The extreme value of every row in every subrule, [U, R], by which terms are shifted."""
     blocks = (torch.bmm(part.features[:, block], coefs) for block in part.blocks(coefs.shape[2]))
     return torch.cat([op.origin(b, 0)[0] for b in blocks])
 
@@ -274,7 +274,7 @@ def sum_terms(
     Parameters
     ----------
     part
-        Columns in one of the three forms.
+        Columns in one of the forms.
     coefs
         Coefficients of these columns, [c, 4, R].
     op
@@ -282,7 +282,7 @@ def sum_terms(
     rows
         How many rows there are, U.
     origin
-        What the terms of a row are shifted by, [U, R], where the part is visited row by row.
+        The shift of the terms of each row, [U, R], if the part is visited row by row.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A sample as the network reads it: every column in the form that is cheapest for it."""
+"""A sample as input of the network, with every column in its cheapest form."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from andre.model.operators import Operator, SoftminAttention
 
 #: A table pays once there are this many rows per level.
 _ROWS_PER_LEVEL = 4
-#: Exact tables have at most so many levels, so that they do not grow with the rows.
+#: The most levels of exact tables, so that these do not grow with the rows.
 _MOST_LEVELS = 1024
 #: Up to this many levels a dense product beats bags.
 _DENSE_LEVELS = 4
-#: Columns that are taken out of the table together: one by one, every row would be fetched for each.
+#: Columns that are copied together: one by one, every row would be read for each.
 _TOGETHER = 16
 
 #: Columns in one of the forms of the conjunction.
@@ -29,7 +29,7 @@ Part: TypeAlias = Dense | Bags | Direct | Fused
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Valuations, their columns shared out among the forms of the conjunction.
+    """Valuations, with their columns divided among the forms of the conjunction.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Inputs:
     n_rows: int
     m: int
     parts: tuple[Part, ...]
-    block: int = BLOCK  #: floats that are computed at a time where rows are visited one by one
+    block: int = BLOCK  #: floats that are computed at a time if rows are visited one by one
 
     @classmethod
     def encode(
@@ -60,10 +60,10 @@ class Inputs:
         valuations
             Truth values, [U, m]; NaN is unknown.
         levels
-            Columns of more values than this are put on so many even levels
-            where that is cheaper; None keeps every value exact.
+            Columns with more values than this are rounded to so many equidistant levels
+            if that is cheaper; None keeps every value exact.
         batch
-            Rows the network sees at a time, if not all.
+            Rows that the network sees at a time, if not all.
         """
         rows, m = valuations.shape
         seen, fused = min(rows, batch or rows), can_fuse(torch.device(device))
@@ -88,7 +88,7 @@ class Inputs:
         if bags and not fused:
             parts.append(Bags.build(*_tabulate(bags, device, dtype)))
         if direct or (bags and fused):
-            levelled = bags if fused else []  # a table saves exponentials, which a kernel has for little
+            levelled = bags if fused else []  # a table saves exponentials, which are cheap in a kernel
             kind = np.float32 if dtype == torch.float32 else np.float64
             some = np.empty((len(direct) + len(levelled), rows), dtype=kind)
             some[: len(direct)] = valuations[:, direct].T
@@ -105,7 +105,7 @@ class Inputs:
 
     @classmethod
     def direct(cls, valuations: Tensor, *, block: int = BLOCK) -> Inputs:
-        """Visit every row as it is; gradients flow back to the valuations, [U, m]."""
+        """Inputs in the direct form, with gradients for the valuations, [U, m]."""
         rows, m = valuations.shape
         every = torch.arange(m, device=valuations.device)
         return cls(rows, m, (Direct(every, features(valuations.T), block),), block)
@@ -120,7 +120,7 @@ class Inputs:
         return replace(self, n_rows=len(index), parts=tuple(part.rows(index) for part in self.parts))
 
     def pieces(self, most: int) -> tuple[tuple[slice, Inputs], ...]:
-        """The same inputs as runs of rows, so many at the most, and which they are.
+        """The same inputs in slices of at most so many rows, with the slices.
 
         Examples
         --------
@@ -160,7 +160,7 @@ class Inputs:
         return op.finish(_added(sums), self.m)
 
     def _shifted(self, coefs: Tensor, op: Operator) -> Tensor:
-        """For an attention too sharp for plain sums: visit all rows, shifted by their extreme values."""
+        """The conjunction for an attention too sharp for plain sums, with terms shifted by extreme values."""
         parts = [
             (
                 part if isinstance(part, Fused) else replace(part.visited(), block=self.block),
@@ -193,13 +193,13 @@ def _extremes(part: Direct | Fused, coefs: Tensor, op: Operator) -> Tensor:
 
 
 def _added(sums: list[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
-    """Sums of sums: those of all parts together."""
+    """The sums of all parts together."""
     return tuple(torch.stack(term).sum(0) if len(term) > 1 else term[0] for term in zip(*sums, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A column of few values: which they are, and which one each row has."""
+    """A column of few values, with the index of the value of each row."""
 
     place: int
     values: NDArray[np.float64]  #: [L], NaN for unknown
@@ -207,7 +207,7 @@ class _Column:
 
     @classmethod
     def of(cls, place: int, column: NDArray[np.floating], levels: int | None, rows: int) -> _Column | None:
-        """The column's levels, or None where visiting rows directly is cheaper or asked for."""
+        """The column's levels, or None if the direct form is cheaper or needed."""
         if (boolean := cls._boolean(place, column)) is not None:
             return boolean
         values, level = np.unique(column, return_inverse=True)  # NaN counts once, and last
@@ -222,7 +222,7 @@ class _Column:
 
     @classmethod
     def _boolean(cls, place: int, column: NDArray[np.floating]) -> _Column | None:
-        """The column where it is 0, 1 and unknown alone, which needs no sorting."""
+        """The column if it has only 0, 1 and unknown, without sorting."""
         has = [column == 0, column == 1, np.isnan(column)]
         if not (has[0] | has[1] | has[2]).all():
             return None
@@ -235,7 +235,7 @@ class _Column:
 def _tabulate(
     columns: list[_Column], device: torch.device | str, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Columns as tensors: which they are [c], features of their levels [c, L, 4], levels of rows [U, c]."""
+    """Columns as tensors: their indices [c], features of their levels [c, L, 4], levels of rows [U, c]."""
     most = max(len(column.values) for column in columns)
     table = np.full((len(columns), most), np.nan)  # no row has a padding level
     for row, column in enumerate(columns):

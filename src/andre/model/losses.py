@@ -185,12 +185,12 @@ def _whole_counts(step: Step, weight: Number) -> Tensor | None:
 
 
 def _rising(name: str, power: int) -> Schedule:
-    """From 0 to the weight that the settings give under this name: structure comes late."""
+    """A weight that rises from 0 to the setting of this name, as structure matters late."""
     return lambda config, progress: progress**power * float(getattr(config, name))
 
 
 def _falling(config: LossConfig, progress: Number) -> Number:
-    """Diversity comes early."""
+    """A weight that falls, as diversity matters early."""
     return config.similarity - progress**2 * (config.similarity - config.similarity_end)
 
 
@@ -206,7 +206,7 @@ LOSSES: tuple[Loss, ...] = (
 
 
 def schedule(progress: float, config: LossConfig) -> dict[str, float]:
-    """The weight of every loss beside the cross-entropy at a share of training between 0 and 1.
+    """The weight of every loss except the cross-entropy, at a share of training between 0 and 1.
 
     Examples
     --------

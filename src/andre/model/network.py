@@ -44,12 +44,12 @@ class Network:
 
     @property
     def conjunction(self) -> Operator:
-        """The and over atoms."""
+        """The operator for the conjunction over atoms."""
         return conjunctions(self.config.beta)[self.config.operators]
 
     @property
     def disjunction(self) -> Operator:
-        """The or over subrules."""
+        """The operator for the disjunction over subrules."""
         return disjunctions(self.config.beta)[self.config.operators]
 
     def __call__(

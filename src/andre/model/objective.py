@@ -1,4 +1,4 @@
-"""The training objective: all losses of one step, added up by the schedule."""
+"""The training objective: the losses of one step, weighted by the schedule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Terms(dict[str, Tensor]):
 
     @property
     def total(self) -> Tensor:
-        """What a run descends, [K]."""
+        """The sum, which each run minimises, [K]."""
         return self.stacked.sum(0)
 
     def add(self, name: str, more: Tensor) -> None:
@@ -27,14 +27,14 @@ class Terms(dict[str, Tensor]):
 
     @property
     def stacked(self) -> Tensor:
-        """All of them, [losses, K]."""
+        """All losses, [losses, K]."""
         return torch.stack(list(self.values()))
 
 
 def row_weights(sample: Sample, config: LossConfig) -> tuple[Tensor, Tensor]:
     """Weights of positive and negative labels in the cross-entropy, [U] each, in float64.
 
-    Balanced, both classes weigh half of the total; as a mean, the total is 1.
+    If balanced, both classes have half of the total weight; for a mean, the total is 1.
     """
     positives, negatives = torch.as_tensor(sample.positives), torch.as_tensor(sample.negatives)
     total = positives.sum() + negatives.sum()
@@ -48,11 +48,11 @@ def row_weights(sample: Sample, config: LossConfig) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """Everything a run is judged by while it trains."""
+    """All losses of a run."""
 
     config: LossConfig
-    incidence: Tensor  #: which variable stands in which atom, [variables, m]
-    n_head: int  #: how many of the variables stand in the head; they come first
+    incidence: Tensor  #: which variable occurs in which atom, [variables, m]
+    n_head: int  #: how many of the variables are in the head; they come first
 
     @classmethod
     def of(cls, space: RuleSpace, config: LossConfig, device: torch.device | str = "cpu") -> Objective:
@@ -73,7 +73,7 @@ class Objective:
         Parameters
         ----------
         logits
-            The head's logits, [U, K]; None: the loss of the labels is 0.
+            The head's logits, [U, K]; without them the loss of the labels is 0.
         labels
             Weights of the rows' positive and negative labels, [U] each.
         weights
@@ -94,7 +94,7 @@ class Objective:
 
 
 def _term(loss: Loss, step: Step, progress: Number) -> Tensor:
-    """A loss times its weight, [K]; 0 where it has nothing to judge."""
+    """A loss times its weight, [K]; 0 if it does not apply."""
     if loss.relational and not len(step.incidence):
         return torch.zeros_like(step.n_rules)
     found = loss.term(step, 1.0 if loss.weight is None else loss.weight(step.config, progress))

@@ -38,7 +38,7 @@ def prob_sum(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
 
 
 class Operator(Protocol):
-    """An and or an or over truth values, as a sum of terms."""
+    """A conjunction or disjunction over truth values, as a sum of terms."""
 
     @property
     def n_terms(self) -> int:
@@ -201,7 +201,7 @@ class GeometricMeanDual(GeometricMean):
 
 
 def aggregate(operator: Operator, b: Tensor, dim: int, mask: Tensor | None = None) -> Tensor:
-    """Apply an operator along one dimension; masked-out values do not count.
+    """Apply an operator along one dimension, ignoring masked values.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def aggregate(operator: Operator, b: Tensor, dim: int, mask: Tensor | None = Non
 
 
 def conjunctions(beta: float) -> dict[str, Operator]:
-    """The ands by name."""
+    """The conjunctions by name."""
     return {
         "attention": SoftminAttention(beta),
         "product": ProductTNorm(),
@@ -235,7 +235,7 @@ def conjunctions(beta: float) -> dict[str, Operator]:
 
 
 def disjunctions(beta: float) -> dict[str, Operator]:
-    """The ors by name."""
+    """The disjunctions by name."""
     return {
         "attention": SoftmaxAttention(beta),
         "product": ProductSNorm(),

@@ -1,4 +1,4 @@
-"""Pooling: the or over the rows of an example, while the network trains."""
+"""Pooling: the soft or over the rows of an example during training."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from andre.samples import Membership
 
 @dataclass(frozen=True, eq=False)
 class Pooling:
-    """Which rows each example has, in both directions, so that neither pass scatters.
+    """The rows of each example, and the examples of each row, so that neither pass needs scatter operations.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Pooling:
 
     def __call__(self, values: Tensor, op: Operator) -> Tensor:
         """The or over the rows of every example: from [U, K] to [B, K]."""
-        if op.needs_origin:  # too sharp for a shift that all examples share: visit every entry
+        if op.needs_origin:  # too sharp for a shift that all examples share, so every entry is visited
             entries = values[self.rows]  # [E, K]
             highest = embedding_bag(self.rows, values.detach(), self.starts, mode="max")  # [B, K]
             terms = op.terms(entries, highest.repeat_interleave(self.sizes[:, 0], 0))

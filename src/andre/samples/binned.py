@@ -27,9 +27,9 @@ class BinnedColumn:
     """
 
     name: str
-    ordered: bool  #: atom j holds where bin > j (a cut), else where bin == j (a level)
-    n_atoms: int  #: ordered: bins are 0..n_atoms; else so too, and n_atoms is any level without an atom
-    bins: NDArray[np.int16]  #: [rows]; -1 is unknown, on which neither an atom nor its negation holds
+    ordered: bool  #: atom j holds if bin > j (a threshold), else if bin == j (a level)
+    n_atoms: int  #: bins are 0..n_atoms; unordered, the last one is any level without an atom
+    bins: NDArray[np.int16]  #: [rows]; -1 is unknown: neither an atom nor its negation holds
 
     def holds(self, atom: int, *, negated: bool = False) -> Bools:
         """On which rows an atom of this column, counted from 0, or its negation holds, [rows]."""
@@ -39,7 +39,7 @@ class BinnedColumn:
 
 @dataclass(frozen=True, eq=False)
 class BinnedTable:
-    """Columns as bins; the atoms of all columns, one column after another, are those of a rule space.
+    """Columns as bins; their atoms, column by column, are those of a rule space.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class BinnedTable:
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
-        """Where the atoms of each column begin, and where the last end, [columns + 1]."""
+        """Where the atoms of each column begin, and where the last ones end, [columns + 1]."""
         return np.cumsum([0, *(column.n_atoms for column in self.columns)]).astype(np.intp)
 
     @cached_property
@@ -89,11 +89,11 @@ class BinnedTable:
         return np.array(both, dtype=np.bool_).reshape(2 * self.m, self.n_rows).T
 
     def take(self, rows: NDArray[Any]) -> BinnedTable:
-        """Some of the rows, by numbers or as a mask."""
+        """Some of the rows, by index or as a mask."""
         return BinnedTable(tuple(replace(column, bins=column.bins[rows]) for column in self.columns))
 
     def cover(self, literals: Iterable[tuple[int, int]]) -> Bools:
-        """On which rows a body holds, given as pairs of an atom and its sign, [rows]."""
+        """On which rows a body holds, [rows], given as pairs of an atom and its sign."""
         held = np.ones(self.n_rows, dtype=np.bool_)
         for atom, sign in literals:
             place = int(self.column_of[atom])

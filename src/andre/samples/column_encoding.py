@@ -1,4 +1,4 @@
-"""One column as candidate atoms: cuts of a number or date, values of a category, a Boolean, and gaps."""
+"""One column as candidate atoms: thresholds of a number or date, values of a category, missing cells."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from andre.samples.sample import sums_of
 from andre.samples.space import Codes
 
 _UNITS = (86_400, 3_600, 60, 1)  # seconds of a day, an hour, a minute: cuts of dates fall on whole ones
-_MOST_ROWS = 250_000  # by which quantiles are known well enough
+_MOST_ROWS = 250_000  # from which quantiles are estimated
 _SHOWN = 3  # cuts or levels that the description of a column lists
 
 
 @dataclass(frozen=True)
 class EncodingLimits:
-    """How many atoms a column may become."""
+    """Bounds on the number of atoms of a column."""
 
-    cuts: int = 255  #: of a number or date, at most; fewer where there are very many columns
-    all_cuts: int = 100_000  #: of all columns together, about; each may have `coarse` in any case
-    coarse: int = 8  #: of these, at most so many that runs of gradient descent are shown
+    cuts: int = 255  #: of a number or date, at most; fewer if there are very many columns
+    all_cuts: int = 100_000  #: of all columns together, about; each may have at least `coarse`
+    coarse: int = 8  #: of these, at most, for runs of gradient descent
     levels: int = 60  #: of a category, at most
-    level_share: float = 0.005  #: of the rows that a level needs for an atom of its own, up to `level_rows`
-    level_rows: float = 50.0  #: with so many a level has one, however long the table
+    level_share: float = 0.005  #: the share of rows that a level needs for an atom, up to `level_rows`
+    level_rows: float = 50.0  #: rows that are enough for an atom, however long the table
 
     def shared_by(self, columns: int) -> EncodingLimits:
-        """The limits of each of so many columns.
+        """The limits for each of several columns.
 
         Examples
         --------
@@ -44,7 +44,7 @@ class EncodingLimits:
         return replace(self, cuts=min(self.cuts, share))
 
     def least_rows(self, weights: Floats) -> float:
-        """The weight that the rows of a level, or those without a value, need for an atom of their own."""
+        """The weight of rows that a level, or missing cells, need for an atom."""
         total = float(weights.sum())
         return max(2.0, min(5.0, total / 10), min(self.level_share * total, self.level_rows))
 
@@ -65,15 +65,15 @@ class ColumnEncoding:
 
     name: str
     kind: str  #: as in `andre.facts.KINDS`
-    cuts: tuple[float, ...] = ()  #: of a number or a date, ascending
-    coarse: tuple[int, ...] = ()  #: the places of those cuts that runs of gradient descent are shown
+    cuts: tuple[float, ...] = ()  #: thresholds of a number or a date, ascending
+    coarse: tuple[int, ...] = ()  #: the indices of the cuts for runs of gradient descent
     levels: tuple[str, ...] = ()  #: of a category, the most frequent first
-    pooled: int = 0  #: values of the category that have no atom
-    gaps: bool = False  #: whether there is an atom, the last one, for a cell that is missing
+    pooled: int = 0  #: the number of values of the category without an atom
+    gaps: bool = False  #: whether the last atom says that the cell is missing
 
     @classmethod
     def learn(cls, column: TypedColumn, weights: Floats, limits: EncodingLimits) -> ColumnEncoding:
-        """Choose the cuts of a column at quantiles, or its frequent levels; and whether gaps are frequent."""
+        """Choose the cuts of a column at quantiles, or its frequent levels, and an atom for missing cells."""
         least, total = limits.least_rows(weights), weights.sum()
         empty = weights[column.missing].sum()
         return replace(cls._of_values(column, weights, limits), gaps=bool(least <= empty <= total - least))
@@ -115,12 +115,12 @@ class ColumnEncoding:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The places of the atoms that runs of gradient descent are shown."""
+        """The indices of the atoms for runs of gradient descent."""
         values = self.coarse if self.kind in ("number", "date") else tuple(range(len(self.value_atoms)))
         return (*values, len(self.value_atoms)) if self.gaps else values
 
     def binned(self, column: TypedColumn) -> tuple[BinnedColumn, ...]:
-        """The column of any rows as bins: those of its values, and whether there is one."""
+        """The column for any rows as bins: of its values, and of whether there is a value."""
         values = (self._binned_values(column),) if self.value_atoms else ()
         if not self.gaps:
             return values
@@ -142,10 +142,10 @@ class ColumnEncoding:
         return BinnedColumn(self.name, ordered=True, n_atoms=len(self.cuts), bins=bins)
 
     def tidied(self, code: Codes) -> Codes:
-        """The literals of one body about this column without those that follow from others, [atoms]."""
+        """The literals of a body about this column, [atoms], without those that follow from others."""
         if self.gaps:
             values = self._tidied_values(code[:-1])
-            known = code[-1] < 0 and values.any()  # what holds of a value says that there is one
+            known = code[-1] < 0 and values.any()  # a condition on the value implies that there is one
             return np.append(values, 0 if known else code[-1]).astype(code.dtype)
         return self._tidied_values(code)
 
@@ -179,7 +179,7 @@ class ColumnEncoding:
 
 
 def _weighed(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """The distinct finite values in order, and the weight of each; of very many rows, of a sample."""
+    """The distinct finite values in order, with their weights; of a sample if there are very many rows."""
     known = np.flatnonzero(np.isfinite(values) & (weights > 0))
     if len(known) > _MOST_ROWS:
         known = np.random.default_rng(0).choice(known, _MOST_ROWS, replace=False)
@@ -188,10 +188,10 @@ def _weighed(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _quantile_gaps(rows: Floats, most: int) -> NDArray[np.intp]:
-    """At most `most` gaps between neighbouring values, given their weights, at equal quantiles of the weight.
+    """At most `most` gaps between neighbouring values with these weights, at equal quantiles of the weight.
 
-    A value that weighs more than its share counts only for that, so that the others get the rest of
-    the gaps: of a column that is mostly 0 all other values would else fall into one bin.
+    A value that weighs more than its share counts only for the share, so that others get the rest of
+    the gaps: if a column is mostly 0, all other values would otherwise fall into one bin.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def _quantile_gaps(rows: Floats, most: int) -> NDArray[np.intp]:
     if len(rows) - 1 <= most:
         return np.arange(max(0, len(rows) - 1))
     capped = rows
-    for _ in range(20):  # the cap falls with what it cuts off, and soon no further
+    for _ in range(20):  # capping lowers the total and with it the cap, which soon converges
         lower = np.minimum(rows, capped.sum() / (most + 1))
         if (lower == capped).all():
             break
@@ -216,9 +216,9 @@ def _quantile_gaps(rows: Floats, most: int) -> NDArray[np.intp]:
 
 
 def _slack(gaps: NDArray[np.intp], rows: Floats) -> NDArray[np.intp]:
-    """By how many values each cut may lie aside of its gap, for the sake of a rounder number, [gaps].
+    """By how many values each cut may be moved from its gap to a rounder number, [gaps].
 
-    It stays within a third of the way to the next cut, and crosses no value of weight.
+    It stays within a third of the distance to the next cut, and crosses no value of large weight.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def _slack(gaps: NDArray[np.intp], rows: Floats) -> NDArray[np.intp]:
 
 
 def _nearest(fine: NDArray[np.intp], wanted: NDArray[np.intp]) -> tuple[int, ...]:
-    """The places among ascending gaps of those that are nearest to the wanted ones."""
+    """The indices, among ascending gaps, of those nearest to the wanted ones."""
     if not len(fine):
         return ()
     above = (
@@ -250,7 +250,7 @@ def _nearest(fine: NDArray[np.intp], wanted: NDArray[np.intp]) -> tuple[int, ...
 
 
 def _date_between(low: float, high: float) -> float:
-    """A moment from which on dates are after the lower of two, and not after the upper: the roundest."""
+    """The roundest moment that is not before the lower of two dates, and before the upper one."""
     for unit in _UNITS:
         middle = np.floor((low + high) / 2 / unit) * unit
         for moment in (middle, middle + unit):

@@ -1,4 +1,4 @@
-"""Columns of any kind as candidate atoms, and rows as the bins that say where these hold."""
+"""Columns of any kind as candidate atoms, and rows as bins that determine which atoms hold."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from andre.samples.binned import BinnedTable
 from andre.samples.column_encoding import ColumnEncoding, EncodingLimits
 from andre.samples.space import Codes, RuleSpace
 
-_LOOKED_AT = 50  # columns between two looks at the clock
-_SHOWN = 3  # columns whose reasons are given where none is of use
+_CHECKED = 50  # columns between two checks of the time limit
+_SHOWN = 3  # columns for which the reason is given if none can be used
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """How the columns of a table become candidate atoms: learned on training rows, applied to any others.
+    """How the columns of a table become candidate atoms; learned from training rows, applied to any rows.
 
     Examples
     --------
@@ -63,14 +63,14 @@ class Encoding:
         weights
             A weight per row; a row of weight 2 counts as two, one of 0 not at all.
         schema
-            What each column is; by default decided by `Schema.learn`.
+            The kinds of the columns; by default those of `Schema.learn`.
         limits
-            How many atoms a column may become.
+            Bounds on the number of atoms of a column.
 
         Raises
         ------
         DataError
-            Where no column is of use.
+            If no column can be used.
         """
         schema, chosen = schema or Schema.learn(table), limits or EncodingLimits()
         weights = np.ones(table.n_rows) if weights is None else weights
@@ -78,7 +78,7 @@ class Encoding:
         chosen = chosen.shared_by(sum(column.kind in ("number", "date") for column in typed.columns))
         columns: dict[str, ColumnEncoding] = {}
         for place, column in enumerate(typed.columns):
-            if place % _LOOKED_AT == _LOOKED_AT - 1:
+            if place % _CHECKED == _CHECKED - 1:
                 advance(place, len(typed.columns))
                 check()
             columns[column.name] = ColumnEncoding.learn(column, weights, chosen)
@@ -102,7 +102,7 @@ class Encoding:
 
     @cached_property
     def coarse(self) -> NDArray[np.intp]:
-        """The places among the m atoms of those that runs of gradient descent are shown."""
+        """The indices, among the m atoms, of those for runs of gradient descent."""
         places, start = [], 0
         for column in self.columns:
             places += [start + place for place in column.shown]
@@ -114,7 +114,7 @@ class Encoding:
         return RuleSpace(Atom.from_column(head) if isinstance(head, str) else head, self.atoms)
 
     def coarse_space(self, head: Atom | str = "h") -> RuleSpace:
-        """The rule space of the atoms that runs of gradient descent are shown."""
+        """The rule space of the atoms for runs of gradient descent."""
         space = self.space(head)
         return RuleSpace(space.head, tuple(space.atoms[place] for place in self.coarse))
 
@@ -136,8 +136,8 @@ class Encoding:
     def tidied(self, codes: Codes) -> Codes:
         """The same bodies without literals that follow from others, [rules, m].
 
-        Of several cuts of a column the tightest stay, and what is none of the values but one is
-        that one. On rows with values that were seen in training the bodies hold as before.
+        Of several cuts of a column the tightest are kept, and "none of the values but one" becomes
+        that one value. For values that occurred in training, the bodies hold as before.
 
         Examples
         --------
@@ -155,7 +155,7 @@ class Encoding:
         return found
 
     def columns_of(self, codes: Codes) -> frozenset[str]:
-        """The columns that bodies, [rules, m], say something about.
+        """The columns that occur in bodies, [rules, m].
 
         Examples
         --------
@@ -167,11 +167,11 @@ class Encoding:
         return frozenset(self.columns[place].name for place in owners[(codes != 0).any(axis=0)])
 
     def read(self, table: RawTable, needed: Collection[str] | None = None) -> TypedTable:
-        """The columns of any rows that the atoms are made from, each as its kind; see `Schema.read`."""
+        """The columns of any rows that the atoms are about, converted to their kinds; see `Schema.read`."""
         return self.schema.read(table, needed)
 
     def binned(self, table: RawTable | TypedTable) -> BinnedTable:
-        """Any rows as bins, from which it follows which of the m atoms hold on them."""
+        """Any rows as bins, which determine which of the m atoms hold."""
         typed = table if isinstance(table, TypedTable) else self.read(table)
         columns = zip(self.columns, typed.columns, strict=True)
         return BinnedTable(tuple(chain.from_iterable(each.binned(column) for each, column in columns)))
@@ -179,7 +179,7 @@ class Encoding:
     def valuations(self, table: RawTable | TypedTable) -> Floats:
         """Truth values of the coarse atoms on any rows, [rows, coarse]; NaN is unknown.
 
-        All of them are held at once: of a long table give a part of the rows.
+        The result is a dense table, so give a long table in parts.
         """
         typed = table if isinstance(table, TypedTable) else self.read(table)
         found = np.empty((typed.n_rows, len(self.coarse)))
@@ -205,7 +205,7 @@ class Encoding:
         return tuple(f"{one.name}: {note}" for one in self.schema.used for note in one.notes)
 
     def summary(self) -> tuple[ColumnSummary, ...]:
-        """What each column of the table becomes, those that are left out too."""
+        """What each column of the table becomes, including those that are left out."""
         encodings = {column.name: column for column in self.columns}
         return tuple(ColumnSummary.of(one, encodings.get(one.name)) for one in self.schema.columns)
 
@@ -222,17 +222,17 @@ class Encoding:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What one column of a table is taken for, and what it becomes."""
+    """The kind of one column of a table, and what it becomes."""
 
     name: str
     kind: str  #: empty for a column that is left out
     missing: float  #: the share of rows without a value
     distinct: int  #: the number of different values
-    becomes: str  #: cuts or values, or why it is left out, and remarks on how its cells were read
+    becomes: str  #: its cuts or values, or the reason why it is left out, with remarks
 
     @classmethod
     def of(cls, schema: ColumnSchema, encoding: ColumnEncoding | None) -> ColumnSummary:
-        """The summary of a column that was learned; without an encoding, of one that is left out."""
+        """The summary of a column; without an encoding, the column is left out."""
         becomes = f"left out: {schema.left_out}" if encoding is None else str(encoding)
         notes = "".join(f" ({note})" for note in schema.notes)
         kind = "" if encoding is None else schema.kind

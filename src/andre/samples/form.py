@@ -1,8 +1,8 @@
-"""Well-formed bodies, decided in one place.
+"""Which bodies are well-formed.
 
-A `Language` says what its rules may look like, `Language.form` turns that into
+A `Language` describes which rules are allowed, `Language.form` turns that into
 a `Form` over the columns of a rule space, and `Form.admits` decides, for whole
-arrays of bodies; safety is read off `RuleSpace.safe`.
+arrays of bodies. Safety is decided by `RuleSpace.safe`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from andre.arrays import Bools
 from andre.limits import check
 from andre.samples.space import Codes, RuleSpace
 
-#: Entries that are looked at together.
+#: Entries of a table of bodies that are checked together.
 _BLOCK = 1 << 24
 
 
 @dataclass(frozen=True)
 class Form:
-    """What makes a body of a rule space well-formed.
+    """The conditions on well-formed bodies of a rule space.
 
     Examples
     --------
@@ -36,19 +36,19 @@ class Form:
     """
 
     space: RuleSpace
-    safe: bool = True  #: whether every variable must occur in a positive literal that is no comparison
+    safe: bool = True  #: whether every variable must occur in a positive literal that is not a comparison
     singletons: bool = False  #: whether a variable that neither head nor links have may occur only once
     negation: bool = True  #: whether literals may be negated
-    max_body: int | None = None  #: how many literals a body may have as it is written, links included
+    max_body: int | None = None  #: how many literals a body may have as written, links included
     variables: int | None = None  #: how many variables a rule may have, those of links included
-    unnegated: tuple[int, ...] = ()  #: columns that must not be negated, beside links
+    unnegated: tuple[int, ...] = ()  #: columns that must not be negated, besides links
     require: tuple[tuple[int, ...], ...] = ()  #: sets of columns; a body has at least one of each set
     #: For each relation, which arguments must be bound before it is used (in) and which may not be (out).
     directions: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @cached_property
     def _occurrences(self) -> NDArray[np.float32]:
-        """How often each variable occurs in each atom, [m, variables]; as floats, whose products are fast."""
+        """How often each variable occurs in each atom, [m, variables]; as floats, for fast products."""
         variables = self.space.variables
         table = [[atom.args.count(v) for v in variables] for atom in self.space.atoms]
         return np.array(table, dtype=np.float32).reshape(self.space.m, len(variables))
@@ -80,7 +80,7 @@ class Form:
 
     @cached_property
     def _modes(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Bools]:
-        """The variables that each atom has, and those it needs, [m, variables]; and which the head gives."""
+        """The variables of each atom, and its inputs, [m, variables]; and the variables bound by the head."""
         space, ways = self.space, dict(self.directions)
         place = {variable: number for number, variable in enumerate(space.variables)}
         has, needs = np.zeros((2, space.m, len(place)), dtype=np.float32)
@@ -96,9 +96,9 @@ class Form:
         return has, needs, np.array(given, dtype=np.bool_)
 
     def can_be_run(self, codes: Codes) -> Bools:
-        """Which bodies have an order in which every literal has its inputs bound, [rules].
+        """Which bodies can be ordered so that all inputs of every literal are bound before it, [rules].
 
-        Bound are, at first, the variables of the head that are no outputs; in the end all of them must be.
+        At first, those variables of the head are bound that are no outputs; in the end, all must be.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class Form:
             before = now
             lacks = (~bound).astype(np.float32) @ needs.T > 0  # [rules, m]
             bound |= (binding & ~lacks).astype(np.float32) @ has > 0
-            for column in equal:  # what binds one of two equal terms binds the other
+            for column in equal:  # binding one of two equal terms binds the other
                 pair = self.space.equalities[column]
                 either = bound[:, pair].any(axis=1) | (len(pair) == 1)
                 bound[:, pair] |= (either & (codes[:, column] > 0))[:, None]
@@ -128,9 +128,9 @@ class Form:
         return np.asarray(~(atoms & every).any(axis=1) & whole)
 
     def pairs(self) -> tuple[Bools, Bools]:
-        """Which two literals make a well-formed body of a space with links, [2m, 2m], and which one, [2m].
+        """The well-formed pairs of literals, [2m, 2m], and single ones, [2m], in a space with links.
 
-        The same as `admits` says of them one by one.
+        The result equals that of `admits` for each of them.
 
         Examples
         --------
@@ -183,7 +183,7 @@ class Form:
         return good & ~np.eye(2 * m, dtype=np.bool_), np.diag(good)
 
     def short_bodies(self, block: int = _BLOCK) -> Codes:
-        """All well-formed bodies of one or two literals, [rules, m]; `block` entries are checked at a time.
+        """All well-formed bodies of one or two literals, [rules, m], checked `block` entries at a time.
 
         Examples
         --------

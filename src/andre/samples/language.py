@@ -1,7 +1,7 @@
-"""The language of rules: a target, and which atoms and bodies its rules may have.
+"""The language bias: a target, and the atoms and bodies that its rules may have.
 
 Relations are named by name and arity, as p/2, and an argument by its place, as
-p/2:1. Here too is which facts may teach.
+p/2:1. `training_facts` defines from which facts anything may be learned.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from andre.logic import Atom, Constant, Rule, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
 
-#: Variables of a rule: atoms are listed for every tuple of them, and nobody reads a rule of more.
+#: The most variables of a rule: atoms are listed for every tuple of variables.
 _MOST_VARIABLES = 100
-#: Variables of a rule where a bias does not say; Popper's default.
+#: Variables of a rule if a bias does not say; Popper's default.
 _BIAS_VARIABLES = 6
 _ARITY = re.compile(r"/\d+\Z")
 _PLACE = re.compile(r"(?P<name>.+)/(?P<arity>\d+):(?P<position>\d+)\Z", re.DOTALL)
@@ -36,13 +36,13 @@ def key_text(key: Key) -> str:
 
 
 def _relations_named(facts: FactBase, name: str) -> list[Key]:
-    """The relations that a name, with or without an arity, stands for."""
+    """The relations with a name, which may include the arity."""
     exact = [key for key in facts.relations if key_text(key) == name]
     return exact or [key for key in facts.relations if key[0] == name]
 
 
 def _positions(facts: FactBase, places: tuple[str, ...]) -> dict[Key, list[int]]:
-    """Argument positions by relation, counted from 0, from places such as p/2:1 for the first of p/2."""
+    """Argument positions by relation, counted from 0; p/2:1 is the first argument of p/2."""
     found: dict[Key, list[int]] = {}
     for text in places:
         match = _PLACE.match(text)
@@ -58,15 +58,15 @@ def _positions(facts: FactBase, places: tuple[str, ...]) -> dict[Key, list[int]]
 
 
 def training_facts(facts: FactBase, *, held_out: bool = False) -> FactBase:
-    """What may teach, and so all that a learner sees: no fact that is marked valid or test.
+    """The facts from which anything may be learned: none that is marked valid or test.
 
-    All rooms take it from here, so that what is held out says nothing anywhere: as
+    All learners use this function, so that held-out facts have no influence anywhere: as
     evidence in a body, through background rules, as a type or as a constant.
 
     Parameters
     ----------
     held_out
-        Whether constants that no training fact has are kept, as `Language.held_out` says.
+        Whether constants that occur in no training fact are kept; see `Language.held_out`.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def training_facts(facts: FactBase, *, held_out: bool = False) -> FactBase:
 
 
 def check_setting(name: str, value: object, kind: type, wanted: str) -> None:
-    """Refuse a setting of another kind; `wanted` says in words what it must be.
+    """Refuse a setting of the wrong type; `wanted` describes the right one.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def check_setting(name: str, value: object, kind: type, wanted: str) -> None:
     Traceback (most recent call last):
     andre.errors.ConfigError: the setting recursion is 'maybe' and must be true or false
     """
-    # In Python truth values are numbers too.
+    # In Python, bool is a subclass of int.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ConfigError(f"the setting {name} is {value!r} and must be {wanted}")
 
 
-#: What each setting must be, and how a refusal says it.
+#: The type of each setting, and its description for error messages.
 _KINDS: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("variables", "max_body"), (int, "a whole number")),
     **dict.fromkeys(
@@ -120,9 +120,9 @@ _KINDS: dict[str, tuple[type, str]] = {
 
 @dataclass(frozen=True)
 class Language:
-    """A target and what the bodies of its rules may hold.
+    """A target and what the bodies of its rules may contain.
 
-    Only the target must be given. By default a body may hold every relation on
+    Only the target is required. By default a body may have every relation on
     every ordered tuple of distinct variables, and inequalities.
 
     Examples
@@ -134,36 +134,36 @@ class Language:
     """
 
     target: str  #: the relation to define: its name, or name and arity as in p/2
-    variables: int = 3  #: how many variables a rule may have, the head's among them
-    relations: tuple[str, ...] | None = None  #: what bodies may hold; None: every relation
-    exclude: tuple[str, ...] = ()  #: relations (p, p/2) or atoms (p(X1,X3)) that no body has
-    require: tuple[str, ...] = ()  #: relations or atoms that every body has
-    repeated: bool = False  #: whether a variable may stand in an atom twice
-    #: Types of arguments, which the head's variables keep to: declared (name, types), or inferred (True).
+    variables: int = 3  #: how many variables a rule may have, including those of the head
+    relations: tuple[str, ...] | None = None  #: the relations for bodies; None for all
+    exclude: tuple[str, ...] = ()  #: relations (p, p/2) or atoms (p(X1,X3)) that no body may have
+    require: tuple[str, ...] = ()  #: relations or atoms that every body must have
+    repeated: bool = False  #: whether a variable may occur twice in an atom
+    #: Argument types, which hold for the head's variables: declared (name, types), or inferred (True).
     types: tuple[tuple[str, tuple[str, ...]], ...] | bool = False
-    #: Places that may hold constants: p/2:1 is the first argument of p/2. None: where rules are grown from
-    #: what examples reach, such as the data suggest; elsewhere none.
+    #: Arguments that may be constants: p/2:1 is the first argument of p/2. With None they are chosen from
+    #: the data if rules are grown along links from the examples.
     constants: tuple[str, ...] | None = None
-    #: Whether numbers are compared with cuts that are found in the data, where rules are grown from what
-    #: examples reach.
+    #: Whether numbers are compared with thresholds from the data, if rules are grown along links from the
+    #: examples.
     cuts: bool = True
-    #: Whether sums of numbers, plus(A, B, C) where A + B = C, are tried where rules are grown from what
-    #: examples reach and all others make mistakes.
+    #: Whether sums of numbers, plus(A, B, C) for A + B = C, are tried if rules are grown along links from
+    #: the examples and all rules without sums make mistakes.
     arithmetic: bool = True
     #: For each relation, which arguments must be bound before it is used (in) and which may not be (out).
     directions: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    one_of_type: tuple[str, ...] = ()  #: types of which only the head has a variable
+    one_of_type: tuple[str, ...] = ()  #: types for which the only variable is in the head
     order: bool = False  #: whether bodies compare numbers by <
-    inequality: bool = True  #: whether bodies may say that two variables differ
+    inequality: bool = True  #: whether bodies may have inequalities of variables
     max_body: int | None = None  #: how many literals a body may have
-    singletons: bool = False  #: whether a variable that the head lacks may occur only once
+    singletons: bool = False  #: whether a variable that is not in the head may occur only once
     #: Whether a head may have variables that its body lacks, and that stand for anything. Where rules are
     #: grown from what examples reach and false examples are stated, that is tried by itself where bodies
     #: that bind all of them make mistakes.
     free_head: bool = False
-    recursion: bool = True  #: whether a body may hold the target
+    recursion: bool = True  #: whether a body may have the target
     negation: bool = True  #: whether literals may be negated
-    held_out: bool = False  #: whether variables range also over constants that no training fact has
+    held_out: bool = False  #: whether variables also range over constants that occur in no training fact
     #: Whether in `rows` a head of one argument ranges over all constants, unless negatives are stated. Over
     #: the constants of its facts, as other heads do, it has no negative examples.
     unary_negatives: bool = False
@@ -190,7 +190,7 @@ class Language:
 
     @classmethod
     def preset(cls, name: str, target: str, **options: Any) -> Language:
-        """The language of the preset `default` or `paper`, with options overriding it.
+        """The language of the preset `default` or `paper`, overridden by options.
 
         Examples
         --------
@@ -204,7 +204,7 @@ class Language:
 
     @classmethod
     def from_toml(cls, path: str | Path, **options: Any) -> Language:
-        """The language in a TOML file whose keys are the fields, with options overriding it."""
+        """The language in a TOML file whose keys are the fields, overridden by options."""
         try:
             read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (ValueError, RecursionError) as error:  # bad TOML or UTF-8, too many digits, nested too deep
@@ -230,7 +230,7 @@ class Language:
 
     @classmethod
     def from_bias(cls, bias: Bias, **options: Any) -> Language:
-        """The language that a bias file of Popper or modes of Aleph describe, with options overriding it.
+        """The language of a bias file of Popper or of modes of Aleph, overridden by options.
 
         Examples
         --------
@@ -265,7 +265,7 @@ class Language:
     def of(
         cls, facts: FactBase, given: Language | Path | str | None, preset: str = "default", **options: Any
     ) -> Language:
-        """The language given, as a value or a TOML file; else that of the facts' bias; else that of a preset.
+        """The given language, a value or a TOML file; else that of the facts' bias; else that of a preset.
 
         Raises
         ------
@@ -312,7 +312,7 @@ class Language:
         return found[0]
 
     def space(self, facts: FactBase) -> RuleSpace:
-        """The rule space over these facts: the head, and every atom that a body may hold.
+        """The rule space over these facts: the head, and every atom that a body may have.
 
         Raises
         ------
@@ -340,7 +340,7 @@ class Language:
         return RuleSpace(head, kept)
 
     def excludes(self, atom: Atom) -> bool:
-        """Whether no body may have an atom.
+        """Whether an atom is excluded from all bodies.
 
         Examples
         --------
@@ -351,7 +351,7 @@ class Language:
         return bool(set(map(_plain, self.exclude)) & _names_of(atom))
 
     def allows(self, rule: Rule, facts: FactBase) -> bool:
-        """Whether a rule, its variables named X1, X2, ..., keeps to this language over some facts.
+        """Whether a rule with variables named X1, X2, ... belongs to this language over some facts.
 
         Examples
         --------
@@ -375,7 +375,7 @@ class Language:
         )
 
     def form(self, space: RuleSpace) -> Form:
-        """What this language asks of whole bodies, as a check over the columns of a rule space."""
+        """The conditions of this language on whole bodies, over the columns of a rule space."""
         named: dict[str, list[int]] = {_plain(wanted): [] for wanted in self.require}
         for column, atom in enumerate(space.atoms):
             for wanted in named.keys() & _names_of(atom):
@@ -391,7 +391,7 @@ class Language:
         )
 
     def types_of(self, facts: FactBase) -> Mapping[Key, tuple[str, ...]]:
-        """The types of every relation's arguments, as declared or else as inferred."""
+        """The types of every relation's arguments, declared or inferred."""
         declared = {} if isinstance(self.types, bool) else dict(self.types)
         found = dict(argument_types(facts).of)
         for (name, arity), kinds in found.items():
@@ -403,14 +403,14 @@ class Language:
 
     @property
     def inputs(self) -> Mapping[str, tuple[int, ...]]:
-        """By name of a relation, the places that must be bound before it is used, counted from 0."""
+        """By name of a relation, the arguments that must be bound before it is used, counted from 0."""
         return {
             name: tuple(place for place, way in enumerate(ways) if way == "in")
             for name, ways in self.directions
         }
 
     def body_keys(self, facts: FactBase) -> list[Key]:
-        """The relations that bodies may hold, in the order of the facts."""
+        """The relations that bodies may have, in the order of the facts."""
         keys, target = set(facts.relations), self.key(facts)
         if self.relations is not None:
             keys = set()
@@ -432,7 +432,7 @@ class Language:
         for key in self.body_keys(facts):
             for args in _arguments(key[1], variables, self.repeated):
                 kinds = zip(args, types[key], strict=True) if types else ()
-                # The head's variables have their types; others may have any but those of which there is one.
+                # Variables of the head have their types; others may have any except those of `one_of_type`.
                 if all(
                     head_types[variable] == kind if variable in head_types else kind not in self.one_of_type
                     for variable, kind in kinds

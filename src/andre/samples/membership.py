@@ -1,4 +1,4 @@
-"""Which rows each example has: CSR rows, with the examples as rows and the valuation rows as entries."""
+"""Which rows each example has, in CSR form, with examples as rows and valuation rows as entries."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from andre.arrays import Bools, Ints, csr_entries, csr_starts, distinct_keys, number_sets
 from andre.errors import DataError
 
-#: Where fewer than one row in eight holds, visiting those is faster than visiting all.
+#: If fewer than one row in eight holds, visiting only those is faster than visiting all.
 _SPARSE = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Membership:
-    """The set of rows of each example: of a head atom, the distinct rows of its groundings.
+    """The set of rows of each example, for a head atom the distinct rows of its groundings.
 
-    A body covers an example where it covers at least one of its rows.
+    A body covers an example if it covers at least one of its rows.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Membership:
         return csr_starts(self.rows, 1), np.argsort(self.rows, kind="stable")
 
     def _entries(self, held: Ints) -> tuple[Ints, Ints]:
-        """All entries with one of these rows: which of `held` it has, and the index of the entry."""
+        """All entries with one of these rows: the index into `held` of the row, and that of the entry."""
         starts, order = self._by_row
         held = held[held < len(starts) - 1]  # no example has a later row
         which, place = csr_entries(starts, held)
@@ -78,7 +78,7 @@ class Membership:
         for at in range(0, len(flat), step):
             part = flat[at : at + step]
             if sparse:
-                # Indices into one line are found ten times as fast as indices into a table.
+                # Flat indices are found ten times as fast as those of a table.
                 which, row = np.divmod(np.flatnonzero(part), max(1, flat.shape[1]))
                 again, entry = self._entries(row)
                 found[at + which[again], self.owners[entry]] = True
@@ -89,7 +89,7 @@ class Membership:
         return found.reshape(*held.shape[:-1], len(self))
 
     def runs(self, most: int) -> list[slice]:
-        """All examples in order, as runs that have so many rows together at the most, or a single example.
+        """All examples in order, divided into slices with at most so many rows, or a single example.
 
         Examples
         --------
@@ -104,7 +104,7 @@ class Membership:
         return found
 
     def within(self, held: Bools) -> tuple[Ints, Membership]:
-        """The examples that have at least one of the rows `held`, [U], and which of these they have."""
+        """The examples that have at least one of the rows `held`, [U], with only those of their rows."""
         if np.count_nonzero(held) * _SPARSE < len(held):
             kept = np.sort(self._entries(np.flatnonzero(held))[1])
         else:
@@ -114,7 +114,7 @@ class Membership:
         return owner[begins], Membership(np.append(begins, len(kept)), self.rows[kept])
 
     def take(self, examples: Ints) -> Membership:
-        """Only these examples, in this order, with their rows."""
+        """These examples, in this order, with their rows."""
         which, entries = csr_entries(self.starts, examples)
         return Membership(csr_starts(which, len(examples)), self.rows[entries])
 
@@ -143,7 +143,7 @@ class Membership:
         False where two sums are equal, by chance or not, or where rows are not in order.
         """
         inside = np.ones(len(self.rows), dtype=np.bool_)
-        inside[self.starts[:-1]] = False  # the first row of a set may be below the last of another
+        inside[self.starts[:-1]] = False  # the first row of a set may be below the last of the one before
         if (inside[1:] & (np.diff(self.rows) <= 0)).any():
             return False
         draws = np.random.default_rng(0).integers(0, 2**64, n_rows, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""The examples a learner sees: weighted rows of valuations, equal rows merged."""
+"""The examples for a learner: weighted rows of valuations, with equal rows merged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from andre.samples.thinning import cut_bags, draw_examples
 #: Truth values, NaN where unknown; large tables of 0, 1 and unknown alone are in half precision.
 Valuations: TypeAlias = Floats | NDArray[np.float16]
 
-#: Tables of so many cells are held in as little memory as they need.
+#: From this many cells on, tables are stored as compactly as possible.
 _LARGE = 1 << 22
 
 
@@ -29,7 +29,7 @@ class Sample:
     Equal rows are merged and their weights added, so a loss, a gradient or a
     metric is the same as over all the rows the sample was made from. An
     example is a row; with `members` it is a set of rows, and a body covers it
-    where it covers one of them.
+    if it covers one of them.
 
     Examples
     --------
@@ -43,10 +43,10 @@ class Sample:
 
     space: RuleSpace
     valuations: Valuations  #: [U, m] in [0, 1]; NaN is unknown
-    positives: Floats  #: [B] weight of the positive labels; B is U where an example is a row
+    positives: Floats  #: [B] weight of the positive labels; B equals U if examples are rows
     negatives: Floats  #: [B] weight of the negative labels
-    members: Membership | None = None  #: the rows of each example; None: one each
-    #: How many head atoms each example stands for, [B], where negatives are weighted otherwise in training.
+    members: Membership | None = None  #: the rows of each example; None if each is a row
+    #: How many head atoms each example represents, [B], if negatives are weighted differently in training.
     heads: Floats | None = None
 
     @classmethod
@@ -67,12 +67,12 @@ class Sample:
         labels
             0 or 1 per example.
         weights
-            A non-negative weight per example, which stands for so many equal ones; rows of
+            A non-negative weight per example, which counts as so many equal ones; rows of
             weight 0 are left out.
         space
             The rule space, or the column names; `b1`, `b2`, ... by default.
         """
-        # Many truth values are merged as they are: as numbers they would be looked at several times.
+        # Large Boolean tables are merged without conversion to numbers, which would take several passes.
         whole = _is_large_boolean(valuations)
         table: Any = np.asarray(valuations) if whole else check_valuations(valuations)
         truth = check_labels(labels, len(table))
@@ -111,7 +111,7 @@ class Sample:
 
     @property
     def counted(self) -> tuple[Floats, Floats]:
-        """Positives and negatives by which a program is judged, [B] each: every head atom counts once."""
+        """Positives and negatives for judging programs, [B] each: every head atom counts once."""
         if self.heads is None:
             return self.positives, self.negatives
         return self.positives, self.heads - self.positives
@@ -129,18 +129,18 @@ class Sample:
         return Sample(self.space.narrowed(kept), rows, positives, negatives, members, heads)
 
     def thinned(self, most: int, seed: int) -> Sample:
-        """A random part of the examples with at most `most` rows, half of them of each class.
+        """A random part of the examples with at most `most` rows, half of them from each class.
 
-        Of a class, every example is drawn with the same probability and keeps its
-        weight, so that weights within a class are unbiased. An example is of the
-        class that weighs more, and positive where both weigh the same. Each class
-        keeps 8, if it has and the budget holds as many: a bag takes no more rows of
-        the budget than nine in ten of its class have, nor more than an eighth. Where
-        it has more, and the examples drawn leave no room for them, rows of it are
+        Within a class, every example is drawn with the same probability and keeps its
+        weight, so that weights are unbiased. An example belongs to the
+        class with the larger weight, and to the positives if both are equal. Each class
+        keeps at least 8 if it has and the budget allows as many: a bag takes no more rows of
+        the budget than the 90% quantile of its class, and no more than an eighth. If
+        it has more, and the budget does not allow them, some of its rows are
         drawn at random. A body that covers few rows of such an example may then no
         longer cover it; bags of usual sizes are hardly ever cut.
 
-        A sample with no more rows than that is returned unchanged.
+        A sample that is small enough is returned unchanged.
         """
         sizes = np.ones(self.n_examples, dtype=np.int64)
         if self.members is not None:
@@ -159,7 +159,7 @@ class Sample:
         return Sample(self.space, self.valuations[rows], *weights, kept, heads)
 
     def weighing(self, positives: float, negatives: float) -> Sample:
-        """The same examples with weights that add up to so much, in proportion within either label.
+        """The same examples with the weights of each label scaled to these sums.
 
         Examples
         --------
@@ -173,7 +173,7 @@ class Sample:
         )
 
     def require_both_classes(self) -> Sample:
-        """The sample itself; refused where all labels are the same."""
+        """The sample itself; DataError if all labels are the same."""
         for weight, other in ((self.positives, "0"), (self.negatives, "1")):
             if not weight.sum() > 0:
                 raise DataError(
@@ -185,11 +185,11 @@ class Sample:
 
 def sums_of(group: Ints, weight: Floats, n_groups: int) -> Floats:
     """Group-by with sum: the total weight of each group, [n_groups]."""
-    return np.bincount(group, weight, n_groups).astype(np.float64)  # of nothing, NumPy gives integers
+    return np.bincount(group, weight, n_groups).astype(np.float64)  # for empty input NumPy returns integers
 
 
 def check_valuations(valuations: ArrayLike) -> Valuations:
-    """Valuations as a float table; DataError where one lies outside [0, 1]."""
+    """Valuations as a float table; DataError if one is outside [0, 1]."""
     if _is_large_boolean(valuations):
         return _as_halves(np.asarray(valuations))
     try:
@@ -213,7 +213,7 @@ def check_valuations(valuations: ArrayLike) -> Valuations:
 
 
 def check_labels(labels: ArrayLike, rows: int) -> Bools:
-    """Labels as Booleans; DataError where one is neither 0 nor 1."""
+    """Labels as Booleans; DataError if one is neither 0 nor 1."""
     try:
         truth = np.asarray(labels)
     except ValueError:
@@ -234,7 +234,7 @@ def check_labels(labels: ArrayLike, rows: int) -> Bools:
 
 
 def check_weights(weights: ArrayLike | None, rows: int) -> Floats:
-    """Row weights, 1 by default; DataError where one is negative or not finite."""
+    """Row weights, 1 by default; DataError if one is negative or not finite."""
     if weights is None:
         return np.ones(rows)
     try:
@@ -252,11 +252,11 @@ def check_weights(weights: ArrayLike | None, rows: int) -> Floats:
 
 
 def scaled_to_rows(weights: Floats) -> Floats:
-    """Relative weights, positive, as weights by which rows are counted: their mean is 1.
+    """Positive relative weights, scaled to a mean of 1, so that they can count rows.
 
-    A description length counts rows: with weights that add up to 1 no rule would be worth
+    A description length counts rows: with weights that add up to 1, no rule would be worth
     its literals. The effective sample size, (sum w)^2 / sum w^2, would be a more cautious
-    total than the number of rows; but where boosting has put most of the weight on few
+    total than the number of rows. But if boosting has put most of the weight on few
     rows, it leaves too little evidence for any rule about them.
 
     Examples
@@ -265,26 +265,26 @@ def scaled_to_rows(weights: Floats) -> Floats:
     [0.75, 0.75, 1.5]
     """
     share, power = np.frexp(weights / weights.max())
-    # Cut to twelve digits: a common factor leaves its rounding in the last ones, which would decide ties.
+    # Rounded to twelve digits, as the rounding errors of a common factor would otherwise decide ties.
     even = np.ldexp(np.rint(share * 2**40), power - 40)
     return np.asarray(even * (len(even) / even.sum()))
 
 
 def _is_large_boolean(valuations: ArrayLike) -> bool:
-    """Whether valuations are a table of many truth values."""
+    """Whether valuations are a large Boolean table."""
     if not isinstance(valuations, np.ndarray) or valuations.dtype != np.bool_:
         return False
     return valuations.ndim == 2 and valuations.size >= _LARGE
 
 
 def _as_halves(true: Bools) -> NDArray[np.float16]:
-    """Truth values in half precision, by the bits of one: NumPy converts each by itself, which is slow."""
+    """Truth values in half precision, made from the bits of 1, since NumPy's conversion is slow."""
     one = np.float16(1).view(np.uint16)
     return (true.view(np.uint8).astype(np.uint16) * one).view(np.float16)
 
 
 def _merge(table: Valuations, large: int = _LARGE) -> tuple[Valuations, Ints]:
-    """The distinct rows, and the index among them of every row; `large` tables are kept small."""
+    """The distinct rows, and the index among them of every row; from `large` cells on, compactly."""
     if table.size >= large:
         known, true = ~np.isnan(table), table == 1
         if (~known | true | (table == 0)).all():
@@ -296,13 +296,13 @@ def _merge(table: Valuations, large: int = _LARGE) -> tuple[Valuations, Ints]:
 
 
 def _merge_truth(true: Bools) -> tuple[Valuations, Ints]:
-    """The same for a table of true and false."""
+    """`_merge` for a Boolean table."""
     first, group = distinct_rows(np.packbits(true, axis=1))
     return _as_halves(true[first]), group
 
 
 def _merge_boolean(true: Bools, known: Bools) -> tuple[Valuations, Ints]:
-    """The same for truth values alone, in the same order, by an eighth of the bytes or less."""
+    """`_merge` for a table of 0, 1 and unknown, in the same order, with an eighth of the bytes or less."""
     if known.all():
         return _merge_truth(true)
     levels = true.view(np.uint8) + 2 * ~known  # 0, 1, and 2 for unknown

@@ -1,4 +1,4 @@
-"""The rule space: a head and the candidate atoms of bodies, and bodies as rows of -1, 0 and 1."""
+"""The rule space: a head and candidate atoms, over which bodies are rows of -1, 0 and 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Codes = NDArray[np.int8]
 
 
 def _mixed(numbers: NDArray[Any]) -> NDArray[np.uint64]:
-    """Numbers of which each bit depends on all bits of the given ones, as in SplitMix64."""
+    """Hashes of numbers, by the finalizer of SplitMix64."""
     found = np.asarray(numbers).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     return np.asarray((found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB))
@@ -54,11 +54,11 @@ class RuleSpace:
 
     head: Atom
     atoms: tuple[Atom, ...]  #: m candidate body atoms, one per column
-    #: Candidates that bind variables which others speak of: a body that has such a variable has its link,
-    #: whether the link stands among its literals or not. Each needs only variables of the head and of links
-    #: before it.
+    #: Candidates that bind variables of others: a body with such a variable implicitly has its link,
+    #: whether the link is among its literals or not. Each has only variables of the head and of links
+    #: before it, besides those that it binds.
     links: tuple[Atom, ...] = ()
-    free_head: bool = False  #: whether variables of the head may stand for anything, bound by no literal
+    free_head: bool = False  #: whether variables of the head need not be bound by a literal
 
     def __post_init__(self) -> None:
         if not self.atoms:
@@ -113,12 +113,12 @@ class RuleSpace:
 
     @cached_property
     def recursive(self) -> Bools:
-        """Which candidates, or links that they need, are of the head's relation, [m]."""
+        """Which candidates have, or need a link that has, the relation of the head, [m]."""
         own = np.array([atom.key == self.head.key for atom in self.atoms], dtype=np.bool_)
         return np.asarray(own | (self._chains & own[self.link_columns]).any(axis=1))
 
     def safe(self, codes: Codes) -> Bools:
-        """Which rules are safe, [rules]: every variable occurs in a positive literal that is no comparison.
+        """Which rules are safe, [rules]: each variable occurs in a positive literal other than a comparison.
 
         Examples
         --------
@@ -126,7 +126,7 @@ class RuleSpace:
         >>> space.safe(np.array([[1, 0], [1, -1], [-1, 1]], dtype=np.int8))
         array([ True,  True, False])
         """
-        # Sums of int8 would overflow, and products of whole numbers are slow.
+        # Sums of int8 would overflow, and products of integers are slow.
         binds = self._bound(codes)
         needed = (codes != 0).astype(np.float32) @ self._stands > 0
         needed[:, : len(self.head_variables)] |= not self.free_head
@@ -134,18 +134,18 @@ class RuleSpace:
 
     @cached_property
     def _stands(self) -> NDArray[np.float32]:
-        """Which variables stand in each candidate, for products, [m, variables]."""
+        """Which variables occur in each candidate, [m, variables], as floats for fast products."""
         return self.incidence.T.astype(np.float32)
 
     @cached_property
     def _stated(self) -> Bools:
-        """Which candidates are no comparisons, [m]."""
+        """Which candidates are not comparisons, [m]."""
         return np.array([not atom.is_builtin for atom in self.atoms], dtype=np.bool_)
 
     def _bound(self, codes: Codes) -> Bools:
         """Which variables a positive literal or a link of each body binds, [rules, variables]."""
         stands = self._stands
-        with np.errstate(invalid="ignore"):  # kernels of BLAS may touch what lies beside small matrices
+        with np.errstate(invalid="ignore"):  # BLAS may read memory beside small matrices
             binds = ((codes > 0) & self._stated).astype(np.float32) @ stands > 0
         if self.free_head:
             binds[:, : len(self.head_variables)] = True
@@ -167,8 +167,8 @@ class RuleSpace:
     def equalities(self) -> Mapping[int, list[int]]:
         """By column of an equality, the numbers of its variables.
 
-        Rules of a space with links are given with equal terms written as one (`Rule.unified`), so that
-        what binds one of them binds the other.
+        Rules of a space with links are written without equalities (`Rule.unified`), so that
+        binding one of two equal terms binds the other.
         """
         place = {variable: number for number, variable in enumerate(self.variables)}
         return {
@@ -182,7 +182,7 @@ class RuleSpace:
         return self._bound(codes)[:, : len(self.head_variables)]
 
     def pair_sizes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The literals and the variables of a rule with two candidates and their links, [m, m] each."""
+        """The literals and variables of rules with two candidates and their links, counted, [m, m] each."""
         plain = np.ones(self.m, dtype=np.bool_)
         plain[self.link_columns] = False
         own = self._chains.astype(np.float32)  # [m, links]
@@ -259,7 +259,7 @@ class RuleSpace:
         return np.asarray(np.count_nonzero(self.atoms_of(codes) if self.links else codes, axis=1))
 
     def written_sizes(self, codes: Codes) -> NDArray[np.intp]:
-        """How many literals each rule has when equal terms are written as one, [rules].
+        """How many literals each rule has without equalities, [rules]; see `Rule.unified`.
 
         Examples
         --------
@@ -276,10 +276,10 @@ class RuleSpace:
         return np.asarray(self.sizes(codes) - (codes[:, list(self.equalities)] > 0).sum(axis=1))
 
     def fingerprints(self, codes: Codes) -> NDArray[np.uint64]:
-        """A number for each rule, [rules]; the same where only the names of inner variables differ.
+        """A hash of each rule, [rules], that does not depend on the names of auxiliary variables.
 
-        Variables are told apart by what is said of them, and of those beside them: rules that two
-        rounds of this do not tell apart have the same number too.
+        It is computed by two rounds of colour refinement of the variables: rules that these do not
+        distinguish have the same hash, too.
 
         Examples
         --------
@@ -308,7 +308,7 @@ class RuleSpace:
 
     @cached_property
     def _names_and_places(self) -> tuple[NDArray[np.uint64], list[NDArray[np.intp]]]:
-        """A number for what each candidate says but for its variables, [m], and these by place, [m] each."""
+        """A number for each candidate without its variables, [m], and its variables by place, [m] each."""
         number = {variable: place for place, variable in enumerate(self.variables)}
         words = [
             (atom.predicate, *(None if isinstance(term, Variable) else term for term in atom.args))
@@ -325,7 +325,7 @@ class RuleSpace:
         return names, list(table)
 
     def n_variables(self, codes: Codes) -> NDArray[np.intp]:
-        """How many variables each rule has, [rules]; those that an equality makes one count once."""
+        """How many variables each rule has, [rules]; equal ones count once."""
         found = self.atoms_of(codes).astype(np.float32) @ self.incidence.T.astype(np.float32) > 0
         found[:, : len(self.head_variables)] = True
         equal = np.array([atom.predicate == "=" for atom in self.atoms])
@@ -338,12 +338,12 @@ class RuleSpace:
         return closed
 
     def narrowed(self, kept: Bools) -> RuleSpace:
-        """The same head with the kept candidates only, [m]; links that these need must be among them."""
+        """The same head with only the kept candidates, [m], which must include the links that they need."""
         atoms = tuple(compress(self.atoms, kept))
         return RuleSpace(self.head, atoms, tuple(link for link in self.links if link in set(atoms)))
 
     def rule(self, code: Sequence[int] | Codes) -> Rule:
-        """The rule whose body a code stands for."""
+        """The rule with the body that a code describes."""
         if len(code) != self.m:
             raise LogicError(f"a code of {len(code)} numbers does not fit {self.m} candidate atoms")
         signed = ((Literal(atom), sign) for atom, sign in zip(self.atoms, code, strict=True) if sign)
@@ -354,7 +354,7 @@ class RuleSpace:
         return Rule(self.head, body)
 
     def program(self, codes: Iterable[Sequence[int]] | Codes) -> Program:
-        """The program of the rules that codes stand for."""
+        """The program of the rules that codes describe."""
         return Program(tuple(self.rule(code) for code in codes))
 
     def encode(self, program: Program) -> Codes:
@@ -376,7 +376,7 @@ class RuleSpace:
         return self.without_implied(codes)
 
     def without_implied(self, codes: Codes) -> Codes:
-        """The same bodies without the links that their other literals need anyway, [rules, m].
+        """The same bodies without the links that their other literals imply, [rules, m].
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Synthetic samples: random valuations labelled by a known program, with a share of labels flipped."""
+"""Synthetic samples: random valuations labelled by a known program, with some labels flipped."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SyntheticTask:
         return rows, flipped
 
     def sample(self, n_rows: int, seed: int, noise: float = 0.0) -> Sample:
-        """What `draw` gives, as a sample to learn from."""
+        """The rows and labels of `draw` as a sample."""
         return Sample.from_arrays(*self.draw(n_rows, seed, noise), space=self.space)
 
 

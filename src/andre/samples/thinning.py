@@ -1,4 +1,4 @@
-"""A random part of the examples under a budget of rows that a few large bags cannot use up."""
+"""Random subsets of the examples within a budget of rows that a few large bags cannot exhaust."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _USUAL = 0.9
 def draw_examples(
     positives: Floats, negatives: Floats, sizes: Ints, most: int, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
-    """Some examples of each class, and how many rows each of them may keep, so many in all at the most.
+    """Some examples of each class, and how many rows each may keep, at most so many in all.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def draw_examples(
 
 
 def cut_bags(members: Membership, kept: Ints, rng: np.random.Generator) -> Membership:
-    """The same examples with so many of their rows, [B], drawn at random."""
+    """The same examples with so many of their rows, [B], chosen at random."""
     owners = members.owners
     shuffled = np.lexsort((rng.random(len(owners)), owners))  # bag by bag, in random order within each
     rank = np.arange(len(owners)) - members.starts[owners]
@@ -54,10 +54,10 @@ def cut_bags(members: Membership, kept: Ints, rng: np.random.Generator) -> Membe
 
 
 def _sides(positives: Floats, negatives: Floats) -> tuple[Bools, Bools]:
-    """The examples that are drawn for either class, [B] each: both labels are among what is drawn.
+    """The examples of each class, [B] each, such that both labels occur among them if possible.
 
-    They are told apart by the label that weighs more, equal weights being positive. Where
-    that would leave one side empty, examples of one label only are told from the others.
+    Examples are divided by the label with the larger weight, equal weights being positive. If
+    one side would be empty, examples with a single label are separated from the others.
     """
     weighed = positives + negatives > 0
     for positive in (positives >= negatives, positives > 0, negatives == 0):
@@ -68,9 +68,9 @@ def _sides(positives: Floats, negatives: Floats) -> tuple[Bools, Bools]:
 
 
 def _draw(sizes: Ints, budget: int, rng: np.random.Generator) -> Ints:
-    """Places of as many examples as a budget of rows suffices for, every choice of so many equally likely.
+    """Indices of as many random examples as a budget of rows allows, all choices being equally likely.
 
-    How many does not depend on which are drawn: where a draw would end at the first large bag,
+    The number does not depend on which are drawn: if drawing stopped at the first large bag,
     examples with large bags would be drawn less often.
     """
     usual = np.quantile(sizes, _USUAL, method="lower")
@@ -78,14 +78,14 @@ def _draw(sizes: Ints, budget: int, rng: np.random.Generator) -> Ints:
     if counted.sum() <= budget:
         return np.arange(len(sizes))
     mean, spread = counted.mean(), counted.std()
-    # Two standard deviations are left to chance, so that few bags have to be cut.
+    # With a margin of two standard deviations, so that few bags have to be cut.
     n = int(((np.sqrt(spread**2 + mean * budget) - spread) / mean) ** 2)
     least = min(_FEWEST, budget, len(sizes))
     return rng.permutation(len(sizes))[: max(n, least)]
 
 
 def _level(sizes: Ints, budget: int) -> int:
-    """Water-filling: the largest number such that the sizes, cut to it, add up to a budget at the most.
+    """Water-filling: the largest number such that the sizes, capped at it, add up to at most a budget.
 
     Examples
     --------

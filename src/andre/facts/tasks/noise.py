@@ -38,7 +38,7 @@ def _domains(facts: FactBase) -> dict[Key, Codes]:
 
 
 def noisy(facts: FactBase, target: str, share: float, seed: int = 0) -> FactBase:
-    """The facts with a share of the target's labels flipped: some true facts go, some false ones come.
+    """The facts with a share of the target's labels flipped: some true facts are removed, false ones added.
 
     The share is of all atoms that the target may have (`atom_domain`), drawn
     uniformly whatever their labels. Recursive rules read the noisy target.
@@ -104,7 +104,7 @@ def probabilistic(facts: FactBase, seed: int = 0, *, only: Sequence[str] | None 
 
 
 def _plain(facts: FactBase, target: str) -> Relation:
-    """The relation named as p/2; refused where its facts have probabilities, marks or denials."""
+    """The relation with a name such as p/2; DataError if its facts have probabilities, marks or denials."""
     relation = facts.named(target)
     if any(getattr(relation, field) is not None for field in COLUMNS):
         raise DataError(

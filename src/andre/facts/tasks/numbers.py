@@ -25,7 +25,7 @@ def _numbers(
     steps: Mapping[str, int],
     rng: np.random.Generator,
 ) -> FactBase:
-    """The facts about 0, ..., last; nothing about them is random."""
+    """The facts about 0, ..., last, which are the same for every seed."""
     del rng
     numbers = range(last + 1)
     return facts_of_rows(

@@ -1,4 +1,4 @@
-"""What a task is: a relation to define, facts to learn it from, and a larger domain to judge by."""
+"""Tasks: a relation to define, facts to learn it from, and a larger domain to test on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Domain: TypeAlias = Callable[[np.random.Generator], FactBase]
 def facts_of_rows(
     constants: Iterable[Value], relations: Mapping[str, Iterable[tuple[Value, ...]]]
 ) -> FactBase:
-    """The facts whose arguments are given as tuples of constants, by relation.
+    """Facts from tuples of constants, given by relation.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def facts_of_rows(
 
 @dataclass(frozen=True)
 class Task:
-    """A relation to define, with facts to learn it from and others to judge a definition by.
+    """A relation to define, with facts to learn it from and others to test a definition on.
 
     Both domains state the whole target relation: what is not stated is false.
     The one to judge by has at least three times as many constants.
@@ -62,7 +62,7 @@ class Task:
     domains: tuple[Domain, Domain] = field(repr=False)  #: to learn from, and to judge by
 
     def train(self, seed: int = 0) -> FactBase:
-        """The facts to learn from; families and graphs differ by seed, numbers do not."""
+        """The facts to learn from; families and graphs depend on the seed, numbers do not."""
         return self.domains[0](np.random.default_rng((seed, 0)))
 
     def test(self, seed: int = 0) -> FactBase:
@@ -71,5 +71,5 @@ class Task:
 
     @cached_property
     def truth(self) -> Program:
-        """The correct program: over the background alone it derives exactly the target."""
+        """The correct program, which derives exactly the target from the background."""
         return parse_program(self.definition)
