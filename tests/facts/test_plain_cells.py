@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from andre.errors import OutOfTimeError
 from andre.facts import RawTable
-from andre.facts.formats import plain_cells, table_files
+from andre.facts.formats import table_files
 from andre.facts.formats.plain_cells import plain_columns
 from andre.limits import Deadline, limited
 
@@ -70,11 +70,10 @@ def test_numbers_are_those_that_python_reads(tmp_path: Path, numbers: list[float
 
 
 @pytest.mark.parametrize("block", [1, 7, 30])
-def test_blocks_may_end_anywhere(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain_cells, "_BLOCK", block)
+def test_blocks_may_end_anywhere(block: int, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("a;b\n" + "".join(f"{n};{n / 8}\n" for n in range(20)))
-    found = plain_columns(path, 2, ";", ())
+    found = plain_columns(path, 2, ";", (), block=block)
     np.testing.assert_array_equal(found[0], np.arange(20))
     np.testing.assert_array_equal(found[1], np.arange(20) / 8)
 

@@ -196,9 +196,7 @@ def test_an_atom_with_very_many_partial_groundings_is_explained() -> None:
         (100, "by h(X) :- p(X, Y), q(Y).\n    where X = a, Y = 299"),
         (2, "by more groundings"),
     ):
-        explainer = Explainer(program, facts)
-        for _, search in explainer._rules:
-            search.max_steps = steps  # too few to look at all facts of p
+        explainer = Explainer(program, facts, max_steps=steps)  # too few for all facts of p
         assert str(explainer.explain(parse_atom("h(a)"))).startswith(f"h(a) is derived\n  {told}")
 
 

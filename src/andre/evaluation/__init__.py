@@ -1,4 +1,4 @@
-"""Judging programs and rules: coverage of samples, description length, entailment, evidence, ranks.
+"""Evaluation of programs and rules: coverage of samples, description length, entailment, evidence, ranks.
 
 Recursive programs are judged at their fixpoint by a `Judge`: `TableJudge`, on truth tables over few
 constants, or `JoinJudge`, by joins.

@@ -1,12 +1,12 @@
-"""Facts and tables of examples: what is known, and all reading and writing of it.
+"""Facts and tables of examples, and all reading and writing of them.
 
-- `relation`, `base`, `order`: facts of a predicate as columns of codes, the fact base of them all, its order
+- `relation`, `base`, `order`: the facts of a predicate as columns of codes, fact bases, a canonical order
 - `files`, `formats`, `frames`, `build`: facts from and to files, databases and DataFrames
 - `databases`: which relations the tables of a database become, and how their cells are read
-- `tables`: tables as people have them, what each column is taken for, and the classes of labels
+- `tables`: tables of any kind, the kinds of their columns, and labels
 - `tasks`, `datasets`, `splits`: built-in tasks and noise, public datasets, held-out facts
-- `calibration`: what stated probabilities say, learned from all of them
-- `types`, `query`, `bias`, `arithmetic`: argument types, questions to the facts, Popper's language bias, sums
+- `calibration`: calibration of stated probabilities
+- `types`, `query`, `bias`, `arithmetic`: argument types, queries, Popper's language bias, sums
 """
 
 from andre.facts.arithmetic import PLUS, numbers_in, with_sums

@@ -1,9 +1,9 @@
 """Programs run over facts to their fixpoint, single rules evaluated on facts, and explanations.
 
 - `run`, `engine`, `clingo_engine`, `duckdb_engine`, `model`: `infer` runs a whole program by an engine
-- `bodies`: `BodyEvaluator` says which head atoms one rule derives in one step, by one of three methods:
+- `bodies`: `BodyEvaluator` finds the head atoms that one rule derives in one step, by one of three methods:
   products of tables (`contraction`), products of sparse matrices, or joins of rows (`joins`)
-- `coded`, `extensions`: what these read: rules as integers, with what negation means in a closed and in an
+- `coded`, `extensions`: their input: rules as integers, with the meaning of negation in a closed and in an
   open world, facts as rows of codes and as tables
 - `truth_tables`: the same for many programs at once
 - `prolog`: backgrounds that only SWI-Prolog can run (`tabling.pl`), tabled into plain facts

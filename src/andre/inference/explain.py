@@ -15,7 +15,15 @@ from typing import Any
 
 from andre.errors import ConfigError, LogicError
 from andre.facts import FactBase, argument_domains
-from andre.inference.groundings import Bindings, FactIndex, Partial, Search, bind, told_bindings
+from andre.inference.groundings import (
+    MOST_STEPS,
+    Bindings,
+    FactIndex,
+    Partial,
+    Search,
+    bind,
+    told_bindings,
+)
 from andre.inference.model import Model
 from andre.inference.proofs import Body, proof_ranks
 from andre.inference.run import as_program, infer, materialise
@@ -207,18 +215,22 @@ class Explainer:
     ----------
     model
         The model of the program, if it has been computed already.
+    max_steps
+        After how many partial groundings the search for those of a rule stops.
     """
 
-    def __init__(self, program: Program, facts: FactBase, model: Model | None = None) -> None:
+    def __init__(
+        self, program: Program, facts: FactBase, model: Model | None = None, *, max_steps: int = MOST_STEPS
+    ) -> None:
         self._facts = facts
         self._model = infer(program, facts) if model is None else model
-        search = Search(FactIndex(self._model.facts), self._model)
+        search = Search(FactIndex(self._model.facts), self._model, max_steps)
         self._rules = [(rule, search) for rule in program]
         self._ranges = _free_ranges(program, facts, background=False)
         if len(facts.rules):  # these were run first, over the facts alone
             given = replace(facts, constants=self._model.stated.constants, rules=Program())
             before = replace(self._model, stated=given, derived=self._model.stated)
-            search = Search(FactIndex(before.facts), before)
+            search = Search(FactIndex(before.facts), before, max_steps)
             self._rules = [*((rule, search) for rule in facts.rules), *self._rules]
             self._ranges = _free_ranges(facts.rules, facts, background=True) | self._ranges
         self._bodies: dict[Atom, list[Body]] = {}

@@ -13,8 +13,8 @@ from andre.facts import FactBase, Key
 from andre.inference.model import Model
 from andre.logic import Atom, Constant, Literal, Rule, Term, Variable, comparison_holds
 
-#: After how many partial groundings of a rule a search stops: it may have more than anyone can read.
-_MOST_STEPS = 100_000
+#: The partial groundings of a rule that are searched by default.
+MOST_STEPS = 100_000
 
 #: The constants that the variables of a rule are bound to.
 Bindings = dict[Variable, Constant]
@@ -112,10 +112,13 @@ class Search:
     ----------
     index, model
         The facts, and their probabilities.
+    max_steps
+        After how many partial groundings of a rule to stop: it may have more than
+        anyone can read.
     """
 
-    def __init__(self, index: FactIndex, model: Model) -> None:
-        self.index, self.model = index, model
+    def __init__(self, index: FactIndex, model: Model, max_steps: int = MOST_STEPS) -> None:
+        self.index, self.model, self.max_steps = index, model, max_steps
         self.steps = 0  # partial groundings of all searches so far
 
     def groundings(self, rule: Rule, bindings: Bindings, partials: list[Partial]) -> Iterator[Bindings]:
@@ -131,7 +134,7 @@ class Search:
         literals = sorted(rule.body, key=lambda literal: (literal.is_builtin, literal.negated))
         stack: list[Iterator[Bindings]] = [iter([bindings])]
         steps, found = 0, False
-        while stack and steps < _MOST_STEPS:
+        while stack and steps < self.max_steps:
             current = next(stack[-1], None)
             if current is None:
                 stack.pop()
@@ -155,7 +158,7 @@ class Search:
     def _rarest_first(self, rule: Rule, bindings: Bindings) -> Iterator[Bindings]:
         """The same groundings, searched with the literal with the fewest matches next."""
         stack: list[tuple[tuple[Literal, ...], Iterator[Bindings]]] = [(rule.body, iter([bindings]))]
-        for _ in range(_MOST_STEPS):
+        for _ in range(self.max_steps):
             self.steps += 1
             left, found = stack[-1]
             current = next(found, None)

@@ -1,6 +1,6 @@
 """The differentiable rule space: operators, network, losses, objective.
 
-All but the settings need torch, which is slow to load: they are loaded when they are first used.
+All but the settings need torch, which is slow to load, and so are imported when they are first used.
 """
 
 from typing import TYPE_CHECKING

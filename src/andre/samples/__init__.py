@@ -1,11 +1,11 @@
-"""What a learner sees.
+"""Samples and rule spaces, the input of learners.
 
-`Language` says which atoms and bodies the rules of a target may have; over
+`Language` describes which atoms and bodies the rules of a target may have; over
 facts it gives a `RuleSpace`, whose columns are the candidate atoms, and a
 `Form`, which decides whether a body over these columns is well-formed. A
 `Sample` holds weighted rows of valuations over a rule space, or sets of rows
-by a `Membership`. `Encoding` makes candidate atoms of the columns of any table
-and gives its rows as bins (`BinnedTable`), and `SYNTHETIC_TASKS` has samples
+by a `Membership`. `Encoding` turns the columns of any table into candidate atoms
+and its rows into bins (`BinnedTable`), and `SYNTHETIC_TASKS` has samples
 whose program is known.
 """
 

@@ -1,4 +1,4 @@
-"""The registry of formats of facts, and how the format of a path is recognised.
+"""The registry of file formats of facts, and how the format of a path is recognised.
 
 A new format is one module with a `Format`, and an entry in `FORMATS`.
 """
@@ -40,14 +40,14 @@ _LOOKS = (
 
 
 def format_named(name: str) -> Format:
-    """The format of this name."""
+    """The format with this name."""
     if name not in FORMATS:
         raise DataError(f"there is no format {name!r}: choose from {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
 def format_of(path: Path) -> Format:
-    """The format of a file or folder: told by its first bytes, else its suffix, else its text."""
+    """The format of a file or folder, by its first bytes, else by its suffix, else by its text."""
     with opening(path):
         if path.is_dir():
             return _format_of_folder(path)
@@ -89,7 +89,7 @@ def _format_of_folder(folder: Path) -> Format:
 
 
 def format_to_write(path: Path) -> Format:
-    """The format that the suffix of a new file or folder asks for."""
+    """The format of a new file or folder, by its suffix."""
     known = _BY_SUFFIX.get(path.suffix.lower())
     if known is None:
         written = {name: item for name, item in FORMATS.items() if item.write is not None}

@@ -1,4 +1,4 @@
-"""Facts in tables, one table per predicate, whatever holds the tables: CSV, Parquet, databases, DataFrames.
+"""Facts in tables, one per predicate, whether in CSV, Parquet, databases or DataFrames.
 
 A column called probability, mark or negative gives just that of each fact; all
 other columns are arguments, in their order. A table with the columns head,
@@ -27,7 +27,7 @@ _TRUTH = {True: True, False: False, "true": True, "false": False, "1": True, "0"
 
 
 def is_triples(columns: Sequence[str]) -> bool:
-    """Whether columns of these names hold triples."""
+    """Whether columns with these names are those of triples."""
     return tuple(name.lower() for name in columns if name not in COLUMNS) in _TRIPLE_COLUMNS
 
 
@@ -90,7 +90,7 @@ def _value(cell: Any) -> str | int | float:
 
 
 def _plain(cell: Any) -> Any:
-    """A rare kind of cell as a plain one: dates, times and UUIDs as names, decimals as numbers."""
+    """A cell of a rare type as a plain one: dates, times and UUIDs as names, decimals as numbers."""
     if str(cell) in {"<NA>", "NaT"}:  # as pandas writes what is missing
         return None
     if isinstance(cell, Decimal):
@@ -99,7 +99,7 @@ def _plain(cell: Any) -> Any:
 
 
 def _exact_number(cell: Decimal) -> int | float | str:
-    """A decimal as a whole number or a float, or as a name where a float would lose digits of it.
+    """A decimal as an integer or a float, or as a name if a float would lose digits.
 
     Examples
     --------

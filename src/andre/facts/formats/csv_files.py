@@ -30,7 +30,7 @@ _BATCH = 1 << 16
 
 
 def read_csv(path: Path) -> FactBase:
-    """Read one CSV file, or all of a folder."""
+    """Read a CSV file, or all of those in a folder."""
     builder = Builder()
     paths = files_in(path, ".csv") if path.is_dir() else [path]
     remarks = [remark for file in paths if (remark := _add_file(builder, file))]
@@ -39,17 +39,17 @@ def read_csv(path: Path) -> FactBase:
 
 
 def files_in(folder: Path, suffix: str) -> list[Path]:
-    """The files of a folder that end in this suffix, in order of their names."""
+    """The files of a folder with this suffix, ordered by name."""
     return sorted(path for path in folder.iterdir() if path.suffix.lower() == suffix and path.is_file())
 
 
 def relation_name(path: Path) -> str:
-    """The predicate that a file is named after."""
+    """The predicate after which a file is named."""
     return unquote(path.stem)
 
 
 def file_name(name: str, suffix: str) -> str:
-    """The name of the file of a predicate, whatever characters that has.
+    """The file name for a predicate, whatever its characters.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def file_name(name: str, suffix: str) -> str:
 
 
 def _add_file(builder: Builder, path: Path) -> str | None:
-    """Add the facts of a file, and return a remark where its header looks like a fact."""
+    """Add the facts of a file, and return a remark if its header looks like a fact."""
     rows = _rows(path)
     header = next(rows, (1, []))[1]
     if not header:
@@ -89,7 +89,7 @@ def _add_file(builder: Builder, path: Path) -> str | None:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a file, each with its last line."""
+    """The rows of a file, each with the number of its last line."""
     lines = (line for block in blocks(path) for line in io.StringIO(block.text, newline="\n"))
 
     def complain(_: int, last: int, error: csv.Error) -> DataError:
@@ -101,7 +101,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 def csv_records(
     lines: Iterable[str], complain: Callable[[int, int, csv.Error], DataError], **dialect: Any
 ) -> Iterator[tuple[int, int, list[str]]]:
-    """The records of CSV text that are not blank, each with its first and last line.
+    """The records of CSV text that are not blank, each with the numbers of its first and last line.
 
     `complain` makes an error of the lines of a record that cannot be read, and why.
     """

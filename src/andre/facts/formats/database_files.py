@@ -1,4 +1,4 @@
-"""Parquet files, one for each predicate; DuckDB and SQLite databases, of facts or of anything."""
+"""Parquet files, one for each predicate; DuckDB and SQLite databases, of facts or of anything else."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _add_rows(builder: Builder, name: str, cursor: Any, source: str) -> None:
 
 
 def read_parquet(path: Path) -> FactBase:
-    """Read one Parquet file, or all of a folder."""
+    """Read a Parquet file, or all of those in a folder."""
     builder = Builder()
     for file in files_in(path, ".parquet") if path.is_dir() else [path]:
         with duckdb_file(file) as connection, plain_name(file) as plain:
@@ -93,7 +93,7 @@ def read_sqlite(path: Path, selection: Selection | None = None) -> FactBase:
 
 
 def write_sqlite(base: FactBase, path: Path) -> None:
-    """Write a table for each relation; its columns have no types, so each cell keeps its own."""
+    """Write a table for each relation, with untyped columns, so that each cell keeps its type."""
     with sqlite_connection(path, "rwc") as connection, connection:
         for relation in base.relations.values():
             columns = table_columns(base, relation)

@@ -1,4 +1,4 @@
-"""What makes a format: a reader, a writer, and checks of what it cannot hold."""
+"""Formats of facts: a reader, a writer, and checks of what a format cannot represent."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Format:
 
 
 def refusal(title: str, what: str, remedy: str) -> DataError:
-    """The error that says what a format cannot hold, and what to do."""
+    """The error for facts that a format cannot represent, with what to do."""
     return DataError(f"{title} cannot hold {what}: {remedy}")
 
 
 def check_arities(least: int, most: int | None = None) -> Check:
-    """A check that all arities lie within bounds."""
+    """A check that all arities are within bounds."""
 
     def check(base: FactBase, title: str) -> None:
         for relation in base.relations.values():
@@ -55,7 +55,7 @@ def check_arities(least: int, most: int | None = None) -> Check:
 
 
 def check_names_apart(*, fold: bool = False) -> Check:
-    """A check that no two relations share a name; upper and lower case are the same if `fold`."""
+    """A check that no two relations have the same name, ignoring case if `fold`."""
 
     def check(base: FactBase, title: str) -> None:
         names = [relation.name for relation in base.relations.values()]
@@ -73,7 +73,7 @@ def text_of(value: Value) -> str:
 
 
 def check_plain_texts(base: FactBase, title: str) -> None:
-    """Check that names and numbers can be told apart without quotes."""
+    """Check that names and numbers can be distinguished without quotes."""
     texts = list(map(text_of, base.constants))
     read = values_of_texts(texts, base.relations.values())
     for value, back in zip(base.constants, read, strict=True):
@@ -87,7 +87,7 @@ def check_plain_texts(base: FactBase, title: str) -> None:
 
 
 def check_same_kinds(base: FactBase, title: str) -> None:
-    """Check that each argument of each relation is of one kind: names, integers or floats."""
+    """Check that each argument of each relation has one kind of values: names, integers or floats."""
     kinds = [type(value) for value in base.constants]
     for relation in base.relations.values():
         for position, column in enumerate(relation.codes.T, start=1):

@@ -1,4 +1,4 @@
-"""JSON Lines: a fact, a rule or the bias to a line; this format holds all that facts can have."""
+"""JSON Lines: one fact, rule or bias per line; this format can represent all fact bases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Found: TypeAlias = dict[Key, list[tuple[tuple[int, ...], float, int, bool, int]
 
 
 def read_jsonl(path: Path) -> FactBase:
-    """Read a file of JSON objects, one to a line."""
+    """Read a file of JSON objects, one per line."""
     builder = Builder()
     for block in blocks(path):
         found: _Found = {}
@@ -57,7 +57,7 @@ def _refuse(name: str) -> None:
 
 
 def _take(builder: Builder, item: Any, line: int, found: _Found) -> None:
-    """Put a rule or bias into the builder, and a fact among those found in this block."""
+    """Add a rule or bias to the builder, and a fact to those of this block."""
     if not isinstance(item, dict):
         raise DataError("this is no object: write {} with a relation, a rule or a bias")
     if item.keys() == {"rule"} and isinstance(item["rule"], str):
@@ -105,7 +105,7 @@ def _tuples(value: Any) -> Any:
 
 
 def write_jsonl(base: FactBase, path: Path) -> None:
-    """Write the bias, the rules and the facts, one object to a line."""
+    """Write the bias, the rules and the facts, one object per line."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         if base.bias is not None:
             file.write(json.dumps({"bias": asdict(base.bias)}, ensure_ascii=False) + "\n")

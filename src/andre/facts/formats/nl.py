@@ -1,4 +1,4 @@
-"""`.nl` files: one fact to a line, and `#TEST` after those that are held out.
+"""`.nl` files: one fact per line, with `#TEST` after those that are held out.
 
 The format of DFORL's knowledge bases. Arguments are constants whatever letter
 they begin with; names that hold commas, brackets, quotes or spaces, or would
@@ -55,7 +55,7 @@ def read_nl(path: Path) -> FactBase:
 
 
 def _with_unary(base: FactBase) -> FactBase:
-    """The facts, p(a,a) read as p(a) where all facts of p look so and all relations are binary."""
+    """The facts, with p(a,a) read as p(a) if all facts of p look so and all relations are binary."""
     relations = base.relations.values()
     if any(relation.arity != 2 for relation in relations):
         return base
@@ -108,7 +108,7 @@ def _add_spaced(path: Path, builder: Builder, text: str, line: int) -> None:
 
 
 def write_nl(base: FactBase, path: Path) -> None:
-    """Write one fact to a line."""
+    """Write one fact per line."""
     spelled = _spelled(base)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for relation in base.relations.values():
@@ -120,7 +120,7 @@ def write_nl(base: FactBase, path: Path) -> None:
 
 
 def _spelled(base: FactBase) -> list[str]:
-    """Each constant as it is written: without quotes where it then reads back as itself."""
+    """Each constant as it is written, without quotes if it then reads back as itself."""
     bare = [
         "" if isinstance(value, str) and not re.fullmatch(_BARE, value) else text_of(value)
         for value in base.constants

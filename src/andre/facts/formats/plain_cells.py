@@ -1,7 +1,7 @@
-"""Numbers of a CSV file without quotes, straight from its bytes.
+"""Fast reading of numbers from the bytes of a CSV file without quotes.
 
-A query over thousands of columns is planned in the square of their number. Here a block of lines is cut
-into cells by looking for delimiters, and the digits of all cells are added up place by place.
+DuckDB takes quadratic time to plan a query over thousands of columns. Here a block of lines is divided
+into cells at its delimiters, and the digits of all cells are added up position by position.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from andre.limits import check
 from andre.progress import advance
 
 _BLOCK = 1 << 21  # bytes
-_LONGEST = 32  # bytes of a number that is read here; longer ones are looked at one by one
+_LONGEST = 32  # bytes of a number that is read here; longer ones are read one by one
 #: Digits of a number that a float holds, as it does powers of ten to 22: their quotient is rounded once.
 _EXACT_DIGITS = 15
 _MINUS, _DOT, _ZERO, _NEWLINE = b"-.0\n"
 
 
-def plain_columns(path: Path, width: int, delimiter: str, as_text: Collection[int]) -> dict[int, Floats]:
-    """The columns of numbers, by their place; none of a file that has quotes or lines of other widths.
+def plain_columns(
+    path: Path, width: int, delimiter: str, as_text: Collection[int], *, block: int = _BLOCK
+) -> dict[int, Floats]:
+    """The columns of numbers by index; none for a file with quotes, or with lines of other widths.
 
     Parameters
     ----------
@@ -34,7 +36,9 @@ def plain_columns(path: Path, width: int, delimiter: str, as_text: Collection[in
     width
         How many columns there are.
     as_text
-        Places of columns that are not asked for.
+        Indices of columns that are not wanted.
+    block
+        Bytes to read at a time.
 
     Examples
     --------
@@ -51,15 +55,15 @@ def plain_columns(path: Path, width: int, delimiter: str, as_text: Collection[in
         return {}
     values = np.empty((width, rows))  # [columns, rows]
     first = 0
-    for block in _blocks(path):
+    for lines in _blocks(path, block):
         check()
         advance(first, rows)
-        found = _cells(block, width, ord(delimiter))
+        found = _cells(lines, width, ord(delimiter))
         if found is None or first + len(found[0]) > rows:
             return {}
         bytes_, starts, lengths = found[1], found[0][:, wanted], found[2][:, wanted]
         numbers, is_odd = _numbers(bytes_, starts, lengths)
-        text = _read_odd(block, numbers, is_odd, starts, lengths)
+        text = _read_odd(lines, numbers, is_odd, starts, lengths)
         values[wanted, first : first + len(numbers)] = numbers.T
         wanted = wanted[~text]
         first += len(starts)
@@ -75,14 +79,14 @@ def _count_lines(path: Path) -> int:
     return lines + (last != b"\n")
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    """Lines after the first, many at a time, each with its end."""
+def _blocks(path: Path, size: int) -> Iterator[bytes]:
+    """The lines after the first in blocks of about so many bytes, each line with its end."""
     with path.open("rb") as file:
         if file.readline().count(b'"') % 2:  # a name that goes on in the next line
             yield b'"'
             return
         left = b""
-        while part := file.read(_BLOCK):
+        while part := file.read(size):
             whole, newline, rest = (left + part).rpartition(b"\n")
             if newline:
                 yield (whole + newline).replace(b"\r\n", b"\n")
@@ -94,10 +98,10 @@ def _blocks(path: Path) -> Iterator[bytes]:
 def _cells(
     block: bytes, width: int, delimiter: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]] | None:
-    """Where cells begin, the bytes, and how long the cells are; None where lines have no such cells."""
+    """Where cells begin, the bytes, and the lengths of cells; None if the lines are not of this form."""
     if b'"' in block or b"\r" in block:
         return None
-    # So many zeros more that a look beyond the last cell's end finds something.
+    # Padded with zeros, so that bytes beyond the end of the last cell can be read.
     data = np.frombuffer(block + bytes(_LONGEST + 1), dtype=np.uint8)
     ends = np.flatnonzero((data == delimiter) | (data == _NEWLINE))
     lines = np.count_nonzero(data == _NEWLINE)
@@ -111,7 +115,7 @@ def _cells(
 def _numbers(
     data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Cells as numbers, NaN where they are empty, and which of them are no plain numbers of few digits."""
+    """Cells as numbers, NaN if empty, and which of them are not plain numbers of few digits."""
     longest = int(lengths.max(initial=0))
     if longest <= 1:
         digits = data[starts] - np.uint8(_ZERO)  # other bytes than digits are 10 and more
@@ -149,7 +153,7 @@ def _read_odd(
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Read cells one by one that are no plain numbers of few digits; says which columns are text, then."""
+    """Read cells that are not plain numbers of few digits one by one; returns which columns are text."""
     is_text = np.zeros(numbers.shape[1], dtype=np.bool_)
     for place in np.flatnonzero(is_odd.any(axis=0)).tolist():
         for number, row in enumerate(np.flatnonzero(is_odd[:, place]).tolist()):
@@ -165,7 +169,7 @@ def _read_odd(
 
 
 def _number(cell: bytes) -> float | None:
-    """What a cell says among numbers; None where it is text."""
+    """The number in a cell, NaN if it counts as missing; None if it is text."""
     try:
         text = cell.decode().strip()
     except UnicodeDecodeError:

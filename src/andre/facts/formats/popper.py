@@ -68,14 +68,14 @@ def read_popper(folder: Path) -> FactBase:
 
 
 def _undefined(facts: FactBase) -> list[Key]:
-    """The predicates for bodies that have neither facts nor clauses, here or in Prolog's library."""
+    """The predicates for bodies that have no facts or clauses, and are not in Prolog's library."""
     known = {*facts.relations, *LIBRARY, *(rule.head.key for rule in facts.rules)}
     known |= set(facts.prolog.defines) if facts.prolog else set()
     return [key for key in (facts.bias.body if facts.bias else ()) if key not in known]
 
 
 def _add_tests(path: Path, builder: Builder) -> None:
-    """Add the examples of a file, marked test, unless it has a background of its own."""
+    """Add the examples of a file, marked as test, unless it has a background of its own."""
     if all(_EXAMPLE.match(text) for _, text in _bare_clauses(path)):
         _add_examples(path, builder, mark="test")
     else:
@@ -115,13 +115,13 @@ def _check_head(builder: Builder, key: Key, path: Path, line: int) -> None:
 
 
 def _without_hashed(clause: str) -> tuple[str, str]:
-    """A clause without lines that begin with # before it, which some files have for comments; and those."""
+    """A clause without preceding lines that begin with #, which some files use for comments; and those."""
     match = _HASHED.match(clause)
     return (clause, "") if match is None else (clause[match.end() :], match[0])
 
 
 def _bare_clauses(path: Path) -> Iterator[tuple[int, str]]:
-    """The clauses of a file without the comments before them."""
+    """The clauses of a file without comments."""
     return _bare(clauses(path))
 
 

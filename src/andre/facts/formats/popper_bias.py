@@ -51,13 +51,13 @@ class _Statement(NamedTuple):
 
 @dataclass
 class _Settings:
-    """What was found so far, under the names of Bias's fields."""
+    """The settings found so far, by the names of the fields of Bias."""
 
     found: dict[str, Any] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)  #: the same as clingo reads it
 
     def add(self, setting: str, values: tuple[Any, ...]) -> bool:
-        """Take a setting with its arguments; False where they do not fit it."""
+        """Take a setting with its arguments; False if these do not match it."""
         if setting in _PREDICATES and _are(values, str, int):
             self._append(_PREDICATES[setting], values)
         elif setting in _LISTS and _are(values, str, tuple):
@@ -127,7 +127,7 @@ def _setting(match: re.Match[str]) -> tuple[str, tuple[Any, ...]]:
 
 
 def _run(path: Path, statements: list[_Statement], settings: _Settings, remarks: list[str]) -> Iterator[str]:
-    """Run facts and rules by clingo into the settings; give back what speaks of clauses."""
+    """Run facts and rules by clingo to get settings; returns the constraints on clauses."""
     parsed = [(statement, *_predicates(path, statement)) for statement in statements]
     defined = {*_KNOWN, *(head for _, head, body in parsed if head and not body)}
     rules = [item for item in parsed if item[1] and item[2]]
@@ -159,7 +159,7 @@ def _run(path: Path, statements: list[_Statement], settings: _Settings, remarks:
 
 
 def _grounded(program: str) -> Control:
-    """A program that clingo has grounded; RuntimeError where it cannot."""
+    """A program grounded by clingo; RuntimeError if that fails."""
     from clingo import Control  # noqa: PLC0415
 
     control = Control(logger=lambda code, message: None)
@@ -169,7 +169,7 @@ def _grounded(program: str) -> Control:
 
 
 def _can_be_grounded(statement: str) -> bool:
-    """Whether clingo takes a statement by itself: in a fact with a variable, it has nothing to put there."""
+    """Whether clingo can ground a statement by itself, which it cannot if a fact has a variable."""
     try:
         _grounded(statement)
     except RuntimeError:
@@ -178,7 +178,7 @@ def _can_be_grounded(statement: str) -> bool:
 
 
 def _predicates(path: Path, statement: _Statement) -> tuple[str | None, frozenset[str]]:
-    """The predicate that a statement derives, None for a constraint, and those that it looks at."""
+    """The predicate that a statement derives, None for a constraint, and those that it reads."""
     from clingo import ast  # noqa: PLC0415
 
     # clingo knows letters beyond ASCII in quotes only, and ends the process where it quotes half of one.

@@ -1,4 +1,4 @@
-"""Prolog and ProbLog files: simple facts in bulk, all else through the grammar."""
+"""Prolog and ProbLog files: simple facts are read in bulk, all else by the grammar."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def read_prolog(path: Path) -> FactBase:
 
 
 def aleph_files(path: Path) -> list[Path]:
-    """Aleph's background, positive and negative examples, from their folder or one of them; or nothing."""
+    """Aleph's background, positive and negative examples, given their folder or one of them; or nothing."""
     found = sorted(path.glob("*.b")) if path.is_dir() else [path] if path.suffix == ".b" else []
     if len(found) > 1:
         names = ", ".join(file.name for file in found)
@@ -75,13 +75,13 @@ def aleph_files(path: Path) -> list[Path]:
 
 
 def write_prolog(base: FactBase, path: Path) -> None:
-    """Write facts and rules, a clause to a line."""
+    """Write facts and rules, one clause per line."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         write_clauses(base.relations.values(), base, file)
 
 
 def write_clauses(relations: Iterable[Relation], base: FactBase, file: TextIO) -> None:
-    """Write the facts of these relations and the rules of their base, a clause to a line."""
+    """Write the facts of these relations and the rules of their base, one clause per line."""
     spelled = spell_all(base)
     for relation in relations:
         chances = relation.column("probability").tolist()
@@ -122,7 +122,7 @@ def values_of_prolog(texts: Sequence[str], _: Iterable[Relation]) -> list[Value]
 
 
 def clauses(path: Path) -> Iterator[tuple[int, str]]:
-    """The clauses of a file with the comments before each, and the line on which that begins."""
+    """The clauses of a file, each with the comments before it and the line on which these begin."""
     return _cut(path, lambda _, line, place: (place, line))
 
 
@@ -173,7 +173,7 @@ def add_clauses(path: Path, builder: Builder) -> None:
 
 
 def _goal(text: str) -> Atom | None:
-    """The ground atom with arguments that a directive consists of; None where it is something else."""
+    """The ground atom with arguments in a directive; None if there is something else."""
     match = _GOAL.match(text)
     if match is None:
         return None
@@ -196,7 +196,7 @@ def _add_item(item: Clause, text: str, builder: Builder, place: Place) -> None:
 
 
 def _keep_directive(text: str, builder: Builder) -> bool:
-    """Keep a directive that Prolog needs where it runs the clauses."""
+    """Keep a directive that Prolog needs to run the clauses."""
     if not _FOR_PROLOG.match(text):
         return False
     builder.written.append(Written(text, None))
@@ -211,7 +211,7 @@ def _for_prolog(text: str, builder: Builder) -> Written | None:
 
 
 def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) -> tuple[int, int]:
-    """Add simple facts in bulk, up to the first clause that is none: the place and line of that."""
+    """Add simple facts in bulk, up to the first other clause, whose position and line are returned."""
     found: dict[Key, list[tuple[str, str, int]]] = {}
     while match := _FACT.match(text, place):
         chance, name, args = match.groups()
@@ -245,7 +245,7 @@ def _take_facts(path: Path, builder: Builder, text: str, line: int, place: int) 
 
 
 def _codes(builder: Builder, arguments: Sequence[str], arity: int) -> NDArray[np.int32]:
-    """The codes of simple arguments, given with commas between them, [rows, arity]."""
+    """The codes of simple arguments, separated by commas, [rows, arity]."""
     texts = map(str.strip, ",".join(arguments).split(",")) if arity else ()
     codes = np.fromiter(map(builder.texts.__getitem__, texts), np.int32, len(arguments) * arity)
     return codes.reshape(len(arguments), arity)
@@ -253,7 +253,7 @@ def _codes(builder: Builder, arguments: Sequence[str], arity: int) -> NDArray[np
 
 @dataclass
 class Examples:
-    """Examples of one predicate whose arguments are simple, as they are read from a file in bulk."""
+    """Examples of one predicate with simple arguments, read from a file in bulk."""
 
     arguments: list[str] = field(default_factory=list)
     negative: list[bool] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""RDF as graphs are published: N-Triples read here, Turtle and RDF/XML by rdflib.
+"""RDF graphs: N-Triples are read here, Turtle and RDF/XML by rdflib.
 
 An IRI becomes the name at its end, as `Berlin`, as long as no other IRI ends so; then both are written with
 their prefix or whole. Literals are values. A triple is a fact of its predicate, and `rdf:type`
@@ -97,7 +97,7 @@ class _Graph:
 
 
 def read_rdf(path: Path) -> FactBase:
-    """Read a graph: N-Triples, or Turtle and RDF/XML where rdflib is installed; compressed by gzip or not."""
+    """Read a graph: N-Triples, or Turtle and RDF/XML if rdflib is installed; compressed by gzip or not."""
     syntax = _SYNTAXES.get(plain_suffix(path))
     return _facts(_read_triples(path) if syntax is None else _parsed(path, syntax))
 
@@ -122,7 +122,7 @@ def _read_triples(path: Path) -> _Graph:
 
 
 class _Tokens(dict[str, int]):
-    """The number of a term by how N-Triples writes it."""
+    """A dictionary of the numbers of terms by their spelling in N-Triples."""
 
     def __init__(self, terms: Dictionary[Term]) -> None:
         super().__init__()
@@ -159,7 +159,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 def _parsed(path: Path, syntax: str) -> _Graph:
-    """A graph that rdflib reads."""
+    """A graph read by rdflib."""
     try:
         import rdflib  # noqa: PLC0415  (an extra)
     except ImportError:
@@ -177,7 +177,7 @@ def _parsed(path: Path, syntax: str) -> _Graph:
         return graph.terms[Term("literal", str(node), str(getattr(node, "datatype", None) or ""))]
 
     class Recorder(rdflib.Graph):
-        """Takes triples in the order of the file, which a store of rdflib forgets."""
+        """A store for rdflib that keeps triples in the order of the file."""
 
         def add(self, triple: tuple[Any, Any, Any]) -> Recorder:
             check()
@@ -230,12 +230,12 @@ def _facts(graph: _Graph) -> FactBase:
 
 
 def _grouped(numbers: Ints, wanted: list[int]) -> list[Ints]:
-    """The rows of each of these numbers."""
+    """The indices of the rows with each of these numbers."""
     return group_rows(np.searchsorted(wanted, numbers), len(wanted))
 
 
 def _typed(terms: Sequence[Term], triples: Ints) -> Bools:
-    """Which triples say of what class something is: none, where classes are described as things are."""
+    """Which triples become unary facts of a class: none if the graph also describes its classes."""
     type_of = [number for number, term in enumerate(terms) if term == Term("iri", _TYPE)]
     typed: Bools = np.isin(triples[:, 1], type_of)
     is_iri = np.fromiter((term.kind == "iri" for term in terms), np.bool_, len(terms))
@@ -249,7 +249,7 @@ def _typed(terms: Sequence[Term], triples: Ints) -> Bools:
 
 
 def _values(terms: Sequence[Term], numbers: Iterable[int], prefixes: Mapping[str, str]) -> dict[int, Value]:
-    """The constant of each term; a literal that says nothing, or can be no constant, has none."""
+    """The constant of each term; None for a literal that is empty or cannot be a constant."""
     wanted = list(numbers)
     found: dict[int, Value] = dict(
         _short_names(terms, [n for n in wanted if terms[n].kind == "iri"], prefixes)
@@ -285,7 +285,7 @@ def _literal(term: Term) -> Value | None:
 def _short_names(
     terms: Sequence[Term], numbers: Sequence[int], prefixes: Mapping[str, str], *, lower: bool = False
 ) -> dict[int, str]:
-    """A name for each IRI that no other of them has: its end, else with its prefix, else the whole.
+    """A unique name for each IRI: its end, else that with the prefix, else the whole IRI.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def _short_names(
 
 
 def _end(iri: str) -> str:
-    """What an IRI ends in, after the last of # / and : ."""
+    """The end of an IRI, after the last of # / and : ."""
     try:
         return check_name(unquote(re.split(r"[#/:]", iri)[-1], errors="strict"))
     except (DataError, UnicodeDecodeError):
@@ -321,14 +321,14 @@ def _end(iri: str) -> str:
 
 
 def _prefixed(iri: str, starts: Sequence[tuple[str, str]]) -> str:
-    """An IRI by its prefix; nothing where it has none."""
+    """An IRI with its prefix; "" if it has none."""
     return next(
         (f"{name}:{iri[len(start) :]}" for name, start in starts if start and iri.startswith(start)), ""
     )
 
 
 def _remark(builder: Builder, terms: Sequence[Term], triples: Ints, typed: Bools, codes: Any) -> None:
-    """Note what became of types and of literals that say nothing."""
+    """A remark on types and on empty literals."""
     if typed.any():
         classes = len(distinct_keys(triples[typed, 2]))
         what = "a unary relation" if classes == 1 else f"{classes:,} unary relations, one for each class"

@@ -1,4 +1,4 @@
-"""CSV and Parquet files, and tables of databases, as arrays, of numbers or as they are.
+"""CSV and Parquet files, and tables of databases, as arrays of numbers or of cells.
 
 Files are read in bulk by DuckDB.
 
@@ -48,7 +48,7 @@ _HELD = 1 << 22  # bytes of a file that is read without a folder for what memory
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A text file with cells between commas, semicolons, tabs or bars; its first line names the columns."""
+    """A text file with cells separated by commas, semicolons, tabs or bars, below a line of column names."""
 
     path: Path  #: as the user wrote it
     plain: Path  #: the same file under a name that DuckDB takes literally
@@ -57,7 +57,7 @@ class CsvFile:
 
     @classmethod
     def open(cls, path: Path, plain: Path) -> CsvFile:
-        """The file with its column names, and the delimiter that its first two lines suggest."""
+        """The file with its column names and the delimiter that its first two lines suggest."""
         with _text(path, plain) as file:
             head = [line for line in (file.readline(1 << 20), file.readline(1 << 20)) if line.strip()]
         if not head:
@@ -115,7 +115,7 @@ class CsvFile:
             yield array, False
 
     def _cells(self, database: duckdb.DuckDBPyConnection, asked: int) -> _Cells:
-        """All cells for DuckDB; where many columns are asked for, in groups, the file is read once."""
+        """All cells for DuckDB; for many columns, which are read in groups, the file is loaded once."""
         file = [str(self.plain)]
         if asked <= _ASKED:
             return _Cells(database, self._source, file, len(self.names))
@@ -124,7 +124,7 @@ class CsvFile:
 
     @contextmanager
     def _sentence(self) -> Iterator[None]:
-        """Turn what DuckDB says of a file that is no table into an error of ours."""
+        """Turn an error of DuckDB about a file that is no table into one of ours."""
         import duckdb  # noqa: PLC0415
 
         try:
@@ -163,7 +163,7 @@ def _not_names(line: str) -> str:
 
 @dataclass(frozen=True)
 class _Cells:
-    """The cells of a CSV file as text, in columns c0, c1, ... that DuckDB can read."""
+    """The cells of a CSV file as text, in columns c0, c1, ... of DuckDB."""
 
     database: duckdb.DuckDBPyConnection
     source: str  #: SQL for the rows
@@ -171,12 +171,12 @@ class _Cells:
     width: int
 
     def plain(self, places: Sequence[int]) -> set[int]:
-        """Those places of columns that hold only plain numbers and missing cells."""
+        """Those of the given columns that have only plain numbers and missing cells."""
         found = set(self._where(places, lambda cell: f"regexp_full_match({cell}, '{_PLAINEST}')"))
         return found | set(self._where([place for place in places if place not in found], _is_plain))
 
     def _where(self, places: Sequence[int], test: Callable[[str], str]) -> Iterator[int]:
-        """The places of columns all of whose cells pass a test, or are empty."""
+        """The indices of columns all of whose cells pass a test or are empty."""
         for group in _groups(places, _ASKED):
             check()
             wanted = ", ".join(f"coalesce(bool_and({test(f'c{place}')}), true)" for place in group)
@@ -184,7 +184,7 @@ class _Cells:
             yield from compress(group, passed)
 
     def values(self, numbers: Collection[int], known: dict[int, NDArray[Any]]) -> Iterator[NDArray[Any]]:
-        """The columns, one after the other, those that are known too; of text a few are held at a time."""
+        """All columns one by one, including those already read; text is read a few columns at a time."""
         held = dict(known)
         for group in _groups(sorted(numbers), _ASKED):
             check()
@@ -318,7 +318,7 @@ def _refuse_binary(path: Path, start: bytes) -> None:
 
 @contextmanager
 def _text(path: Path, plain: Path) -> Iterator[IO[str]]:
-    """Open as UTF-8, with a sentence where it is not."""
+    """Open a file as UTF-8, with an error for users if it is not."""
     try:
         with plain.open(encoding="utf-8-sig", newline="") as file:
             yield file
@@ -337,7 +337,7 @@ def _text(path: Path, plain: Path) -> Iterator[IO[str]]:
 
 
 def _records(path: Path, file: IO[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Records that are not blank, each with the line on which it begins."""
+    """The records that are not blank, each with the line on which it begins."""
 
     def complain(first: int, _: int, error: csv.Error) -> DataError:
         return DataError(f"{path}, line {first}: {error}: check the quotes and the cells there")
@@ -356,7 +356,7 @@ def _fit(head: Sequence[str], delimiter: str) -> tuple[bool, int]:
 
 
 def _double(column: str) -> str:
-    """SQL for a cell as a number, NaN where it is none."""
+    """SQL for a cell as a number, NaN if it is none."""
     return f"coalesce(TRY_CAST({column} AS DOUBLE), 'nan'::DOUBLE)"
 
 
@@ -371,7 +371,7 @@ def _is_plain(column: str) -> str:
 
 
 def _unmasked(column: NDArray[Any]) -> NDArray[Any]:
-    """A column as DuckDB gives it with None where it is masked; its numbers never are."""
+    """A column of DuckDB with None for masked values, of which numbers have none."""
     if not isinstance(column, np.ma.MaskedArray):
         return column
     plain = column.data.copy()
@@ -383,7 +383,7 @@ def _unmasked(column: NDArray[Any]) -> NDArray[Any]:
 def _connection(
     path: Path, plain: Path, scratch: Path | None = None
 ) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    """A connection to read a file by under a plain name, with a folder for what memory does not hold."""
+    """A connection that reads a file under a name without patterns, with a folder for spilled data."""
     return duckdb_connection(
         lambda why: (
             f"{path} cannot be read as Parquet ({why.replace(str(plain), path.name)}): write it again"

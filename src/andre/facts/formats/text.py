@@ -39,13 +39,13 @@ class Block:
 
 
 def fail_at(path: Path | str, line: int, message: str) -> DataError:
-    """An error at a line of a file."""
+    """An error about a line of a file."""
     return DataError(f"{path}, line {line}: {message}")
 
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """Turn an error of the operating system about a file into a sentence."""
+    """Turn an error of the operating system about a file into an error for users."""
     try:
         yield
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def plain_suffix(path: Path) -> str:
 
 @contextmanager
 def _bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to read its bytes, unpacked where gzip has packed them."""
+    """Open a file to read its bytes, decompressed if it is gzipped."""
     with opening(path), path.open("rb") as file:
         if not file.peek(len(GZIP)).startswith(GZIP):
             yield file
@@ -119,7 +119,7 @@ def blocks(path: Path, *, max_line: int = MAX_LINE, size: int = _BLOCK) -> Itera
 
 
 def _place(file: IO[bytes]) -> int:
-    """How much of a file is read, as far as that can be told of it."""
+    """How much of a file has been read, as far as that is known."""
     packed = getattr(file, "fileobj", file)
     return int(packed.tell()) if packed.seekable() else 0
 

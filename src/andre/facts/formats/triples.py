@@ -39,7 +39,7 @@ def read_tsv(path: Path) -> FactBase:
 
 
 def read_tsv_splits(folder: Path) -> FactBase:
-    """Read the files train, valid and test of a folder, as many as there are; one may be empty."""
+    """Read those of the files train, valid and test that a folder has; one may be empty."""
     builder = Builder()
     for mark, path in split_files(folder).items():
         _add_file(builder, path, mark)
@@ -78,7 +78,7 @@ def _add_file(builder: Builder, path: Path, mark: str) -> None:
 
 
 def _is_header(cells: list[str]) -> bool:
-    """Whether a first line before others says what the columns are.
+    """Whether the first of several lines names the columns.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _is_header(cells: list[str]) -> bool:
 
 
 def _cells(path: Path, block: Block) -> list[str]:
-    """The cells of all lines, one after the other, blank lines left out."""
+    """The cells of all lines in one list, without blank lines."""
     text = block.text
     good = _GOOD_LINES.match(text)
     if good is None or good.end() < len(text):

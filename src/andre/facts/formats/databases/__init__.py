@@ -1,7 +1,7 @@
 """Databases as they are: from tables, keys and foreign keys to facts.
 
-- `schema`, `selection`: what a database says of itself, and what of it is read
-- `relations`: which relations its tables become, by their keys
-- `reading`: the facts of those relations, whatever holds the tables
+- `schema`, `selection`: the schema of a database, and the parts of it that are read
+- `relations`: the relations that its tables become, by their keys
+- `reading`: the facts of those relations, from any database
 - `sqlite`, `duckdb`, `addresses`: SQLite and DuckDB files, and servers by their address
 """

@@ -1,4 +1,4 @@
-"""Databases by their address, as postgresql://user@host/shop: whatever SQLAlchemy has a driver for."""
+"""Databases by an address such as postgresql://user@host/shop, if SQLAlchemy has a driver for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SYSTEM = re.compile(r"information_schema|pg_.*|sys|mysql|performance_schema|INF
 
 
 def is_address(source: str) -> bool:
-    """Whether a source is the address of a database rather than a path.
+    """Whether a source is the address of a database, not a path.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def is_address(source: str) -> bool:
 
 
 def without_password(text: str) -> str:
-    """The text, with the password of an address hidden: runs are saved, and messages are logged.
+    """The text with the password of an address hidden, for saved runs and messages.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def without_password(text: str) -> str:
 
 
 def file_of_address(address: str) -> Path | None:
-    """The file that an address of SQLite or DuckDB means; None for a server.
+    """The file in an address of SQLite or DuckDB; None for a server.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def file_of_address(address: str) -> Path | None:
 
 @contextmanager
 def open_address(address: str) -> Iterator[SQLAlchemyDatabase]:
-    """Connect to the database of an address, in a transaction that only reads."""
+    """Connect to the database at an address, in a read-only transaction."""
     source = without_password(address)
     try:
         import sqlalchemy as sa  # noqa: PLC0415  (an extra)
@@ -97,7 +97,7 @@ _READ_ONLY = {
 
 
 def _with_driver(address: str) -> str:
-    """The address with the driver that the extra installs, where it names none and that is there."""
+    """The address with the driver of the extra, if it names none and that driver is installed."""
     found = _ADDRESS.match(address)
     if found is None:
         raise ValueError("this is no address")
@@ -109,14 +109,14 @@ def _with_driver(address: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """The first line of what a driver says, without the statement and the password."""
+    """The first line of a driver's error, without the statement and the password."""
     told = str(getattr(error, "orig", None) or error)
     return without_password(next(iter(told.strip().splitlines()), type(error).__name__))
 
 
 @dataclass(frozen=True)
 class SQLAlchemyDatabase:
-    """A database that SQLAlchemy is connected to; names are quoted by the rules of its dialect."""
+    """A database connected by SQLAlchemy; names are quoted by the rules of its dialect."""
 
     source: str
     connection: sa.Connection
@@ -163,7 +163,7 @@ class SQLAlchemyDatabase:
         return Table(name, columns, key, links, schema, is_view)
 
     def _declared(self, kind: Any) -> str:
-        """The type of a column as its database spells it."""
+        """The type of a column as declared in its database."""
         import sqlalchemy as sa  # noqa: PLC0415
 
         try:

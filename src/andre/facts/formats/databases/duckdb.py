@@ -1,4 +1,4 @@
-"""DuckDB databases, and DuckDB's connections for other files."""
+"""DuckDB databases, and connections of DuckDB that read other files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def duckdb_connection(
     scratch: Path | None = None,
     read_only: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a DuckDB database, which stays within memory.
+    """Open a DuckDB database with bounded memory.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def duckdb_connection(
 
 
 def _cursor(memory: str) -> duckdb.DuckDBPyConnection:
-    """Another connection to the database in memory, which keeps nothing when it is closed."""
+    """Another connection to the database in memory, whose tables are dropped when it is closed."""
     import duckdb  # noqa: PLC0415
 
     if not _in_memory:
@@ -88,7 +88,7 @@ def _cursor(memory: str) -> duckdb.DuckDBPyConnection:
 def duckdb_file(
     source: Path, database: Path | None = None, read_only: bool = False
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database to read or write a file, which what fails is said of."""
+    """Open a database to read or write a file, which errors name."""
     with duckdb_connection(
         lambda reason: f"{source} cannot be read or written: {reason}", database, read_only=read_only
     ) as connection:
@@ -97,7 +97,7 @@ def duckdb_file(
 
 @contextmanager
 def plain_name(path: Path) -> Iterator[Path]:
-    """The same file under a name that DuckDB takes literally; a pipe, which is read once, is copied.
+    """The same file under a name without patterns; a pipe, which can be read only once, is copied.
 
     DuckDB takes stars and brackets for patterns, and an equals sign in a folder for a column.
     """
@@ -117,7 +117,7 @@ def plain_name(path: Path) -> Iterator[Path]:
 
 
 def check_parquet(connection: Any, plain: Path, path: Path) -> None:
-    """Refuse a Parquet file that unpacks to far more than its size, before memory is taken for that.
+    """Refuse a Parquet file that unpacks to far more than its size, before memory is allocated.
 
     Parameters
     ----------

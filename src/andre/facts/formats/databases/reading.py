@@ -1,4 +1,4 @@
-"""The facts of a database: cells become constants by the kinds and keys that its schema states."""
+"""The facts of a database: cells become constants by the kinds and keys of its schema."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_NAMES = 5  # of columns that a remark lists; of more it says how many
 
 
 def read_database(database: Database, selection: Selection | None = None) -> FactBase:
-    """The facts of all tables of a database, or of those that are chosen.
+    """The facts of all tables of a database, or of the selected ones.
 
     NULL and empty text are unknown: a fact that would need them is not stated. Notes say where.
     """
@@ -53,7 +53,7 @@ def read_database(database: Database, selection: Selection | None = None) -> Fac
 
 @dataclass
 class _Reader:
-    """Adds the rows of planned tables to a builder, and counts what they leave unknown."""
+    """Adds the rows of planned tables to a builder, and counts unknown cells."""
 
     database: Database
     plan: Plan
@@ -100,7 +100,7 @@ class _Reader:
         values: dict[str, list[Value | None]],
         lines: Sequence[int],
     ) -> None:
-        """Add the facts of one relation; a fact with an unknown argument is none."""
+        """Add the facts of one relation, without those that have an unknown argument."""
         arguments = [values[name] for name in relation.columns]
         given = {name: raw[name] for name in relation.reserved}
         if relation.truth is not None:
@@ -142,7 +142,7 @@ class _Reader:
         return _Cells(planned.table.kind(name), planned.ids.get(name), self.like_id)
 
     def remarks(self, empty: list[str]) -> Iterable[str]:
-        """What was noticed, a sentence each."""
+        """Remarks on the tables, a sentence each."""
         broken = {text.split()[2] for text in self.broken}
         if empty := [title for title in empty if title not in broken]:
             yield f"{_listed(empty)} {_has(empty)} no rows"
@@ -159,7 +159,7 @@ class _Reader:
 
 
 class _Memo(dict[Any, Any]):
-    """A function of cells that is asked once for each."""
+    """A function of cells that is called once for each distinct cell."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         super().__init__({None: None})
@@ -172,7 +172,7 @@ class _Memo(dict[Any, Any]):
 
 @dataclass
 class _Cells:
-    """What the cells of one column mean."""
+    """The conversion of the cells of one column."""
 
     kind: ColumnKind
     ids: Ids | None
@@ -181,7 +181,7 @@ class _Cells:
     memos: dict[type, _Memo] = field(default_factory=dict)  # 1, 1.0 and true are equal, and differ in type
 
     def values(self, cells: Sequence[Any]) -> list[Value | None]:
-        """The constants of cells, None where nothing is known."""
+        """The constants of cells, None for unknown ones."""
         kinds = set(map(type, cells)) - {type(None)}
         for kind in kinds - self.memos.keys():
             self.memos[kind] = _Memo(self._value)
@@ -241,7 +241,7 @@ def _spelled(number: Value) -> str:
 
 
 def _denied(cell: Any) -> bool | None:
-    """Whether a cell of true and false says false; None where it says neither."""
+    """Whether a Boolean cell is false; None if it is neither true nor false."""
     truth = None if cell is None else _TRUTH.get(str(cell).strip().lower())
     return None if truth is None else not truth
 

@@ -1,4 +1,4 @@
-"""Which relations the tables of a database become: a plan that the schema alone decides.
+"""The relations that the tables of a database become: a plan that depends only on the schema.
 
 A table with a key becomes `table(key)` and, for each other column, `table_column(key, value)`;
 a key of several columns is as many arguments. A column of true and false says whether
@@ -27,7 +27,7 @@ _WIDE = 3  # arguments of a table without a key, above which a hint at --key is 
 
 @dataclass(frozen=True)
 class Ids:
-    """The ids that a column holds: its numbers are written with a prefix, as `track_5`."""
+    """The ids of a column, whose numbers are written with a prefix, such as `track_5`."""
 
     prefix: str
     whole: bool  #: whether they are whole numbers, even where a column has them as text
@@ -35,7 +35,7 @@ class Ids:
 
 @dataclass(frozen=True)
 class PlannedRelation:
-    """A relation that the rows of a table are read as."""
+    """A relation of the rows of a table."""
 
     name: str | None  #: None for triples, whose rows name it
     columns: tuple[str, ...]  #: the arguments
@@ -45,7 +45,7 @@ class PlannedRelation:
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """A table, and the relations that it is read as."""
+    """A table, and the relations that it becomes."""
 
     table: Table
     relations: tuple[PlannedRelation, ...]
@@ -65,7 +65,7 @@ class PlannedTable:
 
 @dataclass(frozen=True)
 class Plan:
-    """The tables that are read, and what is worth knowing about them."""
+    """The tables that are read, and remarks on them."""
 
     tables: tuple[PlannedTable, ...]
     prefixes: tuple[str, ...] = ()  #: what the ids of any table begin with, read or not
@@ -73,7 +73,7 @@ class Plan:
 
 
 def plan_relations(tables: Sequence[Table], selection: Selection | None = None) -> Plan:
-    """Which relations the chosen tables become.
+    """The relations that the selected tables become.
 
     Names and prefixes follow from all tables, so that they stay as they are whatever is chosen.
 
@@ -128,7 +128,7 @@ def snake_case(name: str) -> str:
 
 
 def _with_view_keys(tables: Sequence[Table]) -> Iterator[Table]:
-    """The tables, where a column of a view that is named like a key, or like references to it, is that key.
+    """The tables, with columns of views taken for a key if they have its name or that of references to it.
 
     All that are named so must mean the same: an `id` that many tables have says nothing.
     """
@@ -157,7 +157,7 @@ def _single(table: Table) -> list[ForeignKey]:
 
 
 def _resolved(table: Table, tables: Sequence[Table]) -> Table:
-    """The table with foreign keys that name the columns they refer to; one to no known table is dropped."""
+    """The table with the columns of its foreign keys filled in, without those to unknown tables."""
     keys = {other.title: other.key for other in tables}
     links = (replace(link, others=link.others or keys.get(link.table, ())) for link in table.foreign_keys)
     kept = tuple(one for one in links if one.table in keys and len(one.others) == len(one.columns))
@@ -166,7 +166,7 @@ def _resolved(table: Table, tables: Sequence[Table]) -> Table:
 
 @dataclass(frozen=True)
 class _Shape:
-    """How the rows of a table are read."""
+    """How the rows of a table become facts."""
 
     key: tuple[str, ...]  #: arguments of every relation of the table
     links: tuple[ForeignKey, ...] = ()  #: each becomes a relation from the key
@@ -201,7 +201,7 @@ def _shape(table: Table, tables: Sequence[Table]) -> _Shape:
 
 
 def _links_only(table: Table, tables: Sequence[Table]) -> tuple[str, ...]:
-    """The foreign keys of a table that has nothing else beside a key that no one refers to."""
+    """The foreign keys of a table that has nothing else, except a key to which nothing refers."""
     others = tuple(name for name in table.names if name not in table.key)
     linked = {link.columns[0] for link in _single(table)}
     referred = any(link.table == table.title for other in tables for link in other.foreign_keys)
@@ -215,7 +215,7 @@ _Place = tuple[str, tuple[str, ...]]
 
 
 def _wishes(table: Table, shape: _Shape) -> Iterator[tuple[_Place, str]]:
-    """The name that each relation of a table would like, by its place."""
+    """The preferred name of each relation of a table, by its index."""
     start = snake_case(table.title)
     yield (table.title, ()), start
     plain = Counter(snake_case(name) for name in table.names)
@@ -228,7 +228,7 @@ def _wishes(table: Table, shape: _Shape) -> Iterator[tuple[_Place, str]]:
 
 
 def _apart(wishes: Mapping[_Place, str], taken: Mapping[_Place, str] | None = None) -> dict[_Place, str]:
-    """A name for each place that no other has: its wish, else one that shows where the column begins.
+    """A unique name for each index: the preferred one, else one that shows where the column name begins.
 
     Of a table and a column that wish for one name, as CustomerCountry and the Country of Customer, the
     table gets it. What still is not apart is named as SQL writes it.
@@ -259,7 +259,7 @@ def _apart(wishes: Mapping[_Place, str], taken: Mapping[_Place, str] | None = No
 
 
 def _ids(tables: Sequence[Table]) -> dict[tuple[str, str], Ids]:
-    """The ids of all columns that are keys or refer to some; columns joined by foreign keys have the same."""
+    """The ids of all keys and of columns that refer to them, equal for columns joined by foreign keys."""
     owner: dict[tuple[str, str], tuple[str, str]] = {}  # the root of a column, by union and find
 
     def root(place: tuple[str, str]) -> tuple[str, str]:
@@ -316,7 +316,7 @@ def _chosen(
 
 
 def _odd(table: Table, relations: Sequence[PlannedRelation], selection: Selection) -> Iterator[str]:
-    """What of a table is not as one may expect."""
+    """Remarks on what is unexpected in a table."""
     what = "view" if table.is_view else "table"
     if not table.columns:
         yield f"the {what} {table.title} cannot be read, since its columns are not known"
@@ -340,7 +340,7 @@ def _odd(table: Table, relations: Sequence[PlannedRelation], selection: Selectio
 
 
 def check_some(plan: Plan, source: str) -> None:
-    """Refuse a database of which nothing is read."""
+    """Refuse a database if nothing of it would be read."""
     if not plan.tables:
         told = f" ({'; '.join(plan.remarks)})" if plan.remarks else ""
         raise DataError(f"{source} has no tables that facts can be read from{told}: each relation is one")

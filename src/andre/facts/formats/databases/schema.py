@@ -1,4 +1,4 @@
-"""What a database says of itself: tables and views, the kinds of their columns, keys and foreign keys."""
+"""The schema of a database: tables and views, the kinds of their columns, keys and foreign keys."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """Columns whose cells are those of other columns, mostly the key of another table."""
+    """Columns that refer to other columns, mostly to the key of another table."""
 
     columns: tuple[str, ...]
     table: str  #: the title of the other table
@@ -73,7 +73,7 @@ class Table:
 
     @property
     def title(self) -> str:
-        """The name, after that of a schema where one must be named."""
+        """The name, with that of its schema if needed."""
         return self.name if self.schema is None else f"{self.schema}.{self.name}"
 
     @property
@@ -87,11 +87,11 @@ class Table:
 
 
 class Database(Protocol):
-    """An open database that is only read."""
+    """An open database, for reading only."""
 
     @property
     def source(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         ...
 
     def tables(self) -> list[Table]:
@@ -99,5 +99,5 @@ class Database(Protocol):
         ...
 
     def rows(self, table: Table, columns: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
-        """The cells of these columns, some rows at a time."""
+        """The cells of these columns, in batches of rows."""
         ...

@@ -1,4 +1,4 @@
-"""What of a database is read: tables, columns, and keys that its schema does not state."""
+"""The selection of tables and columns of a database, and keys that its schema does not declare."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from andre.facts.formats.databases.schema import ForeignKey, Table
 
 @dataclass(frozen=True)
 class Selection:
-    """Which tables and columns of a database are read, and what is told of their keys.
+    """The tables and columns of a database that are read, and additional keys.
 
     Names are taken in upper or lower case, and may be patterns such as `Invoice*`.
 
@@ -35,7 +35,7 @@ class Selection:
         return bool(self.tables or self.columns or self.keys or self.joins)
 
     def declared(self, tables: Sequence[Table]) -> list[Table]:
-        """The tables with the keys and foreign keys that the selection states."""
+        """The tables with the keys and foreign keys of the selection."""
         found = {table.title: table for table in tables}
         keys: dict[str, tuple[str, ...]] = {}
         for text in self.keys:
@@ -73,7 +73,7 @@ class Selection:
         ]
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
-        """The columns of a table that are read, beside its key."""
+        """The columns of a table that are read, besides its key."""
         return tuple(
             column
             for column in table.names
@@ -82,7 +82,7 @@ class Selection:
 
 
 def _place(text: str, tables: Sequence[Table], option: str) -> tuple[str, str]:
-    """The title of a table and the name of its column that a text means."""
+    """The title of a table and the name of a column, from a text such as table.column."""
     for table in tables:
         for column in table.names:
             if _is_same(text.strip(), (f"{table.name}.{column}", f"{table.title}.{column}")):

@@ -1,4 +1,4 @@
-"""SQLite databases, by the standard library."""
+"""SQLite databases, read by the standard library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST = 1 << 24  # bytes of a cell: a small file may state one of gigabytes
 
 @contextmanager
 def sqlite_connection(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    """Open a SQLite file, `ro` to read it or `rwc` to make it; what fails is a sentence."""
+    """Open a SQLite file, in mode `ro` to read it or `rwc` to create it, with errors for users."""
     import sqlite3  # noqa: PLC0415  (few commands need it)
 
     try:
@@ -41,7 +41,7 @@ def sqlite_connection(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
 
 
 def _text(data: bytes) -> str | bytes:
-    """Text, or the bytes of what is none."""
+    """The text of bytes, or the bytes themselves if they are not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -64,7 +64,7 @@ class SQLiteDatabase:
         return [self._table(self._named(name, "a table"), bool(is_view)) for name, is_view in names]
 
     def _named(self, name: Any, what: str) -> str:
-        """A name as text: SQLite takes one that it does not know for a string."""
+        """The name itself, refused if it is not UTF-8: SQLite would take an unknown name for a string."""
         if not isinstance(name, str):
             raise DataError(f"{self.source} has {what} whose name is not UTF-8: rename it")
         return name
@@ -93,7 +93,7 @@ class SQLiteDatabase:
         return Table(name, columns, key, tuple(map(self._foreign_key, links.values())), is_view=is_view)
 
     def _foreign_key(self, parts: list[tuple[Any, ...]]) -> ForeignKey:
-        """A foreign key of its parts; SQLite takes names in upper or lower case."""
+        """A foreign key from its parts; names in SQLite ignore case."""
         table = self._named(parts[0][0], "a foreign key to a table")
         for _, *ends in parts:
             for end in ends:
@@ -118,12 +118,12 @@ class SQLiteDatabase:
             raise DataError(f"{self.source}, table {table.title} cannot be read: {error}") from None
 
     def _may_swell(self, table: Table) -> bool:
-        """Whether rows may hold more than the file has: those of views, and of columns that are computed."""
+        """Whether rows may be larger than the file, as in views and computed columns."""
         computed = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden > 1"
         return table.is_view or self.connection.execute(computed, [table.name]).fetchone()[0] > 0
 
     def _bounded(self, table: Table, cursor: sqlite3.Cursor) -> Iterator[list[tuple[Any, ...]]]:
-        """Batches of rows, as long as their text is not far more than the file has."""
+        """Batches of rows, refused if their text becomes far larger than the file."""
         left = max(_SMALL, _SWELLING * Path(self.source).stat().st_size)
         batch: list[tuple[Any, ...]] = []
         held = 0

@@ -1,4 +1,4 @@
-"""One table of a database as columns, for rules that tell its rows apart: `shop.sqlite#customer`."""
+"""One table of a database as columns, for learning from its rows: `shop.sqlite#customer`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAGIC = ((0, b"SQLite format 3\0", open_sqlite), (8, b"DUCK", open_duckdb))
 
 
 def table_parts(source: str) -> tuple[str, str | None]:
-    """A database and the table of it that a source names after a #; a file that is named so is one.
+    """The database and the table in a source with a #, unless a file has that name.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class DatabaseTable:
         return tuple(column.name for column in self.table.columns if column.kind != "binary")
 
     def values(self, as_text: Collection[int] = ()) -> Iterator[tuple[NDArray[Any], bool]]:
-        """Every column as it is: numbers, truth values, or text, None where it is NULL.
+        """Every column with its values: numbers, truth values, or text, and None for NULL.
 
         Ids of other tables are names, as `employee_3`: their order says nothing.
 
@@ -107,7 +107,7 @@ def _seconds(day: date) -> float:
 
 @contextmanager
 def open_database_table(source: str | Path) -> Iterator[DatabaseTable | None]:
-    """Open the table of a database that a source names, or the only one; None where it is no database."""
+    """Open the table that a source names, or the only one of its database; None for other sources."""
     place, wanted = table_parts(str(source))
     opened = _opened(place)
     if opened is None:
@@ -132,7 +132,7 @@ def open_database_table(source: str | Path) -> Iterator[DatabaseTable | None]:
 
 
 def _opened(place: str) -> AbstractContextManager[Database] | None:
-    """The database of an address, or of a file that begins like one; None for anything else."""
+    """The database at an address or in a file; None for anything else."""
     path = file_of_address(place) if is_address(place) else Path(place)
     if path is None:
         return open_address(place)
