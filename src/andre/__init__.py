@@ -1,33 +1,34 @@
 """ANDRE learns first-order logic rules by gradient descent.
 
 Learn:
-    fit             rules that tell the rows of any table apart -> `RuleClassifier`; of truth values
-                    (`Sample`) -> `Result`
+    fit             rules that classify the rows of any table -> `RuleClassifier`; or rows of truth
+                    values (`Sample`) -> `Result`
     learn           rules that define or complete relations of a `FactBase` -> `Theory`
-    complete        rules of all relations of a knowledge base, to rank what is missing -> `Completion`
-    load            what `.save(path)` of any of these wrote, or `--out` on the command line
+    complete        rules for all relations of a knowledge base, which rank missing facts -> `Completion`
+    load            a result saved by `.save(path)`, or by `--out` on the command line
 
 Read, write and run:
     read_facts      facts from files, folders, databases or DataFrames
-    write_facts     the same the other way
+    write_facts     facts to a file or folder
     datasets        public knowledge bases by name: `andre.datasets.load("nations")`
     parse_program   rules from Prolog, ProbLog or AnyBURL text
-    infer           all that a program derives from facts
-    explain         why an atom is derived, or what is missing
+    infer           everything that a program derives from facts
+    explain         why an atom is derived, or what is missing for it
 
 Values:
     Atom, Rule, Program         logic; `print` shows Prolog
-    FactBase, Sample            what is learned from: facts, or rows of truth values
-    Language, Plan, Config      what rules may look like, how targets are learned, all settings of runs
-    RuleClassifier, Result, Theory, Completion  what is learned
-    AndreError                  anything that the user can mend, in a sentence
+    FactBase, Sample            the data to learn from: facts, or rows of truth values
+    Language, Plan, Config      which rules are allowed, how targets are learned, the settings of runs
+    RuleClassifier, Result, Theory, Completion  the results
+    AndreError                  a mistake that the user can correct, with a message that says how
 
 Inside other libraries:
     AndreClassifier   scikit-learn
     RuleLayer         torch
 
-All else is imported from its room, such as `andre.census`, in the order in which data flows: `logic`,
-`facts`, `inference`, `samples`, `census`, `evaluation`, `model`, `learning`, `completion`, `runs`, `report`.
+Everything else is imported from a subpackage such as `andre.census`; in the order of data flow these are
+`logic`, `facts`, `inference`, `samples`, `census`, `evaluation`, `model`, `learning`, `completion`, `runs`
+and `report`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from andre.lazy import lazily
 
 __version__ = "0.1.0"
 
-# Rooms are loaded when one of their names is first used, so that `import andre` is instant.
+# Subpackages are imported when one of their names is first used, so that `import andre` is fast.
 _ROOMS = {
     "andre.api": ("complete", "fit", "learn", "load"),
     "andre.completion": ("Completion",),
@@ -54,7 +55,7 @@ _ROOMS = {
     "andre.samples": ("Language", "Sample"),
 }
 
-# Without the classifier: a star import must work where scikit-learn is not installed.
+# Without the classifier, since a star import must work without scikit-learn.
 __all__ = [name for names in _ROOMS.values() for name in names if name != "AndreClassifier"]
 
 
