@@ -120,8 +120,12 @@ def explain(
         ),
     ],
     *,
-    limit: Annotated[int, typer.Option(min=1, help="How many groundings of each rule to show.")] = 3,
-    depth: Annotated[int, typer.Option(min=1, help="How many levels of premises to explain.")] = 3,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many groundings of each rule to show.")
+    ] = 3,
+    depth: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many levels of premises to explain.")
+    ] = 3,
     as_json: options.Json = False,
     format: options.Format = None,
     world: options.World = None,
@@ -181,7 +185,10 @@ def evaluate(
     ],
     *,
     mark: Annotated[
-        str | None, typer.Option(help="Judge the facts marked valid or test; test where there are any.")
+        str | None,
+        typer.Option(
+            metavar="valid|test", help="Judge the facts marked valid or test; test where there are any."
+        ),
     ] = None,
     as_json: options.Json = False,
     format: options.Format = None,
