@@ -122,6 +122,8 @@ def fit(
             raise ConfigError("a sample has its labels, and its settings are a Config: leave out the rest")
         keeper = None if checkpoint is None else Checkpoint(checkpoint)
         return fit_sample(data, config, validation=validation, callbacks=callbacks, checkpoint=keeper)
+    if label is None and not (config is None or isinstance(config, str | ClassifierConfig)):
+        raise ConfigError("the second argument is no ClassifierConfig: labels are given by name, as label=y")
     if label is None:
         named = f"label={config!r}" if isinstance(config, str) else f"label='...'{_columns(data)}"
         raise ConfigError(f"the column that is to be predicted is not named: give {named}")

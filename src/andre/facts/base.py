@@ -424,6 +424,8 @@ class FactBase:
 
 
 def _as_many(facts: Iterable[Atom | str]) -> Iterable[Atom | str]:
+    if isinstance(facts, Mapping):
+        raise DataError("a dict is given where facts are: read_facts takes lists of rows by relation")
     if isinstance(facts, str):
         raise DataError(
             f"one text is given where facts are: give a list, as [{facts!r}], or read a file of them"

@@ -85,7 +85,9 @@ def _value(cell: Any) -> str | int | float:
     if not isinstance(cell, str | int | float):
         cell = _plain(cell)
     if cell is None or cell == "" or cell != cell:  # noqa: PLR0124  (NaN differs from itself)
-        raise DataError("a cell is empty: an argument needs a name or a number")
+        raise DataError(
+            "a cell is empty: an argument needs a name or a number (andre fit reads tables with gaps)"
+        )
     return check_value(cell)
 
 

@@ -74,6 +74,11 @@ def open_address(address: str) -> Iterator[SQLAlchemyDatabase]:
         engine = sa.create_engine(_with_driver(address))
     except ModuleNotFoundError as error:
         raise DataError(f"{source} needs the driver {error.name}: pip install {error.name}") from None
+    except sa.exc.NoSuchModuleError:
+        raise DataError(
+            f"{source} is no database that SQLAlchemy knows: give an address such as "
+            "postgresql://user@host/shop, or the path of a file, which is downloaded first"
+        ) from None
     except (sa.exc.SQLAlchemyError, ValueError) as error:  # a port that is no number is a ValueError
         raise DataError(f"{source} cannot be read: {_reason(error)}") from None
     try:
