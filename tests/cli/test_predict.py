@@ -284,6 +284,14 @@ def test_a_row_of_a_table_is_explained(andre, tmp_path):
     assert f"row 1 of {new} is taken for True" in andre("explain", run, new, "1").out
     assert "age is unknown" in andre("explain", run, new, "2").out
     assert "age is old, which cannot be read" in andre("explain", run, new, "3").out
+    # Rows that facts state are told by the same rules.
+    Path(tmp_path, "rows.pl").write_text("age(ann, 45). age(bob, 12).\n")
+    assert andre("predict", run, tmp_path / "rows.pl").out == "buys(ann).\n"
+    assert (
+        "by buys(Row) :- age(Row, Age), Age >" in andre("explain", run, tmp_path / "rows.pl", "buys(ann)").out
+    )
+    Path(tmp_path, "other.pl").write_text("size(ann, 45).\n")
+    assert "has no fact of age/2, which the rules read" in andre("predict", run, tmp_path / "other.pl").err
     found = json.loads(andre("explain", run, new, "1", "--json").out)
     assert found["decision"] == "True"
     assert found["rules"][0]["conditions"][0]["value"] == "45"
