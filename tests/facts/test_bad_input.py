@@ -365,6 +365,8 @@ def test_rows_and_facts_in_memory_are_read() -> None:
     assert found(triples) == found(np.array(triples, dtype=object)) == wanted
     assert found({"mother": [("ann", "bob")], "age": np.array([["bob", 9]], dtype=object)}) == wanted
     assert found(["mother(ann, bob)", "age(bob, 9)."]) == wanted
+    durations = pd.DataFrame({"film": ["up"], "length": [pd.Timedelta(minutes=96)]})
+    assert found({"runs": durations}) == {"runs(up, '0 days 01:36:00')"}
     assert found({"male": ["bob", "cy"]}) == {"male(bob)", "male(cy)"}
     for wrong, message in (
         ({"p": [("a", "b"), ("a",)]}, "one row has 1 cells and another 2"),

@@ -8,7 +8,7 @@ relation, tail (or subject, predicate, object, or h, r, t) holds triples.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date, time
+from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -92,12 +92,12 @@ def _value(cell: Any) -> str | int | float:
 
 
 def _plain(cell: Any) -> Any:
-    """A rare kind of cell as a plain one: dates, times and UUIDs as names, decimals as numbers."""
+    """A rare kind of cell as a plain one: dates, times, durations and UUIDs as names, decimals as numbers."""
     if str(cell) in {"<NA>", "NaT"}:  # as pandas writes what is missing
         return None
     if isinstance(cell, Decimal):
         return _exact_number(cell)
-    return str(cell) if isinstance(cell, date | time | UUID) else cell
+    return str(cell) if isinstance(cell, date | time | timedelta | UUID) else cell
 
 
 def _exact_number(cell: Decimal) -> int | float | str:
