@@ -9,7 +9,7 @@ from typing import Any, overload
 from andre.completion import Completion, CompletionConfig
 from andre.completion import complete as complete_facts
 from andre.errors import ConfigError, shorten, type_of
-from andre.facts import FactBase, read_examples, read_facts, read_source
+from andre.facts import as_facts, read_examples
 from andre.learning import (
     Callback,
     ClassifierConfig,
@@ -123,6 +123,8 @@ def fit(
             raise ConfigError("a sample has its labels, and its settings are a Config: leave out the rest")
         keeper = None if checkpoint is None else Checkpoint(checkpoint)
         return fit_sample(data, config, validation=validation, callbacks=callbacks, checkpoint=keeper)
+    if label is None and not (config is None or isinstance(config, str | ClassifierConfig)):
+        raise ConfigError("the second argument is no ClassifierConfig: labels are given by name, as label=y")
     if label is None:
         named = f"label={config!r}" if isinstance(config, str) else f"label='...'{_columns(data)}"
         raise ConfigError(f"the column that is to be predicted is not named: give {named}")
@@ -184,7 +186,7 @@ def learn(
     even(X1) :- zero(X1).
     """
     folder = RunFolder(out) if isinstance(out, Path | str) else out
-    facts = _facts(facts)
+    facts = as_facts(facts)
     if not (target is None or isinstance(target, str) or _is_texts(target)):
         raise ConfigError(
             f"{target!r} is no target: give the name of a relation, as 'p/2', or a list of them"
@@ -213,19 +215,12 @@ def complete(facts: Any, config: CompletionConfig | None = None, **options: Any)
     Examples
     --------
     >>> rows = [f"likes(x{i}, y{i})" for i in range(9)] + [f"knows(y{i}, x{i})" for i in range(10)]
-    >>> print(complete(FactBase.from_facts(rows)).rank("likes(x9, ?)")[0].atom)
+    >>> print(complete(rows).rank("likes(x9, ?)")[0].atom)
     likes(x9, y9)
     """
     if config is not None and not isinstance(config, CompletionConfig):
         raise ConfigError(f"{type_of(config)} is no CompletionConfig: see andre.completion")
-    return complete_facts(_facts(facts), config, **options)
-
-
-def _facts(given: Any) -> FactBase:
-    """The facts themselves, or those read from the given source."""
-    if isinstance(given, FactBase):
-        return given
-    return read_source(given) if isinstance(given, Path | str) else read_facts(given)
+    return complete_facts(as_facts(facts), config, **options)
 
 
 def _is_texts(given: object) -> bool:

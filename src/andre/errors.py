@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class AndreError(ValueError):
     """A mistake that the user can correct: the message says what is wrong, where, and what to do.
@@ -47,6 +49,21 @@ class CheckpointError(AndreError):
 
 class AndreWarning(UserWarning):
     """A problem that does not stop the work; the command line prints it as one line."""
+
+
+def check_choice(name: str, given: object, choices: Iterable[str]) -> None:
+    """Refuse a setting that is none of some words.
+
+    Examples
+    --------
+    >>> check_choice("mode", "defin", ("define", "complete"))
+    Traceback (most recent call last):
+    ...
+    andre.errors.ConfigError: mode is 'defin': choose define or complete
+    """
+    known = list(choices)
+    if given not in known:
+        raise ConfigError(f"{name} is {given!r}: choose {', '.join(known[:-1])} or {known[-1]}")
 
 
 def shorten(text: str, most: int) -> str:

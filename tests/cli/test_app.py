@@ -119,3 +119,11 @@ def test_what_a_user_can_mend_is_one_line_and_status_2(monkeypatch, capsys, erro
         main()
     assert caught.value.code == 2
     assert capsys.readouterr().err == says
+
+
+def test_help_says_what_an_option_takes_in_words():
+    """`--seed N`, not `<int range>`; `FACTS`, not `{FACTS} <str>`."""
+    for late in typer.main.get_command(app).commands.values():
+        text = late.load().get_help(typer.Context(late.load(), info_name=late.name))
+        assert "<" not in text, text
+        assert "{" not in text.splitlines()[0], text

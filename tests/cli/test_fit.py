@@ -210,7 +210,7 @@ def test_the_demo_recovers_its_program_and_its_rows_can_be_fitted(andre, tmp_pat
         (["fit", "{table}", "--time-limit", "-1"], "time_limit is -1.0"),
         (["fit", "{table}", "--out", "{table}"], "is a file: name a folder"),
         (["fit", "{table}", "--out", "{table}/run"], "is a file: name another folder"),
-        (["show", "nowhere"], "there is no saved run in nowhere"),
+        (["show", "nowhere"], "there is no folder nowhere"),
         (["predict", "nowhere", "{table}"], "there is no file nowhere"),
     ],
 )

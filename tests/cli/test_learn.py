@@ -243,8 +243,14 @@ MARKED = "p(a,b).\np(b,c).\np(c,a).\nq(a,b).#TEST\n"
         (("bare.pl", "--target", "h/2", "--set", "recursion=false"), "leaves no candidate"),
         (("family.pl", "--target", "grand/2", "--memory-limit", "0.0000001"), "memory"),
         (("family.pl", "--target", "grand/2", "--memory-limit", "0.1KB"), "memory"),
-        (("family.pl", "--target", "grand/2", "--mode", "guess"), "'guess' is unknown: choose from"),
-        (("family.pl", "--target", "grand/2", "--semantics", "all"), "'all' is unknown: choose from"),
+        (
+            ("family.pl", "--target", "grand/2", "--mode", "guess"),
+            "mode is 'guess': choose define or complete",
+        ),
+        (
+            ("family.pl", "--target", "grand/2", "--semantics", "all"),
+            "semantics is 'all': choose rows or exists",
+        ),
         (("family.pl", "--target", "grand/2", "--preset", "best"), "best"),
         (("family.pl", "--target", "grand/2", "--set", "restart=3"), "restart"),
         (("family.pl", "--target", "grand/2", "--to", "latex"), "there is no format 'latex'"),

@@ -33,6 +33,15 @@ def test_predict_prints_derived_facts_as_prolog(andre, files: tuple[str, str]) -
     assert done.err == "6 facts derived by clingo\n"
 
 
+def test_predict_names_a_variable_that_no_condition_binds(
+    andre, files: tuple[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "slip.pl").write_text("h(X, Z) :- edge(X, Y).\n")
+    done = andre("predict", tmp_path / "slip.pl", files[1])
+    assert "note: Z is in no condition of 'h(X, Z) :- edge(X, Y).', so that it is every constant" in done.err
+    assert len(done.out.splitlines()) == 12
+
+
 def test_predict_as_json_and_to_a_file(andre, files: tuple[str, str], tmp_path: Path) -> None:
     found = json.loads(andre("predict", *files, "--json", "--engine", "duckdb").out)
     assert {"predicate": "path", "args": ["c", "D d"], "probability": 1.0} in found
@@ -165,6 +174,7 @@ def test_explain_says_why_and_why_not(andre, files: tuple[str, str]) -> None:
         (["eval", "{rules}", "{facts}", "--mark", "valid"], "no fact marked valid"),
         (["explain", "{rules}", "{facts}", "path(X, b)"], "without variables"),
         (["explain", "{rules}", "{facts}", "path(a"], "the atom"),
+        (["explain", "{rules}", "{facts}", "path a b"], "an atom is written parent(ann, bob)"),
     ],
 )
 def test_mistakes_end_in_one_sentence_and_status_2(
@@ -274,6 +284,14 @@ def test_a_row_of_a_table_is_explained(andre, tmp_path):
     assert f"row 1 of {new} is taken for True" in andre("explain", run, new, "1").out
     assert "age is unknown" in andre("explain", run, new, "2").out
     assert "age is old, which cannot be read" in andre("explain", run, new, "3").out
+    # Rows that facts state are told by the same rules.
+    Path(tmp_path, "rows.pl").write_text("age(ann, 45). age(bob, 12).\n")
+    assert andre("predict", run, tmp_path / "rows.pl").out == "buys(ann).\n"
+    assert (
+        "by buys(Row) :- age(Row, Age), Age >" in andre("explain", run, tmp_path / "rows.pl", "buys(ann)").out
+    )
+    Path(tmp_path, "other.pl").write_text("size(ann, 45).\n")
+    assert "has no fact of age/2, which the rules read" in andre("predict", run, tmp_path / "other.pl").err
     found = json.loads(andre("explain", run, new, "1", "--json").out)
     assert found["decision"] == "True"
     assert found["rules"][0]["conditions"][0]["value"] == "45"

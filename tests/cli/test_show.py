@@ -75,7 +75,8 @@ def test_fit_writes_curves_for_tensorboard(andre, table, tmp_path):
 def test_mistakes_are_sentences(andre, table, runs, tmp_path):
     run = runs.fit
     for arguments, says in (
-        (("report", tmp_path / "none"), "there is no saved run"),
+        (("report", tmp_path / "none"), "there is no folder"),
+        (("show", table), "is a file and no saved run"),
         (("report", run, "--out", tmp_path / "no" / "page.html"), "make it first"),
         (("fit", table, "--report", tmp_path / "no" / "page.html"), "make it first"),
         (("report", run, "--data", tmp_path / "no.csv"), "there is no file"),

@@ -35,6 +35,10 @@ def test_facts_may_be_a_path_or_a_table(tmp_path: Path) -> None:
     for given in (str(tmp_path / "family.pl"), tmp_path / "family.pl", frame):
         theory = andre.learn(given, "grand/2", mode="define", **QUICK)
         assert str(theory.program) == "grand(X1, X2) :- parent(X1, X3), parent(X3, X2)."
+        assert [str(atom) for atom in theory.predict(given)] == FAMILY[12:]
+        assert theory.evaluate(given).overall.accuracy == 1
+        assert "is derived" in str(theory.explain("grand(p0, p2)", given))
+    assert str(andre.learn(FAMILY, "grand/2", **QUICK).program) == str(theory.program)
     model = andre.infer("grand(X, Z) :- parent(X, Y), parent(Y, Z).", andre.FactBase.from_facts(FAMILY[:2]))
     assert [str(atom) for atom in model] == ["grand(p0, p2)"]
     why = andre.explain("h(X) :- parent(X, Y).", andre.FactBase.from_facts(FAMILY[:1]), "h(p0)")
@@ -52,6 +56,9 @@ def test_facts_may_be_a_path_or_a_table(tmp_path: Path) -> None:
         (lambda: andre.FactBase.from_facts([("parent", "a", "b")]), "is no fact: give an Atom"),
         (lambda: andre.fit(TABLE), "give label='...', one of size, kind"),
         (lambda: andre.fit(TABLE, "kind"), "give label='kind'"),
+        (lambda: andre.fit(TABLE, TABLE["kind"]), "labels are given by name, as label=y"),
+        (lambda: andre.complete(FAMILY).rank("parent(p0, ?)", 0), "the limit of answers is 0"),
+        (lambda: andre.FactBase.from_facts([andre.Atom("p", ("a",))]), "a is a str, no Constant"),
         (lambda: andre.learn(3, "p/1"), "facts cannot be read from an int"),
         (lambda: andre.learn(andre.FactBase.from_facts(FAMILY), 5), "5 is no target: give the name"),
         (lambda: andre.infer("h(X) :- p(X).", ["p(a)"]), "a list is no FactBase"),

@@ -15,7 +15,7 @@ import pytest
 from tests.facts.samples import write_sample
 
 from andre.errors import AndreError, DataError
-from andre.facts import FORMATS, read_facts, write_facts
+from andre.facts import FORMATS, FactBase, read_facts, write_facts
 from andre.facts.formats.text import blocks
 
 LONG = "p(a,b).\n" * 3
@@ -352,3 +352,31 @@ def test_a_bias_with_letters_that_clingo_does_not_know_is_refused(tmp_path: Path
     (folder / "bias.pl").write_text("head_pred(h,1).\nbody\u2028_pred(red,1).\n")
     with pytest.raises(DataError, match=r"bias.pl, line 2"):
         read_facts(folder)
+
+
+def test_rows_and_facts_in_memory_are_read() -> None:
+    wanted = {"mother(ann, bob)", "age(bob, 9)"}
+
+    def found(source: object) -> set[str]:
+        base = read_facts(source)
+        return {str(atom) for key in base.relations for atom in base.atoms(*key)}
+
+    triples = [("ann", "mother", "bob"), ("bob", "age", 9)]
+    assert found(triples) == found(np.array(triples, dtype=object)) == wanted
+    assert found({"mother": [("ann", "bob")], "age": np.array([["bob", 9]], dtype=object)}) == wanted
+    assert found(["mother(ann, bob)", "age(bob, 9)."]) == wanted
+    durations = pd.DataFrame({"film": ["up"], "length": [pd.Timedelta(minutes=96)]})
+    assert found({"runs": durations}) == {"runs(up, '0 days 01:36:00')"}
+    assert found({"male": ["bob", "cy"]}) == {"male(bob)", "male(cy)"}
+    for wrong, message in (
+        ({"p": [("a", "b"), ("a",)]}, "one row has 1 cells and another 2"),
+        ([("a", "b")], "a head, a relation and a tail, not 2 columns"),
+        ({"p": "a"}, "with a DataFrame or a list of rows"),
+        ([3], "3 is no fact"),
+        ([], "there are no facts"),
+        (3, "a path, a DataFrame or a list of facts"),
+    ):
+        with pytest.raises(DataError, match=message):
+            read_facts(wrong)
+    with pytest.raises(DataError, match="read_facts takes lists of rows by relation"):
+        FactBase.from_facts({"parent": [("a", "b")]})  # type: ignore[arg-type]

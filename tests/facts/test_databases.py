@@ -269,11 +269,38 @@ def test_what_a_server_refuses_is_a_sentence(server: str) -> None:
         read_facts(server.replace("/postgres?", "/template1?"))
 
 
+def test_columns_of_unusual_types(server: str, tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    """Types that SQLAlchemy does not know, and times of a zone, which DuckDB gives to none but pytz."""
+    import psycopg
+
+    moment = "2020-01-01 12:00:00+02"
+    with psycopg.connect(host=server.partition("?host=")[2], user="andre", dbname="postgres") as connection:
+        connection.execute("CREATE TABLE odd (id INT PRIMARY KEY, place POINT, since TIMESTAMPTZ)")
+        connection.execute("SET TIME ZONE 'UTC'")
+        connection.execute("INSERT INTO odd VALUES (1, '(1,2)', %s)", [moment])
+        connection.commit()
+        found = shown(read_source(server, selection=Selection(tables=("odd",))))
+        connection.execute("DROP TABLE odd")
+    assert "odd_place(odd_1, '(1,2)')" in found
+    assert not recwarn.list
+    path = tmp_path / "odd.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute("CREATE TABLE odd (id INT PRIMARY KEY, since TIMESTAMPTZ)")
+        database.execute("INSERT INTO odd VALUES (1, ?)", [moment])
+        database.execute("INSERT INTO odd VALUES (2, 'infinity')")
+    assert shown(read_facts(path)) == {
+        "odd(odd_1)",
+        "odd(odd_2)",
+        "odd_since(odd_1, '2020-01-01 10:00:00+00:00')",
+        "odd_since(odd_2, infinity)",
+    }
+
+
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("nosuch://ann:secret@host/x", r"nosuch://ann:\*\*\*@host/x cannot be read: Can't load plugin"),
-        ("postgresql+nosuch://ann:secret@host/x", r"cannot be read: Can't load plugin"),
+        ("nosuch://ann:secret@host/x", r"nosuch://ann:\*\*\*@host/x is no database that SQLAlchemy knows"),
+        ("postgresql+nosuch://ann:secret@host/x", r"is no database that SQLAlchemy knows"),
         ("postgresql://ann:secret@localhost:1/x", r"://ann:\*\*\*@localhost:1/x cannot be read: .*refused"),
         ("sqlite:///none.sqlite", "there is no file none.sqlite"),
     ],

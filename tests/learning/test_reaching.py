@@ -255,3 +255,17 @@ def test_a_rule_of_one_range_of_numbers_is_found_without_runs(monkeypatch: pytes
     (made,) = learn(facts, "good/1", seed=0)
     assert made.flawless
     assert len(made.program) == 1
+
+
+def test_a_column_of_words_follows_from_one_of_another_table() -> None:
+    """No quality of a key tells anything of its value, as every key has a true one: both are needed."""
+    rng = Random(0)
+    lines = [f"located(u{unit}, {'abroad' if unit % 2 else 'home'})" for unit in range(4)]
+    for person in range(30):
+        unit = rng.randrange(4)
+        lines += [f"unit(e{person}, u{unit})", f"allowance(e{person}, {'full' if unit % 2 else 'none'})"]
+    made = learn(FactBase.from_facts(lines), "allowance/2", **QUICK)
+    assert set(map(str, made.program)) == {
+        f"allowance(X1, {pay}) :- unit(X1, X2), located(X2, {where})."
+        for pay, where in (("full", "abroad"), ("none", "home"))
+    }

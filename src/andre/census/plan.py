@@ -23,7 +23,7 @@ import numpy as np
 from andre.arrays import Ints
 from andre.census.graph import FactGraph
 from andre.census.strata import Stratum, strata
-from andre.errors import ConfigError, DataError
+from andre.errors import ConfigError, DataError, check_choice
 
 #: What an example is: a grounding, or a head atom with the set of rows of its groundings.
 Semantics: TypeAlias = Literal["rows", "exists"]
@@ -56,9 +56,8 @@ class Request:
     method: Method = "auto"
 
     def __post_init__(self) -> None:
-        for given, known in ((self.semantics, Semantics), (self.mode, Mode), (self.method, Method)):
-            if given not in get_args(known):
-                raise ConfigError(f"{given!r} is unknown: choose from {', '.join(get_args(known))}")
+        for name, known in (("semantics", Semantics), ("mode", Mode), ("method", Method)):
+            check_choice(name, getattr(self, name), get_args(known))
 
     @property
     def distinct(self) -> bool:

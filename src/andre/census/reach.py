@@ -340,7 +340,7 @@ class _Tests:
         return bool(places & set(self.language.constants))
 
     def _telling_constants(self, owners: Ints, values: Ints, present: Ints) -> list[int]:
-        """The constants that tell most about the label."""
+        """The constants that tell most about the label, and of equal ones those of most examples."""
         number = np.searchsorted(present, values)
         number[values == NOTHING] = len(present)
         pairs = np.unique(np.stack((owners, number), axis=1), axis=0)
@@ -351,8 +351,10 @@ class _Tests:
         gains = self._gains(positives, negatives)
         support = np.bincount(pairs[:, 1], minlength=len(present) + 1)[:-1]
         gains[support < _FEW] = -1.0
-        best = np.argsort(-gains, kind="stable")[:_CONSTANTS]
-        return [int(code) for code in present[np.sort(best[gains[best] > 0])]]
+        # What says nothing by itself may tell beside another: of a target of key and value, whose every key
+        # has one true value and some false ones, no quality of the key says anything without the value.
+        best = np.lexsort((-support, -gains.round(9)))[:_CONSTANTS]  # rounding errors break no tie
+        return [int(code) for code in present[np.sort(best[gains[best] >= 0])]]
 
     def gain(self, cells: Cells, owners: Ints) -> Floats:
         """The information gain about the label of an example of each candidate, from [m, R] to [m]."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -71,7 +72,22 @@ class _Parsing:
 
 
 class _Command(_Parsing, TyperCommand):
-    """A command with its options."""
+    """A command with its options, whose help has no types of Python."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [re.sub(r"^{(.*)}", r"\1", piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        shown: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
+        for param in self.get_params(ctx):
+            if record := param.get_help_record(ctx):
+                name, says = record
+                kind = param.param_type_name
+                shown[kind].append((name.partition(" <")[0] if kind == "argument" else name, says))
+        for kind, records in shown.items():
+            if records:
+                with formatter.section(f"{kind.capitalize()}s"):
+                    formatter.write_dl(records)
 
 
 class _Late(TyperCommand):

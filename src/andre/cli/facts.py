@@ -87,12 +87,18 @@ def convert(
     join: options.Joins = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(help="Leave out what the format cannot hold: probability, mark, negative, rules, bias."),
+        typer.Option(
+            metavar="WHAT",
+            help="Leave out what the format cannot hold: probability, mark, negative, rules or bias; "
+            "repeatable.",
+        ),
     ] = None,
     mark: Annotated[
-        str | None, typer.Option(help="Write the facts marked train, valid or test only.")
+        str | None, typer.Option(metavar="train|valid|test", help="Write the facts with this mark only.")
     ] = None,
-    target: Annotated[str | None, typer.Option(help="The relation that has the examples (popper).")] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="RELATION", help="The relation that has the examples (popper).")
+    ] = None,
     rules: Annotated[
         bool, typer.Option("--rules", help="FACTS is a program: prolog, problog, anyburl, json or csv.")
     ] = False,
@@ -126,7 +132,10 @@ def census(
     source: options.Facts,
     *,
     target: Annotated[
-        str | None, typer.Option(help="The relation to define, as p/2; a bias or language may name it.")
+        str | None,
+        typer.Option(
+            metavar="RELATION", help="The relation to define, as p/2; a bias or language may name it."
+        ),
     ] = None,
     variables: options.Variables = None,
     semantics: options.Semantics = "exists",
@@ -201,12 +210,12 @@ def _print_census(found: Census, source: str, target: str, began: float, as_json
 @command("andre tasks", "andre tasks even --out even.pl", "andre tasks even --split test --out larger.pl")
 def tasks(
     name: Annotated[
-        str | None, typer.Argument(help="One of the tasks; all of them if none is named.")
+        str | None, typer.Argument(metavar="NAME", help="One of the tasks; all of them if none is named.")
     ] = None,
     *,
     out: options.OutFile = None,
     split: Annotated[
-        str, typer.Option(help="What to write: train, or test for the larger domain.")
+        str, typer.Option(metavar="train|test", help="What to write: test is the larger domain.")
     ] = "train",
     to: options.To = None,
     seed: options.Seed = 0,
@@ -235,7 +244,9 @@ def tasks(
 
 @command("andre datasets", "andre datasets umls")
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="One to download if need be; none: list all.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One to download if need be; none: list all.")
+    ] = None,
     *,
     as_json: options.Json = False,
 ) -> None:

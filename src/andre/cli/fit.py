@@ -48,6 +48,7 @@ def fit(
     label: Annotated[
         str | None,
         typer.Option(
+            metavar="COLUMN",
             show_default="h",
             help="The column of classes, or a comparison: 'price > 100', 'since > 2021-03-01', 'kind = cat'.",
         ),
@@ -55,8 +56,9 @@ def fit(
     positive: Annotated[
         str | None,
         typer.Option(
+            metavar="CLASS",
             help="Of two classes the one that rules are about, by default 1 or yes; of more, this one "
-            "against all others."
+            "against all others.",
         ),
     ] = None,
     column: Annotated[
@@ -66,17 +68,24 @@ def fit(
             help="What a column is: number, category, boolean, date, truth or text; repeatable.",
         ),
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out; repeatable.")
+    ] = None,
     tables: Annotated[
         str | None, typer.Option("--tables", metavar="TABLE", help="Of a database, the table with the rows.")
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="A column of row weights: 2 counts as two rows.")] = None,
+    weight: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="A column of row weights: 2 counts as two rows.")
+    ] = None,
     validation: Annotated[
         str | None, typer.Option(metavar="SHARE|FILE", help="Rows to hold out, e.g. 0.2, or a second table.")
     ] = None,
-    max_rules: Annotated[int, typer.Option(min=1, help="Rules at the most.")] = 15,
+    max_rules: Annotated[int, typer.Option(metavar="N", min=1, help="Rules at the most.")] = 15,
     max_literals: Annotated[
-        int | None, typer.Option(min=1, help="Literals of a rule at the most; 3 where they are searched for.")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Literals of a rule at the most; 3 where they are searched for."
+        ),
     ] = None,
     size: Annotated[
         str | None,

@@ -41,7 +41,7 @@ def learn(
     source: options.Facts,
     *,
     target: Annotated[
-        list[str] | None, typer.Option(help="The relation to learn, as p/2; repeatable.")
+        list[str] | None, typer.Option(metavar="RELATION", help="The relation to learn, as p/2; repeatable.")
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Learn every relation.")] = False,
     mode: options.Mode = None,

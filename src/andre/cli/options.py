@@ -82,7 +82,7 @@ World = Annotated[
     str | None,
     typer.Option(
         "--world",
-        metavar="WORLD",
+        metavar="closed|open",
         help="What facts neither state nor deny is false (closed) or unknown (open); by default that of "
         "the run, else closed.",
     ),
@@ -118,12 +118,16 @@ Device = Annotated[
     typer.Option("--device", metavar="DEVICE", help="Where runs train: cpu, cuda, or auto: what is faster."),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Of the random numbers: the same seed gives the same result.")
+    int,
+    typer.Option(
+        "--seed", metavar="N", min=0, help="Of the random numbers: the same seed gives the same result."
+    ),
 ]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
         "--time-limit",
+        metavar="SECONDS",
         help="Seconds, reading included, until the best so far is handed back; with several targets, "
         "seconds for reading and for each of them.",
     ),
@@ -138,7 +142,10 @@ MemoryLimit = Annotated[
     ),
 ]
 Jobs = Annotated[
-    int, typer.Option("--jobs", min=1, help="Relations worked on at the same time, by as many processes.")
+    int,
+    typer.Option(
+        "--jobs", metavar="N", min=1, help="Relations worked on at the same time, by as many processes."
+    ),
 ]
 Cluster = Annotated[
     str | None,
@@ -148,9 +155,21 @@ Cluster = Annotated[
         help="Let the workers of a dask scheduler do it, as tcp://host:8786, instead of --jobs.",
     ),
 ]
-Engine = Annotated[str, typer.Option("--engine", help="auto, clingo (small) or duckdb (large).")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="auto|clingo|duckdb",
+        help="What derives facts: clingo suits small sets of facts, duckdb large ones.",
+    ),
+]
 Preset = Annotated[
-    str, typer.Option("--preset", help="default works best; paper follows the paper, to compare with.")
+    str,
+    typer.Option(
+        "--preset",
+        metavar="default|paper",
+        help="default works best; paper follows the paper, to compare with.",
+    ),
 ]
 Set = Annotated[
     list[str] | None,
@@ -161,17 +180,21 @@ Mode = Annotated[
     str | None,
     typer.Option(
         "--mode",
+        metavar="define|complete",
         help="define: rules read the background alone; complete: they read all known facts.",
     ),
 ]
 Semantics = Annotated[
     str | None,
     typer.Option(
-        "--semantics", help="What an example is: a head atom (exists) or a grounding of a rule (rows)."
+        "--semantics",
+        metavar="exists|rows",
+        help="What an example is: a head atom (exists) or a grounding of a rule (rows).",
     ),
 ]
 Variables = Annotated[
-    int | None, typer.Option("--variables", help="How many variables a rule may have; 3 by default.")
+    int | None,
+    typer.Option("--variables", metavar="N", help="How many variables a rule may have; 3 by default."),
 ]
 LanguageFile = Annotated[
     Path | None,
@@ -192,6 +215,7 @@ Invent = Annotated[
     int | None,
     typer.Option(
         "--invent",
+        metavar="N",
         min=0,
         help="Invent so many auxiliary predicates at the most; by default where few examples need them.",
     ),
@@ -200,6 +224,7 @@ Unlabelled = Annotated[
     str | None,
     typer.Option(
         "--unlabelled",
+        metavar="auto|false|unknown",
         help="What no example labels: false, as in a closed world; unknown, so that only what is stated to "
         "be true or false teaches; or auto.",
     ),
@@ -207,7 +232,10 @@ Unlabelled = Annotated[
 Heads = Annotated[
     int | None,
     typer.Option(
-        "--heads", min=8, help="Draw so many head atoms that stand for all of a target: for large graphs."
+        "--heads",
+        metavar="N",
+        min=8,
+        help="Draw so many head atoms that stand for all of a target: for large graphs.",
     ),
 ]
 

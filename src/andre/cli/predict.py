@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from andre.facts import FactBase, Key
     from andre.inference import Model
     from andre.learning import Result, RuleClassifier, Theory
-    from andre.logic import Atom
+    from andre.logic import Atom, Program
     from andre.runs import Run
 
 
@@ -120,8 +120,12 @@ def explain(
         ),
     ],
     *,
-    limit: Annotated[int, typer.Option(min=1, help="How many groundings of each rule to show.")] = 3,
-    depth: Annotated[int, typer.Option(min=1, help="How many levels of premises to explain.")] = 3,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many groundings of each rule to show.")
+    ] = 3,
+    depth: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many levels of premises to explain.")
+    ] = 3,
     as_json: options.Json = False,
     format: options.Format = None,
     world: options.World = None,
@@ -181,7 +185,10 @@ def evaluate(
     ],
     *,
     mark: Annotated[
-        str | None, typer.Option(help="Judge the facts marked valid or test; test where there are any.")
+        str | None,
+        typer.Option(
+            metavar="valid|test", help="Judge the facts marked valid or test; test where there are any."
+        ),
     ] = None,
     as_json: options.Json = False,
     format: options.Format = None,
@@ -346,7 +353,9 @@ def read_for(source: str, format: str | None, world: str | None, program: Path, 
     note(facts.notes)
     taken: list[Key] = []
     if run is None:
-        missing = missing_relations(read_program(program), facts)
+        rules = read_program(program)
+        missing = missing_relations(rules, facts)
+        note(_unbound(rules))
     else:
         from andre.report import lacking, taken_with
 
@@ -356,6 +365,16 @@ def read_for(source: str, format: str | None, world: str | None, program: Path, 
     if taken:
         note([f"{source} has no fact of {_named(taken)}: those that the rules were learned with are taken"])
     return facts
+
+
+def _unbound(rules: Program) -> list[str]:
+    """A note on the first rule whose head has a variable that no condition binds, which is often a slip."""
+    from andre.logic import unsafe_variables
+
+    for rule in rules:
+        if rule.body and (free := [str(one) for one in unsafe_variables(rule) if one in rule.head.variables]):
+            return [f"{free[0]} is in no condition of '{rule}', so that it is every constant of its type"]
+    return []
 
 
 def _named(keys: list[Key]) -> str:

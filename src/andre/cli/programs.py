@@ -32,8 +32,9 @@ def rescore(
     mark: Annotated[
         str | None,
         typer.Option(
+            metavar="train|valid|test",
             help="Which facts the rules are counted on: train, the default, valid or test as well as train. "
-            "Of a table, what counts are called."
+            "Of a table, what counts are called.",
         ),
     ] = None,
     to: options.To = None,
@@ -96,7 +97,7 @@ def diff(old: options.Program, new: options.Program, *, as_json: options.Json = 
 def merge(
     programs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN|PROGRAM...", help="Two or more runs or programs.", show_default=False),
+        typer.Argument(metavar="RUN|PROGRAM", help="Two or more runs or programs.", show_default=False),
     ],
     *,
     keep_subsumed: Annotated[

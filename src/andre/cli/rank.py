@@ -70,17 +70,21 @@ def rank(
             help="Many questions, one a line: as 'isa(x, ?)', or tab-separated with a ? as 'x isa ?'.",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(help="How many candidates.", min=1)] = 10,
-    rules: Annotated[int, typer.Option(help="How many rules for each candidate.", min=0)] = 3,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="How many candidates.")] = 10,
+    rules: Annotated[int, typer.Option(metavar="N", min=0, help="How many rules for each candidate.")] = 3,
     known: Annotated[
         bool, typer.Option("--known", help="List known facts too; a known p(x, x) whatever its rank.")
     ] = False,
     evaluate: Annotated[
-        str | None, typer.Option(help="Rank the facts marked valid or test, and print MRR and Hits.")
+        str | None,
+        typer.Option(
+            metavar="valid|test", help="Rank the facts marked valid or test, and print MRR and Hits."
+        ),
     ] = None,
     negatives: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             min=0,
             help="With --evaluate, also rank each fact among so many wrong ones, drawn by --seed: 50 for "
             "other facts than those of the run, unless said otherwise, as inductive splits are compared by.",

@@ -27,7 +27,8 @@ def show(
     run: options.Run,
     *,
     target: Annotated[
-        str | None, typer.Option(help="Of a run with several relations, the one to show, as p/2.")
+        str | None,
+        typer.Option(metavar="RELATION", help="Of a run with several relations, the one to show, as p/2."),
     ] = None,
     runs: Annotated[bool, typer.Option("--runs", help="List the best of the runs it came from.")] = False,
     pool: Annotated[

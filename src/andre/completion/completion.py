@@ -252,6 +252,8 @@ class Completion(Saveable):
         rules
             How many rules for each answer.
         """
+        if limit < 1:
+            raise DataError(f"the limit of answers is {limit}: give 1 or more")
         if isinstance(pattern, str):
             pattern = read_query(pattern, self.facts)
         step, start = self._query(pattern)

@@ -14,7 +14,7 @@ from andre.facts.background import LIBRARY, Background
 from andre.facts.base import FEATURES, FactBase, Notes, World
 from andre.facts.bias import Bias
 from andre.facts.calibration import Calibration
-from andre.facts.datasets import read_source
+from andre.facts.datasets import as_facts, read_source
 from andre.facts.files import is_database, read_facts, write_facts
 from andre.facts.formats import FORMATS
 from andre.facts.formats.databases.addresses import without_password
@@ -72,6 +72,7 @@ __all__ = [
     "World",
     "argument_domains",
     "argument_types",
+    "as_facts",
     "as_stated",
     "canonical_level",
     "column_atom",

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from andre.arrays import row_keys
-from andre.errors import DataError, shorten
+from andre.errors import DataError, shorten, type_of
 from andre.facts.background import Background
 from andre.facts.bias import Bias
 from andre.facts.relation import (
@@ -27,7 +27,7 @@ from andre.facts.relation import (
     key_of,
     merge_equal,
 )
-from andre.logic import Atom, Constant, Program, html_table, parse_atom
+from andre.logic import Atom, Constant, Program, Variable, html_table, parse_atom
 
 #: What facts may have beside their arguments.
 FEATURES = (*COLUMNS, "rules", "bias")
@@ -423,6 +423,8 @@ class FactBase:
 
 
 def _as_many(facts: Iterable[Atom | str]) -> Iterable[Atom | str]:
+    if isinstance(facts, Mapping):
+        raise DataError("a dict is given where facts are: read_facts takes lists of rows by relation")
     if isinstance(facts, str):
         raise DataError(
             f"one text is given where facts are: give a list, as [{facts!r}], or read a file of them"
@@ -441,7 +443,8 @@ def _as_atom(fact: Atom | str) -> Atom:
 def _ground(atom: Atom) -> Iterator[Value]:
     for arg in atom.args:
         if not isinstance(arg, Constant):
-            raise DataError(f"{atom} is no fact: {arg} is a variable")
+            what = "a variable" if isinstance(arg, Variable) else f"{type_of(arg)}, no Constant"
+            raise DataError(f"{atom} is no fact: {arg} is {what}")
         yield check_value(arg.value)
 
 

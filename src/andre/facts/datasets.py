@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
+from typing import Any
 
 from andre.errors import DataError
 from andre.facts.base import FactBase, World
@@ -313,6 +314,19 @@ def read_source(
     """
     facts = _read_source(source, format, selection or Selection())
     return facts if world == "closed" else replace(facts, world=world)
+
+
+def as_facts(given: Any) -> FactBase:
+    """Facts as they are, or read from whatever `read_source` or `read_facts` takes.
+
+    Examples
+    --------
+    >>> as_facts(["parent(ann, bob)"]), as_facts("even")
+    (FactBase(1 facts, 1 relations, 2 constants), FactBase(98 facts, 3 relations, 65 constants))
+    """
+    if isinstance(given, FactBase):
+        return given
+    return read_source(given) if isinstance(given, Path | str) else read_facts(given)
 
 
 def _read_source(source: str | Path, format: str | None, selection: Selection) -> FactBase:

@@ -17,7 +17,7 @@ from andre.facts.formats.databases.reading import read_database
 from andre.facts.formats.databases.selection import Selection
 from andre.facts.formats.format import Format
 from andre.facts.formats.text import opening
-from andre.facts.frames import from_frames, from_triples_factories, is_frame, is_triples_factory
+from andre.facts.frames import from_frames, from_triples_factories, is_frame, is_rows, is_triples_factory
 from andre.progress import doing
 
 _WORDS = {
@@ -41,7 +41,8 @@ def read_facts(
         a folder with train, valid and test), CSV or Parquet (a file, or a
         folder with one for each relation), a DuckDB or SQLite database, RDF, or JSON
         Lines. Or the address of a database, as postgresql://user@host/shop. Or a DataFrame of
-        triples, a dict of DataFrames by relation, a
+        triples, a dict of DataFrames by relation, either of which may be lists of rows or arrays, a
+        list of facts such as "parent(ann, bob)", a
         PyKEEN TriplesFactory, or a dict of these by train, valid and test. In `.nl`
         files that are binary throughout p(a,a) may stand for p(a), and the notes
         say where it is read so; triples are always binary.
@@ -106,13 +107,22 @@ def _read(source: Any, name: str | None, selection: Selection) -> FactBase:
         with opening(path):
             read = found.read(path) if found.read_selected is None else found.read_selected(path, selection)
             return replace(read, origin=found.name)
+    return _from_memory(source)
+
+
+def _from_memory(source: Any) -> FactBase:
+    """The facts of an object: a triples factory, a DataFrame, rows, or facts one by one."""
     if is_triples_factory(source):
         return from_triples_factories({"train": source})
     if isinstance(source, Mapping) and source and all(map(is_triples_factory, source.values())):
         return from_triples_factories(source)
-    if is_frame(source) or isinstance(source, Mapping):
+    if is_frame(source) or is_rows(source) or isinstance(source, Mapping):
         return from_frames(source)
-    raise DataError(f"facts cannot be read from {type_of(source)}: give a path or a DataFrame")
+    if isinstance(source, list | tuple):
+        return FactBase.from_facts(source)
+    raise DataError(
+        f"facts cannot be read from {type_of(source)}: give a path, a DataFrame or a list of facts"
+    )
 
 
 def write_facts(base: FactBase, path: str | Path, format: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Facts from objects in memory: DataFrames, and PyKEEN's TriplesFactory."""
+"""Facts from objects in memory: DataFrames, rows, and PyKEEN's TriplesFactory."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ def is_frame(source: object) -> bool:
     return hasattr(source, "columns") and hasattr(source, "shape") and hasattr(source, "__getitem__")
 
 
+def is_rows(source: object) -> bool:
+    """Whether these are rows in memory: a list of tuples or lists, or an array of two dimensions."""
+    if isinstance(source, np.ndarray):
+        return source.ndim == 2
+    return isinstance(source, list) and bool(source) and all(isinstance(row, tuple | list) for row in source)
+
+
 def is_triples_factory(source: object) -> bool:
     """Whether this is a PyKEEN TriplesFactory, or has the same fields."""
     return all(hasattr(source, name) for name in ("mapped_triples", "entity_to_id", "relation_to_id"))
@@ -30,7 +37,8 @@ def is_triples_factory(source: object) -> bool:
 def from_frames(source: Any) -> FactBase:
     """The facts of a DataFrame of triples (head, relation, tail), or of one DataFrame for each relation.
 
-    Columns called probability, mark or negative give just that of each fact.
+    Columns called probability, mark or negative give just that of each fact. Rows may stand in place of a
+    DataFrame: a list of tuples, an array, or, for a relation of one argument, a list of constants.
 
     Examples
     --------
@@ -39,30 +47,45 @@ def from_frames(source: Any) -> FactBase:
     ('ann', 9)
     >>> from_frames(pd.DataFrame([("ann", "mother", "bob")])).relations
     mappingproxy({('mother', 2): Relation(mother/2, 1 facts)})
+    >>> print(*from_frames([("ann", "mother", "bob")]).atoms("mother", 2))
+    mother(ann, bob)
+    >>> print(*from_frames({"male": ["bob", "cy"]}).atoms("male", 1))
+    male(bob) male(cy)
     """
     builder = Builder()
     if not isinstance(source, Mapping):
-        columns = _columns(source)
+        columns = _columns(source, "the triples")
         arguments = [column for column in columns if column not in COLUMNS]
         if len(arguments) != 3:
             raise DataError(
-                f"a DataFrame of triples has a head, a relation and a tail, not {len(arguments)} columns: "
-                "for other facts give a dict of DataFrames by relation"
+                f"triples have a head, a relation and a tail, not {len(arguments)} columns: "
+                "for other facts give a dict of DataFrames, or of lists of rows, by relation"
             )
-        _add(builder, None, columns, "the DataFrame")
+        _add(builder, None, columns, "the triples")
     else:
-        for name, frame in source.items():
-            if not isinstance(name, str) or not is_frame(frame):
-                raise DataError(f"{name!r} must be a relation's name with a DataFrame")
-            _add(builder, name, _columns(frame), f"the DataFrame {name}")
+        for name, table in source.items():
+            if not isinstance(name, str) or not (is_frame(table) or isinstance(table, list | np.ndarray)):
+                raise DataError(f"{name!r} must be a relation's name with a DataFrame or a list of rows")
+            what = f"the {'DataFrame' if is_frame(table) else 'rows of'} {name}"
+            _add(builder, name, _columns(table, what), what)
     return builder.finish(as_names)
 
 
-def _columns(frame: Any) -> dict[str, list[Any]]:
-    columns = {str(column): list(frame[column]) for column in frame.columns}
-    if len(columns) != len(frame.columns):
+def _columns(table: Any, source: str) -> dict[str, list[Any]]:
+    if not is_frame(table):
+        rows = [row if isinstance(row, tuple | list) else (row,) for row in _plain_rows(table)]
+        sizes = sorted({len(row) for row in rows})
+        if len(sizes) > 1:
+            raise DataError(f"{source}: one row has {sizes[0]} cells and another {sizes[-1]}")
+        return {f"arg{n}": list(cells) for n, cells in enumerate(zip(*rows, strict=True), 1)}
+    columns = {str(column): list(table[column]) for column in table.columns}
+    if len(columns) != len(table.columns):
         raise DataError("the columns of a DataFrame need distinct names")
     return columns
+
+
+def _plain_rows(table: Any) -> list[Any]:
+    return list(table.tolist() if isinstance(table, np.ndarray) else table)
 
 
 def _add(builder: Builder, name: str | None, columns: dict[str, list[Any]], source: str) -> None:

@@ -143,7 +143,7 @@ def infer(
     """
     program = as_program(program)
     if not isinstance(facts, FactBase):
-        raise DataError(f"{type_of(facts)} is no FactBase: give what FactBase.from_facts makes of it")
+        raise DataError(f"{type_of(facts)} is no FactBase: give what andre.read_facts makes of it")
     if len(facts.rules) or facts.prolog is not None:
         facts = materialise(facts, engine=engine, memory_limit=memory_limit)
     return _run(program, _with_sums(program, facts), engine, memory_limit)

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from andre.census import Mode, Semantics
-from andre.errors import ConfigError, LogicError
+from andre.errors import ConfigError, LogicError, check_choice
 from andre.facts import FactBase, Key
 from andre.learning.config import Config, Unlabelled, unknown_setting
 from andre.logic import Atom, Literal, Program, Rule
@@ -114,13 +114,9 @@ class Plan:
         mode: Mode = own.pop("mode", "complete" if facts.origin in _KNOWLEDGE_BASES else "define")
         semantics: Semantics = own.pop("semantics", "rows" if preset == "paper" else "exists")
         unlabelled: Unlabelled = own.pop("unlabelled", "auto")
-        for given, choices in (
-            (mode, get_args(Mode)),
-            (semantics, get_args(Semantics)),
-            (unlabelled, get_args(Unlabelled)),
-        ):
-            if given not in choices:
-                raise ConfigError(f"{given!r} is unknown: choose from {', '.join(choices)}")
+        check_choice("mode", mode, get_args(Mode))
+        check_choice("semantics", semantics, get_args(Semantics))
+        check_choice("unlabelled", unlabelled, get_args(Unlabelled))
         if unlabelled == "unknown" and (mode, semantics) != ("define", "exists"):
             raise ConfigError(
                 "positives alone teach in mode 'define' and semantics 'exists' only: leave unlabelled out"

@@ -24,7 +24,7 @@ from andre.evaluation import (
     literal_truth,
     program_length,
 )
-from andre.facts import Background, FactBase, Key
+from andre.facts import Background, FactBase, Key, as_facts
 from andre.files import Saveable
 from andre.inference import Engine, Explanation, Model, explain, infer, tabled
 from andre.learning.callbacks import Look
@@ -327,7 +327,7 @@ class Theory(Saveable):
         rules = (rule for definition in self.definitions for rule in definition.program)
         return Program(tuple(dict.fromkeys(rules)))
 
-    def evidence(self, facts: FactBase, asked: Iterable[Atom] = ()) -> FactBase:
+    def evidence(self, facts: Any, asked: Iterable[Atom] = ()) -> FactBase:
         """What of new facts the program may read, with the background that it was learned with.
 
         These are training facts, in `define` those of no target. What Prolog must run is tabled before,
@@ -343,23 +343,21 @@ class Theory(Saveable):
         kept = {key: relation for key, relation in known.relations.items() if key not in targets}
         return replace(known, relations=kept)
 
-    def with_background(self, facts: FactBase) -> FactBase:
-        """New facts with the background rules that the program was learned with, beside their own."""
-        return facts.with_background(self.background, self.prolog)
+    def with_background(self, facts: Any) -> FactBase:
+        """New facts, as `andre.learn` takes them, with the background that the program was learned with."""
+        return as_facts(facts).with_background(self.background, self.prolog)
 
-    def predict(self, facts: FactBase) -> Model:
+    def predict(self, facts: Any) -> Model:
         """Run the program over new facts to its fixpoint; a definition reads no fact of its targets."""
         return infer(self.program, self.evidence(facts))
 
-    def evaluate(
-        self, facts: FactBase, mark: str | None = None, *, engine: str | Engine = "auto"
-    ) -> Entailment:
+    def evaluate(self, facts: Any, mark: str | None = None, *, engine: str | Engine = "auto") -> Entailment:
         """Judge the program by the atoms of all targets in new facts; see `andre.evaluation.entailment`."""
         heads = [made.key for made in self.definitions]
         completes, known = self.plan.mode == "complete", self.with_background(facts)
         return entailment(self.program, known, heads=heads, mark=mark, engine=engine, completes=completes)
 
-    def explain(self, atom: Atom | str, facts: FactBase) -> Explanation:
+    def explain(self, atom: Atom | str, facts: Any) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""
         asked = Atom.parse(atom) if isinstance(atom, str) else atom
         return explain(self.program, self.evidence(facts, [asked]), asked)

@@ -98,6 +98,8 @@ class TermText(NamedTuple):
     depth: int
 
 
+#: Where reading begins: a file of clauses, one atom, or a line of AnyBURL.
+Start: TypeAlias = Literal["program", "single", "line"]
 #: A string is a constant of an AnyBURL line: whether a name or a number is not known yet.
 RawTerm: TypeAlias = Term | TermText | _Anonymous | str
 
@@ -286,7 +288,7 @@ _HINTS = {
 }
 
 
-def read_raw(text: str, start: Literal["program", "single", "line"]) -> Any:
+def read_raw(text: str, start: Start) -> Any:
     """Read a text from one of the grammar's start symbols: raw items, an atom or a clause.
 
     Raises
@@ -300,16 +302,16 @@ def read_raw(text: str, start: Literal["program", "single", "line"]) -> Any:
         return _parser().parse(text, start=start)
     except UnexpectedToken as error:
         if error.token.type != "$END":
-            raise ReadError(_complaint(str(error.token)), error.line or 1) from None
+            raise ReadError(_complaint(str(error.token), start), error.line or 1) from None
         line = text.rstrip().count("\n") + 1
         what = "close its bracket" if text.count("(") > text.count(")") else "end it with a dot"
         raise ReadError(f"the text ends inside a clause: {what}", line) from None
     except UnexpectedCharacters as error:
         found = text[error.pos_in_stream or 0 :][:40]
-        raise ReadError(_complaint(found), error.line or 1) from None
+        raise ReadError(_complaint(found, start), error.line or 1) from None
 
 
-def _complaint(found: str) -> str:
+def _complaint(found: str, start: Start = "program") -> str:
     found = found.split("\n", maxsplit=1)[0].strip()
     shown = shorten(found, 30)
     for sign, hint in _HINTS.items():
@@ -317,4 +319,6 @@ def _complaint(found: str) -> str:
             return f"{shown!r} cannot stand here: {hint}"
     if found.startswith(("'", '"', "/*")):
         return f"{shown!r} is opened and never closed in its line, or cannot stand here"
+    if start == "single":
+        return f"{shown!r} cannot stand here: an atom is written parent(ann, bob)"
     return f"{shown!r} cannot stand here: a clause is written head :- literal, literal."

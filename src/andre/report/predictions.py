@@ -15,7 +15,7 @@ from andre.evaluation import covers, literal_truth
 from andre.facts import FactBase, Key, RawTable, Relation, TruthRows
 from andre.inference import Explainer, Explanation, Model, covered_heads, explain, infer, missing_relations
 from andre.learning import Result, RuleClassifier, Theory
-from andre.logic import Atom, Evidence, Program
+from andre.logic import Atom, Evidence, Program, by_row
 from andre.runs import Run, TableSource, program_of
 
 
@@ -90,7 +90,8 @@ def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str
     """All that the rules of a run derive from new facts.
 
     A definition reads no fact of its targets; all other rules read training
-    facts. Rules of a completion are applied once, never to what another rule
+    facts, and those about columns of a table read rows as `andre.facts.row_facts`
+    states them. Rules of a completion are applied once, never to what another rule
     derives: so they were counted, and so the probability of an atom is the
     chance, by its surest rule, that it is a fact. What has none, to six decimals, is left out.
 
@@ -114,13 +115,13 @@ def derive(run: Run, facts: FactBase, *, engine: str = "auto", memory_limit: str
     if isinstance(run, Completion):
         rules = tuple(rule for rule in _with_chances(run) if rule.probability)
         return _apply_once(Program(rules), facts.select("train"))
-    return infer(run.program, _evidence(run, facts), engine=engine, memory_limit=memory_limit)
+    return infer(by_row(run.program), _evidence(run, facts), engine=engine, memory_limit=memory_limit)
 
 
 def lacking(run: Run, facts: FactBase) -> list[Key]:
     """The relations that the rules of a run read and that neither new facts nor its background have."""
     known = run.with_background(facts) if isinstance(run, Theory) else facts
-    return missing_relations(program_of(run), known)
+    return missing_relations(by_row(program_of(run)), known)
 
 
 def taken_with(run: Run, facts: FactBase) -> list[Key]:
@@ -142,7 +143,7 @@ def explain_atom(run: Run, facts: FactBase, atom: Atom, *, limit: int = 3, depth
     """
     if not isinstance(run, Completion):
         known = run.evidence(facts, [atom]) if isinstance(run, Theory) else facts.select("train")
-        return explain(run.program, known, atom, limit=limit, depth=depth)
+        return explain(by_row(run.program), known, atom, limit=limit, depth=depth)
     known = facts.select("train")
     rules = Program(tuple(rule for rule in _with_chances(run) if rule.head.predicate == atom.predicate))
     model = _apply_once(rules, known)

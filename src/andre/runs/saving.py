@@ -416,6 +416,10 @@ def _index(folder: IndexedFolder) -> dict[str, Any]:
             f"{folder.path} has {program.name} and no {folder.index.name}, as earlier versions saved a run: "
             f"{folder.advice}, or give {program}"
         )
+    if folder.path.is_file():
+        raise CheckpointError(f"{folder.path} is a file and no saved run: name a folder that --out wrote")
+    if not folder.path.is_dir():
+        raise CheckpointError(f"there is no folder {folder.path}: check the path")
     raise CheckpointError(f"there is no saved run in {folder.path}: it has no {folder.index.name}")
 
 

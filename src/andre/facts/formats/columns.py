@@ -8,7 +8,7 @@ relation, tail (or subject, predicate, object, or h, r, t) holds triples.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date, time
+from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -85,17 +85,19 @@ def _value(cell: Any) -> str | int | float:
     if not isinstance(cell, str | int | float):
         cell = _plain(cell)
     if cell is None or cell == "" or cell != cell:  # noqa: PLR0124  (NaN differs from itself)
-        raise DataError("a cell is empty: an argument needs a name or a number")
+        raise DataError(
+            "a cell is empty: an argument needs a name or a number (andre fit reads tables with gaps)"
+        )
     return check_value(cell)
 
 
 def _plain(cell: Any) -> Any:
-    """A cell of a rare type as a plain one: dates, times and UUIDs as names, decimals as numbers."""
+    """A plain value for a cell of a rare type: dates, times, durations, UUIDs as names; decimals as numbers."""
     if str(cell) in {"<NA>", "NaT"}:  # as pandas writes what is missing
         return None
     if isinstance(cell, Decimal):
         return _exact_number(cell)
-    return str(cell) if isinstance(cell, date | time | UUID) else cell
+    return str(cell) if isinstance(cell, date | time | timedelta | UUID) else cell
 
 
 def _exact_number(cell: Decimal) -> int | float | str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,6 +75,11 @@ def open_address(address: str) -> Iterator[SQLAlchemyDatabase]:
         engine = sa.create_engine(_with_driver(address))
     except ModuleNotFoundError as error:
         raise DataError(f"{source} needs the driver {error.name}: pip install {error.name}") from None
+    except sa.exc.NoSuchModuleError:
+        raise DataError(
+            f"{source} is no database that SQLAlchemy knows: give an address such as "
+            "postgresql://user@host/shop, or the path of a file, which is downloaded first"
+        ) from None
     except (sa.exc.SQLAlchemyError, ValueError) as error:  # a port that is no number is a ValueError
         raise DataError(f"{source} cannot be read: {_reason(error)}") from None
     try:
@@ -147,9 +153,11 @@ class SQLAlchemyDatabase:
             return []
 
     def _table(self, seen: Any, name: str, schema: str | None, is_view: bool) -> Table:
+        with warnings.catch_warnings():  # of a type that SQLAlchemy does not know, as point: it is text
+            warnings.simplefilter("ignore")
+            described = seen.get_columns(name, schema)
         columns = tuple(
-            Column(str(column["name"]), kind_of(self._declared(column["type"])))
-            for column in seen.get_columns(name, schema)
+            Column(str(column["name"]), kind_of(self._declared(column["type"]))) for column in described
         )
         key = () if is_view else tuple(seen.get_pk_constraint(name, schema)["constrained_columns"])
         links = tuple(

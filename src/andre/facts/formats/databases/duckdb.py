@@ -157,8 +157,9 @@ def check_parquet(connection: Any, plain: Path, path: Path) -> None:
 def open_rows(connection: Any, table: str, values: Sequence[str] = ()) -> Any:
     """An open query for all rows of a table.
 
-    Times by the nanosecond, which Python's lack, come as text, and numbers of single precision as they are
-    written: 79.62, not the double 79.62000274658203 that is next to it.
+    Times by the nanosecond, which Python's lack, come as text, and so do those of a time zone, in UTC, for
+    which DuckDB needs a package more. Numbers of single precision come as they are written: 79.62, not the
+    double 79.62000274658203 that is next to it.
     """
     cursor = connection.execute(f"SELECT * FROM {table}", values)
     others = []
@@ -166,6 +167,9 @@ def open_rows(connection: Any, table: str, values: Sequence[str] = ()) -> Any:
         name, text = identifier(column), f"CAST({identifier(column)} AS VARCHAR)"
         if str(kind).endswith("_NS"):
             others.append(f"{text} AS {name}")
+        elif str(kind) == "TIMESTAMP WITH TIME ZONE":
+            moment = f"CAST(make_timestamp(epoch_us({name})) AS VARCHAR) || '+00:00'"
+            others.append(f"CASE WHEN isfinite({name}) THEN {moment} ELSE {text} END AS {name}")
         elif str(kind) == "FLOAT":
             others.append(f"CAST({text} AS DOUBLE) AS {name}")
     if not others:
