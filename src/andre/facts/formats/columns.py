@@ -92,7 +92,7 @@ def _value(cell: Any) -> str | int | float:
 
 
 def _plain(cell: Any) -> Any:
-    """A plain value for a cell of a rare type: dates, times, durations, UUIDs as names; decimals as numbers."""
+    """A plain value for a cell of a rare type: dates, durations and UUIDs as names, decimals as numbers."""
     if str(cell) in {"<NA>", "NaT"}:  # as pandas writes what is missing
         return None
     if isinstance(cell, Decimal):
