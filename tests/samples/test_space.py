@@ -1,5 +1,6 @@
 """The rule space: names, incidence, and rules as numbers."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,3 +91,10 @@ def test_spaces_are_equal_by_value() -> None:
         Atom("h", (Variable("X"),)), (Atom("p", (Variable("X"), Variable("Y"))),)
     )
     assert RuleSpace.from_names(["b1", "b2"]) != RuleSpace.from_names(["b2", "b1"])
+
+
+def test_a_narrowed_space_keeps_its_free_head() -> None:
+    atoms = tuple(map(Atom.parse, ("p(X)", "q(X)")))
+    space = RuleSpace(Atom.parse("h(X, Y)"), atoms, free_head=True)
+    narrow = space.narrowed(np.array([True, False]))
+    assert narrow.safe(np.array([[1]], dtype=np.int8)).tolist() == [True]

@@ -225,11 +225,7 @@ def entailment(
     judged = {key: known if mark is None else known.take(known.marked(mark)) for key, known in found.items()}
     judged = {key: relation for key, relation in judged.items() if len(relation)}
     if not judged:
-        names = ", ".join(f"{name}/{arity}" for name, arity in keys) or "no relation"
-        which = f" marked {mark}" if mark else ""
-        raise DataError(
-            f"there is nothing to judge: the program defines {names}, of which no fact{which} is given"
-        )
+        raise DataError(_nothing_to_judge(keys, mark))
     # Rules that are applied once follow all other rules.
     first = Program(tuple(rule for rule in program if rule.head.key not in keys)) if completes else program
     model = infer(first, evidence, engine=engine)
@@ -250,21 +246,30 @@ def entailment(
         for key in closed:
             domains = argument_domains(known, key)
             verdicts[key] += _unstated(derived[key], found[key], domains, built, len(constants))
-    which = f"atoms marked {mark}" if mark else "all atoms given"
-    if completes:
-        which += ", each by rules that read all others"
-    if closed:
-        rest = "every other atom over the constants of their types is false"
-    else:
-        rest = "with denied ones" if facts.world == "closed" else "with denied ones: the world is open"
     return Entailment(
         {key: verdict.counts for key, verdict in verdicts.items()},
-        f"{which}, {rest}",
+        _protocol(mark, completes, bool(closed), facts.world),
         {
             key: Misjudged.of(key[0], constants, verdict.missed, verdict.wrong)
             for key, verdict in verdicts.items()
         },
     )
+
+
+def _nothing_to_judge(keys: Iterable[Key], mark: str | None) -> str:
+    names = ", ".join(f"{name}/{arity}" for name, arity in keys) or "no relation"
+    which = f" marked {mark}" if mark else ""
+    return f"there is nothing to judge: the program defines {names}, of which no fact{which} is given"
+
+
+def _protocol(mark: str | None, completes: bool, closed: bool, world: str) -> str:
+    """Which atoms are judged, and how, in words."""
+    which = f"atoms marked {mark}" if mark else "all atoms given"
+    if completes:
+        which += ", each by rules that read all others"
+    if closed:
+        return f"{which}, every other atom over the constants of their types is false"
+    return f"{which}, with denied ones" + ("" if world == "closed" else ": the world is open")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from typing import Any
@@ -340,7 +340,7 @@ class RuleSpace:
     def narrowed(self, kept: Bools) -> RuleSpace:
         """The same head with only the kept candidates, [m], which must include the links that they need."""
         atoms = tuple(compress(self.atoms, kept))
-        return RuleSpace(self.head, atoms, tuple(link for link in self.links if link in set(atoms)))
+        return replace(self, atoms=atoms, links=tuple(link for link in self.links if link in set(atoms)))
 
     def rule(self, code: Sequence[int] | Codes) -> Rule:
         """The rule with the body that a code describes."""
