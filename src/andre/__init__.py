@@ -47,8 +47,7 @@ _ROOMS = {
     "andre.errors": ("AndreError",),
     "andre.estimator": ("AndreClassifier",),
     "andre.facts": ("FactBase", "read_facts", "write_facts"),
-    "andre.inference": ("infer",),
-    "andre.inference.explain": ("explain",),
+    "andre.inference": ("explain", "infer"),
     "andre.learning": ("Config", "Plan", "Result", "RuleClassifier", "Theory"),
     "andre.logic": ("Atom", "Program", "Rule", "parse_program"),
     "andre.nn": ("RuleLayer",),
@@ -71,8 +70,8 @@ if TYPE_CHECKING:  # the same names again, for type checkers and editors
     from andre.facts import FactBase as FactBase
     from andre.facts import read_facts as read_facts
     from andre.facts import write_facts as write_facts
+    from andre.inference import explain as explain
     from andre.inference import infer as infer
-    from andre.inference.explain import explain as explain  # its module has the same name
     from andre.learning import Config as Config
     from andre.learning import Plan as Plan
     from andre.learning import Result as Result

@@ -12,7 +12,7 @@ from andre.evaluation.description import (
     program_cost,
     program_length,
 )
-from andre.evaluation.entailment import Confusion, Entailment, Misjudged, Shares, entailment
+from andre.evaluation.entailed import Confusion, Entailment, Misjudged, Shares, entailment
 from andre.evaluation.fixpoint import Labels, RuleBase, TableJudge
 from andre.evaluation.joined_fixpoint import JoinedRules, JoinJudge, JoinLimits
 from andre.evaluation.judging import AtomKeys, Judge, ListedLabels, Verdicts

@@ -14,7 +14,7 @@ from andre.inference.bodies import BodyEvaluator, Covered, covered_heads
 from andre.inference.coded import number_ranks
 from andre.inference.contraction import Table
 from andre.inference.engine import Engine, alternating_fixpoint
-from andre.inference.explain import Explainer, Explanation, Firing, explain
+from andre.inference.explanations import Explainer, Explanation, Firing, explain
 from andre.inference.groundings import FactIndex, Search
 from andre.inference.model import Model
 from andre.inference.prolog import Tabling, built_terms, find_swipl, tabled
