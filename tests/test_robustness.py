@@ -16,7 +16,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -98,22 +99,70 @@ def test_damaged_inputs_of_every_kind_are_read_or_refused(
     assert not faults, say(faults)
 
 
-def killed(command: list[str], seconds: float, folder: Path) -> bool:
-    """Run a command in a folder and kill it after so many seconds; whether it was still running."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "andre", *command],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return True
-    return False
+#: Calls one command after another, each in a process that is forked after all is loaded that takes seconds.
+_SERVER = """
+import json, os, sys
+import torch
+import andre.completion, andre.learning, andre.report, andre.runs
+from andre.cli.app import main
+for line in sys.stdin:
+    folder, words = json.loads(line)
+    if not (pid := os.fork()):
+        os.setsid()
+        os.chdir(folder)
+        for stream, path in ((0, os.devnull), (1, os.devnull), (2, "../errors")):
+            os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), stream)
+        sys.argv = ["andre", *words]
+        try:
+            main()
+        except SystemExit as end:
+            os._exit(end.code or 0)
+        finally:
+            os._exit(0 if sys.exception() is None else 1)
+    print(pid, flush=True)
+    print(os.waitpid(pid, 0)[1], flush=True)
+"""
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Runs commands in a folder, and kills them."""
+
+    server: subprocess.Popen[str]
+    folder: Path
+
+    @classmethod
+    @contextmanager
+    def within(cls, folder: Path) -> Iterator[Commands]:
+        with subprocess.Popen(
+            [sys.executable, "-c", _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as server:
+            yield cls(server, folder)
+            assert server.stdin is not None
+            server.stdin.close()
+
+    def _begin(self, command: list[str]) -> int:
+        assert self.server.stdin is not None
+        print(json.dumps([str(self.folder), command]), file=self.server.stdin, flush=True)
+        return int(self._answer())
+
+    def _answer(self) -> str:
+        assert self.server.stdout is not None
+        return self.server.stdout.readline()
+
+    def killed(self, command: list[str], seconds: float) -> bool:
+        """Run a command and kill it after so many seconds; whether it was still running."""
+        pid = self._begin(command)
+        time.sleep(seconds)
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        return os.WIFSIGNALED(int(self._answer()))
+
+    def whole(self, command: list[str]) -> list[str]:
+        """The rules of a run that nobody kills."""
+        self._begin(command)
+        assert self._answer() == "0\n", (self.folder.parent / "errors").read_text()
+        return sorted(map(str, program_of(load(self.folder / "run"))))
 
 
 QUICK = ["--set", "restarts=1", "--set", "rounds=1", "--set", "steps=20"]
@@ -124,44 +173,36 @@ COMMANDS = {
 }
 
 
-def whole(command: list[str], folder: Path) -> list[str]:
-    """The rules of a run that nobody kills."""
-    done = subprocess.run(
-        [sys.executable, "-m", "andre", *command], cwd=folder, capture_output=True, check=False
-    )
-    assert not done.returncode, done.stderr
-    return sorted(map(str, program_of(load(folder / "run"))))
-
-
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_kill_leaves_a_whole_run(name: str, runs: SavedRuns, tmp_path: Path) -> None:
     """Killed at many moments, over an older run too, a folder is whole, and a further call ends the same."""
-    shutil.copy(runs.table, tmp_path / "table.csv")
-    shutil.copy(runs.likes, tmp_path / "graph.nl")
-    write_facts(TASKS["grandparent"].train(0), tmp_path / "family.pl")
-    command = COMMANDS[name]
-    began = time.monotonic()
-    expected = whole(command, tmp_path)
-    seconds = time.monotonic() - began
+    folder = tmp_path / "work"
+    folder.mkdir()
+    shutil.copy(runs.table, folder / "table.csv")
+    shutil.copy(runs.likes, folder / "graph.nl")
+    write_facts(TASKS["grandparent"].train(0), folder / "family.pl")
+    command, run = COMMANDS[name], folder / "run"
     old = runs.fit if name != "fit" else runs.learn
     kills = 0
-    for moment in range(int(os.environ.get("ANDRE_KILLS", "20"))):
-        shutil.rmtree(tmp_path / "run", ignore_errors=True)
-        if moment % 2:
-            shutil.copytree(old, tmp_path / "run")
-        before = program_of(load(old)) if moment % 2 else None
-        kills += killed(command, seconds * (0.3 + 0.7 * Random(moment).random()), tmp_path)
-        index = tmp_path / "run" / "run.json"
-        if index.exists():
-            json.loads(index.read_text())
-            found = program_of(load(tmp_path / "run"))
-            assert found == before or sorted(map(str, found)) == expected
-            if (tmp_path / "run" / "program.pl").exists():
-                assert sorted(map(str, read_program(tmp_path / "run" / "program.pl"))) == sorted(
-                    map(str, found)
-                )
-        assert whole(command, tmp_path) == expected
+    with Commands.within(folder) as commands:
+        commands.whole(command)  # the first loads more than the others
+        began = time.monotonic()
+        expected = commands.whole(command)
+        seconds = time.monotonic() - began
+        for moment in range(int(os.environ.get("ANDRE_KILLS", "20"))):
+            shutil.rmtree(run, ignore_errors=True)
+            if moment % 2:
+                shutil.copytree(old, run)
+            before = program_of(load(old)) if moment % 2 else None
+            kills += commands.killed(command, seconds * Random(moment).random())
+            if (run / "run.json").exists():
+                json.loads((run / "run.json").read_text())
+                found = program_of(load(run))
+                assert found == before or sorted(map(str, found)) == expected
+                if (run / "program.pl").exists():
+                    assert sorted(map(str, read_program(run / "program.pl"))) == sorted(map(str, found))
+            assert commands.whole(command) == expected
     assert kills
-    left = [path for path in tmp_path.rglob(".*") if path.is_file()]
+    left = [path for path in folder.rglob(".*") if path.is_file()]
     assert len(left) <= kills

@@ -230,8 +230,8 @@ PAIRS = [parse_atom(text) for text in ("p(a, b)", "p(b, a)", "q(a, b)")]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"semantics": "all"}, "choose from rows, exists"),
-        ({"mode": "guess"}, "choose from define, complete"),
+        ({"semantics": "all"}, "choose rows or exists"),
+        ({"mode": "guess"}, "choose define or complete"),
         ({"memory_limit": 10, "method": "list"}, "MB allowed: use fewer variables"),
         ({"memory_limit": 10, "method": "count"}, "MB allowed"),
     ],

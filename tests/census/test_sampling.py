@@ -196,7 +196,7 @@ def test_the_same_seed_draws_the_same() -> None:
     ("options", "message"),
     [
         ({"most": 7}, "draw 8 or more"),
-        ({"mode": "guess"}, "choose from define, complete"),
+        ({"mode": "guess"}, "choose define or complete"),
         ({"variables": 4}, "use fewer than 4 variables"),
     ],
 )

@@ -169,7 +169,10 @@ def test_many_questions_at_once(base, tmp_path):
     found = json.loads(run(base, "--batch", questions, "--limit", 1, "--json").stdout)["predictions"]
     assert [one["atom"] for one in found] == ["likes(x12, y12)", "likes(x12, y12)"]
     questions.write_text("x12\tlikes\n")
-    with pytest.raises(AndreError, match="line 1 is no question"):
+    with pytest.raises(AndreError, match=r"line 1: .* is no question"):
+        run(base, "--batch", questions)
+    questions.write_text("likes(x1, ?)\n\nlikes(\n")
+    with pytest.raises(AndreError, match=r"line 3: 'likes\(' is no question"):
         run(base, "--batch", questions)
     with pytest.raises(AndreError, match="cannot be read"):
         run(base, "--batch", tmp_path / "none.tsv")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NoReturn
 
 import numpy as np
@@ -124,11 +126,14 @@ class BagCollector:
 
     def finish(self) -> Bags:
         """The distinct bags: equal rows merged, uninformative columns left out, then equal bags merged."""
-        cells = np.concatenate(self._cells)
-        self._cells = [cells]  # where there is little room, none for two copies
-        columns = informative_columns(cells, self.graph)
-        if not columns.all():  # tables of bytes are slow to copy by columns: once at the most
-            cells = np.ascontiguousarray(cells[:, columns])
+        columns = informative_columns(self._cells, self.graph)
+        cells = np.empty((self._n_rows, int(columns.sum())), dtype=self._cells[0].dtype)
+        begin = 0
+        while self._cells:  # what is copied is given back at once: where there is little room, none for two
+            for part in _some_rows(self._cells.pop(0)):
+                check()
+                cells[begin : begin + len(part)] = part[:, columns]
+                begin += len(part)
         check()
         first, number = distinct_rows(cells)
         check()
@@ -143,14 +148,20 @@ class BagCollector:
         return Bags(cells[first], columns, members, *weights, count)
 
 
-def informative_columns(cells: Cells, graph: FactGraph) -> Bools:
+def informative_columns(parts: Iterable[Cells], graph: FactGraph) -> Bools:
     """Which candidates can tell rows apart: those somewhere true, and comparisons that vary."""
-    some = np.zeros(cells.shape[1], dtype=np.bool_)
+    comparisons = np.array([atom.is_builtin for atom in graph.space.atoms], dtype=np.bool_)
+    some, vary = np.zeros_like(comparisons), np.zeros_like(comparisons)
+    first: Cells | None = None
+    for rows in chain.from_iterable(map(_some_rows, parts)):
+        check()
+        first = rows[0] if first is None else first
+        some |= ((rows > 0) & (rows != UNKNOWN)).any(axis=0)
+        vary[comparisons] |= (rows[:, comparisons] != first[comparisons]).any(axis=0)
+    return some & (vary | ~comparisons)
+
+
+def _some_rows(cells: Cells) -> Iterator[Cells]:
+    """The rows, so many at a time as are quickly looked at."""
     step = max(1, _AT_ONCE // max(1, cells.shape[1]))
-    for begin in range(0, len(cells), step):
-        part = cells[begin : begin + step]
-        some |= ((part > 0) & (part != UNKNOWN)).any(axis=0)
-    for column, atom in enumerate(graph.space.atoms):
-        if atom.is_builtin:
-            some[column] &= bool((cells[:, column] != cells[0, column]).any())
-    return some
+    return (cells[begin : begin + step] for begin in range(0, len(cells), step))

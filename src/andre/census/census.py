@@ -344,7 +344,7 @@ def count_rows(graph: FactGraph, plan: CensusPlan, weigh: Weigher, joins: Joins 
     truth = np.concatenate([classes.truth(graph) for classes in found])
     count: Counts = np.concatenate([classes.counts for classes in found])
     check()
-    columns = informative_columns(rows, graph)
+    columns = informative_columns([rows], graph)
     first, group = distinct_rows(rows[:, columns])
     weight_for, against = np.nan_to_num(truth), weigh.negatives(truth, np.ones(len(truth)))
     if np.isin(truth[~np.isnan(truth)], (0.0, 1.0)).all():  # keep to integers, which are exact

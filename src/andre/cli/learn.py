@@ -12,7 +12,7 @@ import typer
 from andre.cli import options
 from andre.cli.app import command
 from andre.cli.options import memory_bytes, memory_for, read_in_world, selected, with_settings
-from andre.cli.printing import check_folder, say
+from andre.cli.printing import check_folder, note, say
 from andre.cli.show import print_run
 from andre.errors import AndreError
 
@@ -129,11 +129,9 @@ def learn(
         **({"strict": True} if strict else {}),
     )
     plan = Plan.of(facts, **chosen)
+    note(facts.notes, quiet)
+    note(_on_marked(facts, [plan.aim(name) for name in targets] or [plan.language]), quiet)
     if not quiet:
-        for line in facts.notes:
-            say(f"note: {line}")
-        for line in _on_marked(facts, [plan.aim(name) for name in targets] or [plan.language]):
-            say(f"note: {line}")
         opened = ", open world" if facts.world == "open" else ""
         say(f"{plan.mode} mode, {plan.semantics}, {plan.language.variables} variables{opened}")
     folder = None

@@ -291,26 +291,30 @@ def _asked(pattern: str | None, batch: Path | None, facts: FactBase) -> list[Ato
     """The questions, each looked up in the facts."""
     from andre.facts import read_query
 
-    texts = [] if pattern is None else [pattern]
-    if batch is not None:
-        try:
-            lines = batch.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise AndreError(f"the questions in {batch} cannot be read: {error}") from None
-        texts += [
-            _as_atom(line, f"{batch}, line {number}") for number, line in enumerate(lines, 1) if line.strip()
-        ]
-    return [read_query(text, facts) for text in texts]
+    found = [] if pattern is None else [read_query(pattern, facts)]
+    if batch is None:
+        return found
+    try:
+        lines = batch.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise AndreError(f"the questions in {batch} cannot be read: {error}") from None
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                found.append(read_query(_as_atom(line), facts))
+            except AndreError as error:
+                raise AndreError(f"{batch}, line {number}: {error}") from None
+    return found
 
 
-def _as_atom(line: str, where: str) -> str:
+def _as_atom(line: str) -> str:
     """A question as an atom; with tabs it has the first argument, the relation and the second argument."""
     if "\t" not in line:
         return line.strip()
     cells = [cell.strip() for cell in line.split("\t")]
     if len(cells) != 3 or cells.count("?") != 1:
         raise AndreError(
-            f"{where} is no question: write x, relation and ? (or ?, relation and y) between tabs"
+            f"{line.strip()!r} is no question: write x, relation and ? (or ?, relation and y) between tabs"
         )
     first, relation, second = cells
     return f"{relation}({first}, {second})"
