@@ -158,6 +158,7 @@ class RawTable:
     columns: tuple[RawColumn, ...]
     n_rows: int
     source: str = "the table"  #: what messages call it
+    notes: tuple[str, ...] = ()  #: what a user should know about how it was read
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -238,7 +239,10 @@ class RawTable:
         for place, column in enumerate(columns):
             if place not in stay:
                 columns[place] = column._as_numbers()
-        return cls(tuple(columns), len(columns[0].values) if columns else 0, str(file.path))._with_columns()
+        encoding = getattr(file, "encoding", "UTF-8")
+        notes = () if encoding == "UTF-8" else (f"{file.path} is no UTF-8, and read as {encoding}",)
+        rows = len(columns[0].values) if columns else 0
+        return cls(tuple(columns), rows, str(file.path), notes)._with_columns()
 
     def _with_columns(self) -> RawTable:
         if not self.columns:
