@@ -92,6 +92,63 @@ class BinnedTable:
         """Some of the rows, by numbers or as a mask."""
         return BinnedTable(tuple(replace(column, bins=column.bins[rows]) for column in self.columns))
 
+    def only(self, atoms: NDArray[np.intp]) -> BinnedTable:
+        """The table with some of the atoms of its ordered columns, and all of the others.
+
+        Parameters
+        ----------
+        atoms
+            Which ones, in ascending order.
+
+        Examples
+        --------
+        >>> age = BinnedColumn("age", ordered=True, n_atoms=3, bins=np.array([0, 1, 2, 3, -1], dtype=np.int16))
+        >>> BinnedTable((age,)).only(np.array([1])).columns[0].bins
+        array([ 0,  0,  1,  1, -1], dtype=int16)
+        """
+        found = []
+        for column, start in zip(self.columns, self.starts.tolist(), strict=False):
+            if column.ordered:
+                first, last = np.searchsorted(atoms, (start, start + column.n_atoms)).tolist()
+                kept = atoms[first:last] - start
+                bins = np.append(np.searchsorted(kept, np.arange(column.n_atoms + 1)), -1).astype(np.int16)
+                column = replace(column, n_atoms=len(kept), bins=bins[column.bins])
+            found.append(column)
+        return BinnedTable(tuple(found))
+
+    def telling(self, classes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The atoms that may tell classes apart: all but cuts with rows of one and the same class around.
+
+        Where a run of rows, in the order of a column, is of one class, a cut at an end of it tells at
+        least as much as one within (Fayyad and Irani, 1993). Of cuts between which there is no row,
+        the one in the middle is taken.
+
+        Parameters
+        ----------
+        classes
+            Of every row, from 0.
+
+        Examples
+        --------
+        >>> age = BinnedColumn("age", ordered=True, n_atoms=3, bins=np.array([0, 1, 2, 3], dtype=np.int16))
+        >>> BinnedTable((age,)).telling(np.array([0, 0, 1, 1]))
+        array([1])
+        """
+        n = int(classes.max(initial=0)) + 1
+        found = [np.zeros(0, dtype=np.intp)]
+        for column, start in zip(self.columns, self.starts.tolist(), strict=False):
+            if not column.ordered:
+                found.append(np.arange(start, start + column.n_atoms))
+                continue
+            known = column.bins >= 0
+            counts = np.bincount(column.bins[known] * n + classes[known], minlength=n * (column.n_atoms + 1))
+            counts = counts.reshape(-1, n)  # [bins, classes]
+            full = np.flatnonzero(counts.any(axis=1))
+            of_one = np.where((counts[full] > 0).sum(axis=1) == 1, counts[full].argmax(axis=1), -1)
+            ends = (of_one[1:] != of_one[:-1]) | (of_one[1:] < 0)
+            found.append(start + (full[:-1][ends] + full[1:][ends] - 1) // 2)
+        return np.concatenate(found)
+
     def cover(self, literals: Iterable[tuple[int, int]]) -> Bools:
         """On which rows a body holds, given as pairs of an atom and its sign, [rows]."""
         held = np.ones(self.n_rows, dtype=np.bool_)
