@@ -124,6 +124,7 @@ class Cholesky:
     """
 
     def __init__(self, table: Floats) -> None:
+        self._triangle: Floats
         self._triangle, failed = dpotrf(table) if len(table) else (table, 0)  # LAPACK knows no empty one
         if failed:
             raise np.linalg.LinAlgError("the table is not positive definite")

@@ -36,6 +36,11 @@ class BinnedColumn:
         own = self.bins > atom if self.ordered else self.bins == atom
         return np.asarray(~own & (self.bins >= 0) if negated else own)
 
+    def only(self, cuts: NDArray[np.intp]) -> BinnedColumn:
+        """An ordered column with some of its atoms, in ascending order."""
+        bins = np.append(np.searchsorted(cuts, np.arange(self.n_atoms + 1)), -1).astype(np.int16)
+        return replace(self, n_atoms=len(cuts), bins=bins[self.bins])
+
 
 @dataclass(frozen=True, eq=False)
 class BinnedTable:
@@ -102,19 +107,19 @@ class BinnedTable:
 
         Examples
         --------
-        >>> age = BinnedColumn("age", ordered=True, n_atoms=3, bins=np.array([0, 1, 2, 3, -1], dtype=np.int16))
-        >>> BinnedTable((age,)).only(np.array([1])).columns[0].bins
+        >>> bins = np.array([0, 1, 2, 3, -1], dtype=np.int16)
+        >>> BinnedTable((BinnedColumn("age", True, 3, bins),)).only(np.array([1])).columns[0].bins
         array([ 0,  0,  1,  1, -1], dtype=int16)
         """
-        found = []
-        for column, start in zip(self.columns, self.starts.tolist(), strict=False):
-            if column.ordered:
-                first, last = np.searchsorted(atoms, (start, start + column.n_atoms)).tolist()
-                kept = atoms[first:last] - start
-                bins = np.append(np.searchsorted(kept, np.arange(column.n_atoms + 1)), -1).astype(np.int16)
-                column = replace(column, n_atoms=len(kept), bins=bins[column.bins])
-            found.append(column)
-        return BinnedTable(tuple(found))
+        places = np.searchsorted(atoms, self.starts).tolist()
+        return BinnedTable(
+            tuple(
+                column.only(atoms[first:last] - start) if column.ordered else column
+                for column, start, first, last in zip(
+                    self.columns, self.starts.tolist(), places, places[1:], strict=False
+                )
+            )
+        )
 
     def telling(self, classes: NDArray[np.intp]) -> NDArray[np.intp]:
         """The atoms that may tell classes apart: all but cuts with rows of one and the same class around.
@@ -130,7 +135,7 @@ class BinnedTable:
 
         Examples
         --------
-        >>> age = BinnedColumn("age", ordered=True, n_atoms=3, bins=np.array([0, 1, 2, 3], dtype=np.int16))
+        >>> age = BinnedColumn("age", True, 3, np.array([0, 1, 2, 3], dtype=np.int16))
         >>> BinnedTable((age,)).telling(np.array([0, 0, 1, 1]))
         array([1])
         """

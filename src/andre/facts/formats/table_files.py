@@ -302,7 +302,7 @@ def open_table(source: str | Path) -> Iterator[TableFile]:
         _refuse_binary(path, start)
         encoding = _encoding(plain, start)
         if encoding != "UTF-8":
-            _recode(plain, encoding)
+            _recode(path, plain, encoding)
         yield CsvFile.open(path, plain, encoding)
 
 
@@ -324,16 +324,16 @@ def _is_in(plain: Path, encoding: str) -> bool:
     return True
 
 
-def _recode(plain: Path, encoding: str) -> None:
+def _recode(path: Path, plain: Path, encoding: str) -> None:
     """Write a file once more, as UTF-8, in place of the link to the one that was named."""
     whole = plain.with_name("recoded")
     try:
-        with plain.open(encoding=encoding, newline="") as source, whole.open("w", newline="") as copy:
+        with plain.open(encoding=encoding, newline="") as source, whole.open("w", encoding="utf-8", newline="") as copy:
             while part := source.read(_HELD):
                 check()
                 copy.write(part)
     except UnicodeError as error:
-        raise DataError(f"the file is encoded as {encoding}, and damaged ({error}): save it as UTF-8") from None
+        raise DataError(f"{path} is encoded as {encoding}, and damaged ({error}): save it as UTF-8") from None
     whole.replace(plain)
 
 

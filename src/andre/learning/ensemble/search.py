@@ -169,7 +169,8 @@ class BodySearch:
     def near(self, known: Found, pull: Pull, *, count: int = 8) -> list[Found]:
         """The bodies with the highest scores among those that a known one becomes by one change, best first.
 
-        A literal is exchanged, dropped or added; the known body, those of one literal and those of the pool compete, too.
+        A literal is exchanged, dropped or added. The known body, those of one literal and those of the pool
+        compete, too.
         """
         owner, body = known.owner, known.body
         rest = [(owner, body[:place] + body[place + 1 :]) for place in range(len(body))]
