@@ -328,10 +328,10 @@ def _recode(path: Path, plain: Path, encoding: str) -> None:
     """Write a file once more, as UTF-8, in place of the link to the one that was named."""
     whole = plain.with_name("recoded")
     try:
-        with plain.open(encoding=encoding, newline="") as source, whole.open("w", encoding="utf-8", newline="") as copy:
+        with plain.open(encoding=encoding, newline="") as source, whole.open("wb") as copy:
             while part := source.read(_HELD):
                 check()
-                copy.write(part)
+                copy.write(part.encode())
     except UnicodeError as error:
         raise DataError(f"{path} is encoded as {encoding}, and damaged ({error}): save it as UTF-8") from None
     whole.replace(plain)
