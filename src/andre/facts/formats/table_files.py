@@ -73,6 +73,11 @@ class CsvFile:
         return cls(path, plain, tuple(name.strip() for name in names), delimiter, encoding)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know about how the file was read."""
+        return () if self.encoding == "UTF-8" else (f"{self.path} is no UTF-8, and read as {self.encoding}",)
+
+    @property
     def _source(self) -> str:
         """SQL for the rows, every cell as text."""
         types = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(self.names)))

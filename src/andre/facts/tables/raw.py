@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats, Ints
 from andre.errors import DataError
-from andre.facts.formats.table_files import TableFile, open_table
+from andre.facts.formats.table_files import CsvFile, TableFile, open_table
 from andre.facts.frames import is_frame
 from andre.facts.tables.cells import is_code, is_missing, is_no_number, level_of, plain_number
 from andre.limits import check
@@ -239,9 +239,8 @@ class RawTable:
         for place, column in enumerate(columns):
             if place not in stay:
                 columns[place] = column._as_numbers()
-        encoding = getattr(file, "encoding", "UTF-8")
-        notes = () if encoding == "UTF-8" else (f"{file.path} is no UTF-8, and read as {encoding}",)
         rows = len(columns[0].values) if columns else 0
+        notes = file.notes if isinstance(file, CsvFile) else ()
         return cls(tuple(columns), rows, str(file.path), notes)._with_columns()
 
     def _with_columns(self) -> RawTable:

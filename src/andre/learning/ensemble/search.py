@@ -135,13 +135,11 @@ class BodySearch:
         self._column_of = table.column_of.tolist()
         self._is_ordered = ordered[table.column_of].tolist()
 
-    def best(self, pull: Pull, *, known: Iterable[Body] = (), count: int = 8) -> list[Found]:
+    def best(self, pull: Pull, *, count: int = 8) -> list[Found]:
         """The bodies with the highest scores, best first.
 
         Parameters
         ----------
-        known
-            Bodies that compete with those that are searched for.
         count
             How many to return.
         """
@@ -159,8 +157,6 @@ class BodySearch:
             ranked = _top(extended)
             beam = [key for owner in outputs for key in _of(ranked, owner)[: self.config.beam]]
             found.update({key: extended[key] for key in beam})
-        own = [(owner, body) for body in known if body for owner in outputs]
-        found.update(self.scores(own, pull))
         for owner in outputs:
             found.update(self._pooled(owner, pull))
         self._polish(found, pull, tried)
