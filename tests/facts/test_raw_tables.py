@@ -512,3 +512,13 @@ def test_many_numbers_are_numbers_though_a_tenth_of_the_cells_is_none():
     assert learn(cells).kind == "number"
     assert "10 cells are no number and unknown: 'refused'" in learn(cells).notes
     assert learn([str(n % 5) for n in range(90)] + ["refused"] * 10).kind == "category"
+
+
+def test_spans_of_hours_and_minutes_are_numbers():
+    cells = [f"{n // 60}h {n % 60}m" for n in range(0, 400, 13)]
+    schema = learn(cells)
+    assert (schema.kind, schema.notes) == ("number", ("in hours",))
+    np.testing.assert_allclose(
+        schema.read(RawColumn.from_cells("x", cells))[0].values, np.arange(0, 400, 13) / 60
+    )
+    assert learn([f"{n % 7} min" for n in range(30)]).notes == ("in min",)

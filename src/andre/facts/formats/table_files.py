@@ -45,6 +45,7 @@ _WIDE = 50  # columns from which on numbers are read without DuckDB, where they 
 _ASKED = 200  # columns that one query asks for: it is planned in the square of their number
 _TEXTS = 8  # columns of text that are held at a time as Python's strings
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LETTERS = 0xC0  # from here on bytes of Windows-1252 are letters
 _HELD = 1 << 22  # bytes of a file that is read without a folder for what memory does not hold
 
 
@@ -312,10 +313,17 @@ def open_table(source: str | Path) -> Iterator[TableFile]:
 
 
 def _encoding(plain: Path, start: bytes) -> str:
-    """UTF-16 where the file says so, as spreadsheets write it; what Windows writes where it is not UTF-8."""
+    """UTF-16 where the file says so, as spreadsheets write it; Windows-1252 where it can be nothing else.
+
+    Where most letters are beyond ASCII, it is another script, whose encoding cannot be told.
+    """
     if start.startswith(_UTF_16):
         return "UTF-16"
-    return "UTF-8" if _is_in(plain, "UTF-8") or not _is_in(plain, "Windows-1252") else "Windows-1252"
+    foreign = sum(byte >= _LETTERS for byte in start)
+    is_western = foreign <= sum(chr(byte).isalpha() for byte in start if byte < _LETTERS)
+    if _is_in(plain, "UTF-8") or not (is_western and _is_in(plain, "Windows-1252")):
+        return "UTF-8"
+    return "Windows-1252"
 
 
 def _is_in(plain: Path, encoding: str) -> bool:
@@ -370,7 +378,8 @@ def _text(path: Path, plain: Path) -> Iterator[IO[str]]:
             line = data.count(b"\n", 0, error.start) + 1
             byte = data[error.start]
             raise DataError(
-                f"{path}, line {line}: byte 0x{byte:02x} is neither UTF-8 nor Windows-1252: save it as UTF-8"
+                f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8, and the file does not look like "
+                "Windows-1252: save it as UTF-8"
             ) from None
         raise
 

@@ -92,6 +92,8 @@ class NumberStyle:
     (1234.5, 1234.5, nan)
     >>> [NumberStyle(".", unit).read(text) for unit, text in (("%", "12%"), ("$", "-$5"), ("h", "13:45"))]
     [12.0, -5.0, 13.75]
+    >>> [NumberStyle(unit="h").read(text) for text in ("2h 15m", "1 h", "90 min")]
+    [2.25, 1.0, 1.5]
     >>> NumberStyle(unit="cm").read("180 cm"), NumberStyle(unit="cm").read("6 ft")
     (180.0, nan)
     >>> NumberStyle(unit="$", brackets=True).read("($223.33)")
@@ -102,7 +104,7 @@ class NumberStyle:
 
     decimal: str = "."  #: what stands before decimals: a point or a comma
     #: A currency or a unit such as cm that cells may have, the percent sign that all have, or h for hours and
-    #: times such as 13:45.
+    #: times such as 13:45 and 2h 15m.
     unit: str = ""
     brackets: bool = False  #: whether a number in parentheses is negative, as in accounts
     bounds: bool = False  #: whether cells such as <0.6 are beyond what was measured, and count as that bound
@@ -134,11 +136,14 @@ _UNIT_NAMES = {"%": "percent", "h": "hours"}
 _CLOCK = re.compile(
     r"(?P<hour>\d{1,3}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:\.\d+)?))?\s*(?P<half>[AaPp][Mm])?\Z"
 )
+_SPAN = re.compile(r"(?:(?P<hour>\d{1,4})\s*h)?\s*(?:(?P<minute>\d{1,4})\s*m(?:in)?\.?)?\Z")
 
 
 def _read_hours(text: str) -> float:
     """A time of day or a span of time, in hours; NaN where a cell is none."""
     match = _CLOCK.match(text)
+    if match is None and text and (span := _SPAN.match(text)) is not None:
+        return int(span["hour"] or 0) + int(span["minute"] or 0) / 60
     if match is None and (found := _Number.of(text)) is not None and found.unit == "h":
         return found.value(".")
     if match is None or (match["half"] and int(match["hour"]) > 12):
