@@ -374,6 +374,18 @@ def test_a_dry_run_refuses_what_a_fit_refuses(andre, shoes, tmp_path, options, s
     assert dry.err.count("\n") == 1
 
 
+def test_a_dry_run_needs_no_torch(shoes):
+    code = (
+        "import sys; sys.argv = ['andre', 'fit', sys.argv[1], '--label', 'brand', '--dry-run']\n"
+        "from andre.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code, shoes], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_dry_run_says_what_was_guessed(andre, tmp_path):
     table = tmp_path / "shares.csv"
     table.write_text("share,h\n" + "".join(f"0.{n:02},{n % 2}\n" for n in range(50)))

@@ -491,3 +491,34 @@ def test_a_table_without_rows_can_be_read_and_not_be_learned_from(tmp_path):
         assert (table.names, table.n_rows) == (("a", "y"), 0)
         with pytest.raises(DataError, match="column names but no rows"):
             LabelledRows.read(table, "y")
+
+
+@pytest.mark.parametrize("spelling", ["<{}", "< {}", ">={}", "≤{}"])
+def test_values_beyond_what_is_measured_count_as_its_bound(spelling):
+    cells = [*(f"{n / 10}" for n in range(10, 60)), *[spelling.format("0.9")] * 8]
+    schema = learn(cells)
+    assert (schema.kind, schema.missing) == ("number", 0)
+    assert "measured" in schema.notes[0]
+    assert schema.read(RawColumn.from_cells("x", cells))[0].values[-1] == 0.9
+
+
+def test_groups_named_by_bounds_stay_a_category():
+    assert learn(["<18", "18-24", ">24"] * 10).kind == "category"
+    assert learn(["<5", ">5", "5"] * 10).kind == "category"
+
+
+def test_many_numbers_are_numbers_though_a_tenth_of_the_cells_is_none():
+    cells = [*map(str, range(90)), *["refused"] * 10]
+    assert learn(cells).kind == "number"
+    assert "10 cells are no number and unknown: 'refused'" in learn(cells).notes
+    assert learn([str(n % 5) for n in range(90)] + ["refused"] * 10).kind == "category"
+
+
+def test_spans_of_hours_and_minutes_are_numbers():
+    cells = [f"{n // 60}h {n % 60}m" for n in range(0, 400, 13)]
+    schema = learn(cells)
+    assert (schema.kind, schema.notes) == ("number", ("in hours",))
+    np.testing.assert_allclose(
+        schema.read(RawColumn.from_cells("x", cells))[0].values, np.arange(0, 400, 13) / 60
+    )
+    assert learn([f"{n % 7} min" for n in range(30)]).notes == ("in min",)

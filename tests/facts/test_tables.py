@@ -111,6 +111,19 @@ def test_delimiters_that_end_a_line_hold_no_cell(tmp_path):
     assert "line 3: 3 cells for 2" in refusal(write(tmp_path, "b1,h\n1,1,\n0,0,1\n"))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be"])
+def test_files_that_spreadsheets_save_are_read_in_their_encoding(tmp_path, encoding):
+    text = "Größe;Straße;h\r\n1,5 €;Île;1\r\n;Œuvre;0\r\n"
+    mark = "\ufeff" if encoding in ("utf-16-le", "utf-16-be") else ""
+    path = write(tmp_path, (mark + text).encode(encoding))
+    before = path.read_bytes()
+    table = RawTable.read(path)
+    assert table.names == ("Größe", "Straße", "h")
+    assert [column.levels for column in table.columns[:2]] == [("1,5 €",), ("Île", "Œuvre")]
+    assert bool(table.notes) == ("utf-8" not in encoding)
+    assert path.read_bytes() == before
+
+
 def test_names_with_glob_signs_and_pipes_are_read(tmp_path):
     text = "b1,h\n0,1\n1,0\n"
     assert RawTable.read(write(tmp_path, text, "a[1]*?.csv")).n_rows == 2
@@ -141,8 +154,9 @@ def test_names_with_glob_signs_and_pipes_are_read(tmp_path):
         ("b1,target\n0,1\n", ["no label column 'h'", "'b1', 'target'"]),
         ("0.1,0.2,1\n0,1,1\n", ["no column 'b1'", "first line must name"]),
         ("b1,H\n0,1\n", ["no label column 'h'"]),
-        (b"b1,h\n0,1\n0.\xe9,0\n", ["line 3", "0xe9", "not UTF-8", "Latin-1"]),
-        ("b1,h\n0,1\n".encode("utf-16"), ["UTF-16"]),
+        (b"b1,h\n0,1\n0.\x81,0\n", ["line 3", "0x81", "not UTF-8", "not look like Windows-1252"]),
+        ("город,h\nОмск,0\n".encode("cp1251"), ["line 1", "not UTF-8", "not look like Windows-1252"]),
+        ("b1,h\n0,1\n".encode("utf-16")[:-1], ["UTF-16", "damaged"]),
         (b"\x7fELF\0\0\1\2", ["binary file"]),
         (b"\x1f\x8b\x08\x00", ["gzip"]),
         (b"PK\x03\x04\x14", ["spreadsheet"]),

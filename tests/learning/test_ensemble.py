@@ -20,7 +20,7 @@ from andre.learning.ensemble import (
     learn_weighted_rules,
 )
 from andre.learning.ensemble.growth import Growth
-from andre.learning.ensemble.likelihood import RuleLoss, base_weights
+from andre.learning.ensemble.likelihood import RuleLoss, base_weights, log_probabilities, shrinkage
 from andre.learning.ensemble.model import costs_of, lowest_shares
 from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows
@@ -499,3 +499,27 @@ def test_rows_that_stand_twice_are_rows_of_weight_two():
     one, other = (learn_weighted_rules(each, config) for each in (counted, repeated))
     assert str(one.rules) == str(other.rules)
     assert [step.validation for step in one.steps] == [step.validation for step in other.steps]
+
+
+def test_where_labels_are_drawn_by_chance_there_is_no_rule():
+    with_rules = 0
+    for seed in (11, 16, 43, *range(5)):  # chance favours rules on the rows held out of the first three
+        rng = np.random.default_rng(seed)
+        bins = rng.integers(0, 6, (4, 80)).astype(np.int16)
+        columns = tuple(BinnedColumn(f"x{place}", True, 5, own) for place, own in enumerate(bins))
+        space = RuleSpace.from_names([f"a{n}" for n in range(20)])
+        table = LabelledTable.of(space, BinnedTable(columns), rng.random(80) < 0.6)
+        with_rules += len(learn_weighted_rules(table, WeighingConfig(max_rules=3)).rules.codes) > 0
+    assert with_rules <= 1
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 1000), st.sampled_from([0.5, 0.8]), st.integers(2, 3))
+def test_scores_are_shrunk_to_what_rows_bear_out(seed, factor, n_classes):
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(4000, 1 if n_classes == 2 else n_classes))
+    chances = np.exp(log_probabilities(truth))
+    drawn = (rng.random((4000, 1)) > chances.cumsum(axis=1)).sum(axis=1)
+    labels = Labels(drawn, np.ones(4000), n_classes)
+    assert shrinkage(labels, truth / factor) == pytest.approx(factor, abs=0.15)
+    assert shrinkage(labels, truth * factor) == 1.0

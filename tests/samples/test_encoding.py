@@ -198,7 +198,7 @@ def test_rare_levels_are_pooled_and_new_ones_are_none_of_the_known():
     encoding = Encoding.learn(RawTable.read({"color": cells, "many": [f"c{n % 200}" for n in range(1000)]}))
     color, many = encoding.columns
     assert (color.levels, color.pooled) == (("red", "blue"), 100)
-    assert (len(many.levels), many.pooled) == (60, 140)
+    assert (len(many.levels), many.pooled, len(many.shown)) == (200, 0, 60)
     new = encoding.binned(RawTable.read({"color": ["blue", "green", "rare 3", None], "many": ["c1"] * 4}))
     assert new.columns[0].bins.tolist() == [1, 2, 2, -1]
     assert new.literals()[1, len(encoding.atoms)]  # green is not red

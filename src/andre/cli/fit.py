@@ -150,7 +150,7 @@ def fit(
     _check_table(where, label)
     # Only now, as torch takes seconds to load, which no slip of spelling shall cost.
     from andre.learning import ClassifierConfig, learn_classifier
-    from andre.runs import Origin, TableSource, digest, keepers, save
+    from andre.runs import Origin, TableSource, digest
 
     given = with_settings(settings, device=device)
     config = ClassifierConfig.of(
@@ -180,6 +180,8 @@ def fit(
     if dry_run:
         _print_columns(rows, held_out, config, as_json=as_json)
         return
+    from andre.runs import keepers, save  # they load torch
+
     if not quiet:
         _say_of_weights(rows.weights, weight)
     with _watchers(quiet, tensorboard) as callbacks, limited(deadline):

@@ -18,6 +18,7 @@ from andre.samples.space import Codes
 
 _UNITS = (86_400, 3_600, 60, 1)  # seconds of a day, an hour, a minute: cuts of dates fall on whole ones
 _MOST_ROWS = 250_000  # from which quantiles are estimated
+_COARSE_LEVELS = 60  # values of a category, the most frequent ones, for runs of gradient descent
 _SHOWN = 3  # cuts or levels that the description of a column lists
 
 
@@ -28,7 +29,7 @@ class EncodingLimits:
     cuts: int = 255  #: of a number or date, at most; fewer if there are very many columns
     all_cuts: int = 100_000  #: of all columns together, about; each may have at least `coarse`
     coarse: int = 8  #: of these, at most, for runs of gradient descent
-    levels: int = 60  #: of a category, at most
+    levels: int = 255  #: of a category, at most
     level_share: float = 0.005  #: the share of rows that a level needs for an atom, up to `level_rows`
     level_rows: float = 50.0  #: rows that are enough for an atom, however long the table
 
@@ -116,8 +117,9 @@ class ColumnEncoding:
     @property
     def shown(self) -> tuple[int, ...]:
         """The indices of the atoms for runs of gradient descent."""
-        values = self.coarse if self.kind in ("number", "date") else tuple(range(len(self.value_atoms)))
-        return (*values, len(self.value_atoms)) if self.gaps else values
+        n = len(self.value_atoms)
+        values = self.coarse if self.kind in ("number", "date") else tuple(range(min(n, _COARSE_LEVELS)))
+        return (*values, n) if self.gaps else values
 
     def binned(self, column: TypedColumn) -> tuple[BinnedColumn, ...]:
         """The column for any rows as bins: of its values, and of whether there is a value."""

@@ -9,6 +9,7 @@ on which line and in which column.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
 import re
@@ -43,6 +44,8 @@ _PLAINEST = "(-?(0|[1-9][0-9]*)([.][0-9]+)?)?"
 _WIDE = 50  # columns from which on numbers are read without DuckDB, where they can be
 _ASKED = 200  # columns that one query asks for: it is planned in the square of their number
 _TEXTS = 8  # columns of text that are held at a time as Python's strings
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LETTERS = 0xC0  # from here on bytes of Windows-1252 are letters
 _HELD = 1 << 22  # bytes of a file that is read without a folder for what memory does not hold
 
 
@@ -54,9 +57,10 @@ class CsvFile:
     plain: Path  #: the same file under a name that DuckDB takes literally
     names: tuple[str, ...]
     delimiter: str
+    encoding: str = "UTF-8"  #: in which the user wrote it; the plain file is UTF-8 in any case
 
     @classmethod
-    def open(cls, path: Path, plain: Path) -> CsvFile:
+    def open(cls, path: Path, plain: Path, encoding: str = "UTF-8") -> CsvFile:
         """The file with its column names and the delimiter that its first two lines suggest."""
         with _text(path, plain) as file:
             head = [line for line in (file.readline(1 << 20), file.readline(1 << 20)) if line.strip()]
@@ -67,7 +71,12 @@ class CsvFile:
         delimiter = max(_DELIMITERS, key=lambda sign: _fit(head, sign))
         with _text(path, plain) as file:
             names = next(_records(path, file, delimiter))[1]
-        return cls(path, plain, tuple(name.strip() for name in names), delimiter)
+        return cls(path, plain, tuple(name.strip() for name in names), delimiter, encoding)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know about how the file was read."""
+        return () if self.encoding == "UTF-8" else (f"{self.path} is no UTF-8, and read as {self.encoding}",)
 
     @property
     def _source(self) -> str:
@@ -297,12 +306,51 @@ def open_table(source: str | Path) -> Iterator[TableFile]:
         if path.suffix.lower() in {".parquet", ".pq"}:
             raise DataError(f"{path} is named like a Parquet file but is none: write it again, or rename it")
         _refuse_binary(path, start)
-        yield CsvFile.open(path, plain)
+        encoding = _encoding(plain, start)
+        if encoding != "UTF-8":
+            _recode(path, plain, encoding)
+        yield CsvFile.open(path, plain, encoding)
+
+
+def _encoding(plain: Path, start: bytes) -> str:
+    """UTF-16 where the file says so, as spreadsheets write it; Windows-1252 where it can be nothing else.
+
+    Where most letters are beyond ASCII, it is another script, whose encoding cannot be told.
+    """
+    if start.startswith(_UTF_16):
+        return "UTF-16"
+    foreign = sum(byte >= _LETTERS for byte in start)
+    is_western = foreign <= sum(chr(byte).isalpha() for byte in start if byte < _LETTERS)
+    if _is_in(plain, "UTF-8") or not (is_western and _is_in(plain, "Windows-1252")):
+        return "UTF-8"
+    return "Windows-1252"
+
+
+def _is_in(plain: Path, encoding: str) -> bool:
+    """Whether all of a file can be read in an encoding."""
+    try:
+        with plain.open(encoding=encoding, newline="") as file:
+            while file.read(_HELD):
+                check()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _recode(path: Path, plain: Path, encoding: str) -> None:
+    """Write a file once more, as UTF-8, in place of the link to the one that was named."""
+    whole = plain.with_name("recoded")
+    try:
+        with plain.open(encoding=encoding, newline="") as source, whole.open("wb") as copy:
+            while part := source.read(_HELD):
+                check()
+                copy.write(part.encode())
+    except UnicodeError as error:
+        raise DataError(f"{path} is encoded as {encoding}, and damaged ({error}): save it as UTF-8") from None
+    whole.replace(plain)
 
 
 def _refuse_binary(path: Path, start: bytes) -> None:
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError(f"{path} is encoded as UTF-16: save it as UTF-8")
     if start.startswith(GZIP):
         raise DataError(f"{path} is compressed by gzip: unpack it first, or pipe it in through gunzip -c")
     if start.startswith(b"PK\x03\x04"):
@@ -312,7 +360,7 @@ def _refuse_binary(path: Path, start: bytes) -> None:
         raise DataError(f"{path} is a web page, as a download that failed leaves it: save the table as CSV")
     if path.suffix.lower() in {".json", ".jsonl", ".ndjson"} and begin.startswith((b"{", b"[")):
         raise DataError(f"{path} is JSON: save the table as CSV")
-    if b"\0" in start:
+    if b"\0" in start and not start.startswith(_UTF_16):
         raise DataError(f"{path} is a binary file, not a table: give CSV or Parquet")
 
 
@@ -330,8 +378,8 @@ def _text(path: Path, plain: Path) -> Iterator[IO[str]]:
             line = data.count(b"\n", 0, error.start) + 1
             byte = data[error.start]
             raise DataError(
-                f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8 (the file looks like Latin-1 or "
-                "Windows-1252): save it as UTF-8"
+                f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8, and the file does not look like "
+                "Windows-1252: save it as UTF-8"
             ) from None
         raise
 

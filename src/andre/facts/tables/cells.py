@@ -37,6 +37,7 @@ _CELL = re.compile(
 #: Accounts write what is negative in parentheses, the currency inside or before them.
 _BRACKETED = re.compile(rf"(?P<before>{_MONEY})?\s*\((?P<inside>[^()]+)\)\Z")
 _PLAIN = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?\Z")
+_BOUND = re.compile(r"(?:[<>]=?|[≤≥])\s*+(?P<number>.+)\Z")
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?\Z", re.IGNORECASE)
 _CODE = re.compile(r"-?0[0-9]+\Z")
 #: The digits of a number, by the sign before its decimals.
@@ -91,20 +92,27 @@ class NumberStyle:
     (1234.5, 1234.5, nan)
     >>> [NumberStyle(".", unit).read(text) for unit, text in (("%", "12%"), ("$", "-$5"), ("h", "13:45"))]
     [12.0, -5.0, 13.75]
+    >>> [NumberStyle(unit="h").read(text) for text in ("2h 15m", "1 h", "90 min")]
+    [2.25, 1.0, 1.5]
     >>> NumberStyle(unit="cm").read("180 cm"), NumberStyle(unit="cm").read("6 ft")
     (180.0, nan)
     >>> NumberStyle(unit="$", brackets=True).read("($223.33)")
     -223.33
+    >>> NumberStyle(bounds=True).read("< 0.6")
+    0.6
     """
 
     decimal: str = "."  #: what stands before decimals: a point or a comma
     #: A currency or a unit such as cm that cells may have, the percent sign that all have, or h for hours and
-    #: times such as 13:45.
+    #: times such as 13:45 and 2h 15m.
     unit: str = ""
     brackets: bool = False  #: whether a number in parentheses is negative, as in accounts
+    bounds: bool = False  #: whether cells such as <0.6 are beyond what was measured, and count as that bound
 
     def read(self, text: str) -> float:
         """The number that a cell stands for; NaN where it is none."""
+        if self.bounds and (bound := _BOUND.match(text)) is not None:
+            text = bound["number"]
         if self.unit == "h":
             return _read_hours(text)
         if (number := plain_number(text)) is not None and self.unit != "%" and self.decimal == ".":
@@ -120,6 +128,7 @@ class NumberStyle:
         parts = ["written as 1.234,5"] if self.decimal == "," else []
         parts += [f"in {_UNIT_NAMES.get(self.unit, self.unit)}"] if self.unit else []
         parts += ["with negative ones in parentheses"] if self.brackets else []
+        parts += ["with < and > before the least or greatest that is measured"] if self.bounds else []
         return " and ".join(parts)
 
 
@@ -127,11 +136,14 @@ _UNIT_NAMES = {"%": "percent", "h": "hours"}
 _CLOCK = re.compile(
     r"(?P<hour>\d{1,3}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:\.\d+)?))?\s*(?P<half>[AaPp][Mm])?\Z"
 )
+_SPAN = re.compile(r"(?:(?P<hour>\d{1,4})\s*h)?\s*(?:(?P<minute>\d{1,4})\s*m(?:in)?\.?)?\Z")
 
 
 def _read_hours(text: str) -> float:
     """A time of day or a span of time, in hours; NaN where a cell is none."""
     match = _CLOCK.match(text)
+    if match is None and text and (span := _SPAN.match(text)) is not None:
+        return int(span["hour"] or 0) + int(span["minute"] or 0) / 60
     if match is None and (found := _Number.of(text)) is not None and found.unit == "h":
         return found.value(".")
     if match is None or (match["half"] and int(match["hour"]) > 12):
@@ -212,7 +224,21 @@ def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyl
         values = _read_all(tried.read, texts)
         if counts[~np.isnan(values)].sum() > counts[~np.isnan(best)].sum():
             best, style = values, tried
-    return best, style
+    return _with_bounds(texts, counts, best, style)
+
+
+def _with_bounds(
+    texts: Sequence[str], counts: Ints, values: Floats, style: NumberStyle
+) -> tuple[Floats, NumberStyle]:
+    """Numbers with those that are only known to be below or above a bound, where most are known.
+
+    Beside few numbers or none, as in <18, 18-24, >24, such cells are the names of groups.
+    """
+    bounded = replace(style, bounds=True)
+    beyond = np.array([_BOUND.match(text) is not None for text in texts], dtype=np.bool_)
+    if not beyond.any() or counts[~np.isnan(values)].sum() <= counts[beyond].sum():
+        return values, style
+    return _read_all(bounded.read, texts), bounded
 
 
 _POINTED = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+\Z")

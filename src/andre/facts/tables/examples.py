@@ -89,8 +89,8 @@ class LabelledRows:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know about which rows were read."""
-        return self.labels.notes
+        """What a user should know about how the table was read, and which of its rows."""
+        return (*self.table.notes, *self.labels.notes)
 
     @property
     def totals(self) -> Floats:

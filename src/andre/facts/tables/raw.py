@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats, Ints
 from andre.errors import DataError
-from andre.facts.formats.table_files import TableFile, open_table
+from andre.facts.formats.table_files import CsvFile, TableFile, open_table
 from andre.facts.frames import is_frame
 from andre.facts.tables.cells import is_code, is_missing, is_no_number, level_of, plain_number
 from andre.limits import check
@@ -158,6 +158,7 @@ class RawTable:
     columns: tuple[RawColumn, ...]
     n_rows: int
     source: str = "the table"  #: what messages call it
+    notes: tuple[str, ...] = ()  #: what a user should know about how it was read
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -238,7 +239,9 @@ class RawTable:
         for place, column in enumerate(columns):
             if place not in stay:
                 columns[place] = column._as_numbers()
-        return cls(tuple(columns), len(columns[0].values) if columns else 0, str(file.path))._with_columns()
+        rows = len(columns[0].values) if columns else 0
+        notes = file.notes if isinstance(file, CsvFile) else ()
+        return cls(tuple(columns), rows, str(file.path), notes)._with_columns()
 
     def _with_columns(self) -> RawTable:
         if not self.columns:

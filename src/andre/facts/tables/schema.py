@@ -35,6 +35,7 @@ Kind = Literal["boolean", "number", "category", "date", "truth", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _MOSTLY = 0.95  # of the known cells of a column that are numbers or dates are such, unless told otherwise
+_LARGELY, _MANY = 0.8, 20  # the same of numbers that are so many that a category of them would say little
 _SOME = 0.2  # of numbers among other text is worth a remark
 _LONG = 40  # letters, above which text is rather a sentence than the name of a category
 _KEY_ROWS = 20  # fewer whole numbers without gaps may well be measured
@@ -362,12 +363,19 @@ def _decided(base: ColumnSchema, seen: _Seen, *, truth_values: bool) -> ColumnSc
     """The kind that fits a column best."""
     if seen.is_boolean:
         return replace(base, kind="boolean")
-    if not seen.column.is_date and seen.share(seen.as_numbers[0]) >= _MOSTLY:
+    if not seen.column.is_date and _are_numbers(seen):
         return _number(base, seen, truth_values=truth_values)
     dates, order = seen.as_dates
     if seen.share(dates) >= _MOSTLY:
         return _with_notes(replace(base, kind="date", dates=order), seen, dates)
     return _name(base, seen)
+
+
+def _are_numbers(seen: _Seen) -> bool:
+    """Whether the cells are numbers but for a few."""
+    numbers, _ = seen.as_numbers
+    many = np.count_nonzero(~np.isnan(numbers)) > _MANY
+    return seen.share(numbers) >= (_LARGELY if many else _MOSTLY)
 
 
 def _name(base: ColumnSchema, seen: _Seen) -> ColumnSchema:

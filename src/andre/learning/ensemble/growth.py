@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from andre.arrays import Floats
 from andre.learning.ensemble.likelihood import RuleLoss, base_weights
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
 from andre.learning.ensemble.search import Body, BodySearch, Found, Pull, SearchConfig
 from andre.limits import check, stage, unhurried
+from andre.newton import Cholesky
 
 #: Sizes grow by this factor from one refinement of all rules to the next.
 _LADDER = 1.5
@@ -51,7 +51,8 @@ class Growth:
     """
 
     def __init__(self, rows: Rows, config: SearchConfig, pool: Sequence[Body] = ()) -> None:
-        self._search, self._labels, self._config = BodySearch(rows.bins, config, pool), rows.labels, config
+        self._search = BodySearch(rows.bins, config, pool, rows.telling)
+        self._labels, self._config = rows.labels, config
 
     def sizes(self, most: int) -> Iterator[RuleSet]:
         """Rule sets of growing size, as long as another rule is worth its price."""
@@ -81,7 +82,7 @@ class Growth:
         start = np.append(base_weights(self._labels), np.zeros(len(rules.bodies)))
         covers = np.array([self._search.cover(body) for body in rules.bodies])
         state = self._fitted(rules.bodies, RuleLoss(covers, rules.owners, self._labels), start)
-        return self._rule_set(self._refined(state, last_is_new=False))
+        return self._rule_set(self._refined(state, last_is_new=False, far=True))
 
     def _rule_set(self, state: _State) -> RuleSet:
         return RuleSet(state.bodies, state.loss.owners, state.weights, state.objective, self._config.penalty)
@@ -112,12 +113,15 @@ class Growth:
         return RuleLoss(np.concatenate((loss.covers, covers)), np.append(loss.owners, owners), self._labels)
 
     def _found(
-        self, state: _State, loss: RuleLoss, weights: Floats, known: Sequence[Body] = ()
+        self, state: _State, loss: RuleLoss, weights: Floats, known: Found | None = None
     ) -> list[Found]:
-        """Bodies that raise a likelihood, but for those that cover, or leave, just what a rule covers."""
+        """Bodies that raise a likelihood, but for those that cover, or leave, just what a rule covers.
+
+        All are looked for, or those near a known one.
+        """
         pull = Pull(*self._labels.pull(loss.scores(weights)))
         new, n = [], len(self._labels.classes)
-        for one in self._search.best(pull, known=known):
+        for one in self._search.best(pull) if known is None else self._search.near(known, pull):
             cover = self._search.cover(one.body)
             count, own = int(cover.sum()), state.loss.owners == one.owner
             alike = np.flatnonzero(own & ((state.counts == count) | (state.counts == n - count)))
@@ -138,14 +142,14 @@ class Growth:
         more, weights = self._extended(loss, found), np.append(weights, np.zeros(len(found)))
         slope = more(weights)[1] + 2 * more.penalties(penalty) * weights
         columns = more.curvature_columns(weights, np.arange(n, len(weights)))  # [weights, found]
-        solved = cho_solve(cho_factor(curvature), columns[:n])
+        solved = Cholesky(curvature).solve(columns[:n])
         spread = np.diag(columns[n:]) + penalty - (columns[:n] * solved).sum(axis=0)
         rest = slope[n:] - slope[:n] @ solved
         price = self._config.price * np.array([len(one.body) for one in found])
         return np.asarray(rest**2 / (2 * np.maximum(spread, penalty)) - price)
 
-    def _refined(self, state: _State, *, last_is_new: bool = True) -> _State:
-        """Each rule in turn is taken out and looked for again, given the others.
+    def _refined(self, state: _State, *, last_is_new: bool = True, far: bool = False) -> _State:
+        """Each rule in turn is taken out and looked for again, given the others: near itself, or `far`.
 
         One that is new has just been looked for, and is only once more where another was exchanged.
         """
@@ -155,7 +159,7 @@ class Growth:
             if last_is_new and left == 1 and state.objective == before:
                 return state.turned(at)[0]
             old, rest, weights = self._without_first(state, table)
-            found = self._found(state, rest, weights, (old.body,))
+            found = self._found(state, rest, weights, None if far else old)
             best = old
             if found:
                 less = np.delete(np.delete(table, at, axis=0), at, axis=1)
@@ -177,7 +181,7 @@ class Growth:
         at, loss = self._labels.n_outputs, state.loss
         column = np.zeros(len(table))
         column[at] = 1
-        column = cho_solve(cho_factor(table), column)
+        column = Cholesky(table).solve(column)
         moved = np.delete(state.weights - column * state.weights[at] / column[at], at)
         old = Found(int(loss.owners[0]), state.bodies[0], 0.0)
         return old, RuleLoss(loss.covers[1:], loss.owners[1:], self._labels), moved

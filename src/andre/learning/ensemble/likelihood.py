@@ -17,6 +17,8 @@ from andre.newton import fit_weights
 _BLOCK = 1 << 16
 #: The penalty on a base: enough to fix the common shift that a softmax leaves free.
 _BASE_PENALTY = 1e-6
+#: The spread around 1 of the factor that scores are shrunk by, before any row is seen; how well it is found.
+_SPREAD, _HALVINGS = 0.5, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +205,41 @@ class RuleLoss:
     def objective(self, weights: Floats, penalty: float) -> float:
         """The penalised loss."""
         return self(weights)[0] + float(self.penalties(penalty) @ weights**2)
+
+
+def shrinkage(labels: Labels, scores: Floats) -> float:
+    """The factor, from 0 to 1, by which scores must come nearer to those of base rates to be no too sure.
+
+    It is the slope of calibration on rows that the scores were learned without (van Houwelingen and
+    le Cessie, 1990), which a normal prior around 1 keeps from chance where rows are few.
+
+    Parameters
+    ----------
+    labels
+        Of rows that the scores were learned without.
+    scores
+        [rows, outputs].
+
+    Examples
+    --------
+    >>> labels = Labels(np.tile([0, 1, 1, 1], 50), np.ones(200), 2)
+    >>> shrinkage(labels, np.tile([[-3.0], [3.0], [3.0], [-3.0]], (50, 1))) < 0.5
+    True
+    """
+    base = base_weights(labels)
+    moved = scores - base
+
+    def rises(factor: float) -> bool:
+        slope = -(labels.slope(_shares(base + factor * moved)) * moved).sum()
+        return bool(slope + (factor - 1) / _SPREAD**2 > 0)
+
+    if not rises(1.0):
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rises(middle) else (middle, high)
+    return (low + high) / 2
 
 
 @dataclass(frozen=True, eq=False)

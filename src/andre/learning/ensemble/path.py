@@ -14,7 +14,7 @@ from andre.errors import DataError
 from andre.evaluation import mean_area_under_curve
 from andre.learning.ensemble.config import WeighingConfig
 from andre.learning.ensemble.growth import Growing
-from andre.learning.ensemble.likelihood import Labels, base_weights, log_probabilities
+from andre.learning.ensemble.likelihood import Labels, base_weights, log_probabilities, shrinkage
 from andre.learning.ensemble.model import WeightedRules, costs_of, lowest_shares
 from andre.learning.ensemble.plainer import plainer
 from andre.learning.ensemble.rule_sets import Rows, RuleSet
@@ -30,6 +30,9 @@ _LITTLE = 0.01
 _STABLE = 0.8
 #: Folds whose rules are taken together at the least: of fewer the mean is no better than rules of all rows.
 _AVERAGED = 3
+#: Standard errors by which rules must be better than none, in loss or in what decisions cost on rows that
+#: they were learned without: a test at five percent.
+_SURELY = 1.645
 #: Probabilities below this count as this in a loss.
 _TINY = 1e-15
 
@@ -66,6 +69,8 @@ class PathStep:
     #: The standard error of this excess, or what is too little to matter if that is more; of the rules of a
     #: given program the latter.
     error: float = 0.0
+    beats_none: bool = True  #: whether it surely has less validated loss, or cost of decisions, than no rule
+    shrinkage: float = 1.0  #: the factor that calibrates its scores on rows they were learned without
 
     @property
     def n_rules(self) -> int:
@@ -155,6 +160,9 @@ def learn_weighted_rules(
     of any fold, and their loss, by weights learned without these rows, is not above the least by
     more than that percent.
 
+    Where what is taken is not surely better than no rule, no rule is. Weights that are too sure on rows they
+    were learned without are shrunk.
+
     Where the best are asked for (`WeighingConfig.size`), the rules of all folds are taken together, each
     with the mean of its weights: as many of each fold as there may be, and as are within one standard error
     of the best. On few rows rules vary from fold to fold, and their mean predicts better than any of them.
@@ -213,33 +221,32 @@ class _Learning:
             sure, averaged = True, None
             if validation.folds:
                 scores = [validation.scores(size, penalty) for size in range(len(sets))]
-                least = min((validation.labels.losses(each) for each in scores), key=validation.mean)
-                steps = [
-                    _validated(step, each, validation, least)
-                    for step, each in zip(steps, scores, strict=True)
-                ]
+                held_out = _HeldOut.of(validation, scores)
+                steps = [held_out.judged(step, each) for step, each in zip(steps, scores, strict=True)]
                 if crisp is not None and given is not None:
-                    said = validation.scores_of(given, given.penalty)
-                    crisp = _validated(crisp, said, validation, least, given=True)
+                    crisp = held_out.judged(crisp, validation.scores_of(given, given.penalty), given=True)
                     # It was chosen on the rows held out, too, so that it cannot be told to be the best.
                     sure = not config.takes_best and crisp.within_error
                     sure = sure and validation.stability(given, sample, config) >= _STABLE
                 if config.takes_best and len(validation.folds) >= _AVERAGED:
-                    averaged = self._averaged(validation, sample, least)
+                    averaged = self._averaged(held_out, sample)
             chosen = self._choose(steps, crisp if sure else None, averaged, validated=bool(validation.folds))
-            if sample is not rows and chosen is not averaged:  # rules are of some rows; their weights of all
+            if chosen is not averaged:  # the mean of many weights is not too sure
                 whole = given if chosen is crisp and given is not None else sets[steps.index(chosen)]
-                again = self._step(rows.fitted(whole, whole.penalty), rows)
-                chosen = replace(chosen, rules=again.rules, train=again.train)
+                if sample is not rows:  # rules are of some rows; their weights of all
+                    whole = rows.fitted(whole, whole.penalty)
+                if sample is not rows or chosen.shrinkage < 1:
+                    again = self._step(whole.shrunk(chosen.shrinkage, base_weights(rows.labels)), rows)
+                    chosen = replace(chosen, rules=again.rules, train=again.train)
             return RulePath(tuple(steps), chosen, penalty, crisp, averaged)
 
-    def _averaged(self, validation: Validation, rows: Rows, least: Floats) -> PathStep | None:
+    def _averaged(self, held_out: _HeldOut, rows: Rows) -> PathStep | None:
         """The rules of all folds together: of the largest sets that are near the best, and not too many."""
+        validation = held_out.validation
         for size in range(validation.largest, 0, -1):
             rules = validation.averaged(size)
             if len(rules.bodies) <= self.config.max_rules:
-                said = validation.scores(size, validation.penalty)
-                step = _validated(self._step(rules, rows), said, validation, least)
+                step = held_out.judged(self._step(rules, rows), validation.scores(size, validation.penalty))
                 if step.within_error:
                     return step
         return None
@@ -293,35 +300,68 @@ class _Learning:
     ) -> PathStep:
         """The given program where that is to be taken, else the smallest set that is near the best.
 
-        Where the best is asked for, that is the rules of all folds together, else the best size.
+        Where the best is asked for, that is the rules of all folds together, else the best size. What is not
+        surely better than no rule is not taken.
         """
         labels = self.table.labels
         least = labels.totals.max() / labels.total if self.config.objective == "accuracy" else 0.0
-        if crisp is not None and crisp.train.accuracy >= least:
-            return crisp
         fair = [step for step in steps if step.train.accuracy >= least - 1e-12]
-        if not validated:
-            return fair[-1]
-        if averaged is not None and averaged.train.accuracy >= least - 1e-12:
-            return averaged
         near = [step for step in fair if step.within_error and not self.config.takes_best]
-        return near[0] if near else min(fair, key=lambda step: step.excess)
+        if crisp is not None and crisp.train.accuracy >= least:
+            chosen = crisp
+        elif not validated:
+            chosen = fair[-1]
+        elif averaged is not None and averaged.train.accuracy >= least - 1e-12:
+            chosen = averaged
+        else:
+            chosen = near[0] if near else min(fair, key=lambda step: step.excess)
+        return chosen if chosen.beats_none else steps[0]
 
 
-def _validated(
-    step: PathStep, scores: Floats, validation: Validation, least: Floats, *, given: bool = False
-) -> PathStep:
-    """The step with its fit to held-out rows, and how far their losses are above the least ones, [rows].
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """The rows held out, and what rules are measured against on them."""
 
-    Rules that are given were chosen on these rows, too, and get no allowance for chance.
-    """
-    labels = validation.labels
-    above = labels.losses(scores) - least
-    mean = validation.mean(above)
-    spread = labels.weights**2 / labels.counts  # rows that one stands for share its weight
-    error = float(np.sqrt(spread @ (above - mean) ** 2)) / labels.total
-    shares = labels.totals[labels.totals > 0] / labels.total
-    unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
-    little = _LITTLE * max(0.0, unexplained - validation.mean(least))
-    error = little if given else max(error, little)
-    return replace(step, validation=Fit.of(step.rules, scores, labels), excess=mean, error=error)
+    validation: Validation
+    least: Floats  #: the losses of the best rules, [rows]
+    none: Floats  #: the scores without any rule, [rows, outputs]
+
+    @classmethod
+    def of(cls, validation: Validation, scores: Sequence[Floats]) -> _HeldOut:
+        """The rows held out, from the scores of rule sets of every size, none first."""
+        losses = (validation.labels.losses(each) for each in scores)
+        return cls(validation, min(losses, key=validation.mean), scores[0])
+
+    def judged(self, step: PathStep, scores: Floats, *, given: bool = False) -> PathStep:
+        """The step with its fit to the rows held out, from its scores of them, and what follows from that.
+
+        Rules that are given were chosen on these rows, too, and get no allowance for chance.
+        """
+        labels = self.validation.labels
+        losses, costs = self._harm(step.rules, scores)
+        excess, error = self._mean(losses - self.least)
+        shares = labels.totals[labels.totals > 0] / labels.total
+        unexplained = float(-shares @ np.log(shares))  # nats of a row without any rule
+        little = _LITTLE * max(0.0, unexplained - self.validation.mean(self.least))
+        losses_of_none, costs_of_none = self._harm(step.rules, self.none)
+        gains = map(self._mean, (losses_of_none - losses, costs_of_none - costs))
+        return replace(
+            step,
+            validation=Fit.of(step.rules, scores, labels),
+            excess=excess,
+            error=little if given else max(error, little),
+            beats_none=any(gain > _SURELY * chance for gain, chance in gains),
+            shrinkage=shrinkage(labels, scores),
+        )
+
+    def _harm(self, rules: WeightedRules, scores: Floats) -> tuple[Floats, Floats]:
+        """The loss by scores, and the cost of what they make rules decide, [rows] each."""
+        labels = self.validation.labels
+        decided = rules.decide(np.exp(log_probabilities(scores)))
+        return labels.losses(scores), rules.costs[labels.classes, decided]
+
+    def _mean(self, values: Floats) -> tuple[float, float]:
+        """The weighted mean of values, [rows], and its standard error."""
+        labels, mean = self.validation.labels, self.validation.mean(values)
+        spread = labels.weights**2 / labels.counts  # rows that one stands for share its weight
+        return mean, float(np.sqrt(spread @ (values - mean) ** 2)) / labels.total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,12 @@ class RuleSet:
         """Every body with the output that it adds to."""
         return set(zip(self.bodies, self.owners.tolist(), strict=True))
 
+    def shrunk(self, factor: float, base: Floats) -> RuleSet:
+        """The same rules, all weights times a factor, and bases as much nearer to those of base rates."""
+        n = len(base)
+        weights = np.append(base + factor * (self.weights[:n] - base), factor * self.weights[n:])
+        return replace(self, weights=weights)
+
     @property
     def n_literals(self) -> int:
         """The literals of all bodies."""
@@ -40,6 +47,11 @@ class Rows:
 
     bins: BinnedTable
     labels: Labels
+
+    @cached_property
+    def telling(self) -> NDArray[np.intp]:
+        """The atoms that may tell the classes of these rows apart."""
+        return self.bins.telling(self.labels.classes)
 
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows."""

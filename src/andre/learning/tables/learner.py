@@ -174,7 +174,8 @@ class _Learner:
     ) -> _Learner:
         """What columns become, and a refusal of all that cannot be learned from, or not so."""
         rows.require_two_classes()
-        find_device(config.gradient.device)
+        if config.gradient.device != "cpu":  # which is always there, and torch takes long to load
+            find_device(config.gradient.device)
         truth = rows.table.holds_truth_values() if config.truth_values is None else config.truth_values
         schema = Schema.learn(rows.table, kinds=config.columns, ignore=config.ignore, truth_values=truth)
         made = cls(rows, config, Encoding.learn(rows.table, rows.weights, schema=schema))
