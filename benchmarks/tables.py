@@ -22,7 +22,7 @@ from benchmarks import BENCHMARKS, Tick, parse_names, silent
 from benchmarks.processes import is_kept, run_all
 from benchmarks.report import Report, Table
 from benchmarks.tables_data import FOLDS, TABLES, load, package_of, splits
-from benchmarks.tables_goals import Fold, Pair, Score, goals, scores_of
+from benchmarks.tables_goals import Fold, Pair, Score, goals, learner_of, scores_of
 from benchmarks.tables_learners import LEARNERS, OURS, PEERS
 
 #: CPU seconds that a learner may take on one fold; a peer that others are measured by may take more.
@@ -179,7 +179,7 @@ class Kept:
             if fold.table in names and fold.learner not in OURS and (fold.table, fold.learner) not in now
         ]
         sections = (table for table in report.tables if table.columns == _COLUMNS)
-        cells = {(table.title, row[0]): row for table in sections for row in table.rows}
+        cells = {(table.title, learner_of(row[0])): row for table in sections for row in table.rows}
         place = _COLUMNS.index("ECE")
         errors = {pair: _share(cells[pair][place]) for pair in ((fold.table, fold.learner) for fold in folds)}
         return cls(folds, errors, report.versions)

@@ -66,6 +66,17 @@ class Score:
         return (self.learner + few, *three, _number(self.rules, 1), _number(self.literals, 1), seconds)
 
 
+def learner_of(cell: str) -> str:
+    """The learner that a line of a table is of.
+
+    Examples
+    --------
+    >>> learner_of(Score("wine", "EBM", 9.0, 0.9, folds=4).cells()[0])
+    'EBM'
+    """
+    return cell.partition(" (")[0]
+
+
 def scores_of(folds: Sequence[Fold], errors: Mapping[Pair, float | None] | None = None) -> list[Score]:
     """Every learner on every table, in the order that they were tried in.
 

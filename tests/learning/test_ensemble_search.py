@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.samples.test_binned import binned_tables
 
 from andre.learning.ensemble.likelihood import Labels, base_weights
-from andre.learning.ensemble.search import BodySearch, Found, Pull, SearchConfig, bodies_of, codes_of
+from andre.learning.ensemble.search import BodySearch, Pull, SearchConfig, bodies_of, codes_of
 
 
 def gain(held, pull, owner, penalty):
@@ -62,17 +62,21 @@ def test_best_pair_is_found_with_a_full_beam(data):
 
 @settings(max_examples=40)
 @given(st.data())
-def test_scores_are_what_bodies_gain(data):
+def test_scores_are_what_bodies_gain_and_known_bodies_compete(data):
     table = data.draw(binned_tables())
     pull = data.draw(pulls(table.n_rows))
     config = SearchConfig(max_literals=2, beam=2, price=0.01)
     search = BodySearch(table, config)
-    found = search.best(pull, count=50)
+    rng = np.random.default_rng(data.draw(st.integers(0, 100)))
+    known = bodies_of(rng.choice([-1, 0, 1], (1, table.m)).astype(np.int8))
+    found = search.best(pull, known=known, count=50)
     for one in found:
         held = table.covers(codes_of([one.body], table.m))[0]
         assert (held == search.cover(one.body)).all()
         expected = gain(held, pull, one.owner, config.penalty) - config.price * len(one.body)
         assert one.score == pytest.approx(expected, rel=1e-3, abs=1e-3)
+    if known[0]:
+        assert found[0].score >= search.scores([(0, known[0])], pull)[0, known[0]] - 1e-6
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
 
@@ -94,27 +98,3 @@ def test_cuts_that_tell_classes_apart_are_as_good_as_all_where_nothing_is_known_
     assert max([0.0, *(one.score for one in found)]) == pytest.approx(
         max([0.0, *(one.score for one in best)]), rel=1e-3, abs=1e-3
     )
-
-
-@settings(max_examples=60)
-@given(st.data())
-def test_best_body_near_a_known_one_is_the_best_of_all_that_one_change_makes(data):
-    table = data.draw(binned_tables(most_columns=3, most_atoms=3))
-    pull = data.draw(pulls(table.n_rows))
-    config = SearchConfig(max_literals=2, beam=None, price=0.01)
-    search = BodySearch(table, config)
-    known = data.draw(st.sampled_from(search.best(pull) or [Found(0, (0,), 0.0)]))
-    kept = [(), *combinations(known.body, len(known.body) - 1), known.body]
-    changed = {
-        tuple(sorted({*body, *more}))
-        for body in kept
-        for more in [(), *((literal,) for literal in range(2 * table.m))]
-    }
-    literals, best = table.literals(), -np.inf
-    for body in changed:
-        held = literals[:, list(body)].all(axis=1)
-        if 0 < len(body) <= 2 and held.any():
-            score = gain(held, pull, known.owner, config.penalty) - config.price * len(body)
-            best = max(best, score)
-    found = search.near(known, pull)
-    assert max(0.0, found[0].score) == pytest.approx(max(0.0, best), rel=1e-4, abs=1e-3)

@@ -82,7 +82,7 @@ class Growth:
         start = np.append(base_weights(self._labels), np.zeros(len(rules.bodies)))
         covers = np.array([self._search.cover(body) for body in rules.bodies])
         state = self._fitted(rules.bodies, RuleLoss(covers, rules.owners, self._labels), start)
-        return self._rule_set(self._refined(state, last_is_new=False, far=True))
+        return self._rule_set(self._refined(state, last_is_new=False))
 
     def _rule_set(self, state: _State) -> RuleSet:
         return RuleSet(state.bodies, state.loss.owners, state.weights, state.objective, self._config.penalty)
@@ -113,15 +113,12 @@ class Growth:
         return RuleLoss(np.concatenate((loss.covers, covers)), np.append(loss.owners, owners), self._labels)
 
     def _found(
-        self, state: _State, loss: RuleLoss, weights: Floats, known: Found | None = None
+        self, state: _State, loss: RuleLoss, weights: Floats, known: Sequence[Body] = ()
     ) -> list[Found]:
-        """Bodies that raise a likelihood, but for those that cover, or leave, just what a rule covers.
-
-        All are looked for, or those near a known one.
-        """
+        """Bodies that raise a likelihood, but for those that cover, or leave, just what a rule covers."""
         pull = Pull(*self._labels.pull(loss.scores(weights)))
         new, n = [], len(self._labels.classes)
-        for one in self._search.best(pull) if known is None else self._search.near(known, pull):
+        for one in self._search.best(pull, known=known):
             cover = self._search.cover(one.body)
             count, own = int(cover.sum()), state.loss.owners == one.owner
             alike = np.flatnonzero(own & ((state.counts == count) | (state.counts == n - count)))
@@ -148,8 +145,8 @@ class Growth:
         price = self._config.price * np.array([len(one.body) for one in found])
         return np.asarray(rest**2 / (2 * np.maximum(spread, penalty)) - price)
 
-    def _refined(self, state: _State, *, last_is_new: bool = True, far: bool = False) -> _State:
-        """Each rule in turn is taken out and looked for again, given the others: near itself, or `far`.
+    def _refined(self, state: _State, *, last_is_new: bool = True) -> _State:
+        """Each rule in turn is taken out and looked for again, given the others.
 
         One that is new has just been looked for, and is only once more where another was exchanged.
         """
@@ -159,7 +156,7 @@ class Growth:
             if last_is_new and left == 1 and state.objective == before:
                 return state.turned(at)[0]
             old, rest, weights = self._without_first(state, table)
-            found = self._found(state, rest, weights, None if far else old)
+            found = self._found(state, rest, weights, (old.body,))
             best = old
             if found:
                 less = np.delete(np.delete(table, at, axis=0), at, axis=1)

@@ -135,11 +135,13 @@ class BodySearch:
         self._column_of = table.column_of.tolist()
         self._is_ordered = ordered[table.column_of].tolist()
 
-    def best(self, pull: Pull, *, count: int = 8) -> list[Found]:
+    def best(self, pull: Pull, *, known: Iterable[Body] = (), count: int = 8) -> list[Found]:
         """The bodies with the highest scores, best first.
 
         Parameters
         ----------
+        known
+            Bodies that compete with those that are searched for.
         count
             How many to return.
         """
@@ -157,24 +159,11 @@ class BodySearch:
             ranked = _top(extended)
             beam = [key for owner in outputs for key in _of(ranked, owner)[: self.config.beam]]
             found.update({key: extended[key] for key in beam})
+        own = [(owner, body) for body in known if body for owner in outputs]
+        found.update(self.scores(own, pull))
         for owner in outputs:
             found.update(self._pooled(owner, pull))
         self._polish(found, pull, tried)
-        return [Found(owner, self._plain(body), found[owner, body]) for owner, body in _top(found)[:count]]
-
-    def near(self, known: Found, pull: Pull, *, count: int = 8) -> list[Found]:
-        """The bodies with the highest scores among those that a known one becomes by one change, best first.
-
-        A literal is exchanged, dropped or added. The known body, those of one literal and those of the pool
-        compete, too.
-        """
-        owner, body = known.owner, known.body
-        rest = [(owner, body[:place] + body[place + 1 :]) for place in range(len(body))]
-        if len(body) < self.config.max_literals:
-            rest.append((owner, body))
-        found = self._extended(list(dict.fromkeys([*rest, (owner, ())])), pull, 2 * count)
-        found.update(self.scores([key for key in dict.fromkeys([*rest, (owner, body)]) if key[1]], pull))
-        found.update(self._pooled(owner, pull))
         return [Found(owner, self._plain(body), found[owner, body]) for owner, body in _top(found)[:count]]
 
     def _plain(self, body: Body) -> Body:
