@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.samples.test_binned import binned_tables
 
-from andre.learning.ensemble.likelihood import Labels, base_weights
 from andre.learning.ensemble.search import BodySearch, Pull, SearchConfig, bodies_of, codes_of
 
 
@@ -84,17 +83,3 @@ def test_scores_are_what_bodies_gain_and_known_bodies_compete(data):
 def test_bodies_and_codes_are_inverse(seed, m):
     codes = np.random.default_rng(seed).integers(-1, 2, (4, m)).astype(np.int8)
     assert (codes_of(bodies_of(codes), m) == codes).all()
-
-
-@settings(max_examples=60)
-@given(st.data())
-def test_cuts_that_tell_classes_apart_are_as_good_as_all_where_nothing_is_known_yet(data):
-    table = data.draw(binned_tables())
-    classes = np.array(data.draw(st.lists(st.integers(0, 2), min_size=table.n_rows, max_size=table.n_rows)))
-    labels = Labels(classes, np.ones(table.n_rows), 3)
-    pull = Pull(*labels.pull(np.tile(base_weights(labels), (table.n_rows, 1))))
-    config, atoms = SearchConfig(max_literals=1, price=0.01), table.telling(classes)
-    found, best = BodySearch(table, config, (), atoms).best(pull), BodySearch(table, config).best(pull)
-    assert max([0.0, *(one.score for one in found)]) == pytest.approx(
-        max([0.0, *(one.score for one in best)]), rel=1e-3, abs=1e-3
-    )

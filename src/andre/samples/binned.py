@@ -36,11 +36,6 @@ class BinnedColumn:
         own = self.bins > atom if self.ordered else self.bins == atom
         return np.asarray(~own & (self.bins >= 0) if negated else own)
 
-    def only(self, cuts: NDArray[np.intp]) -> BinnedColumn:
-        """An ordered column with some of its atoms, in ascending order."""
-        bins = np.append(np.searchsorted(cuts, np.arange(self.n_atoms + 1)), -1).astype(np.int16)
-        return replace(self, n_atoms=len(cuts), bins=bins[self.bins])
-
 
 @dataclass(frozen=True, eq=False)
 class BinnedTable:
@@ -96,63 +91,6 @@ class BinnedTable:
     def take(self, rows: NDArray[Any]) -> BinnedTable:
         """Some of the rows, by index or as a mask."""
         return BinnedTable(tuple(replace(column, bins=column.bins[rows]) for column in self.columns))
-
-    def only(self, atoms: NDArray[np.intp]) -> BinnedTable:
-        """The table with some of the atoms of its ordered columns, and all of the others.
-
-        Parameters
-        ----------
-        atoms
-            Which ones, in ascending order.
-
-        Examples
-        --------
-        >>> bins = np.array([0, 1, 2, 3, -1], dtype=np.int16)
-        >>> BinnedTable((BinnedColumn("age", True, 3, bins),)).only(np.array([1])).columns[0].bins
-        array([ 0,  0,  1,  1, -1], dtype=int16)
-        """
-        places = np.searchsorted(atoms, self.starts).tolist()
-        return BinnedTable(
-            tuple(
-                column.only(atoms[first:last] - start) if column.ordered else column
-                for column, start, first, last in zip(
-                    self.columns, self.starts.tolist(), places, places[1:], strict=False
-                )
-            )
-        )
-
-    def telling(self, classes: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The atoms that may tell classes apart: all but cuts with rows of one and the same class around.
-
-        Where a run of rows, in the order of a column, is of one class, a cut at an end of it tells at
-        least as much as one within (Fayyad and Irani, 1993). Of cuts between which there is no row,
-        the one in the middle is taken.
-
-        Parameters
-        ----------
-        classes
-            Of every row, from 0.
-
-        Examples
-        --------
-        >>> age = BinnedColumn("age", True, 3, np.array([0, 1, 2, 3], dtype=np.int16))
-        >>> BinnedTable((age,)).telling(np.array([0, 0, 1, 1]))
-        array([1])
-        """
-        n = int(classes.max(initial=0)) + 1
-        found = [np.zeros(0, dtype=np.intp)]
-        for column, start in zip(self.columns, self.starts.tolist(), strict=False):
-            if not column.ordered:
-                found.append(np.arange(start, start + column.n_atoms))
-                continue
-            known = column.bins >= 0
-            counts = np.bincount(column.bins[known] * n + classes[known], minlength=n * (column.n_atoms + 1))
-            counts = counts.reshape(-1, n)  # [bins, classes]
-            full = np.flatnonzero(counts.any(axis=1))
-            of_one = np.where((counts[full] > 0).sum(axis=1) == 1, counts[full].argmax(axis=1), -1)
-            ends = (of_one[1:] != of_one[:-1]) | (of_one[1:] < 0)
-            found.append(start + (full[:-1][ends] + full[1:][ends] - 1) // 2)
-        return np.concatenate(found)
 
     def cover(self, literals: Iterable[tuple[int, int]]) -> Bools:
         """On which rows a body holds, [rows], given as pairs of an atom and its sign."""

@@ -51,8 +51,7 @@ class Growth:
     """
 
     def __init__(self, rows: Rows, config: SearchConfig, pool: Sequence[Body] = ()) -> None:
-        self._search = BodySearch(rows.bins, config, pool, rows.telling)
-        self._labels, self._config = rows.labels, config
+        self._search, self._labels, self._config = BodySearch(rows.bins, config, pool), rows.labels, config
 
     def sizes(self, most: int) -> Iterator[RuleSet]:
         """Rule sets of growing size, as long as another rule is worth its price."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,11 +46,6 @@ class Rows:
 
     bins: BinnedTable
     labels: Labels
-
-    @cached_property
-    def telling(self) -> NDArray[np.intp]:
-        """The atoms that may tell the classes of these rows apart."""
-        return self.bins.telling(self.labels.classes)
 
     def take(self, rows: NDArray[np.intp]) -> Rows:
         """Some of the rows."""

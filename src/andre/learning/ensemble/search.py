@@ -82,8 +82,6 @@ class BodySearch:
     ----------
     pool
         Bodies that compete with those that are searched for; of very many the first.
-    atoms
-        The atoms of ordered columns that are looked at, in ascending order; by default all.
 
     Examples
     --------
@@ -95,45 +93,34 @@ class BodySearch:
     (0, 5)
     """
 
-    def __init__(
-        self,
-        table: BinnedTable,
-        config: SearchConfig,
-        pool: Sequence[Body] = (),
-        atoms: NDArray[np.intp] | None = None,
-    ) -> None:
+    def __init__(self, table: BinnedTable, config: SearchConfig, pool: Sequence[Body] = ()) -> None:
         self.table, self.config = table, config
         self._covers: dict[Body, Bools] = {}  # searches come by the same bodies again and again
         most = max(1, _POOLED // max(1, table.n_rows))
         self._pool = list(pool)[:most]
         covers = [self.cover(body) for body in self._pool]
         self._pool_covers = np.array(covers, dtype=np.float32).reshape(len(covers), table.n_rows)
-        atoms = np.arange(table.m) if atoms is None else atoms
-        self._literals = np.append(atoms, table.m + atoms)  # [2k], those looked at
-        looked_at = table if len(atoms) == table.m else table.only(atoms)
-        columns = looked_at.columns
-        widths = np.array([column.n_atoms + 1 for column in columns])
+        widths = np.array([column.n_atoms + 1 for column in table.columns])
         begins = np.cumsum(widths) - widths  # of the bins of each column
-        bins = np.stack([column.bins for column in columns], axis=1)  # [rows, columns]
+        bins = np.stack([column.bins for column in table.columns], axis=1)  # [rows, columns]
         known = bins >= 0
         self._complete: Bools = np.asarray(known.all(axis=0))  # [columns]
         places = (bins + begins)[known].astype(np.int32)
         starts = np.append(0, np.cumsum(known.sum(axis=1))).astype(np.int32)
         shape = (table.n_rows, int(widths.sum()))
         self._bins = csr_matrix((np.ones(len(places), dtype=np.float32), places, starts), shape).T
-        column = looked_at.column_of
-        within = np.arange(len(atoms)) - looked_at.starts[column]
+        column = table.column_of
+        within = np.arange(table.m) - table.starts[column]
         self._place = begins[column] + within + 1  # of each atom's bin in cumulative sums that begin with 0
         self._first, self._last = begins[column], (begins + widths)[column]
-        ordered = np.array([one.ordered for one in table.columns], dtype=np.bool_)
-        self._levels = np.flatnonzero(~ordered[column])  # that say what a column is, not what it is above
+        ordered = np.array([table.columns[place].ordered for place in column], dtype=np.bool_)
+        self._levels = np.flatnonzero(~ordered)  # atoms that say what a column is, not what it is above
         # The best literal of each column and sign goes on: neighbouring cuts would fill the beam.
-        sides = np.append(column, len(columns) + column)
+        sides = np.append(column, len(table.columns) + column)
         self._sides = np.flatnonzero(np.diff(sides, prepend=-1))
         self._side_sizes = np.diff(self._sides, append=len(sides))
         # What is asked of single literals, thousands of times in a search, as plain numbers.
-        self._column_of = table.column_of.tolist()
-        self._is_ordered = ordered[table.column_of].tolist()
+        self._column_of, self._is_ordered = column.tolist(), ordered.tolist()
 
     def best(self, pull: Pull, *, known: Iterable[Body] = (), count: int = 8) -> list[Found]:
         """The bodies with the highest scores, best first.
@@ -217,29 +204,29 @@ class BodySearch:
         return np.asarray(gain)
 
     def _literal_sums(self, values: NDArray[np.float32]) -> Floats:
-        """Sums of values over the rows of each literal that is looked at, from [rows, v] to [2k, v]."""
-        k = len(self._place)
+        """Sums of values over the rows of each literal, from [rows, v] to [2m, v]."""
+        m = self.table.m
         bins = self._bins @ values  # [bins, v]
         below = np.zeros((len(bins) + 1, bins.shape[1]))  # [bins + 1, v]
         np.cumsum(bins, axis=0, dtype=np.float64, out=below[1:])
         upto, first, last = (below.take(each, axis=0) for each in (self._place, self._first, self._last))
-        sums = np.empty((2 * k, bins.shape[1]), dtype=np.float32)
-        np.subtract(last, upto, out=sums[:k], casting="same_kind")
-        np.subtract(upto, first, out=sums[k:], casting="same_kind")
+        sums = np.empty((2 * m, bins.shape[1]), dtype=np.float32)
+        np.subtract(last, upto, out=sums[:m], casting="same_kind")
+        np.subtract(upto, first, out=sums[m:], casting="same_kind")
         levels = self._levels
         if len(levels):
             sums[levels] = upto[levels] - below[self._place[levels] - 1]
-            sums[k + levels] = last[levels] - first[levels] - sums[levels]
+            sums[m + levels] = last[levels] - first[levels] - sums[levels]
         return sums
 
     def _gains(self, keys: Sequence[_Key], pull: Pull) -> tuple[Floats, Floats]:
-        """Nats gained by each of some bodies with one more literal, and the curvature there, [2k, bodies]."""
+        """Nats gained by each of some bodies with one more literal, and the curvature there, [2m, bodies]."""
         owners = np.array([owner for owner, _ in keys])
         held = np.array([self.cover(body) for _, body in keys]).T  # [rows, bodies]
         values = np.empty((len(held), 2, len(keys)), dtype=np.float32)
         np.multiply(held, pull.slope[:, owners], out=values[:, 0], casting="same_kind")
         np.multiply(held, pull.bend[:, owners], out=values[:, 1], casting="same_kind")
-        sums = self._literal_sums(values.reshape(len(held), -1))  # [2k, 2 * bodies]
+        sums = self._literal_sums(values.reshape(len(held), -1))  # [2m, 2 * bodies]
         slope, bend, total = sums[:, : len(keys)], sums[:, len(keys) :], pull.total[owners]
         gains = self._gain(slope, bend, total)
         gains[bend < _TINY * total] = 0
@@ -270,8 +257,7 @@ class BodySearch:
         """The first few extensions of one output, by their places in the flat table, that cover others."""
         if count is not None:
             places = places[: 4 * count]
-        rows, which = np.divmod(places, len(keys))
-        gained, literals = gains.flat[places], self._literals[rows]
+        gained, literals, which = gains.flat[places], *np.divmod(places, len(keys))
         same = np.stack((gained, bend.flat[places]), axis=1).round(6)  # bodies that cover the same rows
         found: dict[_Key, float] = {}
         seen: set[tuple[float, ...]] = set()
