@@ -63,6 +63,8 @@ def nothing(sample: CrispSample) -> Candidate:
 
 #: Rules that an integer program combines, and nats that a mistake is taken to cost.
 _COVERED, _PRICES = 200, (1.0, 2.0, 4.0)
+#: Seconds that each of these may take.
+_SECONDS = 1.0
 
 
 def select(
@@ -200,9 +202,12 @@ def cheapest_programs(pool: RuleCoverage, config: SelectionConfig) -> list[Candi
     covers, surplus = sample.covers(bodies), sample.positives - sample.negatives
     told = surplus != 0
     costs = np.log(2 * sample.space.m) * np.count_nonzero(bodies, axis=1) + np.log(2)
+    if not len(bodies) or not told.any():
+        return found
     for price in _PRICES:
         check()
-        chosen = cheapest_cover(covers[:, told], price * surplus[told], costs, config.max_rules)
+        worth = price * surplus[told]
+        chosen = cheapest_cover(covers[:, told], worth, costs, config.max_rules, _SECONDS)
         if chosen is not None and len(chosen):
             codes = bodies[chosen]
             found.append(Candidate(codes, program_length(sample, codes)))

@@ -46,6 +46,8 @@ _STAGES = (
 )
 #: How many of these steps are taken beside a recursive program that agrees, which has few literals.
 _BESIDE = 2
+#: Steps after which no further ones are taken, where none of them has led to a shorter description.
+_IDLE = 2
 #: Variables of rules and arguments of relations up to which the groundings of any facts are counted.
 _COUNTED_VARIABLES, _COUNTED_ARITY = 3, 2
 #: Groundings that are counted whatever variables and arguments there are.
@@ -121,20 +123,24 @@ def learn_from_reach(
             for known, wider, _ in _wider(facts, language, plan):
                 other = _Reaching(known, wider, plan, callbacks).settled if wider.free_head else None
                 made = other if other is not None and other.length < made.length else made
-    for known, wider, why in _wider(facts, language, plan) if made is None else ():
+    others = [
+        (_Reaching(known, wider, plan, callbacks), why)
+        for known, wider, why in (_wider(facts, language, plan) if made is None else ())
+    ]
+    for one, why in others:
         with limited(time_left().share(_WIDER)), stage("a wider language"), suppress(DataError):
-            made = _Reaching(known, wider, plan, callbacks).settled
+            made = one.settled
         if made is not None:
             made = replace(made, notes=(*made.notes, *why))
             break
     if made is None:
         made = plain.definition()
-        for known, wider, why in _wider(facts, language, plan):
+        for one, why in others:
             if made.flawless or made.result.stopped == "interrupted" or late("a wider language"):
                 break
             # Where there is no time, or nothing to say, what was found before stays.
             with stage("a wider language"), suppress(DataError):
-                other = _Reaching(known, wider, plan, callbacks).definition()
+                other = one.definition()
                 if _rank(other) < _rank(made):
                     made = replace(other, notes=(*other.notes, *why))
     return _written(made)
@@ -342,20 +348,24 @@ class _Reaching:
         seen: list[_Stage] = []
         agreed: Agreed | None = None
         where: _Stage | None = None
+        idle = 0
         with limited(time_left().share(_AGREEING)), stage("following links"):
             plain = replace(self.language, recursion=False)
             for one in islice(self._stages(plain), _BESIDE if enough else len(_STAGES)):
                 seen.append(one)
                 found = agreeing_program(one.census, self.language, self.plan)
                 if found is not None and (agreed is None or found.length < agreed.length):
-                    agreed, where = found, one
-                if agreed is not None and (enough or agreed.length < agreed.empty_length):
+                    agreed, where, idle = found, one, 0
+                elif agreed is not None:
+                    idle += 1
+                if agreed is not None and (enough or agreed.length < agreed.empty_length or idle >= _IDLE):
                     break
         return seen, agreed, where
 
     def _best_of(self, stages: Iterable[_Stage], most: int) -> list[Definition]:
         """The best definition from any of the stages, of which there are so many at the most; or none."""
         best: Definition | None = None
+        idle = 0
         for place, one in enumerate(stages):
             made: Definition | None = None
             with limited(time_left().share(1 / (most - place))), stage("following links"):
@@ -364,9 +374,12 @@ class _Reaching:
                 else:
                     made = self._from_examples(one)
             if made is not None and (best is None or _rank(made) < _rank(best)):
-                best = made
+                best, idle = made, 0
+            elif best is not None and len(best.program):
+                idle += 1
             stopped = made is not None and made.result.stopped == "interrupted"
-            if stopped or late("following links") or (best is not None and best.flawless):
+            enough = idle >= _IDLE or (best is not None and best.flawless)
+            if stopped or enough or late("following links"):
                 break
         return [] if best is None else [best]
 

@@ -12,7 +12,7 @@ from typing import Any
 from andre.arrays import Ints
 from andre.census import Census, Draw, sample_census, take_census
 from andre.errors import ConfigError, DataError, MemoryLimitError, OutOfTimeError
-from andre.facts import Calibration, FactBase
+from andre.facts import Calibration, FactBase, numbers_in
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import restating
 from andre.learning.choose.revision import Revised, is_revisable
@@ -48,6 +48,8 @@ from andre.samples import Language, key_text
 _FOR_ALL_HEADS = 0.5
 #: The share of the time in which positives alone are learned from as if all else that is stated were false.
 _FOR_STATED, _STATED = 0.3, "taking all else that is stated to be false"
+#: The share of the time that is left in which rules that cut numbers and make mistakes are looked for.
+_FOR_NUMBERS = 0.5
 #: Drawn head atoms of which no fewer are tried where memory is short.
 _FEWEST_HEADS = 1_000
 #: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
@@ -123,8 +125,8 @@ class TargetLearner:
                 made = self._by_numbers(made, language)
             if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
-            if further and made is plain and self.plan.widen and not len(made.program):
-                made = self._widened(made, language)
+            if further and made is plain and not len(made.program):
+                made = self._along_links(made, language)
             wrong = misjudged_by(made, self.facts, language, self.plan)
             made = replace(made, misjudged=wrong, seconds=time.monotonic() - began)
         if self.plan.advise and not len(made.program) and made.result.stopped is None:
@@ -169,13 +171,35 @@ class TargetLearner:
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
     def _by_numbers(self, made: Definition, language: Language) -> Definition:
-        """The definition, or one without mistakes by rules that cut numbers, or else add them."""
+        """The definition, or a better one by rules that cut and compare numbers, or else add them.
+
+        One that agrees with all examples is looked for first. Where it takes many rules that say no less
+        than a list of the examples, labels may be wrong, and the shortest description is looked for.
+        """
         wider = self._wider(language) if self.plan.widen else language
-        for settled, within in ((settled_by_cuts, language), (settled_by_sums, wider)):
+        best = made
+        for settled, within in (
+            (settled_by_cuts, language),
+            (settled_by_cuts, wider),
+            (settled_by_sums, wider),
+        ):
+            if best.flawless and (len(best.program) == 1 or settled is settled_by_sums):
+                return best
             found = settled(self.facts, within, self.plan, self.callbacks)
-            if found is not None and is_trusted(found.length, made.length, made.empty_length):
-                return found
-        return made
+            if found is not None and _is_believed(found, best):
+                best = found
+        if (best.flawless and best.weak is None) or not self._has_numbers(language):
+            return best
+        noisy: Definition | None = None
+        with limited(time_left().share(_FOR_NUMBERS)), stage("cutting numbers"), suppress(DataError):
+            noisy = learn_from_reach(
+                self.facts, replace(language, recursion=False), self.plan, self.callbacks
+            )
+        return best if noisy is None or not _is_believed(noisy, best) else noisy
+
+    def _has_numbers(self, language: Language) -> bool:
+        """Whether rules may cut numbers, and there are some."""
+        return language.cuts and self.plan.short_bodies and len(numbers_in(self.facts)) > 1
 
     def _by_a_cut(self, language: Language) -> Definition | None:
         """A definition without mistakes by one rule that cuts numbers, found without runs."""
@@ -190,14 +214,16 @@ class TargetLearner:
         """The language with more variables."""
         return replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
 
-    def _widened(self, made: Definition, language: Language) -> Definition:
-        """The definition, or a better one by rules of more variables, with constants."""
-        wider = self._wider(language)
+    def _along_links(self, made: Definition, language: Language) -> Definition:
+        """The definition, or a better one by rules with constants and equal terms, and more variables."""
+        wider = self._wider(language) if self.plan.widen else language
         found: Definition | None = None
-        with limited(Deadline.after(_WIDENING)), stage("trying more variables"):
+        with limited(Deadline.after(_WIDENING)), stage("trying more variables"), suppress(DataError):
             found = learn_from_reach(self.facts, wider, self.plan, self.callbacks)
         if found is None or not len(found.program) or not (found.flawless or found.length < made.length):
             return made
+        if wider.variables == language.variables:
+            return found
         note = (
             f"rules of up to {wider.variables} variables were tried, as those of {language.variables} "
             "explain nothing; --variables says how many there may be"
@@ -332,6 +358,15 @@ class TargetLearner:
             f"{language.target} were counted: allow fewer than {language.variables} variables, fewer "
             "relations or facts, or more time"
         )
+
+
+def _is_believed(found: Definition, made: Definition) -> bool:
+    """Whether one definition is believed beside another, of which either may make mistakes."""
+    if found.flawless == made.flawless:
+        return found.length < made.length
+    if found.flawless:
+        return is_trusted(found.length, made.length, found.empty_length)
+    return bool(len(found.program)) and not is_trusted(made.length, found.length, found.empty_length)
 
 
 def _by_few_runs(plan: Plan) -> Plan:
