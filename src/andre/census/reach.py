@@ -378,7 +378,7 @@ class _Tests:
         return bool(places & set(self.language.constants))
 
     def _telling_constants(self, owners: Ints, values: Ints, present: Ints) -> list[int]:
-        """The constants that tell most about the label."""
+        """The constants that tell most about the label; of few values, those too that tell beside others."""
         number = np.searchsorted(present, values)
         number[values == NOTHING] = len(present)
         pairs = np.unique(np.stack((owners, number), axis=1), axis=0)
@@ -390,7 +390,8 @@ class _Tests:
         support = np.bincount(pairs[:, 1], minlength=len(present) + 1)[:-1]
         gains[support < _FEW] = -1.0
         best = np.argsort(-gains, kind="stable")[:_CONSTANTS]
-        return [int(code) for code in present[np.sort(best[gains[best] > 0])]]
+        told = gains[best] >= 0 if len(present) <= _CONSTANTS else gains[best] > 0
+        return [int(code) for code in present[np.sort(best[told])]]
 
     def gain(self, cells: Cells, owners: Ints) -> Floats:
         """The information gain about the label of an example of each candidate, from [m, R] to [m]."""

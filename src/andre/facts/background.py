@@ -88,7 +88,8 @@ def without_operators(text: str, declared: Mapping[str, str]) -> str | None:
 
     Examples
     --------
-    >>> print(without_operators("X knows Y :- X likes Y, nice Y.", {"likes": "xfx", "knows": "xfx", "nice": "fy"}))
+    >>> declared = {"likes": "xfx", "knows": "xfx", "nice": "fy"}
+    >>> print(without_operators("X knows Y :- X likes Y, nice Y.", declared))
     knows(X, Y) :- likes(X, Y), nice(Y).
     """
     tokens = _tokens(text)

@@ -146,15 +146,34 @@ def learn_from_reach(
     return _written(made)
 
 
-def settled_by_cuts(
-    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
-) -> Definition | None:
-    """A definition without mistakes by rules that cut numbers, where search alone finds one."""
-    made: Definition | None = None
-    if language.cuts and len(numbers_in(facts)) > 1:
+@dataclass(frozen=True, eq=False)
+class CutSearch:
+    """Definitions by rules that cut and compare numbers; what is found is kept."""
+
+    _reaching: _Reaching
+
+    @classmethod
+    def of(
+        cls, facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
+    ) -> CutSearch | None:
+        """The search for one target; None where rules may not cut numbers, or there are none."""
+        if not language.cuts or len(numbers_in(facts)) < 2:
+            return None
+        return cls(_Reaching(facts, _plain(language), plan, callbacks))
+
+    def settled(self) -> Definition | None:
+        """A definition without mistakes, where search alone finds one."""
+        made: Definition | None = None
         with stage("cutting numbers"), suppress(DataError):
-            made = _Reaching(facts, _plain(language), plan, callbacks).settled
-    return None if made is None else _written(made)
+            made = self._reaching.settled
+        return None if made is None else _written(made)
+
+    def shortest(self) -> Definition | None:
+        """The definition that describes the examples shortest, which may make mistakes."""
+        made: Definition | None = None
+        with stage("cutting numbers"), suppress(DataError):
+            made = self._reaching.definition()
+        return None if made is None else _written(made)
 
 
 def settled_by_sums(
@@ -275,18 +294,17 @@ class _Reaching:
         """The best definition that is found by any of the ways."""
         if self.settled is not None:
             return self.settled
-        _, given, stages, _, _ = self._searched
-        plain, chained = self._plain, None
+        _, given, seen, _, _ = self._searched
+        plain, chained, stages = self._plain, None, iter(seen)
         if plain is not None:  # a program with mistakes is shorter: further links may show a better one
-            stages = list(self._stages(replace(self.language, recursion=False)))
-        if given is not None and stages:
-            chained = self._along(given, stages)
+            stages = self._stages(replace(self.language, recursion=False))
+        if given is not None and seen:
+            chained = self._along(given, seen)
         found = [one for one in (plain, chained, self._counted) if one is not None]
         if not (found and late("following links")):
             if self.language.recursion:
-                found += self._best_of(self._stages(self.language), len(_STAGES))
-            else:
-                found += self._best_of(stages, len(stages))
+                stages = self._stages(self.language)
+            found += self._best_of(stages)
         if not found:
             check()
             raise DataError(
@@ -362,13 +380,13 @@ class _Reaching:
                     break
         return seen, agreed, where
 
-    def _best_of(self, stages: Iterable[_Stage], most: int) -> list[Definition]:
-        """The best definition from any of the stages, of which there are so many at the most; or none."""
+    def _best_of(self, stages: Iterable[_Stage]) -> list[Definition]:
+        """The best definition from any of the stages, or none."""
         best: Definition | None = None
         idle = 0
         for place, one in enumerate(stages):
             made: Definition | None = None
-            with limited(time_left().share(1 / (most - place))), stage("following links"):
+            with limited(time_left().share(1 / (len(_STAGES) - place))), stage("following links"):
                 if one.census.space.recursive.any():
                     made = learn_definition(self.facts, self.language, one.census, self.plan, self.callbacks)
                 else:
