@@ -146,3 +146,13 @@ def test_a_definition_has_the_least_support_that_was_asked_for(least: int) -> No
         (made,) = quick(facts, target, variables=2 if target == "even/1" else 3, min_support=least)
         assert all(rule.on("train").n_r >= least for rule in made.program)
     assert len(made.program) == (2 if least <= 7 else 0)
+
+
+def test_a_rule_for_rare_examples_is_withheld_with_what_would_take_it() -> None:
+    """Right about 20 of 60, where a guess is right about one in a hundred; one that a guess equals says no more."""
+    space = RuleSpace.from_names(["p", "q"])
+    pool = RulePool(space, np.eye(2, dtype=np.int8), np.array([[20.0, 40.0], [2.0, 198.0]]))
+    told = Weighing(pool, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
+    assert "33 times as often as a guess, and --set min_confidence=0.3 takes such rules" in told
+    common = Weighing(pool.take(np.array([False, True])), np.array([20.0, 1980.0]), Floor()).why_nothing(None)
+    assert "min_confidence" not in common

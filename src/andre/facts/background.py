@@ -25,7 +25,8 @@ _LIBRARY = """
     callable/1 char_code/2 char_type/2 clumped/2 code_type/2 compare/3 compound/1
     copy_term/2 delete/3 divmod/4 empty_assoc/1 get_assoc/3 list_to_assoc/2 max_assoc/3 min_assoc/3
     not/1 number_string/2 put_assoc/4 same_length/2 string_code/3 string_lower/2 string_upper/2
-    subseq/3 term_string/2 text_concat/3 text_to_string/2 downcase_atom/2 exclude/3 fail/0 false/0 findall/3 float/1 flatten/2
+    subseq/3 term_string/2 text_concat/3 text_to_string/2
+    downcase_atom/2 exclude/3 fail/0 false/0 findall/3 float/1 flatten/2
     foldl/4 foldl/5 forall/2 functor/3 ground/1 ignore/1 include/3 integer/1 intersection/3 is_list/1
     is_set/1 keysort/2 last/2 length/2 list_to_ord_set/2 list_to_set/2 maplist/2 maplist/3 maplist/4
     max_list/2 max_member/2 member/2 memberchk/2 min_list/2 min_member/2 msort/2 nextto/3 nonvar/1 nth0/3

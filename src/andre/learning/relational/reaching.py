@@ -295,16 +295,16 @@ class _Reaching:
         if self.settled is not None:
             return self.settled
         _, given, seen, _, _ = self._searched
-        plain, chained, stages = self._plain, None, iter(seen)
+        plain, chained, stages, most = self._plain, None, iter(seen), len(seen)
         if plain is not None:  # a program with mistakes is shorter: further links may show a better one
-            stages = self._stages(replace(self.language, recursion=False))
+            stages, most = self._stages(replace(self.language, recursion=False)), len(_STAGES)
         if given is not None and seen:
             chained = self._along(given, seen)
         found = [one for one in (plain, chained, self._counted) if one is not None]
         if not (found and late("following links")):
             if self.language.recursion:
-                stages = self._stages(self.language)
-            found += self._best_of(stages)
+                stages, most = self._stages(self.language), len(_STAGES)
+            found += self._best_of(stages, most)
         if not found:
             check()
             raise DataError(
@@ -380,13 +380,13 @@ class _Reaching:
                     break
         return seen, agreed, where
 
-    def _best_of(self, stages: Iterable[_Stage]) -> list[Definition]:
-        """The best definition from any of the stages, or none."""
+    def _best_of(self, stages: Iterable[_Stage], most: int) -> list[Definition]:
+        """The best definition from any of the stages, of which there are so many at the most; or none."""
         best: Definition | None = None
         idle = 0
         for place, one in enumerate(stages):
             made: Definition | None = None
-            with limited(time_left().share(1 / (len(_STAGES) - place))), stage("following links"):
+            with limited(time_left().share(1 / max(1, most - place))), stage("following links"):
                 if one.census.space.recursive.any():
                     made = learn_definition(self.facts, self.language, one.census, self.plan, self.callbacks)
                 else:
