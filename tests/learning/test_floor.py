@@ -12,6 +12,8 @@ from tests.learning.small_facts import base, chain, quick
 from andre.evaluation import CrispSample
 from andre.facts import FactBase
 from andre.learning import Config, Floor, SelectionConfig, prune, select
+from andre.learning.choose.pool import RulePool
+from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.selection import most_accurate, pool_rules
 from andre.samples import RuleSpace, Sample
 
@@ -154,5 +156,6 @@ def test_a_rule_for_rare_examples_is_withheld_with_what_would_take_it() -> None:
     pool = RulePool(space, np.eye(2, dtype=np.int8), np.array([[20.0, 40.0], [2.0, 198.0]]))
     told = Weighing(pool, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
     assert "33 times as often as a guess, and --set min_confidence=0.3 takes such rules" in told
-    common = Weighing(pool.take(np.array([False, True])), np.array([20.0, 1980.0]), Floor()).why_nothing(None)
-    assert "min_confidence" not in common
+    common = RulePool(space, pool.bodies[1:], pool.counts[1:])
+    told = Weighing(common, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
+    assert "min_confidence" not in told
