@@ -196,7 +196,7 @@ def pool_rules(
 
 def cheapest_programs(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
     """Programs of pooled rules that an integer program finds cheapest, at some prices of a mistake."""
-    sample, found = pool.sample, []
+    sample, found = pool.sample, list[Candidate]()
     best = np.argsort(-(pool.own[:, 0] - pool.own[:, 1]), kind="stable")[:_COVERED]
     bodies = pool.bodies[best]
     covers, surplus = sample.covers(bodies), sample.positives - sample.negatives
