@@ -151,7 +151,7 @@ def test_a_definition_has_the_least_support_that_was_asked_for(least: int) -> No
 
 
 def test_a_rule_for_rare_examples_is_withheld_with_what_would_take_it() -> None:
-    """It is right about 20 of 60, a guess about one in a hundred; for one as good as a guess nothing is told."""
+    """It is right about 20 of 60, a guess about one in a hundred; of common examples nothing is told."""
     space = RuleSpace.from_names(["p", "q"])
     pool = RulePool(space, np.eye(2, dtype=np.int8), np.array([[20.0, 40.0], [2.0, 198.0]]))
     told = Weighing(pool, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
