@@ -36,8 +36,8 @@ _MOST_SORTED = 10_000
 _MOST_PROMISES = 48
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
 _CONSTANTS, _CUTS, _FEW = 8, 7, 2
-#: Constants beside which a rule has all the variables that it may.
-_NAMED = 2
+#: Constants beside which a rule has all the variables that it may, as long as these are no more than so many.
+_NAMED, _MOST_BOUND = 2, 6
 #: Pairs of numbers of one view that are compared.
 _MOST_SIZES = 60
 #: Cuts on either side of one that is moved.
@@ -104,7 +104,8 @@ def reach_census(
     >>> from andre.logic import parse_atom
     >>> lines = ["car(t1,c1)", "car(t2,c2)", "car(t2,c3)", "short(c1)", "short(c3)", "roof(c1)", "east(t1)"]
     >>> facts = FactBase.from_facts(map(parse_atom, lines), negatives=[parse_atom("east(t2)")])
-    >>> print(*reach_census(facts, Language("east/1", variables=2)).space.names, sep="; ")
+    >>> language = Language("east/1", variables=2, constants=())
+    >>> print(*reach_census(facts, language).space.names, sep="; ")
     short(X2); roof(X2); car(X1, X2)
     """
     facts = training_facts(facts, held_out=language.held_out)
@@ -189,7 +190,7 @@ class _Table:
 
 def _unified(language: Language) -> int:
     """How many variables beyond those of a rule are bound at first, and stand for constants in the end."""
-    return 0 if language.constants == () else _NAMED
+    return 0 if language.constants == () else min(_NAMED, max(0, _MOST_BOUND - language.variables))
 
 
 def _simplicity(candidate: Candidate) -> tuple[int, int]:

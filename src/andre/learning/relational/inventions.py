@@ -200,7 +200,7 @@ class Inventor:
     >>> facts = FactBase.from_facts(map(parse_atom, ["h(a)", "edge(a, b)", "edge(b, c)", "edge(c, d)"]))
     >>> for batch in Inventor(facts, Language("h/1")).batches():
     ...     print(*(one.word.name for one in batch))
-    edge_closure edge_either_way
+    edge_closure edge_either_way some_edge_from some_edge_to
     edge_then_edge edge_and_edge_from_same edge_and_edge_to_same
     edge_either_way_closure
     """
