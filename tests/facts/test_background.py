@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from andre.errors import AndreError, DataError
 from andre.facts import Background, Bias, FactBase, read_facts, write_facts
+from andre.facts.background import Written, divide
 from andre.facts.formats.popper_bias import bias_lines, read_bias
+from andre.logic import parse_rule
 
 PROLOG = """\
 :- use_module(library(lists)).
@@ -263,3 +265,11 @@ def test_every_folder_of_popper_is_read(datasets: Path) -> None:
     for name, facts in read_ones.items():
         assert facts.bias is not None, name
         assert any(key in facts.relations for key in facts.bias.head), name
+
+
+def test_what_asks_an_association_list_is_for_prolog() -> None:
+    text = "price(I, P) :- list_to_assoc([apple-3, pear-4], A), get_assoc(I, A, P)."
+    rules, background = divide([Written(text, ("price", 2), parse_rule(text))], [("fruit", 1)])
+    assert not rules
+    assert background is not None
+    assert background.clauses == (text,)

@@ -373,3 +373,27 @@ def test_constants_of_a_bias_stand_for_numbers(tmp_path: Path) -> None:
     bias = read_facts(tmp_path).bias
     assert bias is not None
     assert (bias.max_vars, bias.max_body, bias.constraints) == (3, 6, ())
+
+
+def test_goals_with_declared_operators_are_calls(tmp_path: Path) -> None:
+    text = """:- op(700, xfx, likes).
+    :- op(700, fx, nice).
+    ann likes bob.  bob likes ann.  nice bob.
+    """
+    base = read_facts(written(tmp_path, "x.pl", text))
+    assert [str(atom) for atom in base.atoms("likes", 2)] == ["likes(ann, bob)", "likes(bob, ann)"]
+    assert [str(atom) for atom in base.atoms("nice", 1)] == ["nice(bob)"]
+    rule = "mutual(X, Y) :- X likes Y, Y likes X, \\+ nice Y."
+    base = read_facts(written(tmp_path, "y.pl", f":- op(700, fx, nice).\n:- op(700, xfx, likes).\n{rule}"))
+    assert str(base.rules) == "mutual(X, Y) :- likes(X, Y), likes(Y, X), \\+ nice(Y)."
+
+
+def test_constants_of_a_bias_may_be_numbers(tmp_path: Path) -> None:
+    """They are what rules of the file say of them."""
+    (tmp_path / "bk.pl").write_text("c3(3).\ndivisible(6, 3).\n")
+    (tmp_path / "exs.pl").write_text("pos(f(6)).\nneg(f(7)).\n")
+    bias = "head_pred(f,1).\nbody_pred(divisible,2).\nbody_pred(P,1) :- constant(P,_).\nconstant(c3,3).\n"
+    (tmp_path / "bias.pl").write_text(bias)
+    found = read_facts(tmp_path).bias
+    assert found is not None
+    assert found.body == (("divisible", 2), ("c3", 1))

@@ -147,3 +147,12 @@ def test_an_equality_is_no_literal_of_a_rule_as_it_is_written() -> None:
     body = np.array([[0, 0, 1]], dtype=np.int8)
     assert len(space.rule(body[0]).unified().body) == 2
     assert [bool(Form(space, max_body=most).admits(body)[0]) for most in (1, 2)] == [False, True]
+
+
+def test_a_program_that_would_be_too_long_is_not_looked_for() -> None:
+    """Each of eight positives has an atom of its own."""
+    crisp = CrispSample.of(Sample.from_arrays(np.eye(16), [1] * 8 + [0] * 8))
+    form, none = Form(crisp.space, negation=False), np.zeros((0, 16), dtype=np.int8)
+    for longest, rules in ((100.0, 8), (1.0, None)):
+        found = shortest_consistent(crisp, none, form, max_rules=8, longest=longest)
+        assert rules == (None if found is None else len(found))

@@ -12,6 +12,8 @@ from tests.learning.small_facts import base, chain, quick
 from andre.evaluation import CrispSample
 from andre.facts import FactBase
 from andre.learning import Config, Floor, SelectionConfig, prune, select
+from andre.learning.choose.pool import RulePool
+from andre.learning.choose.rejection import Weighing
 from andre.learning.choose.selection import most_accurate, pool_rules
 from andre.samples import RuleSpace, Sample
 
@@ -146,3 +148,14 @@ def test_a_definition_has_the_least_support_that_was_asked_for(least: int) -> No
         (made,) = quick(facts, target, variables=2 if target == "even/1" else 3, min_support=least)
         assert all(rule.on("train").n_r >= least for rule in made.program)
     assert len(made.program) == (2 if least <= 7 else 0)
+
+
+def test_a_rule_for_rare_examples_is_withheld_with_what_would_take_it() -> None:
+    """It is right about 20 of 60, a guess about one in a hundred; of common examples nothing is told."""
+    space = RuleSpace.from_names(["p", "q"])
+    pool = RulePool(space, np.eye(2, dtype=np.int8), np.array([[20.0, 40.0], [2.0, 198.0]]))
+    told = Weighing(pool, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
+    assert "33 times as often as a guess, and --set min_confidence=0.3 takes such rules" in told
+    common = RulePool(space, pool.bodies[1:], pool.counts[1:])
+    told = Weighing(common, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
+    assert "min_confidence" not in told

@@ -22,6 +22,7 @@ from andre.learning.relational.inventions import (
     either_way,
     meeting,
     restricted,
+    some,
     union,
 )
 from andre.logic import parse_atom, parse_program
@@ -202,3 +203,14 @@ def test_a_chain_after_itself_is_offered_with_the_chain() -> None:
     last = list(Inventor(facts, Language("t/2", recursion=False)).batches())[-1]
     assert last[0].word.name == "a_then_b_then_a_then_b"
     assert {key[0] for key in last[0].keys} == {"a_then_b", "a_then_b_then_a_then_b"}
+
+
+def test_what_has_none_is_told_by_denying_that_it_has_some() -> None:
+    edges = ["ab", "ac", "bd", "be", "cf", "fg", "fh"]
+    lines = [f"node({name})" for name in "abcdefgh"] + [f"edge({one}, {two})" for one, two in edges]
+    facts = FactBase.from_facts(map(parse_atom, [*lines, *(f"leaf({name})" for name in "degh")]))
+    (made,) = learn(facts, "leaf/1", seed=0, **FAST)
+    assert made.flawless
+    assert some(Word("edge", ("t", "t")), 0).rules.rules[0].head.key in {
+        literal.atom.key for rule in made.program for literal in rule.body if literal.negated
+    }

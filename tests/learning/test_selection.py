@@ -9,7 +9,14 @@ from hypothesis.extra import numpy as hnp
 from andre.evaluation import CrispSample, program_length
 from andre.learning import Floor, SelectionConfig, distinct_bodies, prune, select
 from andre.learning.choose.pool import RuleCoverage
-from andre.learning.choose.selection import Pruner, combine, most_accurate, nothing, pool_rules
+from andre.learning.choose.selection import (
+    Pruner,
+    cheapest_programs,
+    combine,
+    most_accurate,
+    nothing,
+    pool_rules,
+)
 from andre.samples import SYNTHETIC_TASKS, Sample
 
 M = 3
@@ -144,6 +151,12 @@ def test_nothing_is_chosen_where_nothing_pays() -> None:
     rng = np.random.default_rng(0)
     sample = CrispSample.of(Sample.from_arrays(rng.random((60, M)), rng.random(60) > 0.7))
     assert len(select(sample, [], SelectionConfig()).codes) == 0
+
+
+def test_where_examples_say_as_much_for_as_against_no_cover_is_looked_for() -> None:
+    sample = CrispSample.of(Sample.from_arrays(np.ones((4, M)), np.array([0, 1, 0, 1])))
+    pool = RuleCoverage(sample, codes_of([1, 0, 0], [0, 1, 0]))
+    assert cheapest_programs(pool, SelectionConfig()) == []
 
 
 def test_ties_in_length_go_to_fewer_literals() -> None:

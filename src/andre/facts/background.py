@@ -8,7 +8,7 @@ not bound by its body, or where its body uses a predicate that is Prolog's.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -19,10 +19,14 @@ from andre.facts.relation import Key
 from andre.logic import NAMED_OPERATORS, QUOTED, Atom, Rule, read_number, unquote, unsafe_variables
 
 _LIBRARY = """
-    append/2 append/3 arg/3 atom/1 atom_chars/2 atom_codes/2 atom_concat/3 atom_length/2 atom_number/2
-    atom_string/2 atom_to_term/3 atomic/1 atomic_list_concat/2 atomic_list_concat/3 aggregate_all/3 bagof/3
-    between/3 call/1 call/2 call/3 call/4 callable/1 char_code/2 char_type/2 code_type/2 compare/3 compound/1
-    copy_term/2 delete/3 downcase_atom/2 exclude/3 fail/0 false/0 findall/3 float/1 flatten/2
+    append/2 append/3 arg/3 assoc_to_keys/2 assoc_to_list/2 assoc_to_values/2 atom/1 atom_chars/2 atom_codes/2
+    atom_concat/3 atom_length/2 atom_number/2 atom_string/2 atom_to_term/3 atomic/1 atomic_list_concat/2
+    atomic_list_concat/3 aggregate_all/3 aggregate_all/4 bagof/3 between/3 call/1 call/2 call/3 call/4
+    callable/1 char_code/2 char_type/2 clumped/2 code_type/2 compare/3 compound/1
+    copy_term/2 delete/3 divmod/4 empty_assoc/1 get_assoc/3 list_to_assoc/2 max_assoc/3 min_assoc/3
+    not/1 number_string/2 put_assoc/4 same_length/2 string_code/3 string_lower/2 string_upper/2
+    subseq/3 term_string/2 text_concat/3 text_to_string/2
+    downcase_atom/2 exclude/3 fail/0 false/0 findall/3 float/1 flatten/2
     foldl/4 foldl/5 forall/2 functor/3 ground/1 ignore/1 include/3 integer/1 intersection/3 is_list/1
     is_set/1 keysort/2 last/2 length/2 list_to_ord_set/2 list_to_set/2 maplist/2 maplist/3 maplist/4
     max_list/2 max_member/2 member/2 memberchk/2 min_list/2 min_member/2 msort/2 nextto/3 nonvar/1 nth0/3
@@ -73,6 +77,64 @@ class Written(NamedTuple):
         if key is None or neck == len(tokens) - 2:
             return None
         return cls(text, (key[0], key[1] + 2) if tokens[neck] == "-->" else key)
+
+
+def without_operators(text: str, declared: Mapping[str, str]) -> str | None:
+    """A clause whose goals are written as calls; None where that is not all there is to read in it.
+
+    Parameters
+    ----------
+    declared
+        By name, the kind of each operator that a source declares, as in `:- op(700, xfx, likes).`
+
+    Examples
+    --------
+    >>> declared = {"likes": "xfx", "knows": "xfx", "nice": "fy"}
+    >>> print(without_operators("X knows Y :- X likes Y, nice Y.", declared))
+    knows(X, Y) :- likes(X, Y), nice(Y).
+    """
+    tokens = _tokens(text)
+    if tokens is None or tokens[-1] != "." or not _is_balanced(tokens) or {";", "->", "-->"} & set(tokens):
+        return None
+    head, *body = _split(tokens[:-1], ":-")
+    goals = _split(body[0], ",") if body else []
+    if len(body) > 1 or not all((head, *goals)):
+        return None
+    called = ", ".join(_as_call(goal, declared) for goal in goals)
+    return f"{_as_call(head, declared)} :- {called}." if goals else f"{_as_call(head, declared)}."
+
+
+def _as_call(goal: Sequence[str], declared: Mapping[str, str]) -> str:
+    """A goal as a call of the operator in it that brackets do not hide."""
+    if goal[0] == "\\+":
+        return f"\\+ {_as_call(goal[1:], declared)}" if goal[1:] else goal[0]
+    if declared.get(goal[0]) in ("fx", "fy") and len(goal) > 1 and goal[1] != "(":
+        return f"{goal[0]}({_joined(goal[1:])})"
+    for name, kind in declared.items():
+        parts = _split(goal, name)
+        if kind in ("xfx", "xfy", "yfx") and len(parts) == 2 and all(parts):
+            return f"{name}({_joined(parts[0])}, {_joined(parts[1])})"
+    return _joined(goal)
+
+
+def _split(tokens: Sequence[str], at: str) -> list[list[str]]:
+    """The tokens between those of one kind that stand in no brackets."""
+    depth, parts = 0, [list[str]()]
+    for token in tokens:
+        depth += (token in ("(", "[", "{")) - (token in _OPENING)
+        if token == at and not depth:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _joined(tokens: Sequence[str]) -> str:
+    """The text of tokens; a bracket behind a name stays with it."""
+    return "".join(
+        token if not n or token == "(" or tokens[n - 1] == "(" else f" {token}"
+        for n, token in enumerate(tokens)
+    )
 
 
 def _tokens(text: str) -> list[str] | None:

@@ -172,7 +172,10 @@ class Form:
             has: Bools = np.asarray(atoms[:, list(columns)].any(axis=1))
             good &= has[:, None] | has
         if self.directions:
-            first, second = np.nonzero(np.triu(good))
+            # What two literals can do by themselves they can do beside one another.
+            runs, given = replace(self, safe=False).can_be_run(single), self._modes[2]
+            sure = runs[:, None] & runs & (not self.safe or bool(given[: len(space.head_variables)].all()))
+            first, second = np.nonzero(np.triu(good & ~sure))
             for at in range(0, len(first), step := max(1, _BLOCK // m)):
                 check()
                 some = slice(at, at + step)

@@ -291,20 +291,22 @@ class RuleSpace:
         """
         signs = np.where(self.atoms_of(codes) & (codes == 0), 1, codes).astype(np.int64)  # [rules, m]
         names, places = self._names_and_places
-        own = _mixed(names + signs.astype(np.uint64)) * (signs != 0)  # [rules, m]
+        rows, columns = np.nonzero(signs)  # of the literals, which are few of all entries
+        own = _mixed(names[columns] + signs[rows, columns].astype(np.uint64))
         found = np.zeros((len(codes), len(self.variables) + 1), dtype=np.uint64)
         found[:, : len(self.head_variables)] = _mixed(np.arange(1, 1 + len(self.head_variables)))
+        told = own
         for _ in range(2):
             told = own.copy()
             for place, variables in enumerate(places):
-                told += _mixed(found[:, variables] + np.uint64(place + 1)) * (own != 0)
-            told = _mixed(told) * (own != 0)
-            found = found.copy()
+                told += _mixed(found[rows, variables[columns]] + np.uint64(place + 1))
+            told = _mixed(told)
             for place, variables in enumerate(places):
-                at = (np.arange(len(codes))[:, None], variables[None])
-                np.add.at(found, at, _mixed(told + np.uint64(place + 1)) * (own != 0))
+                np.add.at(found, (rows, variables[columns]), _mixed(told + np.uint64(place + 1)))
             found[:, -1] = 0  # of arguments that are no variables
-        return np.asarray(told.sum(axis=1))
+        numbers = np.zeros(len(codes), dtype=np.uint64)
+        np.add.at(numbers, rows, told)
+        return numbers
 
     @cached_property
     def _names_and_places(self) -> tuple[NDArray[np.uint64], list[NDArray[np.intp]]]:

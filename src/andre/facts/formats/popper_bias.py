@@ -153,7 +153,7 @@ def _run(path: Path, statements: list[_Statement], settings: _Settings, remarks:
         raise _no_setting(path, at_fault.line, at_fault.text) from None
     derived = sorted(atom.symbol for atom in control.symbolic_atoms if atom.symbol.name in _KNOWN)
     for symbol in derived:
-        if not settings.add(symbol.name, tuple(map(_value, symbol.arguments))):
+        if not settings.add(symbol.name, tuple(map(_value, symbol.arguments))) and symbol.name != "constant":
             line = next((s.line for s in statements if s.text.startswith(symbol.name)), statements[0].line)
             raise _no_setting(path, line, f"{symbol}.")
 

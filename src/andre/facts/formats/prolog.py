@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.errors import DataError, LogicError
-from andre.facts.background import Written
+from andre.facts.background import Written, without_operators
 from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place
 from andre.facts.formats.format import Format
@@ -42,7 +42,7 @@ _CLAUSE = re.compile(
     rf"|%[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)|\.(?![\s%]|\Z))*+\.(?=[\s%]|\Z)"
 )
 _FOR_PROLOG = re.compile(r":-\s*(?:(?:op|dynamic|discontiguous|table)\b|use_module\(\s*library\()")
-_OPERATOR = re.compile(r":-\s*op\b")
+_OPERATOR = re.compile(r":-\s*op\b(?:\(\s*[0-9]+\s*,\s*(?P<kind>[xyf]+)\s*,\s*(?P<name>[a-z]\w*)\s*\)\s*\.)?")
 _GOAL = re.compile(r":-\s*(?P<atom>[a-z]\w*\(.*\))\s*\.\Z", re.DOTALL)
 #: Blanks and comments.
 BLANK = re.compile(_SPACE)
@@ -146,7 +146,7 @@ def add_clauses(path: Path, builder: Builder) -> None:
             goals.append((goal, line + clause.count("\n", 0, len(clause) - len(text)), text))
             continue
         try:
-            found = parse_clauses(clause)
+            found = _parsed(clause, text, builder)
         except LogicError:
             # For Prolog, if it has the form of a clause; a probability is nothing that Prolog knows.
             if written := _for_prolog(text, builder):
@@ -170,6 +170,19 @@ def add_clauses(path: Path, builder: Builder) -> None:
         builder.remarks.append(
             f"{path.name}: {told} read as saying what is false, as ':- {false[0][0]}.' does in Progol's files"
         )
+
+
+def _parsed(clause: str, text: str, builder: Builder) -> list[Clause]:
+    """The clauses of a text, which may use operators that were declared before it."""
+    try:
+        return parse_clauses(clause)
+    except LogicError:
+        matches = (_OPERATOR.match(written.text) for written in builder.written)
+        declared = {match["name"]: match["kind"] for match in matches if match is not None and match["name"]}
+        plain = without_operators(text, declared) if declared else None
+        if plain is None:
+            raise
+        return parse_clauses(plain)
 
 
 def _goal(text: str) -> Atom | None:

@@ -6,6 +6,7 @@ length, which an integer program finds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats
-from andre.evaluation import CrispSample, description_length
+from andre.evaluation import CrispSample, description_length, program_cost
 from andre.learning.bodies import literal_bodies
 from andre.learning.choose.covering import information_gain
 from andre.learning.choose.set_cover import least_cover
@@ -37,7 +38,13 @@ _WRITTEN = 8_000
 
 
 def shortest_consistent(
-    sample: CrispSample, pool: Codes, form: Form, *, max_rules: int, beam: int = _BEAM
+    sample: CrispSample,
+    pool: Codes,
+    form: Form,
+    *,
+    max_rules: int,
+    longest: float = np.inf,
+    beam: int = _BEAM,
 ) -> Codes | None:
     """A program that covers all positives and no negative, [rules, m], in as few literals as is found.
 
@@ -53,6 +60,8 @@ def shortest_consistent(
         What bodies must look like.
     max_rules
         How many rules the program may have.
+    longest
+        Nats above which the description of a program is too long to be of use: then the search ends early.
     beam
         How many bodies are grown further at each length, by each of two criteria.
 
@@ -68,7 +77,8 @@ def shortest_consistent(
     search = _Search(sample, form, beam)
     with unhurried():
         bodies = _pure(sample, pool[form.admits(pool)], search.mostly[1])
-    return _cover(search, np.concatenate([bodies, search.grown(max_rules)]), max_rules)
+    grown = search.grown(max_rules, longest)
+    return None if grown is None else _cover(search, np.concatenate([bodies, grown]), max_rules)
 
 
 def sound_bodies(sample: CrispSample, form: Form, *, max_rules: int, most: int) -> Codes:
@@ -84,7 +94,8 @@ def sound_bodies(sample: CrispSample, form: Form, *, max_rules: int, most: int) 
     >>> print(crisp.space.program(sound_bodies(crisp, Form(crisp.space), max_rules=2, most=1)))
     h :- \\+ b3.
     """
-    bodies = _Search(sample, form, _BEAM).grown(max_rules)
+    bodies = _Search(sample, form, _BEAM).grown(max_rules, np.inf)
+    assert bodies is not None  # nothing is too long
     first = np.sort(np.unique(bodies, axis=0, return_index=True)[1])
     return bodies[first[np.argsort(sample.space.sizes(bodies[first]), kind="stable")][:most]]
 
@@ -165,18 +176,37 @@ class _Search:
             found |= missing[:, None] & np.isin(np.arange(2 * m) % m, columns)
         return found
 
-    def grown(self, max_rules: int) -> Codes:
-        """Bodies that cover no negative, grown for the positives that earlier ones leave, [bodies, m]."""
+    def grown(self, max_rules: int, longest: float) -> Codes | None:
+        """Bodies that cover no negative, grown for the positives that earlier ones leave, [bodies, m].
+
+        None where every program of them has a description above so many nats.
+        """
         found = [np.zeros((0, self.sample.space.m), dtype=np.int8)]
         rest = self.mostly[0] > 0
         with stage("growing rules that cover no negative"):
             for _ in range(max_rules):
                 found.append(self.pure(rest))
-                left = rest & ~self.sample.covers(found[-1]).any(axis=0)
+                covers = self.sample.covers(found[-1])[:, rest]
+                if self._least_length(found[-1], covers) > longest + math.lgamma(
+                    max_rules + 1
+                ):  # in any order
+                    return None
+                left = rest.copy()
+                left[rest] = ~covers.any(axis=0)
                 if np.array_equal(left, rest) or not left.any():
                     break
                 rest = left
         return np.concatenate(found)
+
+    def _least_length(self, bodies: Codes, covers: Bools) -> float:
+        """Nats that bodies take in some order at the least to cover all of some examples, [bodies, examples].
+
+        None covers an example for less than the one with the least nats for each.
+        """
+        n, m = covers.shape[1], self.form.space.m
+        sizes = np.count_nonzero(bodies, axis=1)
+        each = program_cost(sizes, np.ones(len(bodies), dtype=np.intp), m) / np.maximum(covers.sum(axis=1), 1)
+        return float(n * each.min()) if len(bodies) else 0.0
 
     def pure(self, wanted: Bools) -> Codes:
         """Bodies that cover some of the wanted positives, [B], and no negative, [bodies, m]."""
@@ -200,7 +230,8 @@ class _Search:
             levels += self.levels(wanted)
         bodies, covered = (np.concatenate(part) for part in zip(*levels, strict=True))
         right, wrong = totals = np.array([self.mostly[0] @ wanted, sample.totals[1]])
-        good = self.form.admits(bodies) & (covered[:, 0] * wrong > covered[:, 1] * right)  # they speak for it
+        good = covered[:, 0] * wrong > covered[:, 1] * right  # they speak for it
+        good[good] = self.form.admits(bodies[good])
         bodies, covered = bodies[good], covered[good]
         sizes = np.count_nonzero(bodies, axis=1)
         lengths = description_length(covered, totals, sizes, 1, m=sample.space.m)

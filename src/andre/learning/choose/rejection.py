@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Rejected rules of a target that are told.
 _TOLD = 20
+#: How often as a guess a rule is right, at the least, that is worth a lower floor.
+_RARE = 3
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Weighing:
         if not self.floor.supported(counts[best]):
             lack = f"{self.floor.support:g} are the least"
         elif not self.floor.passes(counts[best]):
-            lack = f"it must be right more often than {self.floor.confidence:g}"
+            lack = f"it must be right more often than {self.floor.confidence:g}{self._beyond_chance(best)}"
         else:
             lack = f"too little support to tell it from chance, as {self._balance(best)}"
         rule = self.pool.space.rule(self.pool.bodies[best]).tidy()
@@ -94,13 +97,32 @@ class Weighing:
             f"examples that it covers and explains {_told(right)} of {_told(self.totals[0])}: {lack}"
         )
 
+    def _beyond_chance(self, place: int) -> str:
+        """What to do where a rule is wrong too often for the floor, but tells of rare examples."""
+        right, both = self.pool.counts[place, 0], self.pool.counts[place].sum()
+        _, saved = self._nats(place)
+        times = right / both / (self.totals[0] / self.totals.sum())
+        if saved <= 0 or times < _RARE:
+            return ""
+        least = 0.95 * right / both
+        digit = 10.0 ** math.floor(math.log10(least))
+        return (
+            f"; it is so {times:.0f} times as often as a guess, and --set min_confidence="
+            f"{math.floor(least / digit) * digit:.4g} takes such rules"
+        )
+
     def _balance(self, place: int) -> str:
         """What a rule costs and what it saves."""
+        cost, saved = self._nats(place)
+        return f"it takes {cost:.1f} nats to say it and saves {max(0.0, cost + saved):.1f}"
+
+    def _nats(self, place: int) -> tuple[float, float]:
+        """What a rule costs, and by how much it makes the description shorter."""
         counts, size = self.pool.counts[place], int(np.count_nonzero(self.pool.bodies[place]))
         covered = np.array([np.zeros(2), counts, counts])  # by no rule, and by this one without its cost
         lengths = description_length(covered, self.totals, [0, 0, size], [0, 0, 1], m=self.pool.space.m)
         listed, told, whole = lengths.tolist()
-        return f"it takes {whole - told:.1f} nats to say it and saves {max(0.0, listed - told):.1f}"
+        return whole - told, listed - whole
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:

@@ -63,6 +63,8 @@ def nothing(sample: CrispSample) -> Candidate:
 
 #: Rules that an integer program combines, and nats that a mistake is taken to cost.
 _COVERED, _PRICES = 200, (1.0, 2.0, 4.0)
+#: Seconds that each of these may take.
+_SECONDS = 1.0
 
 
 def select(
@@ -194,15 +196,18 @@ def pool_rules(
 
 def cheapest_programs(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
     """Programs of pooled rules that an integer program finds cheapest, at some prices of a mistake."""
-    sample, found = pool.sample, []
+    sample, found = pool.sample, list[Candidate]()
     best = np.argsort(-(pool.own[:, 0] - pool.own[:, 1]), kind="stable")[:_COVERED]
     bodies = pool.bodies[best]
     covers, surplus = sample.covers(bodies), sample.positives - sample.negatives
     told = surplus != 0
     costs = np.log(2 * sample.space.m) * np.count_nonzero(bodies, axis=1) + np.log(2)
+    if not len(bodies) or not told.any():
+        return found
     for price in _PRICES:
         check()
-        chosen = cheapest_cover(covers[:, told], price * surplus[told], costs, config.max_rules)
+        worth = price * surplus[told]
+        chosen = cheapest_cover(covers[:, told], worth, costs, config.max_rules, _SECONDS)
         if chosen is not None and len(chosen):
             codes = bodies[chosen]
             found.append(Candidate(codes, program_length(sample, codes)))

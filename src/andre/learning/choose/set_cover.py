@@ -34,7 +34,9 @@ def least_cover(covers: Bools, sizes: NDArray[np.intp], max_rules: int) -> NDArr
     return cheapest_cover(covers, np.full(covers.shape[1], np.inf), sizes.astype(np.float64) + 1, max_rules)
 
 
-def cheapest_cover(covers: Bools, worth: Floats, costs: Floats, max_rules: int) -> NDArray[np.intp] | None:
+def cheapest_cover(
+    covers: Bools, worth: Floats, costs: Floats, max_rules: int, seconds: float = _SECONDS
+) -> NDArray[np.intp] | None:
     """The rules with the least cost, where what is not covered, or should not be and is, costs too.
 
     None where no such rules were found in time.
@@ -48,6 +50,8 @@ def cheapest_cover(covers: Bools, worth: Floats, costs: Floats, max_rules: int) 
         it should not be.
     costs
         Of the rules, [rules].
+    seconds
+        How long the search may take.
 
     Examples
     --------
@@ -81,6 +85,6 @@ def cheapest_cover(covers: Bools, worth: Floats, costs: Floats, max_rules: int) 
         integrality=np.concatenate([np.ones(n), np.zeros(n_wanted), np.ones(n_unwanted)]),
         bounds=Bounds(0, 1),
         constraints=constraints,
-        options={"time_limit": min(_SECONDS, max(1.0, time_left().left))},
+        options={"time_limit": min(seconds, max(1.0, time_left().left))},
     )
     return None if answer.x is None else np.flatnonzero(answer.x[:n] > 0.5)

@@ -77,7 +77,8 @@ def agreeing_program(census: Census, language: Language, plan: Plan) -> Agreed |
         return None
     crisp, form = CrispSample.of(census.to_sample()), language.form(census.space)
     none = np.zeros((0, census.space.m), dtype=np.int8)
-    codes = shortest_consistent(crisp, none, form, max_rules=selection.max_rules)
+    longest = _longest_trusted(crisp, selection)
+    codes = shortest_consistent(crisp, none, form, max_rules=selection.max_rules, longest=longest)
     if codes is None or not _agrees(crisp, codes, selection):
         return None
     with unhurried():
@@ -158,7 +159,8 @@ def _agreeing(
             return result, None
     codes = agreed
     if codes is None:  # a search of its own, which the time limit ends
-        codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules)
+        longest = _longest_trusted(crisp, selection)
+        codes = shortest_consistent(crisp, pool.bodies, form, max_rules=selection.max_rules, longest=longest)
     with unhurried():
         if codes is None or not _agrees(crisp, codes, selection):
             return result, None
@@ -187,10 +189,18 @@ def _is_settled(crisp: CrispSample, agreed: Codes) -> bool:
         return is_trusted(program_length(crisp, agreed), 0.0, nothing(crisp).length)
 
 
+def _longest_trusted(crisp: CrispSample, selection: SelectionConfig) -> float:
+    """Nats above which no program that agrees with all examples is believed, whatever others there are."""
+    with unhurried():
+        empty_length = nothing(crisp).length
+    return empty_length + max(_TRUST, empty_length / 2) if selection.noise == "auto" else np.inf
+
+
 def is_trusted(length: float, mistaken: float, empty_length: float) -> bool:
     """Whether a definition that agrees with all examples is believed beside one with mistakes.
 
     Examples are stated for clean, so that it may be longer; where it is so by much, mistakes are likelier.
+    Where it says no less than a list of the examples and the other one does, less is much.
 
     Parameters
     ----------
@@ -201,8 +211,11 @@ def is_trusted(length: float, mistaken: float, empty_length: float) -> bool:
     --------
     >>> is_trusted(50.0, 25.0, 30.0), is_trusted(500.0, 250.0, 300.0)
     (True, False)
+    >>> is_trusted(90.0, 50.0, 100.0), is_trusted(110.0, 70.0, 100.0)
+    (True, False)
     """
-    return length <= mistaken + max(_TRUST, empty_length / 2)
+    is_list = mistaken < empty_length <= length
+    return length <= mistaken + (_TRUST if is_list else max(_TRUST, empty_length / 2))
 
 
 def _agrees(crisp: CrispSample, codes: Codes, selection: SelectionConfig) -> bool:

@@ -167,6 +167,18 @@ def restricted(link: Word, quality: Word, place: int) -> Invention:
     return Invention.of(word, [link(_X, _Y), quality((_X, _Y)[place])])
 
 
+def some(link: Word, place: int) -> Invention:
+    """What stands in the first (0) or second (1) place of a relation at all: rules deny it to say "none".
+
+    Examples
+    --------
+    >>> print(some(Word("edge", ("node",) * 2), 1).rules)
+    some_edge_to(X) :- edge(Y, X).
+    """
+    word = Word(f"some_{link.name}_{('from', 'to')[place]}", (link.kinds[place],))
+    return Invention.of(word, [link(*((_X, _Y), (_Y, _X))[place])])
+
+
 class Inventor:
     """Makes candidates from the background of a target, a batch at a time.
 
@@ -188,7 +200,7 @@ class Inventor:
     >>> facts = FactBase.from_facts(map(parse_atom, ["h(a)", "edge(a, b)", "edge(b, c)", "edge(c, d)"]))
     >>> for batch in Inventor(facts, Language("h/1")).batches():
     ...     print(*(one.word.name for one in batch))
-    edge_closure edge_either_way
+    edge_closure edge_either_way some_edge_from some_edge_to
     edge_then_edge edge_and_edge_from_same edge_and_edge_to_same
     edge_either_way_closure
     """
@@ -239,6 +251,8 @@ class Inventor:
                 if one.kinds == other.kinds:
                     yield union(one, other)
         yield from (either_way(link) for link in self.links if link.is_link and not link.inputs)
+        if self.language.negation:
+            yield from (some(link, place) for link in self.links for place in (0, 1))
 
     def _pairs(self) -> Iterator[Invention]:
         for one in self.links:

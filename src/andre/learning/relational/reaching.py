@@ -46,6 +46,8 @@ _STAGES = (
 )
 #: How many of these steps are taken beside a recursive program that agrees, which has few literals.
 _BESIDE = 2
+#: Steps after which no further ones are taken, where none of them has led to a shorter description.
+_IDLE = 2
 #: Variables of rules and arguments of relations up to which the groundings of any facts are counted.
 _COUNTED_VARIABLES, _COUNTED_ARITY = 3, 2
 #: Groundings that are counted whatever variables and arguments there are.
@@ -121,34 +123,57 @@ def learn_from_reach(
             for known, wider, _ in _wider(facts, language, plan):
                 other = _Reaching(known, wider, plan, callbacks).settled if wider.free_head else None
                 made = other if other is not None and other.length < made.length else made
-    for known, wider, why in _wider(facts, language, plan) if made is None else ():
+    others = [
+        (_Reaching(known, wider, plan, callbacks), why)
+        for known, wider, why in (_wider(facts, language, plan) if made is None else ())
+    ]
+    for one, why in others:
         with limited(time_left().share(_WIDER)), stage("a wider language"), suppress(DataError):
-            made = _Reaching(known, wider, plan, callbacks).settled
+            made = one.settled
         if made is not None:
             made = replace(made, notes=(*made.notes, *why))
             break
     if made is None:
         made = plain.definition()
-        for known, wider, why in _wider(facts, language, plan):
+        for one, why in others:
             if made.flawless or made.result.stopped == "interrupted" or late("a wider language"):
                 break
             # Where there is no time, or nothing to say, what was found before stays.
             with stage("a wider language"), suppress(DataError):
-                other = _Reaching(known, wider, plan, callbacks).definition()
+                other = one.definition()
                 if _rank(other) < _rank(made):
                     made = replace(other, notes=(*other.notes, *why))
     return _written(made)
 
 
-def settled_by_cuts(
-    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
-) -> Definition | None:
-    """A definition without mistakes by rules that cut numbers, where search alone finds one."""
-    made: Definition | None = None
-    if language.cuts and len(numbers_in(facts)) > 1:
+@dataclass(frozen=True, eq=False)
+class CutSearch:
+    """Definitions by rules that cut and compare numbers; what is found is kept."""
+
+    _reaching: _Reaching
+
+    @classmethod
+    def of(
+        cls, facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
+    ) -> CutSearch | None:
+        """The search for one target; None where rules may not cut numbers, or there are none."""
+        if not language.cuts or len(numbers_in(facts)) < 2:
+            return None
+        return cls(_Reaching(facts, _plain(language), plan, callbacks))
+
+    def settled(self) -> Definition | None:
+        """A definition without mistakes, where search alone finds one."""
+        made: Definition | None = None
         with stage("cutting numbers"), suppress(DataError):
-            made = _Reaching(facts, _plain(language), plan, callbacks).settled
-    return None if made is None else _written(made)
+            made = self._reaching.settled
+        return None if made is None else _written(made)
+
+    def shortest(self) -> Definition | None:
+        """The definition that describes the examples shortest, which may make mistakes."""
+        made: Definition | None = None
+        with stage("cutting numbers"), suppress(DataError):
+            made = self._reaching.definition()
+        return None if made is None else _written(made)
 
 
 def settled_by_sums(
@@ -269,18 +294,17 @@ class _Reaching:
         """The best definition that is found by any of the ways."""
         if self.settled is not None:
             return self.settled
-        _, given, stages, _, _ = self._searched
-        plain, chained = self._plain, None
+        _, given, seen, _, _ = self._searched
+        plain, chained, stages, most = self._plain, None, iter(seen), len(seen)
         if plain is not None:  # a program with mistakes is shorter: further links may show a better one
-            stages = list(self._stages(replace(self.language, recursion=False)))
-        if given is not None and stages:
-            chained = self._along(given, stages)
+            stages, most = self._stages(replace(self.language, recursion=False)), len(_STAGES)
+        if given is not None and seen:
+            chained = self._along(given, seen)
         found = [one for one in (plain, chained, self._counted) if one is not None]
         if not (found and late("following links")):
             if self.language.recursion:
-                found += self._best_of(self._stages(self.language), len(_STAGES))
-            else:
-                found += self._best_of(stages, len(stages))
+                stages, most = self._stages(self.language), len(_STAGES)
+            found += self._best_of(stages, most)
         if not found:
             check()
             raise DataError(
@@ -342,31 +366,38 @@ class _Reaching:
         seen: list[_Stage] = []
         agreed: Agreed | None = None
         where: _Stage | None = None
+        idle = 0
         with limited(time_left().share(_AGREEING)), stage("following links"):
             plain = replace(self.language, recursion=False)
             for one in islice(self._stages(plain), _BESIDE if enough else len(_STAGES)):
                 seen.append(one)
                 found = agreeing_program(one.census, self.language, self.plan)
                 if found is not None and (agreed is None or found.length < agreed.length):
-                    agreed, where = found, one
-                if agreed is not None and (enough or agreed.length < agreed.empty_length):
+                    agreed, where, idle = found, one, 0
+                elif agreed is not None:
+                    idle += 1
+                if agreed is not None and (enough or agreed.length < agreed.empty_length or idle >= _IDLE):
                     break
         return seen, agreed, where
 
     def _best_of(self, stages: Iterable[_Stage], most: int) -> list[Definition]:
         """The best definition from any of the stages, of which there are so many at the most; or none."""
         best: Definition | None = None
+        idle = 0
         for place, one in enumerate(stages):
             made: Definition | None = None
-            with limited(time_left().share(1 / (most - place))), stage("following links"):
+            with limited(time_left().share(1 / max(1, most - place))), stage("following links"):
                 if one.census.space.recursive.any():
                     made = learn_definition(self.facts, self.language, one.census, self.plan, self.callbacks)
                 else:
                     made = self._from_examples(one)
             if made is not None and (best is None or _rank(made) < _rank(best)):
-                best = made
+                best, idle = made, 0
+            elif best is not None and len(best.program):
+                idle += 1
             stopped = made is not None and made.result.stopped == "interrupted"
-            if stopped or late("following links") or (best is not None and best.flawless):
+            enough = idle >= _IDLE or (best is not None and best.flawless)
+            if stopped or enough or late("following links"):
                 break
         return [] if best is None else [best]
 
