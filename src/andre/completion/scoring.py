@@ -75,7 +75,7 @@ def best_confidences(
         inside = at < groundings.indptr[cells + 1, None]
         rule = groundings.indices[np.minimum(at, groundings.nnz - 1)]  # [some P, reach]
         values = np.where(inside, kinds[kind[cells, None], rule], 0.0)
-        best[cells, :reach] = -np.sort(-values, axis=1)[:, :depth]
+        best[cells, :reach] = values if reach == 1 else -np.sort(-values, axis=1)[:, :depth]
         more = np.flatnonzero(fires[cells] > reach)
         follows = groundings.indices[groundings.indptr[cells[more]] + reach]
         more = more[best[cells[more], -1] < rest[kind[cells[more]], follows]]
