@@ -35,7 +35,7 @@ class SizeConfig(Settings):
     walks_per_start: Whole = 20_000  #: along any chain, on the average over drawn starts
     #: Pairs that pairs of literals and chains cover from a start, about, all together; those that say least
     #: for each of theirs stay out.
-    covered: Count = 100_000
+    covered: Count = 50_000
     listed: Whole = (
         2_500  #: chains of two steps up to which all are looked at, not only those that facts show
     )
