@@ -232,6 +232,19 @@ def test_chains_through_a_hub_that_say_what_chance_does_are_not_walked_along(mon
         assert (through in walked) == (through in found.bodies) == says
 
 
+def test_chains_whose_many_walks_end_alike_are_proposed():
+    """From each start twelve hundred walks lead to its one answer: there are many walks, and few pairs."""
+    starts, middle = 50, 1_200
+    out = np.array([(start, starts + place) for start in range(starts) for place in range(middle)])
+    on = np.array([(starts + place, starts + middle) for place in range(middle)])
+    led = np.array([(start, starts + middle) for start in range(starts)])
+    relations = [Relation(name, pairs) for name, pairs in (("out", out), ("on", on), ("led", led))]
+    graph = Graph.of(FactBase.from_relations(map(str, range(starts + middle + 1)), relations))
+    plan = CompletionPlan.of(graph, large(sizes=SizeConfig(small=0, listed=0)))
+    out_, on_, led_ = (graph.relations.index(name) for name in ("out", "on", "led"))
+    assert Body("path", (out_, on_)) in propose_bodies(graph, led_, plan).bodies
+
+
 def test_rules_cover_no_more_pairs_of_a_start_than_there_is_room_for():
     graph = graph_with_a_hub()
     through = Body("path", (graph.relations.index("in"), graph.relations.index("of")))

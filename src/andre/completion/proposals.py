@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats, Ints, among, distinct_keys, ranges
 from andre.completion.bodies import Body, Walks, csr_coordinates, row_entries
@@ -238,12 +239,13 @@ def _may_be_useful(
     n_r = np.array([connected.times[2][one * graph.n_steps + two] for one, two in chains], dtype=np.float64)
     # For each start so many facts were looked at.
     per_start = len(graph.pairs(step, "train")) / max(1, int(graph.has_answer(step).sum()))
-    scale = connected.facts[2] / per_start
-    rate, none, every = base_rate(graph, step), np.zeros(0, dtype=np.int64), np.ones(len(chains), np.bool_)
-    fewest = Estimates(scale * least_ends(graph, chains, starts), n_r, none)
-    most = Estimates(scale * walks[costly], n_r, none)
+    rate, scale = base_rate(graph, step), connected.facts[2] / per_start
+    least, most = (
+        Estimates(np.maximum(scale * ends, n_r), n_r, np.zeros_like(costly))
+        for ends in (least_ends(graph, chains, starts), walks[costly])
+    )
     may_be = np.ones(len(bodies), dtype=np.bool_)
-    may_be[costly] = fewest.is_useful(rate, lift, ~every) | most.is_useful(rate, lift, every)
+    may_be[costly] = least.is_useful(rate, lift, against=False) | most.is_useful(rate, lift, against=True)
     return may_be
 
 
@@ -263,15 +265,15 @@ def least_ends(graph: Graph, chains: Sequence[Sequence[int]], starts: Ints) -> F
     [1.0]
     """
     found = np.zeros(len(chains))
-    for one, some in groupby(
-        sorted(range(len(chains)), key=lambda place: chains[place]), lambda place: chains[place][0]
-    ):
-        start, between = row_entries(graph.steps[one], starts)
-        if not len(start):
-            continue
-        first = np.flatnonzero(np.diff(start, prepend=-1))
-        for place in some:
-            begins = graph.steps[chains[place][1]].indptr
+    # Where first steps lead, and where the ends of each start begin.
+    led: dict[int, tuple[Ints, NDArray[np.intp]]] = {}
+    for place, (one, two) in enumerate(chains):
+        if one not in led:
+            start, between = row_entries(graph.steps[one], starts)
+            led[one] = between, np.flatnonzero(np.diff(start, prepend=-1))
+        between, first = led[one]
+        if len(first):
+            begins = graph.steps[two].indptr
             ends = np.maximum.reduceat(begins[between + 1] - begins[between], first)
             found[place] = np.maximum(ends - 1, 0).sum()  # one of them may be the start itself
     return found / max(1, len(starts))
@@ -320,7 +322,7 @@ class Estimates:
         """Those of some bodies."""
         return Estimates(self.n_b[places], self.n_r[places], self.signature[places])
 
-    def is_useful(self, rate: float, lift: float, against: Bools) -> Bools:
+    def is_useful(self, rate: float, lift: float, against: Bools | bool) -> Bools:
         """Which bodies may be right `lift` times as often as chance: [K].
 
         Chance is the share `rate` of facts among all pairs. What an estimate falls
