@@ -352,6 +352,8 @@ def rank_step(  # noqa: PLR0913  (whose facts, by which scorers, among which can
     order = np.argsort(query, kind="stable")
     first = np.searchsorted(query[order], np.arange(len(starts) + 1))  # of the queries from each start
     parts: list[list[Ranks]] = [[] for _ in scorers]
+    seed = None if negatives is None else [negatives.seed, step]
+    draws = [np.random.default_rng(seed) for _ in scorers]  # the same candidates for all
     at_once = max(1, block // graph.n)  # queries
     for low, high in _blocks(starts, features, graph.n, block):
         check()
@@ -360,13 +362,12 @@ def rank_step(  # noqa: PLR0913  (whose facts, by which scorers, among which can
             if features is None
             else scores_by(features, scorers, starts[low:high])
         )
-        for own, scores in zip(parts, every, strict=True):
+        for own, rng, scores in zip(parts, draws, every, strict=True):
             for begin in range(first[low], first[high], at_once):
                 some = order[begin : min(begin + at_once, first[high])]
                 asked, answer = pairs[some].T
                 known = filters[asked].toarray()
                 if negatives is not None:
-                    rng = np.random.default_rng([negatives.seed, step, begin])
                     known = all_but_drawn(known, answer, negatives.count, rng)
                 own.append(filtered_ranks(scores[query[some] - low], answer, known, levels=levels))
     return [Ranks.concat(own).take(np.argsort(order)) for own in parts]

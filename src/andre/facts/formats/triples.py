@@ -96,9 +96,7 @@ def _is_header(cells: list[str]) -> bool:
     >>> _is_header(["head", "part_of", "body", "ann", "knows", "bob"])
     False
     """
-    if len(cells) <= 3:
-        return False
-    return _kind_by_header(cells) is not None
+    return len(cells) > 3 and _kind_by_header(cells) is not None
 
 
 def _kind_by_header(cells: list[str]) -> int | None:
