@@ -15,7 +15,7 @@ from andre.memory import peak_megabytes
 from andre.samples import Language
 from benchmarks import BENCHMARKS, Tick, silent
 from benchmarks.census import random_graph
-from benchmarks.processes import run_apart
+from benchmarks.processes import run_all, run_apart
 from benchmarks.report import Report, Table, mark
 
 #: Facts of the graphs.
@@ -25,6 +25,15 @@ _IN_MEMORY = 10**7
 #: Bytes that DuckDB may take.
 _LIMIT = 2 << 30
 _LANGUAGE = Language("r0/2", inequality=False)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One census to be taken."""
+
+    size: int  #: facts to draw
+    where: str  #: memory or disk
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -46,20 +55,12 @@ def bench_disk(facts: int = 3 * 10**7, seed: int = 0, tick: Tick = silent) -> Re
     began = time.perf_counter()
     sizes = [size for size in SIZES if size <= facts] or [facts]
     work = [
-        (size, where)
+        Task(size, where, seed)
         for size in sizes
         for where in ("memory", "disk")
         if size <= _IN_MEMORY or where == "disk"
     ]
-    found: list[Counted] = []
-    for size, where in work:
-        if where == "memory":
-            found.append(run_apart(count_in_memory, size, seed))
-        else:
-            with TemporaryDirectory(prefix="andre-") as folder:
-                run_apart(write_graph, size, seed, Path(folder))
-                found.append(run_apart(count_on_disk, Path(folder)))
-        tick(len(found), len(work))
+    found = run_all(measure, work, workers=1, tick=tick)
     return Report(
         name="disk",
         title=BENCHMARKS["disk"].title,
@@ -69,6 +70,15 @@ def bench_disk(facts: int = 3 * 10**7, seed: int = 0, tick: Tick = silent) -> Re
         tables=(_table(found),),
         data={"counted": [asdict(one) for one in found]},
     )
+
+
+def measure(task: Task) -> Counted:
+    """Take one census in a process of its own; what is counted on disk is drawn and written by another."""
+    if task.where == "memory":
+        return run_apart(count_in_memory, task.size, task.seed)
+    with TemporaryDirectory(prefix="andre-") as folder:
+        run_apart(write_graph, task.size, task.seed, Path(folder))
+        return run_apart(count_on_disk, Path(folder))
 
 
 def write_graph(size: int, seed: int, folder: Path) -> None:

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.completion.bases import FAST, family, ladders, large, small_bases
 
-from andre.completion import CompletionConfig, Graph, SizeConfig, complete
+from andre.completion import CompletionConfig, Graph, SizeConfig, complete, proposals
 from andre.completion.bodies import Body, Walks
 from andre.completion.chains import connecting_chains, long_bodies, steps_of, steps_to
 from andre.completion.config import CompletionPlan
 from andre.completion.constants import constant_bodies
 from andre.completion.features import RuleCover
-from andre.facts import FactBase
+from andre.completion.proposals import estimate, least_ends, propose_bodies
+from andre.facts import FactBase, Relation
 from andre.inference import covered_heads
 from andre.learning import with_inequalities
 from andre.logic import Atom, Constant, Literal, Rule, Variable, parse_atom, parse_rule
@@ -64,7 +65,9 @@ def test_chains_that_join_the_ends_of_facts_over_distinct_constants_are_all_foun
     matrices = [step.toarray() > 0 for step in graph.steps]
     pairs = graph.pairs(0, "train")
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    for length, times in connecting_chains(graph, pairs, (2, 3, 4, 5), 10**9).items():
+    every = connecting_chains(graph, pairs, (2, 3, 4, 5), 10**9)
+    for length, times in every.times.items():
+        assert every.facts[length] <= len(pairs)
         expected = Counter()
         for x, y in pairs.tolist():
             between = permutations(set(range(graph.n)) - {x, y}, length - 1)
@@ -118,9 +121,12 @@ def test_chains_of_two_are_those_that_connect_facts(facts, most):
             for one, two in product(range(graph.n_steps), repeat=2)
             if graph.steps[one][x, z] and graph.steps[two][z, y]
         ]
-        found = connecting_chains(graph, np.array([(x, y)]), (2,), most)[2]
-        assert {steps_of(code, 2, graph) for code in found} == (set(ways) if len(ways) <= most else set())
-        assert set(found.values()) <= {1}
+        found = connecting_chains(graph, np.array([(x, y)]), (2,), most)
+        assert {steps_of(code, 2, graph) for code in found.times[2]} == (
+            set(ways) if len(ways) <= most else set()
+        )
+        assert set(found.times[2].values()) <= {1}
+        assert found.facts[2] == (len(ways) <= most)
 
 
 def test_chains_of_four_are_found_in_large_bases_explained_and_saved(tmp_path):
@@ -182,6 +188,71 @@ def test_chains_through_hubs_stay_out_and_that_is_said():
         for body in found.bodies
         if body.shape == "path"
     )
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_bases, st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=5), st.randoms())
+def test_chains_of_two_lead_to_no_fewer_ends_than_one_neighbour_has(facts, chains, random):
+    graph = Graph.of(facts)
+    chains = [(one % graph.n_steps, two % graph.n_steps) for one, two in chains]
+    starts = np.array(random.sample(range(graph.n), random.randint(1, graph.n)))
+    for chain_, least in zip(chains, least_ends(graph, chains, starts), strict=True):
+        ends = Walks(graph, starts).along(Body("path", chain_)).tocoo()
+        assert least <= np.count_nonzero(starts[ends.row] != ends.col) / len(starts) + 1e-9
+
+
+def graph_with_a_hub(constants=6_000, members=1_200, facts=2_000):
+    """Everything is `in` the hub, which is `of` some; `any` leads anywhere, `some` to these only."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(1, constants)
+    relations = {
+        "in": np.stack([codes, np.zeros_like(codes)], axis=1),
+        "of": np.stack([np.zeros(members, dtype=np.int64), codes[:members]], axis=1),
+        "any": rng.integers(1, constants, size=(facts, 2)),
+        "some": np.stack(
+            [rng.integers(1, constants, size=facts), rng.integers(1, members, size=facts)], axis=1
+        ),
+    }
+    distinct = [Relation(name, np.unique(pairs, axis=0)) for name, pairs in relations.items()]
+    return Graph.of(FactBase.from_relations(map(str, range(constants)), distinct))
+
+
+def test_chains_through_a_hub_that_say_what_chance_does_are_not_walked_along(monkeypatch):
+    graph, walked = graph_with_a_hub(), list[Body]()
+    through = Body("path", (graph.relations.index("in"), graph.relations.index("of")))
+
+    def watched(graph, step, bodies, starts):
+        walked.extend(bodies)
+        return estimate(graph, step, bodies, starts)
+
+    monkeypatch.setattr(proposals, "estimate", watched)
+    plan = CompletionPlan.of(graph, large(sizes=SizeConfig(small=0, listed=0)))
+    for name, says in (("any", False), ("some", True)):
+        found = propose_bodies(graph, graph.relations.index(name), plan)
+        assert (through in walked) == (through in found.bodies) == says
+
+
+def test_chains_whose_many_walks_end_alike_are_proposed():
+    """From each start twelve hundred walks lead to its one answer: there are many walks, and few pairs."""
+    starts, middle = 50, 1_200
+    out = np.array([(start, starts + place) for start in range(starts) for place in range(middle)])
+    on = np.array([(starts + place, starts + middle) for place in range(middle)])
+    led = np.array([(start, starts + middle) for start in range(starts)])
+    relations = [Relation(name, pairs) for name, pairs in (("out", out), ("on", on), ("led", led))]
+    graph = Graph.of(FactBase.from_relations(map(str, range(starts + middle + 1)), relations))
+    plan = CompletionPlan.of(graph, large(sizes=SizeConfig(small=0, listed=0)))
+    out_, on_, led_ = (graph.relations.index(name) for name in ("out", "on", "led"))
+    assert Body("path", (out_, on_)) in propose_bodies(graph, led_, plan).bodies
+
+
+def test_rules_cover_no_more_pairs_of_a_start_than_there_is_room_for():
+    graph = graph_with_a_hub()
+    through = Body("path", (graph.relations.index("in"), graph.relations.index("of")))
+    for covered, fits in ((1_000, False), (5_000, True)):
+        plan = CompletionPlan.of(graph, large(sizes=SizeConfig(small=0, listed=0, covered=covered)))
+        found = propose_bodies(graph, graph.relations.index("some"), plan)
+        assert (through in found.bodies) == fits
+        assert found.left_out >= (not fits)
 
 
 skeletons = st.sampled_from(

@@ -362,7 +362,8 @@ def test_what_is_asked_for_is_learned_first():
     assert order[:2] == ["likes", "likes"] != order[2:4]
     del order[:]
     complete(family(), large(aggregators=("maximum",)), store=Watching())
-    assert order[0] != "likes"
+    assert set(order[:4]) == {"parent", "grandparent"}  # what validation facts are about
+    assert order[-1] in {"likes", "child"}
 
 
 def test_time_limits_leave_rules_without_weights(monkeypatch):

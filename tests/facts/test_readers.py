@@ -92,6 +92,22 @@ def test_digits_are_numbers_unless_they_are_codes(tmp_path: Path) -> None:
 REFLEXIVE = [("person", "a", "a"), ("person", "b", "b"), ("knows", "a", "b"), ("knows", "b", "b")]
 
 
+def test_triples_whose_last_column_names_the_relation_are_told(tmp_path):
+    triples = [(f"n{i}", ("part_of", "near")[i % 2], f"n{i * 7 % 150}") for i in range(150)]
+    for order, is_told in (((0, 1, 2), False), ((0, 2, 1), True)):
+        folder = tmp_path / f"{is_told}"
+        folder.mkdir()
+        for mark, some in (("train", triples[:-3]), ("test", triples[-3:])):
+            rows = ("\t".join(triple[place] for place in order) for triple in some)
+            written(folder, f"{mark}.txt", "\n".join(rows) + "\n")
+        found = read_facts(folder)
+        assert {name for name, _ in found.relations} == {"part_of", "near"}
+        assert sum(relation.count("test") for relation in found.relations.values()) == 3
+        assert any("head, tail and relation" in note for note in found.notes) == is_told
+    said = read_facts(written(tmp_path, "x.tsv", "head\ttail\trelation\nann\tbob\tknows\n"))
+    assert set(said.relations) == {("knows", 2)}
+
+
 @pytest.mark.parametrize("header", ["head\trelation\ttail", "Subject\tPREDICATE\tobject", "h\tr\tt"])
 def test_a_first_line_that_names_columns_is_no_triple(header, tmp_path):
     base = read_facts(written(tmp_path, "x.tsv", f"{header}\nann\tknows\tbob\n"))

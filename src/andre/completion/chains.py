@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -34,14 +35,21 @@ def long_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]:
     rng, most = np.random.default_rng((plan.config.seed, step)), plan.config.chain_facts
     sampled = pairs[rng.choice(len(pairs), min(len(pairs), most), replace=False)]
     chosen: list[Body] = []
-    for length, times in connecting_chains(graph, sampled, plan.lengths, plan.config.sizes.meetings).items():
-        chosen += _most_common(graph, times, length, plan)
+    found = connecting_chains(graph, sampled, plan.lengths, plan.config.sizes.meetings)
+    for length in plan.lengths:
+        chosen += _most_common(graph, found.times[length], length, plan)
     return chosen
 
 
-def connecting_chains(
-    graph: Graph, pairs: Ints, lengths: Sequence[int], meetings: int
-) -> dict[int, Counter[int]]:
+@dataclass(frozen=True)
+class Connections:
+    """The chains that connect some facts."""
+
+    times: dict[int, Counter[int]]  #: how many facts each connects, by its length and its number in base S
+    facts: Counter[int]  #: how many facts were looked at for chains of each length
+
+
+def connecting_chains(graph: Graph, pairs: Ints, lengths: Sequence[int], meetings: int) -> Connections:
     """How many of some facts each chain connects, by its length and its steps as one number in base S.
 
     A bidirectional search: for each fact, walks of one to three steps from its
@@ -65,27 +73,30 @@ def connecting_chains(
     >>> from andre.logic import parse_atom
     >>> rows = map(parse_atom, ["p(a, b)", "q(b, c)", "h(a, c)"])
     >>> graph = Graph.of(FactBase.from_facts(rows))
-    >>> times = connecting_chains(graph, graph.pairs(2, "train"), (2,), 100)[2]
-    >>> [steps_of(code, 2, graph) for code in times]
+    >>> found = connecting_chains(graph, graph.pairs(2, "train"), (2,), 100)
+    >>> [steps_of(code, 2, graph) for code in found.times[2]]
     [(0, 1)]
     """
     found: dict[int, Counter[int]] = {length: Counter() for length in lengths}
+    facts = Counter[int]()
     longer = [length for length in lengths if length > 2]
     quiet, there, home = 0, (max(lengths) + 1) // 2, max(lengths) // 2
     for x, y in pairs.tolist():
         check()
         before = sum(map(len, found.values()))
-        if 2 in found:
-            found[2].update(_by_two_steps(graph, x, y, meetings))
+        joined = {2: _by_two_steps(graph, x, y, meetings)} if 2 in found else {}
         if longer:
             out, back = _walks(graph, x, y, there, meetings), _walks(graph, y, x, home, meetings)
         for length in longer:
             meet = out[(length + 1) // 2 - 1], back[length // 2 - 1]
-            found[length].update(_meeting(graph, *meet, length, meetings))
+            joined[length] = _meeting(graph, *meet, length, meetings)
+        for length, chains in joined.items():
+            facts[length] += chains is not None
+            found[length].update(chains or ())
         quiet = 0 if sum(map(len, found.values())) > before else quiet + 1
         if quiet == _SATURATED:
             break
-    return found
+    return Connections(found, facts)
 
 
 def steps_of(code: int, length: int, graph: Graph) -> tuple[int, ...]:
@@ -116,15 +127,15 @@ def steps_to(graph: Graph, start: int, ends: Ints) -> tuple[Ints, Ints]:
     return place, step[order[at]]
 
 
-def _by_two_steps(graph: Graph, x: int, y: int, most: int) -> list[int]:
-    """The chains of two steps from x to y, each once; none where there are too many ways."""
+def _by_two_steps(graph: Graph, x: int, y: int, most: int) -> list[int] | None:
+    """The chains of two steps from x to y, each once; None where there are too many ways."""
     count, turned = graph.n_steps, graph.degrees[x] > graph.degrees[y]
     few, many = (y, x) if turned else (x, y)
     _, ends = row_entries(graph.ends, np.array([few]))
     ends = ends[ends % graph.n != many]
     place, last = steps_to(graph, many, ends % graph.n)
     if len(place) > most:
-        return []
+        return None
     first = ends[place] // graph.n
     if turned:
         first, last = last, first
@@ -151,13 +162,16 @@ def _walks(graph: Graph, x: int, y: int, length: int, most: int) -> list[_Reache
     return found
 
 
-def _meeting(graph: Graph, there: _Reached, home: _Reached, length: int, most: int) -> list[int]:
-    """The chains of so many steps by walks that meet, those of `home` turned round, each once."""
+def _meeting(graph: Graph, there: _Reached, home: _Reached, length: int, most: int) -> list[int] | None:
+    """The chains of so many steps by walks that meet, those of `home` turned round, each once.
+
+    None where they meet in too many ways.
+    """
     order = np.argsort(home[1], kind="stable")
     codes, ends = home[0][order], home[1][order]
     low, high = (np.searchsorted(ends, there[1], side) for side in ("left", "right"))
     if int((high - low).sum()) > most:
-        return []
+        return None
     which, place = ranges(low, high)
     count, back = graph.n_steps, length // 2  # steps of `home`
     turned = np.zeros_like(codes)

@@ -33,6 +33,9 @@ class SizeConfig(Settings):
     block: Count = 5_000_000  #: scores (queries x candidates) that are ranked at a time
     walks: Whole = 500_000  #: along a chain of four or five: one with more says little about any of its pairs
     walks_per_start: Whole = 20_000  #: along any chain, on the average over drawn starts
+    #: Pairs that pairs of literals and chains cover from a start, about, all together; those that say least
+    #: for each of theirs stay out.
+    covered: Count = 50_000
     listed: Whole = (
         2_500  #: chains of two steps up to which all are looked at, not only those that facts show
     )

@@ -226,11 +226,18 @@ class _Learner:
     def _by_direction(
         self, graph: Graph, targets: Sequence[int], given: GivenRules, plan: CompletionPlan
     ) -> _Learned:
-        """A large base: every direction by itself, those asked for and those with most facts first."""
-        config, found = self.config, dict[int, DirectionRules]()
-        facts = np.bincount(graph.train[:, 0], minlength=len(graph.relations))
-        later = [name not in self.first for name in graph.relations]
-        order = sorted(targets, key=lambda step: (later[step % len(facts)], -facts[step % len(facts)]))
+        """A large base: every direction by itself.
+
+        Those asked for come first, then those that validation facts are about, for should time
+        run out they alone show how rules score; of these, those with most facts.
+        """
+        config, found, count = self.config, dict[int, DirectionRules](), len(graph.relations)
+        facts, judged = (np.bincount(part[:, 0], minlength=count) for part in (graph.train, graph.valid))
+        rank = [
+            (name not in self.first, judged[place] == 0, -facts[place])
+            for place, name in enumerate(graph.relations)
+        ]
+        order = sorted(targets, key=lambda step: rank[step % count])
         if self.store is not None:
             self.store.begin(graph, config)
             kept = (self.store.known(step) for step in order)
@@ -424,8 +431,9 @@ def _notes_on_sizes(
         )
     if left_out := sum(made.left_out for made in found):
         yield (
-            f"{left_out} chains through hubs have more than {sizes.walks_per_start:,} walks from a start "
-            "and stay out: raise the setting sizes.walks_per_start to take them in"
+            f"{left_out} chains through hubs have more than {sizes.walks_per_start:,} walks from a start, or "
+            f"say little for the {sizes.covered:,} pairs that rules may cover together, and stay out: "
+            "raise the settings sizes.walks_per_start and sizes.covered to take them in"
         )
     if sizes.cells < config.sizes.cells:
         yield (

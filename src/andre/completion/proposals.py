@@ -12,10 +12,11 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats, Ints, among, distinct_keys, ranges
 from andre.completion.bodies import Body, Walks, csr_coordinates, row_entries
-from andre.completion.chains import connecting_chains, long_bodies, steps_of, steps_to
+from andre.completion.chains import Connections, connecting_chains, long_bodies, steps_of, steps_to
 from andre.completion.config import CompletionPlan
 from andre.completion.constants import best_places, constant_bodies, significance
 from andre.completion.graph import Graph
@@ -30,6 +31,9 @@ _MOST = 20
 _LOOKED_AT = 50
 #: How many times as many bodies as are wanted are estimated a second time, on more starts.
 _SECOND = 3
+#: Walks from a start, on the average, and pairs that a body covers from it, above which a chain must be
+#: likely to say more than chance before it is walked along, and sure to before it is kept.
+_COSTLY = 1_000
 
 
 #: Constants that walks end at, and how many walks each.
@@ -41,7 +45,7 @@ class Proposed:
     """The bodies of a direction, and how many were too large to look at."""
 
     bodies: tuple[Body, ...]
-    left_out: int  #: chains with more walks from a start than are allowed
+    left_out: int  #: chains with more walks from a start than there is room for
 
 
 def propose_bodies(graph: Graph, step: int, plan: CompletionPlan) -> Proposed:
@@ -66,8 +70,9 @@ def propose_bodies(graph: Graph, step: int, plan: CompletionPlan) -> Proposed:
     if plan.config.short:
         sampled = pairs[rng.permutation(len(pairs))[: plan.config.facts]]
         singles = _single_literals(graph, step, pairs)
-        longer = [*_pairs_of_literals(graph, step, sampled), *_candidate_chains(graph, step, sampled, plan)]
-        chains, left_out = _choose(graph, step, list(dict.fromkeys(longer)), plan, rng)
+        found, connected = _candidate_chains(graph, step, sampled, plan)
+        longer = dict.fromkeys([*_pairs_of_literals(graph, step, sampled), *found])
+        chains, left_out = _choose(graph, step, list(longer), connected, plan, rng)
         chosen += [*singles, *chains]
     here, there = (constant_bodies(graph, side, plan) for side in (step, graph.inverse(step)))
     chosen += [*here, *(Body("from", body.steps) for body in there)]
@@ -90,13 +95,19 @@ def _pairs_of_literals(graph: Graph, step: int, sampled: Ints) -> list[Body]:
     return [Body("both", both) for both, count in times.items() if count > 1]
 
 
-def _candidate_chains(graph: Graph, step: int, sampled: Ints, plan: CompletionPlan) -> list[Body]:
-    """Chains of two, chains by what is alike, and longer ones that connect most facts."""
-    count, config = graph.n_steps, plan.config
+def _candidate_chains(
+    graph: Graph, step: int, sampled: Ints, plan: CompletionPlan
+) -> tuple[list[Body], Connections | None]:
+    """Chains of two, chains by what is alike, and longer ones that connect most facts.
+
+    With them come the facts that chains of two connect, if chains were found by these.
+    """
+    count, config, connected = graph.n_steps, plan.config, None
     if count**2 <= config.sizes.listed:
         chains: list[tuple[int, ...]] = [(one, two) for one in range(count) for two in range(count)]
     else:
-        times = connecting_chains(graph, sampled, (2,), config.sizes.meetings)[2]
+        connected = connecting_chains(graph, sampled, (2,), config.sizes.meetings)
+        times = connected.times[2]
         chains = [steps_of(code, 2, graph) for code, found in times.items() if found >= config.support]
     if plan.chains:
         # Who shares an s with X has Y, and what shares an s with an answer of X: neighbours by likeness.
@@ -104,7 +115,7 @@ def _candidate_chains(graph: Graph, step: int, sampled: Ints, plan: CompletionPl
         chains += [(one, graph.inverse(one), step) for one in alike]
         alike = shared_steps(graph, graph.inverse(step), sampled[:, ::-1], config.support)
         chains += [(step, one, graph.inverse(one)) for one in alike]
-    return [*(Body("path", steps) for steps in chains), *long_bodies(graph, step, plan)]
+    return [*(Body("path", steps) for steps in chains), *long_bodies(graph, step, plan)], connected
 
 
 def shared_steps(graph: Graph, step: int, sampled: Ints, least: int) -> list[int]:
@@ -142,23 +153,31 @@ def shared_steps(graph: Graph, step: int, sampled: Ints, least: int) -> list[int
 
 
 def _choose(
-    graph: Graph, step: int, bodies: Sequence[Body], plan: CompletionPlan, rng: np.random.Generator
+    graph: Graph,
+    step: int,
+    bodies: Sequence[Body],
+    connected: Connections | None,
+    plan: CompletionPlan,
+    rng: np.random.Generator,
 ) -> tuple[list[Body], int]:
     """The most significant and the most confident bodies, by estimates first on few starts, then on more.
 
-    Of bodies that cover the same pairs in as many ways one is kept, the shorter.
+    Of bodies that cover the same pairs in as many ways one is kept, the shorter. All
+    together cover about so many pairs from a start as there is room for.
     """
     config, rate = plan.config, base_rate(graph, step)
     starts = rng.permutation(np.flatnonzero(graph.has_answer(step)))
     walks = count_walks(graph, bodies, starts[: config.probed])
     fits = walks <= config.sizes.walks_per_start
     left_out = int((~fits).sum())
+    if connected is not None:
+        probes = starts[: config.probed]
+        fits &= _may_be_useful(graph, step, bodies, walks, connected, probes, lift=plan.lift)
     bodies = [bodies[place] for place in np.flatnonzero(fits).tolist()]
     # Where walks are few, a chain that is right of few starts is found on many only.
     probed = int(
         np.clip(config.sizes.probes / max(1.0, walks[fits].sum()), config.probed, _MOST * config.probed)
     )
-    distinct: dict[int, Body] = {}
     for size, times in ((probed // 4, _SECOND), (probed, 1)):
         found = estimate(graph, step, bodies, np.sort(starts[:size]))
         useful = found.is_useful(
@@ -171,11 +190,93 @@ def _choose(
                 [best_places(gain, times * config.bodies), best_places(sure, times * config.confident)]
             )
         )
-        distinct = {}
+        distinct: dict[int, int] = {}
         for place in sorted(places.tolist(), key=lambda place: len(bodies[place].steps)):
-            distinct.setdefault(int(found.signature[place]), bodies[place])
-        bodies = list(distinct.values())
-    return bodies, left_out
+            distinct.setdefault(int(found.signature[place]), place)
+        chosen = np.array(list(distinct.values()), dtype=np.int64)
+        bodies, found, gain = [bodies[place] for place in chosen.tolist()], found.take(chosen), gain[chosen]
+    pairs = found.n_b / max(1, min(size, len(starts)))  # from a start
+    # What covers many pairs costs much to count and to rank by: it must be shown to say anything.
+    shown = np.flatnonzero((pairs <= _COSTLY) | found.differs(rate))
+    by_gain = shown[np.argsort(-(gain / np.maximum(pairs, 1e-9))[shown], kind="stable")]
+    kept = np.sort(by_gain[np.cumsum(pairs[by_gain]) <= config.sizes.covered])
+    return [bodies[place] for place in kept.tolist()], left_out + len(shown) - len(kept)
+
+
+def _may_be_useful(
+    graph: Graph,
+    step: int,
+    bodies: Sequence[Body],
+    walks: Floats,
+    connected: Connections,
+    starts: Ints,
+    *,
+    lift: float,
+) -> Bools:
+    """Which bodies may be right more often than chance, or speak against it: [K].
+
+    Chains of two with many walks are judged by the facts that they connect, without
+    walking; all others may be.
+
+    Parameters
+    ----------
+    walks
+        From a start, on the average, along each body: [K].
+    connected
+        Of some facts, how many each chain connects.
+    starts
+        Some starts that have an answer.
+    """
+    costly = np.array(
+        [
+            place
+            for place in np.flatnonzero(walks > _COSTLY).tolist()
+            if bodies[place].shape == "path" and len(bodies[place].steps) == 2
+        ],
+        dtype=np.int64,
+    )
+    chains = [bodies[place].steps for place in costly.tolist()]
+    n_r = np.array([connected.times[2][one * graph.n_steps + two] for one, two in chains], dtype=np.float64)
+    # For each start so many facts were looked at.
+    per_start = len(graph.pairs(step, "train")) / max(1, int(graph.has_answer(step).sum()))
+    rate, scale = base_rate(graph, step), connected.facts[2] / per_start
+    least, most = (
+        Estimates(np.maximum(scale * ends, n_r), n_r, np.zeros_like(costly))
+        for ends in (least_ends(graph, chains, starts), walks[costly])
+    )
+    may_be = np.ones(len(bodies), dtype=np.bool_)
+    may_be[costly] = least.is_useful(rate, lift, against=False) | most.is_useful(rate, lift, against=True)
+    return may_be
+
+
+def least_ends(graph: Graph, chains: Sequence[Sequence[int]], starts: Ints) -> Floats:
+    """To how many constants chains of two lead from one of these starts at the least, on the average: [K].
+
+    From each start they are no fewer than those that the second step leads to from one
+    constant in between, but for the start itself. Of walks through a hub these are nearly all.
+
+    Examples
+    --------
+    >>> from andre.facts import FactBase
+    >>> from andre.logic import parse_atom
+    >>> rows = ["p(a, b)", "p(a, c)", "q(b, d)", "q(b, e)", "q(c, d)", "q(c, f)"]
+    >>> graph = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
+    >>> least_ends(graph, [(0, 1)], np.array([0])).tolist()  # two of d, e and f, one of which might be a
+    [1.0]
+    """
+    found = np.zeros(len(chains))
+    # Where first steps lead, and where the ends of each start begin.
+    led: dict[int, tuple[Ints, NDArray[np.intp]]] = {}
+    for place, (one, two) in enumerate(chains):
+        if one not in led:
+            start, between = row_entries(graph.steps[one], starts)
+            led[one] = between, np.flatnonzero(np.diff(start, prepend=-1))
+        between, first = led[one]
+        if len(first):
+            begins = graph.steps[two].indptr
+            ends = np.maximum.reduceat(begins[between + 1] - begins[between], first)
+            found[place] = np.maximum(ends - 1, 0).sum()  # one of them may be the start itself
+    return found / max(1, len(starts))
 
 
 def count_walks(graph: Graph, bodies: Sequence[Body], starts: Ints) -> Floats:
@@ -217,19 +318,33 @@ class Estimates:
         """N_r / (N_b + 1): [K]."""
         return smoothed_confidence(self.n_b, self.n_r)
 
-    def is_useful(self, rate: float, lift: float, against: Bools) -> Bools:
+    def take(self, places: Ints) -> Estimates:
+        """Those of some bodies."""
+        return Estimates(self.n_b[places], self.n_r[places], self.signature[places])
+
+    def is_useful(self, rate: float, lift: float, against: Bools | bool) -> Bools:
         """Which bodies may be right `lift` times as often as chance: [K].
 
         Chance is the share `rate` of facts among all pairs. What an estimate falls
         short of by less than its error may still be. Bodies that may speak
         `against` their head, [K], are useful if they are right less often, too.
         """
-        n_b = np.maximum(self.n_b, 1)
-        share = self.n_r / n_b
-        error = np.sqrt((share * (1 - share) + 1 / n_b) / n_b)  # not zero where none of few pairs is right
         wanted = min(lift * rate, (1 + rate) / 2)  # where chance is high, half way to certainty
-        lifted = (self.n_r > 0) & (share + _SURE * error >= wanted)
-        return (self.n_b > 0) & (lifted | (against & (share + _SURE * error < rate)))
+        lifted = (self.n_r > 0) & (self._share + _SURE * self._error >= wanted)
+        return (self.n_b > 0) & (lifted | (against & (self._share + _SURE * self._error < rate)))
+
+    def differs(self, rate: float) -> Bools:
+        """Which bodies are surely right more often than chance, or less often: [K]."""
+        return np.abs(self._share - rate) > _SURE * self._error
+
+    @property
+    def _share(self) -> Floats:
+        return self.n_r / np.maximum(self.n_b, 1)
+
+    @property
+    def _error(self) -> Floats:
+        n_b = np.maximum(self.n_b, 1)  # not zero where none of few pairs is right
+        return np.sqrt((self._share * (1 - self._share) + 1 / n_b) / n_b)
 
 
 def estimate(graph: Graph, step: int, bodies: Sequence[Body], starts: Ints) -> Estimates:

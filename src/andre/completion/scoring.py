@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
-from andre.arrays import Bools, Floats, Ints, number_keys
+from andre.arrays import Bools, Floats, Ints, blocks_of, number_keys
 from andre.completion.features import Cells, Features
 from andre.completion.graph import Graph
 from andre.evaluation import Negatives, Ranks, all_but_drawn, filtered_ranks, lexicographic_keys
@@ -75,7 +75,7 @@ def best_confidences(
         inside = at < groundings.indptr[cells + 1, None]
         rule = groundings.indices[np.minimum(at, groundings.nnz - 1)]  # [some P, reach]
         values = np.where(inside, kinds[kind[cells, None], rule], 0.0)
-        best[cells, :reach] = -np.sort(-values, axis=1)[:, :depth]
+        best[cells, :reach] = values if reach == 1 else -np.sort(-values, axis=1)[:, :depth]
         more = np.flatnonzero(fires[cells] > reach)
         follows = groundings.indices[groundings.indptr[cells[more]] + reach]
         more = more[best[cells[more], -1] < rest[kind[cells[more]], follows]]
@@ -254,17 +254,17 @@ class Scorer:
 
         A constant may be asked from several times; it is scored once.
         """
+        starts, query = np.unique(starts, return_inverse=True)
         (scores,) = scores_by(features, [self], starts)
-        return scores
+        return scores[query]
 
 
 def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> Iterator[Floats]:
-    """The scores of the same queries by each of some scorers; what the bodies cover is found once.
+    """The scores of queries from distinct constants by each of some scorers: [Q, n].
 
-    What no training fact has as an answer comes behind all others, unless a rule that
-    was ever right fires for it. See `Scorer.scores`.
+    What the bodies cover is found once. What no training fact has as an answer comes
+    behind all others, unless a rule that was ever right fires for it. See `Scorer.scores`.
     """
-    starts, query = np.unique(starts, return_inverse=True)
     unknown = features.answers == 0  # [n]
     apart = features.order_of_ties - _BEHIND * unknown  # [n]
     cells: dict[bool, Cells] = {}
@@ -288,7 +288,7 @@ def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> It
         # Rules that speak against candidates must not leave those on top that nothing speaks for.
         lacking = unknown[found.candidate] & ~(found.groundings @ (features.n_r > 0) > 0)  # [P]
         values = values + features.order_of_ties[found.candidate] - _BEHIND * lacking
-        yield found.spread(values, apart)[query]
+        yield found.spread(values, apart)
 
 
 def rank_facts(
@@ -348,28 +348,32 @@ def rank_step(  # noqa: PLR0913  (whose facts, by which scorers, among which can
     """
     pairs = graph.pairs(step, mark)[part]
     filters = graph.known(step, MARKS if mark == "test" else ("train", "valid"))
-    order = np.argsort(pairs[:, 0], kind="stable")  # queries from one constant are scored together
+    starts, query = np.unique(pairs[:, 0], return_inverse=True)
+    order = np.argsort(query, kind="stable")
+    first = np.searchsorted(query[order], np.arange(len(starts) + 1))  # of the queries from each start
     parts: list[list[Ranks]] = [[] for _ in scorers]
-    rng = None if negatives is None else np.random.default_rng([negatives.seed, step])
-    for some in _blocks(order, pairs[:, 0], features, graph.n, block):
+    seed = None if negatives is None else [negatives.seed, step]
+    draws = [np.random.default_rng(seed) for _ in scorers]  # the same candidates for all
+    at_once = max(1, block // graph.n)  # queries
+    for low, high in _blocks(starts, features, graph.n, block):
         check()
-        asked, answer = pairs[some].T
-        known = filters[asked].toarray()
-        if negatives is not None and rng is not None:
-            known = all_but_drawn(known, answer, negatives.count, rng)
         every: Iterable[Floats] = (
-            (np.zeros((len(asked), graph.n)) for _ in scorers)
+            (np.zeros((high - low, graph.n)) for _ in scorers)
             if features is None
-            else scores_by(features, scorers, asked)
+            else scores_by(features, scorers, starts[low:high])
         )
-        for own, scores in zip(parts, every, strict=True):
-            own.append(filtered_ranks(scores, answer, known, levels=levels))
+        for own, rng, scores in zip(parts, draws, every, strict=True):
+            for begin in range(first[low], first[high], at_once):
+                some = order[begin : min(begin + at_once, first[high])]
+                asked, answer = pairs[some].T
+                known = filters[asked].toarray()
+                if negatives is not None:
+                    known = all_but_drawn(known, answer, negatives.count, rng)
+                own.append(filtered_ranks(scores[query[some] - low], answer, known, levels=levels))
     return [Ranks.concat(own).take(np.argsort(order)) for own in parts]
 
 
-def _blocks(order: Ints, starts: Ints, features: Features | None, n: int, block: int) -> Iterator[Ints]:
-    """Queries in blocks whose scores, and the entries that they come from, can be held."""
-    if not len(order):
-        return
-    load = np.full(len(order), float(n)) if features is None else np.maximum(features.load(starts), n)
-    yield from np.split(order, np.flatnonzero(np.diff(np.cumsum(load[order]) // block)) + 1)
+def _blocks(starts: Ints, features: Features | None, n: int, block: int) -> Iterator[tuple[int, int]]:
+    """Starts in blocks (begin, end) whose scores, and the entries that they come from, can be held."""
+    load = np.full(len(starts), n) if features is None else np.maximum(features.load(starts), n)
+    yield from blocks_of(load.astype(np.int64), block)

@@ -1,4 +1,7 @@
-"""Triples of head, relation and tail, separated by tabs: one file, or train, valid and test."""
+"""Triples of head, relation and tail, separated by tabs: one file, or train, valid and test.
+
+Files in the order head, tail, relation are told by their first line, or by what stands where.
+"""
 
 from __future__ import annotations
 
@@ -29,20 +32,23 @@ _ENDINGS = (".txt", ".tsv")
 _STARTS = frozenset({"head", "subject", "source", "from", "h", "s"})
 _KINDS = frozenset({"relation", "predicate", "property", "edge", "label", "type", "r", "p"})
 _ENDS = frozenset({"tail", "object", "target", "to", "t", "o"})
+#: Triples from which on what stands in which column tells their order.
+_TELLING = 100
 
 
 def read_tsv(path: Path) -> FactBase:
     """Read one file of triples."""
     builder = Builder()
-    _add_file(builder, path, mark="train")
+    _add_file(builder, path, "train", kind=_column_of_relations(path))
     return builder.finish()
 
 
 def read_tsv_splits(folder: Path) -> FactBase:
     """Read those of the files train, valid and test that a folder has; one may be empty."""
-    builder = Builder()
-    for mark, path in split_files(folder).items():
-        _add_file(builder, path, mark)
+    builder, files = Builder(), split_files(folder)
+    kind = max(map(_column_of_relations, files.values()), default=1)  # too few lines do not show it
+    for mark, path in files.items():
+        _add_file(builder, path, mark, kind)
     return builder.finish()
 
 
@@ -58,8 +64,11 @@ def split_files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _add_file(builder: Builder, path: Path, mark: str) -> None:
+def _add_file(builder: Builder, path: Path, mark: str, kind: int) -> None:
+    """Add the triples of a file, whose column `kind` names the relations."""
     names = Dictionary[str]()
+    if kind == 2:
+        builder.remarks.append(f"{path} is read as head, tail and relation, in this order")
     ends: list[Codes] = []
     relations: list[Codes] = []
     for block in blocks(path):
@@ -67,8 +76,8 @@ def _add_file(builder: Builder, path: Path, mark: str) -> None:
         if block.first_line == 1 and _is_header(cells):
             builder.remarks.append(f"{path}, line 1 names columns ({', '.join(cells[:3])}), and is no fact")
             del cells[:3]
-        relations.append(np.fromiter(map(names.__getitem__, cells[1::3]), np.int32, len(cells) // 3))
-        del cells[1::3]
+        relations.append(np.fromiter(map(names.__getitem__, cells[kind::3]), np.int32, len(cells) // 3))
+        del cells[kind::3]
         ends.append(np.fromiter(map(builder.texts.__getitem__, cells), np.int32, len(cells)))
     if not names:
         return
@@ -87,10 +96,34 @@ def _is_header(cells: list[str]) -> bool:
     >>> _is_header(["head", "part_of", "body", "ann", "knows", "bob"])
     False
     """
-    if len(cells) <= 3:
-        return False
-    start, kind, end = (cell.strip().lower() for cell in cells[:3])
-    return start in _STARTS and kind in _KINDS and end in _ENDS
+    return len(cells) > 3 and _kind_by_header(cells) is not None
+
+
+def _kind_by_header(cells: list[str]) -> int | None:
+    """Which column names the relations, as a first line says; None where that names no columns."""
+    start, *others = (cell.strip().lower() for cell in cells[:3])
+    for kind, end in ((0, 1), (1, 0)):
+        if start in _STARTS and others[kind] in _KINDS and others[end] in _ENDS:
+            return 1 + kind
+    return None
+
+
+def _column_of_relations(path: Path) -> int:
+    """Which column of a file names the relations: the second, numbered 1, or the third.
+
+    It is the third where few names stand there, and in no other column, while many of the
+    second column are heads of other triples, as no names of relations are.
+    """
+    cells = next((_cells(path, block) for block in blocks(path)), [])
+    if len(cells) > 3 and (said := _kind_by_header(cells)) is not None:
+        return said
+    heads, seconds, thirds = (set(cells[column::3]) for column in range(3))
+    is_last = (
+        len(cells) >= 3 * _TELLING
+        and 5 * len(thirds) <= len(seconds) <= 10 * len(seconds & heads)
+        and not thirds & (heads | seconds)
+    )
+    return 2 if is_last else 1
 
 
 def _cells(path: Path, block: Block) -> list[str]:
