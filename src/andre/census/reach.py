@@ -379,7 +379,7 @@ class _Tests:
         return bool(places & set(self.language.constants))
 
     def _telling_constants(self, owners: Ints, values: Ints, present: Ints) -> list[int]:
-        """The constants that tell most about the label; of few values, also those that tell only beside others."""
+        """The constants that tell most about the label; of few, also those that tell only beside others."""
         number = np.searchsorted(present, values)
         number[values == NOTHING] = len(present)
         pairs = np.unique(np.stack((owners, number), axis=1), axis=0)
