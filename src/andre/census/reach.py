@@ -25,7 +25,7 @@ from andre.census.plan import CensusPlan, Request, Step
 from andre.errors import DataError
 from andre.facts import FactBase, Key
 from andre.limits import check
-from andre.logic import ORDERS, Atom, Constant, Variable
+from andre.logic import Atom, Constant, Variable
 from andre.samples import Language, Membership, RuleSpace, sums_of, training_facts
 
 #: Atoms of one relation that are tried in one view at the most.
@@ -36,10 +36,6 @@ _MOST_SORTED = 10_000
 _MOST_PROMISES = 48
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
 _CONSTANTS, _CUTS, _FEW = 8, 7, 2
-#: Constants beside which a rule has all the variables that it may, as long as these are no more than so many.
-_NAMED, _MOST_BOUND = 2, 6
-#: Pairs of numbers of one view that are compared.
-_MOST_SIZES = 60
 #: Cuts on either side of one that is moved.
 _AROUND = 40
 
@@ -104,13 +100,11 @@ def reach_census(
     >>> from andre.logic import parse_atom
     >>> lines = ["car(t1,c1)", "car(t2,c2)", "car(t2,c3)", "short(c1)", "short(c3)", "roof(c1)", "east(t1)"]
     >>> facts = FactBase.from_facts(map(parse_atom, lines), negatives=[parse_atom("east(t2)")])
-    >>> language = Language("east/1", variables=2, constants=())
-    >>> print(*reach_census(facts, language).space.names, sep="; ")
+    >>> print(*reach_census(facts, Language("east/1", variables=2)).space.names, sep="; ")
     short(X2); roof(X2); car(X1, X2)
     """
     facts = training_facts(facts, held_out=language.held_out)
-    key = language.key(facts)
-    growth = replace(growth or Growth(), variables=language.variables + _unified(language))
+    key, growth = language.key(facts), replace(growth or Growth(), variables=language.variables)
     examples, types = draw_examples(facts, language, growth.heads, seed, also), language.types_of(facts)
     lookup = Lookup(facts, language.body_keys(facts))
     tests = _Tests(facts, language, lookup, types, examples, cuts or {})
@@ -188,11 +182,6 @@ class _Table:
         return RuleSpace(head, atoms, tuple(atom for atom in found if atom in set(atoms)), free_head)
 
 
-def _unified(language: Language) -> int:
-    """How many variables beyond those of a rule are bound at first, and stand for constants in the end."""
-    return 0 if language.constants == () else min(_NAMED, max(0, _MOST_BOUND - language.variables))
-
-
 def _simplicity(candidate: Candidate) -> tuple[int, int]:
     """Those about variables near the head come first, then those about few."""
     return max((slot.depth for slot in candidate.slots), default=0), len(candidate.slots)
@@ -238,10 +227,9 @@ class _Tests:
         return np.array([np.nan if isinstance(v, str) else float(v) for v in self.facts.constants])
 
     def is_sayable(self, candidate: Candidate) -> bool:
-        """Whether a rule with a candidate, its links and what is equal has no more variables than it may."""
+        """Whether a rule with a candidate and its links has no more variables than it may."""
         arity, equal = self.examples.heads.shape[1], candidate.atom.predicate == "="
-        most = self.language.variables + _unified(self.language)
-        return bool(arity + variables_of(candidate.slots) - equal <= most)
+        return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables)
 
     @property
     def answers(self) -> frozenset[int]:
@@ -314,35 +302,12 @@ class _Tests:
         for one, two in combinations(slots, 2):
             if one.kind == two.kind:
                 yield Candidate(Atom("=", (one.variable, two.variable)), (one, two), _same)
-        if self.language.cuts:
-            yield from self._of_sizes(view, slots)
         for slot in slots:
             yield from self._of_values(view, slot)
-
-    def _of_sizes(self, view: View, slots: tuple[Slot, ...]) -> Iterator[Candidate]:
-        """Comparisons of two variables that stand for numbers; those bound by one argument come first."""
-        bound = {link.slots[place].number: (link.key, place) for link in view.links for place in link.new}
-        pairs = [
-            (one, two)
-            for one, two in combinations([slot for slot in slots if self._counts(view, slot)], 2)
-            if one.kind == two.kind and self._is_cut(two)
-        ]
-        pairs.sort(key=lambda pair: bound.get(pair[0].number) != bound.get(pair[1].number))
-        signs = ("<",) if self.language.negation else ("<", "=<")
-        for pair in pairs[:_MOST_SIZES]:
-            for sign, (one, two) in product(signs, (pair, pair[::-1])):
-                atom = Atom(sign, (one.variable, two.variable))
-                yield Candidate(atom, (one, two), _Order(self._numbers, sign))
 
     def _is_cut(self, slot: Slot) -> bool:
         """Whether rules may say how large a number is; beside a bias the head's may be names of examples."""
         return self.language.cuts and (slot.depth > 0 or self.facts.bias is None)
-
-    def _counts(self, view: View, slot: Slot) -> bool:
-        """Whether a variable stands for numbers, more than a few."""
-        values = view.values([slot])[:, 0]
-        present = np.unique(values[values != NOTHING])
-        return len(present) > _FEW and not np.isnan(self._numbers[present]).any()
 
     def _of_values(self, view: View, slot: Slot) -> Iterator[Candidate]:
         """Comparisons of a variable with constants and with cuts."""
@@ -379,7 +344,7 @@ class _Tests:
         return bool(places & set(self.language.constants))
 
     def _telling_constants(self, owners: Ints, values: Ints, present: Ints) -> list[int]:
-        """The constants that tell most about the label; of few, also those that tell only beside others."""
+        """The constants that tell most about the label, and of equal ones those of most examples."""
         number = np.searchsorted(present, values)
         number[values == NOTHING] = len(present)
         pairs = np.unique(np.stack((owners, number), axis=1), axis=0)
@@ -390,11 +355,10 @@ class _Tests:
         gains = self._gains(positives, negatives)
         support = np.bincount(pairs[:, 1], minlength=len(present) + 1)[:-1]
         gains[support < _FEW] = -1.0
-        best = np.lexsort((-support, -gains.round(9)))[:_CONSTANTS]  # rounding errors break no tie
         # What says nothing by itself may tell beside another: of a target of key and value, whose every key
         # has one true value and some false ones, no quality of the key says anything without the value.
-        told = gains[best] >= 0 if len(present) <= _CONSTANTS else gains[best] > 0
-        return [int(code) for code in present[np.sort(best[told])]]
+        best = np.lexsort((-support, -gains.round(9)))[:_CONSTANTS]  # rounding errors break no tie
+        return [int(code) for code in present[np.sort(best[gains[best] >= 0])]]
 
     def gain(self, cells: Cells, owners: Ints) -> Floats:
         """The information gain about the label of an example of each candidate, from [m, R] to [m]."""
@@ -465,18 +429,6 @@ def _always(rows: Ints) -> Bools:
 
 def _same(rows: Ints) -> Bools:
     return np.asarray(rows[:, 0] == rows[:, 1])
-
-
-@dataclass(frozen=True, eq=False)
-class _Order:
-    """Holds where one number compares so with another."""
-
-    numbers: Floats
-    sign: str
-
-    def __call__(self, rows: Ints) -> Bools:
-        one, two = self.numbers[rows].T
-        return np.asarray(ORDERS[self.sign](one, two))
 
 
 @dataclass(frozen=True)

@@ -146,34 +146,15 @@ def learn_from_reach(
     return _written(made)
 
 
-@dataclass(frozen=True, eq=False)
-class CutSearch:
-    """Definitions by rules that cut and compare numbers; what is found is kept."""
-
-    _reaching: _Reaching
-
-    @classmethod
-    def of(
-        cls, facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
-    ) -> CutSearch | None:
-        """The search for one target; None where rules may not cut numbers, or there are none."""
-        if not language.cuts or len(numbers_in(facts)) < 2:
-            return None
-        return cls(_Reaching(facts, _plain(language), plan, callbacks))
-
-    def settled(self) -> Definition | None:
-        """A definition without mistakes, where search alone finds one."""
-        made: Definition | None = None
+def settled_by_cuts(
+    facts: FactBase, language: Language, plan: Plan, callbacks: tuple[Callback, ...]
+) -> Definition | None:
+    """A definition without mistakes by rules that cut numbers, where search alone finds one."""
+    made: Definition | None = None
+    if language.cuts and len(numbers_in(facts)) > 1:
         with stage("cutting numbers"), suppress(DataError):
-            made = self._reaching.settled
-        return None if made is None else _written(made)
-
-    def shortest(self) -> Definition | None:
-        """The definition that describes the examples shortest, which may make mistakes."""
-        made: Definition | None = None
-        with stage("cutting numbers"), suppress(DataError):
-            made = self._reaching.definition()
-        return None if made is None else _written(made)
+            made = _Reaching(facts, _plain(language), plan, callbacks).settled
+    return None if made is None else _written(made)
 
 
 def settled_by_sums(

@@ -28,7 +28,7 @@ from andre.learning.relational.from_examples import (
 )
 from andre.learning.relational.inventing import learn_with_inventions, should_invent
 from andre.learning.relational.misjudged import misjudged_by
-from andre.learning.relational.reaching import CutSearch, learn_from_reach, needs_reach, settled_by_sums
+from andre.learning.relational.reaching import learn_from_reach, needs_reach, settled_by_cuts, settled_by_sums
 from andre.learning.relational.together import settle_together
 from andre.learning.results import Definition, TargetStore
 from andre.limits import (
@@ -48,8 +48,6 @@ from andre.samples import Language, key_text
 _FOR_ALL_HEADS = 0.5
 #: The share of the time in which positives alone are learned from as if all else that is stated were false.
 _FOR_STATED, _STATED = 0.3, "taking all else that is stated to be false"
-#: The share of the time that is left in which rules that cut numbers and make mistakes are looked for.
-_FOR_NUMBERS = 0.5
 #: Drawn head atoms of which no fewer are tried where memory is short.
 _FEWEST_HEADS = 1_000
 #: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
@@ -119,15 +117,14 @@ class TargetLearner:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
-            cuts = None if needs_reach(self.facts, language) else self._cuts(language)
-            made = plain = self._over_what_is_stated(language) or self._stages(language, cuts)
+            made = plain = self._over_what_is_stated(language) or self._stages(language, cutting=True)
             further = self._may_go_further(language)
             if further and not made.flawless and not needs_reach(self.facts, language):
-                made = self._by_numbers(made, language, cuts)
+                made = self._by_numbers(made, language)
             if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
-            if further and made is plain and not len(made.program):
-                made = self._along_links(made, language)
+            if further and made is plain and self.plan.widen and not len(made.program):
+                made = self._widened(made, language)
             wrong = misjudged_by(made, self.facts, language, self.plan)
             made = replace(made, misjudged=wrong, seconds=time.monotonic() - began)
         if self.plan.advise and not len(made.program) and made.result.stopped is None:
@@ -171,51 +168,36 @@ class TargetLearner:
             return False
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
-    def _by_numbers(self, made: Definition, language: Language, cuts: CutSearch | None) -> Definition:
-        """The definition, or a better one by rules that cut and compare numbers, or else add them.
+    def _by_numbers(self, made: Definition, language: Language) -> Definition:
+        """The definition, or one without mistakes by rules that cut numbers, or else add them."""
+        wider = self._wider(language) if self.plan.widen else language
+        for settled, within in ((settled_by_cuts, language), (settled_by_sums, wider)):
+            found = settled(self.facts, within, self.plan, self.callbacks)
+            if found is not None and is_trusted(found.length, made.length, made.empty_length):
+                return found
+        return made
 
-        One that agrees with all examples is looked for first. Where it says no less than a list of the
-        examples, labels may be wrong, and the shortest description is looked for.
-        """
-        best = made
-        if cuts is not None:
-            best = _believed(best, cuts.settled())
-            if not (best.flawless and (best.weak is None or len(best.program) == 1)):
-                with limited(time_left().share(_FOR_NUMBERS)):
-                    best = _believed(best, cuts.shortest())
-        if not best.flawless:
-            within = self._wider(language) if self.plan.widen else language
-            best = _believed(best, settled_by_sums(self.facts, within, self.plan, self.callbacks))
-        return best
-
-    def _by_a_cut(self, cuts: CutSearch) -> Definition | None:
+    def _by_a_cut(self, language: Language) -> Definition | None:
         """A definition without mistakes by one rule that cuts numbers, found without runs."""
-        found = cuts.settled()
+        if not self._may_go_further(language) or not self.plan.short_bodies:
+            return None
+        found = settled_by_cuts(self.facts, language, self.plan, self.callbacks)
         # It is believed then, whatever runs may find that makes mistakes.
         trusted = found is not None and is_trusted(found.length, 0.0, found.empty_length)
         return found if found is not None and trusted and len(found.program) == 1 else None
-
-    def _cuts(self, language: Language) -> CutSearch | None:
-        """The search for rules that cut numbers; None where there are none, or it is not asked for."""
-        if not (self._may_go_further(language) and self.plan.short_bodies):
-            return None
-        within = self._wider(language) if self.plan.widen else language
-        return CutSearch.of(self.facts, within, self.plan, self.callbacks)
 
     def _wider(self, language: Language) -> Language:
         """The language with more variables."""
         return replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
 
-    def _along_links(self, made: Definition, language: Language) -> Definition:
-        """The definition, or a better one by rules with constants and equal terms, and more variables."""
-        wider = self._wider(language) if self.plan.widen else language
+    def _widened(self, made: Definition, language: Language) -> Definition:
+        """The definition, or a better one by rules of more variables, with constants."""
+        wider = self._wider(language)
         found: Definition | None = None
-        with limited(Deadline.after(_WIDENING)), stage("trying more variables"), suppress(DataError):
+        with limited(Deadline.after(_WIDENING)), stage("trying more variables"):
             found = learn_from_reach(self.facts, wider, self.plan, self.callbacks)
         if found is None or not len(found.program) or not (found.flawless or found.length < made.length):
             return made
-        if wider.variables == language.variables:
-            return found
         note = (
             f"rules of up to {wider.variables} variables were tried, as those of {language.variables} "
             "explain nothing; --variables says how many there may be"
@@ -230,13 +212,13 @@ class TargetLearner:
         """The rules of one target by other settings and few runs, which nobody watches."""
         return replace(self, plan=_by_few_runs(plan), callbacks=())._stages(language)
 
-    def _stages(self, language: Language, cuts: CutSearch | None = None) -> Definition:
+    def _stages(self, language: Language, *, cutting: bool = False) -> Definition:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for.
 
         Parameters
         ----------
-        cuts
-            A search for a rule that cuts numbers, which comes before what only runs find.
+        cutting
+            Whether a rule that cuts numbers comes before what only runs find.
         """
         began, facts, plan = time.monotonic(), self.facts, self.plan
         at_fixpoint = plan.mode == "define" and plan.semantics == "exists"
@@ -265,7 +247,7 @@ class TargetLearner:
         for callback in self.callbacks:
             callback.on_census(census)
         if at_fixpoint:
-            instead = None if cuts is None else partial(self._by_a_cut, cuts)
+            instead = partial(self._by_a_cut, language) if cutting else None
             made = learn_definition(
                 facts, language, census, plan, self.callbacks, stated=self.stated, instead=instead
             )
@@ -350,16 +332,6 @@ class TargetLearner:
             f"{language.target} were counted: allow fewer than {language.variables} variables, fewer "
             "relations or facts, or more time"
         )
-
-
-def _believed(made: Definition, found: Definition | None) -> Definition:
-    """The one of two definitions that is believed; either may make mistakes."""
-    if found is None or (not len(found.program) and len(made.program)):
-        return made
-    if found.flawless == made.flawless:
-        return found if found.length < made.length else made
-    agreeing, other = (found, made) if found.flawless else (made, found)
-    return agreeing if is_trusted(agreeing.length, other.length, other.empty_length) else other
 
 
 def _by_few_runs(plan: Plan) -> Plan:
