@@ -423,7 +423,7 @@ class FactBase:
 
 
 def _as_many(facts: Iterable[Atom | str]) -> Iterable[Atom | str]:
-    if isinstance(facts, Mapping):
+    if isinstance(facts, Mapping) and not all(isinstance(fact, Atom) for fact in facts):
         raise DataError("a dict is given where facts are: read_facts takes lists of rows by relation")
     if isinstance(facts, str):
         raise DataError(
