@@ -212,9 +212,13 @@ def test_rules_that_read_what_the_graph_has_not_are_refused(
 
 
 def test_what_is_no_run_is_said_to_be_none(folders: dict[str, Path], tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "nowhere", Path(__file__)):
+    for path, says in (
+        (tmp_path, r"there is no saved run in .*: it has no run\.json"),
+        (tmp_path / "nowhere", "there is no folder .*nowhere"),
+        (Path(__file__), "is a file and no saved run"),
+    ):
         assert not is_run(path)
-        with pytest.raises(CheckpointError, match=r"there is no saved run in .*: it has no run\.json"):
+        with pytest.raises(CheckpointError, match=says):
             load(path)
     foreign = tmp_path / "run.json"
     for text in ("", "[]", '{"scripts": {}}', "[" * 100_000, "\x00"):
