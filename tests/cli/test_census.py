@@ -70,7 +70,7 @@ def test_a_language_file_is_read(census, tmp_path):
         (["--target", "p/2", "--memory-limit", "0KB"], "a memory limit of 0 MB is too low"),
         (["--target", "p/2", "--memory-limit", "much"], "--memory-limit much is no size: give gigabytes"),
         (["--target", "p/2", "--memory-limit", "4 apples"], "is no size"),
-        (["--target", "p/2", "--semantics", "every"], "choose from rows, exists"),
+        (["--target", "p/2", "--semantics", "every"], "choose rows or exists"),
         (["--target", "p/2", "--preset", "papers"], "choose default or paper"),
         (["--target", "p/2", "--language", "none.toml"], "there is no file none.toml"),
         ([], "name one of"),

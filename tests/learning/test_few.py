@@ -208,7 +208,7 @@ def test_what_no_setting_means_is_refused() -> None:
     facts = base("h(a)", "p(a)", "p(b)")
     with pytest.raises(ConfigError, match="noise"):
         quick(facts, "h/1", noise=1)
-    with pytest.raises(ConfigError, match="'maybe' is unknown"):
+    with pytest.raises(ConfigError, match="'maybe': choose auto, false or unknown"):
         quick(facts, "h/1", unlabelled="maybe")
     with pytest.raises(ConfigError, match="positives alone teach in mode 'define'"):
         quick(facts, "h/1", mode="complete", unlabelled="unknown")
