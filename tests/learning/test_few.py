@@ -242,3 +242,12 @@ def test_among_positives_alone_what_derives_less_is_shorter(positives: int, one:
 def test_a_weak_value_tells_its_question() -> None:
     assert "a further example" in Weak(1, 0.5).question
     assert str(Weak(1, 0.5)).startswith("1 positive example is too few")
+
+
+def test_of_few_examples_none_is_given_up_for_one_literal() -> None:
+    """What agrees with all examples goes before what is a literal shorter and wrong about some."""
+    friends = [("ann", "bob"), ("bob", "ann"), ("dan", "eve"), ("eve", "dan")]
+    likes = [*friends, ("cat", "dan"), ("fay", "ann")]
+    facts = base(*(f"likes({a}, {b})" for a, b in likes), *(f"friend({a}, {b})" for a, b in friends))
+    made = quick(facts, "friend/2")
+    assert str(made.program) == "friend(X1, X2) :- likes(X1, X2), likes(X2, X1)."

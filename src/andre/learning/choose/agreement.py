@@ -10,11 +10,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from andre.arrays import Floats
+from andre.evaluation import description_length
 from andre.facts import FactBase, Key
 from andre.learning.choose.definition import DefinitionChooser
 from andre.learning.plan import Plan
 from andre.samples import Codes
 
+#: True examples up to which a program that agrees with all is preferred to a shorter one with mistakes, and
+#: by how many nats the description may be longer then.
+_FEW, _LONGER = 20, 10.0
 _CLOSED = (
     "no example is stated to be false: all other atoms over the constants of the head's types were taken to "
     "be; unlabelled=unknown takes them for unknown"
@@ -45,7 +50,8 @@ def choose_definition(
 ) -> Choice:
     """The program that describes the examples shortest, or the shortest that agrees with all of them.
 
-    The second where examples are clean, and where the first has no rule. Positives alone
+    The second where examples are clean, where the first has no rule, and where few examples are
+    described nearly as shortly by it. Positives alone
     teach where the plan says so; and in a Popper folder without negative examples, which states
     its examples apart from all else, where no program derives the positives and nothing more.
 
@@ -60,14 +66,18 @@ def choose_definition(
     apart = are_positives_apart(facts, plan, target)
     if plan.unlabelled == "unknown" and _are_positives_alone(facts, target):
         return _by_positives(chooser, pool)
-    described = Choice(chooser.choose(pool)[0], notes=on_closed_world(facts, plan, target))
-    enough = not (apart or selection.noise == 0) if len(described.codes) else selection.strict
+    codes, length = chooser.choose(pool)
+    described = Choice(codes, notes=on_closed_world(facts, plan, target))
+    few = not selection.strict and chooser.judge.totals[0] <= _FEW and _makes_mistakes(chooser, codes)
+    enough = not (apart or few or selection.noise == 0) if len(codes) else selection.strict
     if enough:
         return described
     found = replace(chooser, mistakes="refused").consistent(pool)
     if apart:  # what may be true beside them is told by a program that says less than a list of them
         most = restating(chooser.judge.totals[0], target)
         found = [codes for codes in found if np.count_nonzero(codes) + len(codes) < most]
+    if few and len(codes) and not apart and selection.noise == "auto":
+        found = [other for other in found if _length(chooser, other) <= length + _LONGER]
     if found:
         same = any(np.array_equal(codes, described.codes) for codes in found)
         agreeing = replace(described, codes=found[0], rivals=tuple(found[1:]), agrees=True)
@@ -75,6 +85,24 @@ def choose_definition(
     if apart and len((only := _by_positives(chooser, pool)).codes):
         return only
     return replace(described, notes=(*described.notes, *([_NONE_AGREES] if selection.noise == 0 else ())))
+
+
+def _counts(chooser: DefinitionChooser, codes: Codes) -> Floats:
+    """How many true and false examples a program derives, with the rules that are part of any, [2]."""
+    numbers = map(chooser.judge.add, chooser.form.space.program(codes))
+    counts: Floats = chooser.judge.judge([(*chooser.fixed, *numbers)]).counts[0]
+    return counts
+
+
+def _makes_mistakes(chooser: DefinitionChooser, codes: Codes) -> bool:
+    """Whether a program derives a false example, or leaves out a true one."""
+    return bool((_counts(chooser, codes) != [chooser.judge.totals[0], 0]).any())
+
+
+def _length(chooser: DefinitionChooser, codes: Codes) -> float:
+    """Nats by which a program describes the examples."""
+    counts, size, m = _counts(chooser, codes), int(np.count_nonzero(codes)), chooser.form.space.m
+    return float(description_length(counts, chooser.judge.totals, size, len(codes), m=m))
 
 
 def on_closed_world(facts: FactBase, plan: Plan, target: Key) -> tuple[str, ...]:
