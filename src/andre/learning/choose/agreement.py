@@ -50,10 +50,10 @@ def choose_definition(
 ) -> Choice:
     """The program that describes the examples shortest, or the shortest that agrees with all of them.
 
-    The second where examples are clean, where the first has no rule, and where few examples are
-    described nearly as shortly by it. Positives alone
-    teach where the plan says so; and in a Popper folder without negative examples, which states
-    its examples apart from all else, where no program derives the positives and nothing more.
+    The second where examples are clean, where the first has no rule, and where it describes few
+    examples nearly as shortly. Positives alone teach where the plan says so; and in a Popper folder
+    without negative examples, which states its examples apart from all else, where no program derives
+    the positives and nothing more.
 
     Parameters
     ----------
