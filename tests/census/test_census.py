@@ -17,6 +17,7 @@ from tests.census.strategies import fact_bases
 from andre.census import take_census
 from andre.census.census import carry_out, ground
 from andre.census.draw import draw_cells, draw_marked
+from andre.census.graph import TRUE, UNKNOWN, value_of
 from andre.census.plan import Request, plan_census
 from andre.errors import AndreError, DataError, MemoryLimitError
 from andre.facts import FactBase, Relation, read_facts
@@ -296,3 +297,13 @@ def test_bags_that_would_outgrow_the_memory_by_far_are_refused_before_it_is_fill
     facts = FactBase.from_relations(range(2000), dense)
     with pytest.raises(MemoryLimitError, match=r"would take about [0-9,]+ MB of the 64 MB allowed"):
         take_census(facts, Language("r0/2"), mode="complete", memory_limit=1 << 26)
+
+
+@pytest.mark.parametrize("fraction", [False, True])
+def test_large_tables_of_cells_stand_for_the_values_of_small_ones(fraction: bool) -> None:
+    rng = np.random.default_rng(0)
+    cells = rng.choice(np.array([0, TRUE, UNKNOWN], dtype=np.uint8), size=(1 << 12, 1 << 11))
+    cells[0, 0] = 7 if fraction else 0
+    found = value_of(cells)
+    assert found.dtype == (np.float64 if fraction else np.float16)
+    np.testing.assert_array_equal(found[:9], value_of(cells[:9]))

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from andre.learning import distinct_bodies, extract
+from andre.learning import distinct_bodies, extract, with_shorter
+from andre.learning.bodies import shorter_bodies
 from andre.learning.descent.extraction import entropies
 
 
@@ -49,3 +50,9 @@ def test_bodies_are_distinct_and_say_something(codes: np.ndarray) -> None:
     assert {tuple(row) for row in found} == {tuple(row) for row in codes if row.any()}
     assert len({tuple(row) for row in found}) == len(found)
     assert np.array_equal(distinct_bodies(codes[::-1]), found)
+
+
+@given(hnp.arrays(np.int8, st.tuples(st.integers(0, 8), st.just(5)), elements=st.integers(-1, 1)))
+def test_shorter_bodies_are_those_that_are_written_out(codes: np.ndarray) -> None:
+    wanted = distinct_bodies(np.concatenate((codes, shorter_bodies(codes))))
+    assert np.array_equal(with_shorter(codes), wanted)

@@ -22,7 +22,7 @@ from andre.census.strata import Classes
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.limits import check
-from andre.samples import Language, Membership, RuleSpace, Sample, key_text, training_facts
+from andre.samples import Language, Membership, RuleSpace, Sample, Valuations, key_text, training_facts
 
 #: Fewer head atoms cannot stand for all: half of them are not stated, and these are of four kinds.
 _FEWEST_DRAWN = 8
@@ -60,7 +60,7 @@ class Census:
         return self.plan.request.semantics
 
     @cached_property
-    def valuations(self) -> Floats:
+    def valuations(self) -> Valuations:
         """The distinct rows as truth values, [U, m]; NaN is unknown."""
         return value_of(self.cells)
 

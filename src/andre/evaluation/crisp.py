@@ -34,11 +34,21 @@ def literal_truth(valuations: Valuations) -> Bools:
     >>> literal_truth(np.array([[0.9, 0.5, np.nan, 0.2]])).astype(int)
     array([[1, 0, 0, 0, 0, 0, 0, 1]])
     """
-    if valuations.dtype == np.float16:  # comparing their bits as integers is faster, and the same
-        bits = np.ascontiguousarray(valuations).view(np.int16)
-        half, one = np.array([0.5, 1], dtype=np.float16).view(np.int16)
-        return np.hstack(((bits > half) & (bits <= one), bits < half))  # NaN is above 1
-    return np.hstack((valuations > 0.5, valuations < 0.5))
+    rows, m = valuations.shape
+    found = np.empty((rows, 2 * m), dtype=np.bool_)
+    step = max(1, _BLOCK // max(1, m))
+    for at in range(0, rows, step):
+        check()
+        some, (holds, fails) = valuations[at : at + step], np.split(found[at : at + step], 2, axis=1)
+        if some.dtype == np.float16:  # comparing their bits as integers is faster, and the same
+            bits = np.ascontiguousarray(some).view(np.int16)
+            half, one = np.array([0.5, 1], dtype=np.float16).view(np.int16)
+            np.logical_and(bits > half, bits <= one, out=holds)  # NaN is above 1
+            np.less(bits, half, out=fails)
+        else:
+            np.greater(some, 0.5, out=holds)
+            np.less(some, 0.5, out=fails)
+    return found
 
 
 def union(extents: Extents) -> Extents:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from andre.arrays import blocks_of, distinct_rows
-from andre.limits import check, limited, stage, time_left
+from andre.arrays import distinct_rows
+from andre.limits import check
 from andre.samples import Codes
 
-#: Codes that are made at a time where there is a time limit.
-_BLOCK = 1 << 23
 #: Codes of shorter bodies, as many as are held: over thousands of atoms runs come to bodies of hundreds.
 _HELD = 1 << 27
 
@@ -63,9 +59,10 @@ def shorter_bodies(bodies: Codes) -> Codes:
 
 
 def with_shorter(bodies: Codes, held: int = _HELD) -> Codes:
-    """Distinct bodies, and all that have one literal less; where time is short, those of the shortest.
+    """Distinct bodies, and all that have one literal less; of those of the shortest, as many as may be held.
 
-    So too where more than `held` codes would have to be held.
+    Thousands of bodies have the same shorter ones. So these are told apart by keys, the sum of a random
+    number for each literal, before any is written out.
 
     Examples
     --------
@@ -75,19 +72,23 @@ def with_shorter(bodies: Codes, held: int = _HELD) -> Codes:
            [1, 1, 0],
            [1, 1, 1]], dtype=int8)
     """
-    bodies = distinct_bodies(bodies)
-    sizes = np.count_nonzero(bodies, axis=1)
-    order = np.argsort(sizes, kind="stable")
-    order = order[np.cumsum(sizes[order]) * bodies.shape[1] <= held]
-    if time_left().left == math.inf:
-        return distinct_bodies(np.concatenate([bodies, shorter_bodies(bodies[order])]))
-    found = [bodies]
-    # To merge the blocks in the end takes as long again as to make them.
-    with limited(time_left().share(0.4)), stage("pooling rules"):
-        for begin, end in blocks_of(sizes[order] * bodies.shape[1], _BLOCK):
-            check()
-            found.append(distinct_bodies(shorter_bodies(bodies[order[begin:end]])))
-    return distinct_bodies(np.concatenate(found))
+    body, column = np.divmod(np.flatnonzero(bodies != 0), bodies.shape[1])  # [literals], body by body
+    sizes = np.bincount(body, minlength=len(bodies))
+    marks = np.random.default_rng(0).integers(1 << 64, size=(2, bodies.shape[1]), dtype=np.uint64)
+    mark = marks[(bodies[body, column] > 0).astype(np.int8), column]
+    full = np.flatnonzero(sizes)
+    keys = np.zeros(len(bodies), dtype=np.uint64)
+    keys[full] = np.add.reduceat(mark, np.cumsum(sizes)[full] - sizes[full]) if len(full) else 0
+    check()
+    dropped = np.argsort(sizes[body], kind="stable")[:held]
+    dropped = dropped[sizes[body[dropped]] > 1]
+    both = np.concatenate((keys[full], keys[body[dropped]] - mark[dropped]))
+    first = np.unique(both, return_index=True)[1]
+    fresh = dropped[np.sort(first[first >= len(full)]) - len(full)][: held // bodies.shape[1]]
+    shorter = bodies[body[fresh]]
+    shorter[np.arange(len(fresh)), column[fresh]] = 0
+    check()
+    return distinct_bodies(np.concatenate((bodies[full[first[first < len(full)]]], shorter)))
 
 
 def literal_bodies(literals: NDArray[np.integer], m: int) -> Codes:

@@ -15,11 +15,20 @@ from andre.samples.encoding import ColumnSummary, Encoding
 from andre.samples.form import Form
 from andre.samples.language import Language, check_setting, key_text, training_facts
 from andre.samples.membership import Membership
-from andre.samples.sample import Sample, Valuations, check_valuations, check_weights, scaled_to_rows, sums_of
+from andre.samples.sample import (
+    LARGE,
+    Sample,
+    Valuations,
+    check_valuations,
+    check_weights,
+    scaled_to_rows,
+    sums_of,
+)
 from andre.samples.space import Codes, RuleSpace
 from andre.samples.synthetic import SYNTHETIC_TASKS, SyntheticTask, random_task
 
 __all__ = [
+    "LARGE",
     "SYNTHETIC_TASKS",
     "BinnedColumn",
     "BinnedTable",

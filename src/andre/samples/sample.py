@@ -19,7 +19,7 @@ from andre.samples.thinning import cut_bags, draw_examples
 Valuations: TypeAlias = Floats | NDArray[np.float16]
 
 #: From this many cells on, tables are stored as compactly as possible.
-_LARGE = 1 << 22
+LARGE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +274,7 @@ def _is_large_boolean(valuations: ArrayLike) -> bool:
     """Whether valuations are a large Boolean table."""
     if not isinstance(valuations, np.ndarray) or valuations.dtype != np.bool_:
         return False
-    return valuations.ndim == 2 and valuations.size >= _LARGE
+    return valuations.ndim == 2 and valuations.size >= LARGE
 
 
 def _as_halves(true: Bools) -> NDArray[np.float16]:
@@ -283,7 +283,7 @@ def _as_halves(true: Bools) -> NDArray[np.float16]:
     return (true.view(np.uint8).astype(np.uint16) * one).view(np.float16)
 
 
-def _merge(table: Valuations, large: int = _LARGE) -> tuple[Valuations, Ints]:
+def _merge(table: Valuations, large: int = LARGE) -> tuple[Valuations, Ints]:
     """The distinct rows, and the index among them of every row; from `large` cells on, compactly."""
     if table.size >= large:
         known, true = ~np.isnan(table), table == 1

@@ -407,15 +407,15 @@ def _proposed(
         with stage("counting short bodies"):
             short = form.short_bodies()
     settles = partial(_settles, crisp, form) if plan.short_bodies and fixed is None else None
-    effort = _FOR_DEFINITIONS
+    done = False
     with stage("counting short bodies"):
-        effort = FOR_SETTLED if settles is not None and settles(short) else effort
+        done = settles is not None and settles(short)
+    effort = FOR_SETTLED if done else _FOR_DEFINITIONS
     runs = partial(propose_bodies, sample, plan.config, effort, callbacks=callbacks)
     result = runs(Guide(form, fixed=fixed, settles=settles))
     bodies, plain = [result.proposed], ~sample.space.recursive
-    done = False
     with stage("counting short bodies"):
-        done = settles is not None and settles(np.concatenate((result.proposed, short)))
+        done = done or (settles is not None and settles(result.proposed))
     if (
         not (done or plain.all())
         and (stated_columns(sample.space) & plain).any()
@@ -430,12 +430,12 @@ def _proposed(
 
 def _settles(crisp: CrispSample, form: Form, bodies: Codes) -> bool:
     """Whether one of the bodies, without recursion and as good as none shorter could be, gets all right."""
-    bodies = bodies[np.count_nonzero(bodies, axis=1) <= _SHORTEST]
-    bodies = bodies[~bodies[:, crisp.space.recursive].any(axis=1)]
     for begin in range(0, len(bodies), _AT_ONCE):
         if begin:  # few bodies are looked at in any case
             check()
         some = bodies[begin : begin + _AT_ONCE]
+        some = some[np.count_nonzero(some, axis=1) <= _SHORTEST]
+        some = some[~some[:, crisp.space.recursive].any(axis=1)]
         counts = crisp.body_counts(some[form.admits(some)])  # [bodies, 2]
         if (counts == [crisp.totals[0], 0]).all(axis=1).any():
             return True

@@ -436,6 +436,7 @@ def fit_screened(
 def pool_of(crisp: CrispSample, bodies: list[Codes], form: Form, *, identity: bool = False) -> RulePool:
     """The pool of these bodies; none where there is no time to count them."""
     with stage("pooling rules"):
+        check()
         return RulePool.of(crisp, np.concatenate(bodies), form, identity=identity)
     none = np.zeros((0, crisp.space.m), dtype=np.int8)
     return RulePool(crisp.space, none, np.zeros((0, 2)), identity)
