@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from andre.completion.weights import learn_weights, start_weights
 from andre.evaluation import Ranks, smoothed_confidence
 from andre.limits import Deadline, check, limited, stage
 from andre.logic import Rule
+
+#: Rules from elsewhere, and the pairs that each covers.
+GivenPairs: TypeAlias = Sequence[tuple[Body | Rule, Covered]]
 
 #: The gradient at which the weights of a direction count as learned.
 _TOLERANCE = 1e-2
@@ -113,7 +116,7 @@ def learn_direction(
     graph: Graph,
     direction: int,
     config: CompletionConfig,
-    given: Sequence[tuple[Body | Rule, Covered]] = (),
+    given: GivenPairs = (),
     seconds: float | None = None,
 ) -> DirectionRules:
     """Learn the rules of one direction, count and weigh them, and rank its validation facts by every scorer.
@@ -137,9 +140,7 @@ def learn_direction(
     return replace(found, cut=tuple(watch.cut))
 
 
-def _learned(
-    graph: Graph, step: int, plan: CompletionPlan, given: Sequence[tuple[Body | Rule, Covered]]
-) -> DirectionRules:
+def _learned(graph: Graph, step: int, plan: CompletionPlan, given: GivenPairs) -> DirectionRules:
     """Propose, count, weigh, validate: what comes first is kept where time runs out."""
     found, held = DirectionRules(step, (), np.zeros(0), np.zeros(0)), None
     with stage("rules"):
@@ -157,7 +158,7 @@ def _learned(
 
 
 def proposed_bodies(
-    graph: Graph, step: int, plan: CompletionPlan, given: Sequence[tuple[Body | Rule, Covered]]
+    graph: Graph, step: int, plan: CompletionPlan, given: GivenPairs
 ) -> tuple[tuple[Body | Rule, ...], int]:
     """The bodies that facts show, then those that are given; and how many had too many walks to look at."""
     proposed = propose_bodies(graph, step, plan)
@@ -218,9 +219,7 @@ def with_weights(scorers: Sequence[Scorer], found: DirectionRules, config: Compl
     ]
 
 
-def held_pairs(
-    bodies: Sequence[Body | Rule], given: Sequence[tuple[Body | Rule, Covered]]
-) -> dict[int, Covered]:
+def held_pairs(bodies: Sequence[Body | Rule], given: GivenPairs) -> dict[int, Covered]:
     """What given rules cover, by their places among the bodies."""
     covered = {rule: pairs for rule, pairs in given if isinstance(rule, Rule)}
     return {place: covered[body] for place, body in enumerate(bodies) if isinstance(body, Rule)}
