@@ -1,5 +1,6 @@
 """Completion: its choices, its predictions, what is saved of it, bad input."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import get_args
 
@@ -7,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.completion.bases import FAST, family, large
+from tests.completion.bases import FAST, family, large, small_bases
 
-from andre.completion import CompletionConfig, Reliability, complete, relearn
+from andre.completion import CompletionConfig, Reliability, as_rule, complete, relearn
 from andre.completion.graph import Graph
 from andre.completion.scoring import AGGREGATIONS, Aggregator
 from andre.completion.weights import start_weights
@@ -87,6 +88,20 @@ def test_given_rules_join_the_pool():
     done = complete(family(), FAST, extra)
     assert extra[0] in done.rules.rules
     assert extra[1] not in done.rules.rules
+
+
+@settings(max_examples=20, deadline=None)
+@given(small_bases, st.booleans(), st.booleans())
+def test_a_rule_of_both_sides_is_listed_once(facts, small, some_given):
+    config = CompletionConfig(aggregators=("maximum",), valid_share=0.0, constants=5, support=1)
+    extra = [parse_rule(f"{name}(A, {c}) :- {name}(A, b).") for name in "pqr" for c in "ac"]
+    done = complete(facts, config if small else large(config), extra if some_given else ())
+    rules = [
+        as_rule(body, done.graph, step, done.facts)
+        for step, features in done.features.items()
+        for body in features.bodies
+    ]
+    assert Counter(done.rules.rules) == Counter(set(rules))
 
 
 def test_saved_and_loaded(tmp_path):

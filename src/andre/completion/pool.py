@@ -204,9 +204,13 @@ def as_rule(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -> Rule
     """A body of a direction as a rule; given rules are rules already."""
     if isinstance(body, Rule):
         return body
-    count = len(graph.relations)
-    seen = body if step < count else body.reversed(graph)
-    return to_rule(seen, graph.relations[step % count], graph, facts)
+    relation = graph.relations[step % len(graph.relations)]
+    return to_rule(from_first_argument(body, graph, step), relation, graph, facts)
+
+
+def from_first_argument(body: Body, graph: Graph, step: int) -> Body:
+    """A body of a direction as seen from the first argument of its relation; equal bodies are equal rules."""
+    return body if step < len(graph.relations) else body.reversed(graph)
 
 
 def _as_body(rule: Rule, graph: Graph, step: int, facts: FactBase) -> Body | None:
