@@ -17,7 +17,7 @@ from andre.census.graph import UNKNOWN, Cells, FactGraph, build_graph, seen_cons
 from andre.census.inner import join_inner
 from andre.census.listing import list_classes
 from andre.census.plan import CensusPlan, Draw, Method, Mode, Request, Semantics, plan_census
-from andre.census.profiles import collect_bags
+from andre.census.profile_bags import collect_bags
 from andre.census.strata import Classes
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
