@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.benchmarks.test_ranking import base
 
-from andre.completion import taught
+from andre.completion import validation_as_training
 from andre.errors import ConfigError
 from andre.evaluation import POLICIES
 from benchmarks import splits
@@ -19,7 +19,7 @@ def small(monkeypatch):
     readers = {
         "pykeen": lambda name: base(),
         "folder": lambda name: base(),
-        "joined": lambda n: taught(base()),
+        "joined": lambda n: validation_as_training(base()),
     }
     monkeypatch.setattr(splits, "_READERS", readers)
     monkeypatch.setattr(splits, "run_apart", lambda work, *given: work(*given))

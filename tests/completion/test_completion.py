@@ -13,7 +13,7 @@ from tests.completion.bases import FAST, family, large, small_bases
 from andre.completion import CompletionConfig, Reliability, as_rule, complete, relearn
 from andre.completion.graph import Graph
 from andre.completion.scoring import AGGREGATIONS, Aggregator
-from andre.completion.weights import start_weights
+from andre.completion.weights import initial_weights
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.learning import Callback
@@ -266,7 +266,7 @@ def test_without_time_to_learn_weights_the_best_rule_decides(done):
     plain = done.scorer.__class__("maximum", 5.0, 5)
     for features in done.features.values():
         unlearned = done.scorer.__class__(
-            "weights", 5.0, 5, 10.0, {features.step: start_weights(len(features.bodies))}
+            "weights", 5.0, 5, 10.0, {features.step: initial_weights(len(features.bodies))}
         )
         starts = np.flatnonzero(done.graph.has_answer(features.step))
         cells = features.cells(starts)
@@ -314,7 +314,9 @@ def test_reliability_is_of_candidates_that_training_does_not_state(done):
 @pytest.mark.parametrize("aggregator", get_args(Aggregator))
 def test_a_constant_may_be_asked_from_more_than_once(done, aggregator):
     for step, features in done.features.items():
-        scorer = done.scorer.__class__(aggregator, 5.0, 5, 10.0, {step: start_weights(len(features.bodies))})
+        scorer = done.scorer.__class__(
+            aggregator, 5.0, 5, 10.0, {step: initial_weights(len(features.bodies))}
+        )
         starts = np.array([3, 1, 3, 0, 1])
         one_by_one = np.concatenate([scorer.scores(features, starts[[at]]) for at in range(len(starts))])
         together = scorer.scores(features, starts)

@@ -16,7 +16,7 @@ from andre.completion.calibration import Reliability, in_order
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.directions import count_bodies
 from andre.completion.features import Features, RuleCover
-from andre.completion.graph import Graph, believed
+from andre.completion.graph import Graph, with_assumed
 from andre.completion.packing import LazyFeatures, PackedRules
 from andre.completion.pool import as_rule, from_first_argument
 from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_facts
@@ -215,7 +215,7 @@ class Completion(Saveable):
     def surest_rules(self, most: int | None = None) -> Program:
         """The same, or of each direction only so many rules, the most confident."""
         found: dict[Rule | tuple[int, Body], Rule] = {}
-        for step, features in self._stated.items():
+        for step, features in self._by_training_facts.items():
             relation = step % len(self.graph.relations)
             counted = zip(features.bodies, features.evidence(self.graph), strict=True)
             for body, evidence in islice(counted, most):
@@ -310,11 +310,11 @@ class Completion(Saveable):
 
     @cached_property
     def _search(self) -> Search:
-        known = believed(self.facts, self.graph)
+        known = with_assumed(self.facts, self.graph)
         return Search(FactIndex(known), infer(Program(), known))
 
     @cached_property
-    def _stated(self) -> Mapping[int, Features]:
+    def _by_training_facts(self) -> Mapping[int, Features]:
         """The features by training facts alone: what was assumed is no evidence."""
         if not self.chained:
             return self.features
@@ -355,7 +355,7 @@ class Completion(Saveable):
         return best
 
     def _with_counts(self, step: int, body: Body | Rule) -> Rule:
-        stated = self._stated[step]
+        stated = self._by_training_facts[step]
         place = stated.bodies.index(body)
         evidence = Evidence("train", float(stated.n_b[place]), float(stated.n_r[place]))
         return as_rule(body, self.graph, step, self.facts).with_evidence(evidence)

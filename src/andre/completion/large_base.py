@@ -14,8 +14,8 @@ from andre.completion.directions import (
     DirectionRules,
     DirectionStore,
     GivenPairs,
-    held_pairs,
-    ways_of_scoring,
+    candidate_scorers,
+    given_pairs,
     with_weights,
 )
 from andre.completion.features import Features
@@ -48,7 +48,9 @@ class LargeBase:
         learned = self._learn_all(order, rules)
         found = [learned[step] for step in targets]
         features: dict[int, Features] = {
-            made.step: made.features(self.graph, self.config.sizes, held_pairs(made.bodies, rules[made.step]))
+            made.step: made.features(
+                self.graph, self.config.sizes, given_pairs(made.bodies, rules[made.step])
+            )
             for made in found
         }
         scorer, choices, missing = self._choose_scorer(found)
@@ -96,7 +98,7 @@ class LargeBase:
     ) -> tuple[Scorer, tuple[Choice, ...], tuple[str, ...]]:
         """The scorer that ranks the validation facts of all directions best; what was tried; what is cut."""
         config, chained = self.config, len(self.graph.assumed) > 0
-        scorers, choices = ways_of_scoring(config), list[Choice]()
+        scorers, choices = candidate_scorers(config), list[Choice]()
         for place, scorer in enumerate(scorers):
             mrr = Ranks.concat([made.tried[place] for made in found if made.tried]).mrr
             choices.append(Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, chained, mrr))

@@ -15,7 +15,7 @@ from andre.completion.calibration import measure_reliability
 from andre.completion.completion import Completion
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.directions import DirectionStore
-from andre.completion.graph import Graph, believed, taught, with_validation
+from andre.completion.graph import Graph, validation_as_training, with_assumed, with_validation
 from andre.completion.large_base import LargeBase
 from andre.completion.learned import Learned
 from andre.completion.pool import BodyPool, GivenRules
@@ -104,11 +104,11 @@ def _complete(facts: FactBase, learner: _Learner) -> Completion:
     )
     if split is facts or not config.give_back or not len(done.graph.valid):
         return done
-    again = replace(learner, config=_settled(done), store=None).learn(taught(split))
+    again = replace(learner, config=_settled(done), store=None).learn(validation_as_training(split))
     if again.missing:
         missing = (*learned.missing, "validation facts are not learned from")
         return replace(done, notes=(*learned.notes, *learner.late(missing)))
-    return _relearned(done, taught(split), again)
+    return _relearned(done, validation_as_training(split), again)
 
 
 def relearn(
@@ -132,7 +132,7 @@ def relearn(
         What to learn from; the facts of `done` by default.
     """
     learner = _Learner(_settled(done), extra, callbacks, executor)
-    known = taught(done.facts if facts is None else facts)
+    known = validation_as_training(done.facts if facts is None else facts)
     with limited(Deadline.after(done.config.time_limit)):
         again = learner.learn(known)
     return replace(_relearned(done, known, again), notes=(*done.notes, *learner.late(again.missing)))
@@ -177,7 +177,7 @@ class _Learner:
 
     def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> Learned:
         """The features of every direction that has training facts, and the scorer chosen for them."""
-        given = GivenRules(graph, believed(facts, graph), self.extra, plan.is_small)
+        given = GivenRules(graph, with_assumed(facts, graph), self.extra, plan.is_small)
         targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
         if plan.is_small:
             return SmallBase(graph, self.config, self._tell).learn(targets, BodyPool(graph, plan, given))

@@ -20,7 +20,7 @@ from andre.completion.bodies import Body, Covered, Shape, covered_pairs, to_rule
 from andre.completion.chains import long_bodies
 from andre.completion.config import CompletionPlan
 from andre.completion.constants import best_places, constant_bodies, significance
-from andre.completion.features import HeldFeatures, RuleCover, distinct_pairs, features_of, to_csr
+from andre.completion.features import RuleCover, StoredFeatures, distinct_pairs, features_of, to_csr
 from andre.completion.graph import Graph
 from andre.completion.proposals import base_rate
 from andre.evaluation import smoothed_confidence
@@ -154,7 +154,7 @@ class BodyPool:
         """All short bodies."""
         return ShortBodies.enumerate(self.graph, self.plan)
 
-    def features(self, step: int) -> HeldFeatures:
+    def features(self, step: int) -> StoredFeatures:
         """The bodies that say most about one direction, with what they cover.
 
         These are significant and confident short bodies, bodies with constants

@@ -17,7 +17,7 @@ from andre.completion.directions import (
     DirectionRules,
     GivenPairs,
     calibrate,
-    held_pairs,
+    given_pairs,
     in_order_of_confidence,
     learn_direction,
     proposed_bodies,
@@ -134,7 +134,7 @@ class _Tasks(Iterator[Task]):
         if proposed is None:
             return _without_rules(step)
         bodies, left_out = proposed
-        pairs = held_pairs(bodies, self._given.get(step, ()))
+        pairs = given_pairs(bodies, self._given.get(step, ()))
         blocks = [
             replace(part, starts=part.starts[first : first + size])
             for part in counted_parts(self._graph, step, bodies, pairs, self._sizes)
@@ -191,7 +191,7 @@ def _count(
     sizes = CompletionPlan.of(graph, config).config.sizes
     with _by_one_thread(), stage("rules"):
         check()
-        counts, _ = count_part(graph, step, bodies, held_pairs(bodies, given), block, sizes)
+        counts, _ = count_part(graph, step, bodies, given_pairs(bodies, given), block, sizes)
         return counts
     return None
 
@@ -202,7 +202,7 @@ def _weigh(
     """Weights and calibration of counted rules, as far as there is time."""
     config = CompletionPlan.of(graph, config).config
     with _by_one_thread(), limited(time_left()) as watch:
-        features = rules.features(graph, config.sizes, held_pairs(rules.bodies, given))
+        features = rules.features(graph, config.sizes, given_pairs(rules.bodies, given))
         rules = calibrate(graph, weigh(graph, rules, features, config), features, config)
     return replace(rules, cut=tuple(watch.cut))
 
@@ -214,7 +214,7 @@ def _rank(
     with _by_one_thread(), stage("scoring"):
         check()
         config = CompletionPlan.of(graph, config).config
-        features = rules.features(graph, config.sizes, held_pairs(rules.bodies, given))
+        features = rules.features(graph, config.sizes, given_pairs(rules.bodies, given))
         return validate(graph, rules, features, config, part)
     return None
 

@@ -12,7 +12,7 @@ from andre.completion.graph import Graph
 from andre.completion.learned import Learned, Progress
 from andre.completion.pool import BodyPool
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
-from andre.completion.weights import learn_weights, start_weights
+from andre.completion.weights import initial_weights, learn_weights
 from andre.evaluation import Ranks
 from andre.limits import check, limited, stage, time_left
 
@@ -78,7 +78,7 @@ class SmallBase:
         """Scorers by learned weights, one for each penalty; the best rule decides where time is up."""
         penalties, count = self.config.penalties, len(features)
         learned = {
-            step: [start_weights(len(found.bodies))] * len(penalties) for step, found in features.items()
+            step: [initial_weights(len(found.bodies))] * len(penalties) for step, found in features.items()
         }
         done = 0
         with stage("weights"):
