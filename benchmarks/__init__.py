@@ -1,7 +1,7 @@
 """The paper's tables and figures, measured here and printed beside the paper's own, and speed ratios.
 
-`BENCHMARKS` lists them all. The command line, the page docs/benchmarks.md and
-`./dev bench all` read this list and nothing else.
+`BENCHMARKS` lists them all, and `CHAPTERS` says on which page of docs/benchmarks/ each is published. The
+command line, the pages and `./dev bench all` read these lists and nothing else.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from andre.errors import ConfigError
 if TYPE_CHECKING:
     from benchmarks.report import Report
 
-__all__ = ["BENCHMARKS", "Benchmark", "Tick", "parse_names", "silent"]
+__all__ = ["BENCHMARKS", "CHAPTERS", "Benchmark", "Chapter", "Tick", "parse_names", "silent"]
 
 
-#: Progress: told how many of how many pieces of work are done.
+#: Progress: called with how many of how many pieces of work are done.
 Tick = Callable[[int, int], None]
 
 
@@ -30,10 +30,10 @@ def silent(done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One section of the page: its title, the function that measures it, and the published settings.
+    """One section of a page: its title, the function that measures it, and the published settings.
 
     The command line says what each setting means; `workers` processes share the work,
-    and `tick` is told of every piece that is done.
+    and `tick` is called after every piece that is done.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Benchmark:
         return report
 
 
-#: Every benchmark by name, in the order of the page.
+#: Every benchmark by name, in the order that `./dev bench all` measures them in.
 BENCHMARKS: dict[str, Benchmark] = {
     "classical": Benchmark(
         "Ten classical tasks",
@@ -227,6 +227,83 @@ BENCHMARKS: dict[str, Benchmark] = {
         {"long": True},
     ),
 }
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One published page: what it is about, and the benchmarks that are its sections."""
+
+    name: str  #: of its file
+    title: str
+    about: str
+    benchmarks: tuple[str, ...]
+
+
+#: The pages in their order; every benchmark has its place in one of them.
+CHAPTERS: tuple[Chapter, ...] = (
+    Chapter(
+        "tables",
+        "Tables",
+        "Classifiers from tables of any columns, beside other rule learners and EBM, and how cost grows.",
+        ("tables", "tables-growth"),
+    ),
+    Chapter(
+        "ilp",
+        "Inductive logic programming",
+        "Programs from few, many or noisy examples, beside Popper.",
+        ("ilp", "ilp-few", "noise"),
+    ),
+    Chapter(
+        "graphs",
+        "Knowledge graphs",
+        "Ranks of missing facts by thousands of rules, beside published figures of others.",
+        ("graphs", "ranking", "inductive", "proposals", "embeddings"),
+    ),
+    Chapter(
+        "splits",
+        "Splits and ties",
+        "What the split of a knowledge graph and the ranks of ties do to figures.",
+        ("splits",),
+    ),
+    Chapter(
+        "classical",
+        "The paper: classical tasks",
+        "The ten classical tasks, by the default settings and by those of the paper.",
+        ("classical", "classical-paper"),
+    ),
+    Chapter(
+        "synthetic",
+        "The paper: synthetic programs",
+        "Programs recovered from drawn rows with and without noise, and what the operators contribute.",
+        (
+            "synthetic",
+            "synthetic-paper",
+            "ablation",
+            "ablation-paper",
+            "operators",
+            "visual",
+            "wide",
+        ),
+    ),
+    Chapter(
+        "knowledge-bases",
+        "The paper: knowledge bases",
+        "Accuracy, ranks, printed rules and run times of the paper's knowledge bases.",
+        ("kb-accuracy", "kb-countries", "kb-paper", "kb-times", "kb-listings"),
+    ),
+    Chapter(
+        "speed",
+        "Speed and size",
+        "Time and memory of the parts, in memory, on disk, on a graphics card and on a cluster.",
+        ("speed", "census", "disk", "times", "device", "cluster"),
+    ),
+    Chapter(
+        "limits",
+        "Limits",
+        "Time and memory that were taken of what was allowed.",
+        ("limits", "commands"),
+    ),
+)
 
 
 def parse_names(text: str | None, known: Sequence[str], kind: str) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ _OPTIONS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; a user's mistake is one sentence on stderr and status 2, a page in part status 1.
+    """Run the command line; a user's mistake is one sentence on stderr and status 2, pages in part status 1.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(metavar="NAME", required=True)
     out = argparse.ArgumentParser(add_help=False)
-    out.add_argument("--out", type=Path, help="write OUT/benchmarks/*.json, figures and OUT/benchmarks.md")
+    out.add_argument("--out", type=Path, help="write OUT/benchmarks/*.json, figures and pages")
     out.add_argument(
         "--pieces", type=Path, help="keep every piece that is done here, and go on from there another time"
     )
@@ -98,9 +98,11 @@ def _parser() -> argparse.ArgumentParser:
         "all", parents=[out], help="all of them, as published, one after another"
     )
     everything.set_defaults(run=_measure_all)
-    page = commands.add_parser("page", help="write FOLDER/benchmarks.md from what is kept, without measuring")
+    page = commands.add_parser(
+        "page", help="write the pages of FOLDER/benchmarks from what is kept, without measuring"
+    )
     page.add_argument("folder", type=Path)
-    page.set_defaults(run=_write_page)
+    page.set_defaults(run=_write_pages)
     figures = commands.add_parser("figures", help="draw the figures of the concept pages into FOLDER")
     figures.add_argument("folder", type=Path)
     figures.set_defaults(run=_draw)
@@ -116,6 +118,7 @@ def _measure(
     as_json: bool = False,
     **settings: Any,
 ) -> None:
+    from benchmarks.pages import write_pages
     from benchmarks.processes import keep_pieces, use_cluster
 
     if settings.get("seeds", 1) < 1:
@@ -130,11 +133,12 @@ def _measure(
         report = replace(report, notes=(*report.notes, said))
     if out is not None:
         report.write(out)
+        write_pages(out)
     _show(report, as_json=as_json)
 
 
 def _measure_all(out: Path | None, pieces: Path | None, cluster: str | None) -> int:
-    """Measure every benchmark as published; 1 where the page is not what these measurements alone make."""
+    """Measure every benchmark as published; 1 where the pages are not what these measurements alone make."""
     left_out = []
     for name in BENCHMARKS:
         try:
@@ -144,11 +148,11 @@ def _measure_all(out: Path | None, pieces: Path | None, cluster: str | None) -> 
             left_out.append(name)
     if left_out:
         sys.stderr.write(
-            f"bench: the page is not all new: what it had of {', '.join(left_out)} before is as it was\n"
+            f"bench: the pages are not all new: what they had of {', '.join(left_out)} before is as it was\n"
         )
     if out is not None and (others := _others(out)):
         sys.stderr.write(
-            f"bench: the page also has {', '.join(others)}, which `all` does not measure: "
+            f"bench: the pages also have {', '.join(others)}, which `all` does not measure: "
             f"delete them in {out}\n"
         )
         return 1
@@ -162,10 +166,10 @@ def _others(out: Path) -> list[str]:
     return sorted({report.name for report in reports_in(out)} - set(BENCHMARKS))
 
 
-def _write_page(folder: Path) -> None:
-    from benchmarks.report import write_page
+def _write_pages(folder: Path) -> None:
+    from benchmarks.pages import write_pages
 
-    sys.stdout.write(f"{write_page(folder)}\n")
+    sys.stdout.write(f"{write_pages(folder)}\n")
 
 
 def _draw(folder: Path) -> None:

@@ -221,7 +221,7 @@ def drawn(task: str, scratch: Path) -> Source:
 
 def _example(name: str) -> ModuleType:
     """The module of an example project."""
-    spec = spec_from_file_location(f"andre_example_{name}", _ROOT / "examples" / name / "run.py")
+    spec = spec_from_file_location(f"andre_example_{name}", _ROOT / "examples" / name / f"{name}.py")
     if spec is None or spec.loader is None:
         raise DataError(f"there is no example {name}")
     module = module_from_spec(spec)

@@ -15,7 +15,7 @@ from andre.completion import (
     ReliabilityBin,
     complete,
     relearn,
-    taught,
+    validation_as_training,
 )
 from andre.evaluation import POLICIES, Interval, Policy, RankReport, Ranks, mean_reciprocal
 from andre.facts import PYKEEN_SPLITS, FactBase, pykeen_split
@@ -82,7 +82,7 @@ def propose_rules(base: str, seed: int, workers: int) -> Proposals:
     began = time.perf_counter()
     train = _proposed(facts, config, workers)
     seconds = time.perf_counter() - began
-    with_valid = _proposed(taught(facts), config, workers)
+    with_valid = _proposed(validation_as_training(facts), config, workers)
     return Proposals(tuple(train), tuple(with_valid), seconds, peak_bytes())
 
 

@@ -1,14 +1,13 @@
-"""What a benchmark hands back, and the page that all of them make.
+"""What a benchmark hands back: tables, figures and notes, kept as JSON in `DIR/benchmarks/`.
 
-A report is kept as JSON in `DIR/benchmarks/`; the page `DIR/benchmarks.md` is
-made of all reports found there, so that one table can be measured again
-without the others.
+`pages.py` makes the published pages of all reports that a folder keeps, so that one table can be measured
+again without the others.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -17,46 +16,16 @@ from andre.errors import DataError
 from andre.files import write_whole
 from andre.learning import save_figure
 from andre.runs import versions
-from benchmarks import BENCHMARKS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
     from rich.table import Table as RichTable
 
-_FOLDER = "benchmarks"
-_OWN_PAGES = {"splits"}  #: reports that have a page of their own beside the common one
+RESULTS = "benchmarks"  #: the folder of results and pages, in that of the documentation
 #: The first table of a section is open. Of the others those with more lines than this are folded, and so
 #: are more figures than this.
 _OPEN_LINES, _OPEN_FIGURES = 12, 2
-
-_PREFACE = """\
-# Benchmarks
-
-This page is written by the commands it describes; nothing on it is typed by hand.
-
-    ./dev bench all --out docs
-
-measures everything and writes it anew. `./dev bench NAME --out docs` measures one section with the settings
-below it, and `./dev bench page docs` puts the page together from the results in `docs/benchmarks/` without
-measuring. `./dev bench --help` lists the names. What every seed gave is in the results.
-"""
-
-#: The tables and figures of the paper, and the benchmarks that have them; NAME-paper stands beside NAME.
-PAPER_TABLES: dict[str, tuple[str, ...]] = {
-    "ten classical tasks": ("classical",),
-    "knowledge bases: Countries": ("kb-countries", "kb-accuracy"),
-    "knowledge bases: MRR and Hits of Nations and UMLS": ("kb-paper", "ranking"),
-    "knowledge bases: ACC@h of Nations and UMLS": ("kb-accuracy",),
-    "averages of R1-R6": ("synthetic",),
-    "ablation": ("ablation",),
-    "operators against minimum and maximum (figure)": ("operators",),
-    "both visual examples (figures and a listing)": ("visual",),
-    "statistics of the datasets; printed rules of knowledge bases": ("kb-listings", "census"),
-    "run times": ("kb-paper", "kb-times"),
-    "UW-CSE and Alzheimers-amine": ("kb-accuracy",),
-    "R1-R3, and R4-R6 under noise": ("synthetic",),
-}
 
 
 @dataclass(frozen=True)
@@ -81,8 +50,19 @@ class Table:
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError(f"a row of {self.title!r} has not {len(self.columns)} cells")
 
-    def markdown(self, *, folded: bool = False) -> str:
-        """The table as Markdown, open or behind its title."""
+    def column(self, name: str) -> list[str]:
+        """The cells below a heading.
+
+        Examples
+        --------
+        >>> Table("Times", ("task", "s"), (("R1", "0.2"), ("R2", "0.3"))).column("s")
+        ['0.2', '0.3']
+        """
+        place = self.columns.index(name)
+        return [row[place] for row in self.rows]
+
+    def markdown(self, *, titled: bool = True, folded: bool = False) -> str:
+        """The table as Markdown: with its title, without it, or behind it."""
         lines = [self.columns, ("---",) * len(self.columns), *self.rows]
         drawn = [
             "|" + "|".join(cell if cell == "---" else f" {_escape(cell)} " for cell in row) + "|"
@@ -90,7 +70,7 @@ class Table:
         ]
         if folded:
             return _folded(self.title, "\n".join(drawn))
-        return "\n".join((f"**{self.title}**", "", *drawn))
+        return "\n".join((f"**{self.title}**", "", *drawn) if titled else drawn)
 
 
 @dataclass(frozen=True)
@@ -145,13 +125,13 @@ class Report:
         return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
     def markdown(self) -> str:
-        """A section of the page."""
-        parts = [f"## {self.title}", self.protocol]
+        """A section of a page: how to measure it again, what is measured, and what came out."""
+        parts = [f"## {self.title}", f"    ./dev bench {self.name}", self.protocol]
         for place, table in enumerate(self.tables):
             parts.append(table.markdown(folded=place > 0 and len(table.rows) > _OPEN_LINES))
         if self.notes:
             parts.append("\n".join(f"- {note}" for note in self.notes))
-        figures = [f"![{figure.caption}]({_FOLDER}/{figure.file})" for figure in self.figures]
+        figures = [f"![{figure.caption}]({figure.file})" for figure in self.figures]
         if len(figures) > _OPEN_FIGURES:
             figures = [_folded(f"{len(figures)} figures", "\n\n".join(figures))]
         return "\n\n".join((*parts, *figures, f"*{self.provenance()}*"))
@@ -163,36 +143,13 @@ class Report:
         return f"{chosen}; {self.seconds:.1f} s in all; {made}"
 
     def write(self, folder: Path) -> None:
-        """Keep the report in a folder, its pictures beside it, and make the folder's page anew."""
-        home = folder / _FOLDER
+        """Keep the report among the results of a folder, its pictures beside it."""
+        home = folder / RESULTS
         home.mkdir(parents=True, exist_ok=True)
         for figure in self.figures:
             if figure.draw is not None:
                 save_figure(figure.draw(), home / figure.file)
         write_whole(home / f"{self.name}.json", self.json())
-        write_page(folder)
-
-
-def write_page(folder: Path) -> Path:
-    """Put the page together from the reports in a folder, and those that have a page of their own.
-
-    Raises
-    ------
-    DataError
-        Where there is none, or one cannot be read.
-    """
-    reports = reports_in(folder)
-    if not reports:
-        raise DataError(f"there are no reports in {folder / _FOLDER}: run `./dev bench all --out {folder}`")
-    for own in [report for report in reports if report.name in _OWN_PAGES]:
-        write_whole(folder / f"{own.name}.md", own.markdown().removeprefix("#") + "\n")
-        reports.remove(own)
-    order = [*BENCHMARKS, *sorted({report.name for report in reports} - set(BENCHMARKS))]
-    reports.sort(key=lambda report: order.index(report.name))
-    page = folder / f"{_FOLDER}.md"
-    sections = (report.markdown() + "\n" for report in reports)
-    write_whole(page, "\n".join((_PREFACE, _contents(reports), *sections)))
-    return page
 
 
 def reports_in(folder: Path) -> list[Report]:
@@ -204,40 +161,12 @@ def reports_in(folder: Path) -> list[Report]:
         Where one cannot be read.
     """
     reports = []
-    for path in sorted((folder / _FOLDER).glob("*.json")):
+    for path in sorted((folder / RESULTS).glob("*.json")):
         try:
             reports.append(Report.read(json.loads(path.read_text())))
         except (ValueError, KeyError, TypeError):
             raise DataError(f"{path} is no benchmark's report: delete it, or measure it anew") from None
     return reports
-
-
-def _contents(reports: Sequence[Report]) -> str:
-    """Where the tables of the paper are, as far as they were measured, and what is beyond them."""
-    titles = {report.name: report.title for report in reports}
-    lines, seen = ["| in the paper | here |", "|---|---|"], set()
-    for what, names in PAPER_TABLES.items():
-        here = [each for name in names for each in (name, f"{name}-paper") if each in titles]
-        if here:
-            lines.append(f"| {what} | {', '.join(_link(titles[name]) for name in here)} |")
-        seen.update(here)
-    lines.append('| settings | `andre.Config.preset("paper")` |')
-    others = [_link(title) for name, title in titles.items() if name not in seen]
-    if others:
-        lines.append(f"| – | {', '.join(others)} |")
-    return "\n".join((*lines, ""))
-
-
-def _link(title: str) -> str:
-    """A link to the section of a title, by the name that both GitHub and MkDocs give it.
-
-    Examples
-    --------
-    >>> _link("Synthetic programs R1-R6, preset paper")
-    '[Synthetic programs R1-R6, preset paper](#synthetic-programs-r1-r6-preset-paper)'
-    """
-    plain = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -")
-    return f"[{title}](#{plain.replace(' ', '-')})"
 
 
 def _folded(title: str, text: str) -> str:

@@ -159,7 +159,7 @@ def test_a_connection_that_is_lost_is_an_error(client):
 
 
 def test_an_address_without_a_scheduler_is_an_error(monkeypatch):
-    monkeypatch.setattr("andre.workers._CONNECTING", 0.2)
+    monkeypatch.setattr("andre.workers.cluster._CONNECTING", 0.2)
     nobody = "tcp://127.0.0.1:9"
     with pytest.raises(AndreError, match=f"no dask scheduler at {nobody} .*dask scheduler"):
         workers(cluster=nobody).__enter__()
@@ -168,7 +168,7 @@ def test_an_address_without_a_scheduler_is_an_error(monkeypatch):
 
 
 def test_other_versions_are_an_error(cluster, monkeypatch):
-    monkeypatch.setattr("andre.workers._SAME", ("python", "andre", "unheard"))
+    monkeypatch.setattr("andre.workers.cluster._SAME", ("python", "andre", "unheard"))
     with workers(cluster=cluster.scheduler_address):
         pass
     found = distributed.Client.get_versions

@@ -24,7 +24,7 @@ from tests.typed import run_line
 import andre
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = sorted(path for path in DOCS.rglob("*.md") if path.name != "benchmarks.md")
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "benchmarks")
 RUN = {"python", "bash"}
 SHOWN = {"prolog", "text", "csv", "toml", "json"}
 
@@ -100,6 +100,14 @@ def test_there_are_pages():
 def test_every_public_name_is_in_the_reference():
     pages = "".join(page.read_text() for page in (DOCS / "reference").glob("*.md"))
     assert set(andre.__all__) <= set(re.findall(r"^::: andre\.(?:\w+\.)?(\w+)$", pages, re.MULTILINE))
+
+
+def test_every_link_to_a_section_finds_its_heading():
+    toc = pytest.importorskip("markdown.extensions.toc")
+    for page in DOCS.rglob("*.md"):
+        for target, anchor in re.findall(r"\]\(([\w./-]+\.md)#([^)]+)\)", page.read_text()):
+            headings = re.findall(r"^#+ (.+)$", (page.parent / target).read_text(), re.MULTILINE)
+            assert anchor in {toc.slugify(heading, "-") for heading in headings}, f"{page.name}: {target}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(path.relative_to(DOCS)) for path in PAGES])

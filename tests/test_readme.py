@@ -54,7 +54,7 @@ def test_the_readme_quotes_the_intervals_of_the_page_of_splits() -> None:
 
 def draw_family(letter: str, rng: Random) -> str:
     """A family as the example of that name draws it."""
-    spec = importlib.util.spec_from_file_location("readme_family", HOME / "examples/family/run.py")
+    spec = importlib.util.spec_from_file_location("readme_family", HOME / "examples/family/family.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

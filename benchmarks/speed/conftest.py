@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import datasets
 
 from benchmarks import BENCHMARKS
+from benchmarks.pages import write_pages
 from benchmarks.report import Report, Table, mark
 from benchmarks.speed import TIMED
 
@@ -90,9 +91,7 @@ _KEY = pytest.StashKey[Ratios]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--out", type=Path, help="write the ratios to OUT/benchmarks/speed.json and OUT/benchmarks.md"
-    )
+    parser.addoption("--out", type=Path, help="write the ratios to OUT/benchmarks/speed.json, and the pages")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -114,6 +113,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(report.markdown())
         if out is not None:
             report.write(out)
+            write_pages(out)
 
 
 def _times(config: pytest.Config) -> Report:

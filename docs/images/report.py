@@ -1,6 +1,6 @@
 """Take the picture of a report: `python docs/images/report.py PAGE` writes report.png beside this file.
 
-PAGE is a report of theories, as `python examples/family/run.py` makes one in examples/family/build/run.
+PAGE is a report of theories, as `python examples/run.py family` makes one in examples/family/build/run.
 Needs selenium, Pillow, chromium and chromedriver.
 """
 

@@ -1,4 +1,4 @@
-"""Time limits, Ctrl-C, and the number of threads.
+"""Time limits and Ctrl-C.
 
 A deadline holds for everything inside `with limited(...)`, however deep: it is kept
 in a context variable, as a decimal context is, so that it need not be passed through
@@ -31,8 +31,6 @@ from andre.errors import OutOfTimeError
 from andre.memory import is_bounded, lacks_memory
 from andre.progress import doing, underway
 
-#: From this many numbers computed at a time, several threads pay.
-_WORTH_SHARING = 1_000_000
 #: The share of a limit by which work that does not check the time may exceed it before it is interrupted.
 _GRACE = 0.03
 _LEAST_GRACE = 0.1  # seconds
@@ -410,30 +408,3 @@ def _must_not_be_cut(frame: FrameType) -> bool:
             return True
         under = under.f_back
     return False
-
-
-@contextmanager
-def sized_threads(work: int) -> Iterator[None]:
-    """Use a single thread of torch for little work: distributing small pieces costs more than it saves.
-
-    Parameters
-    ----------
-    work
-        How many numbers are computed at a time.
-
-    Examples
-    --------
-    >>> import torch
-    >>> with sized_threads(100):
-    ...     torch.get_num_threads()
-    1
-    """
-    import torch  # noqa: PLC0415  (slow to load, and not needed by the rest of this module)
-
-    before = torch.get_num_threads()
-    if work < _WORTH_SHARING:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

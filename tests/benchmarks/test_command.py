@@ -13,7 +13,7 @@ import pytest
 
 import benchmarks.__main__ as command
 from andre.errors import ConfigError, DataError
-from benchmarks import BENCHMARKS, Benchmark, disk, parse_names
+from benchmarks import BENCHMARKS, CHAPTERS, Benchmark, disk, parse_names
 from benchmarks.report import Report, seed_range
 from benchmarks.speed import TIMED
 
@@ -64,10 +64,10 @@ def test_all_measures_every_line_as_published(monkeypatch, tmp_path, capsys):
     assert command.main(["all", "--out", str(tmp_path)]) == 1
     assert measured == {name: dict(line.settings) for name, line in BENCHMARKS.items() if name != "kb-times"}
     assert "kb-times left out: there is no dataset here" in capsys.readouterr().err
-    page = (tmp_path / "benchmarks.md").read_text()
-    places = [page.index(f"## {BENCHMARKS[name].title}\n") for name in measured if name != "splits"]
-    assert places == sorted(places)
-    assert (tmp_path / "splits.md").read_text().startswith(f"# {BENCHMARKS['splits'].title}\n")
+    for chapter in CHAPTERS:
+        page = (tmp_path / "benchmarks" / f"{chapter.name}.md").read_text()
+        sections = [f"## {BENCHMARKS[name].title}" for name in chapter.benchmarks if name in measured]
+        assert [line for line in page.splitlines() if line.startswith("## ")] == sections
 
 
 def test_all_tells_what_the_page_has_beside_it(monkeypatch, tmp_path, capsys):
@@ -80,7 +80,7 @@ def test_all_tells_what_the_page_has_beside_it(monkeypatch, tmp_path, capsys):
     assert not capsys.readouterr().err
     Report("by-hand", "By hand", "", {}, 0.0).write(tmp_path)
     assert command.main(["all", "--out", str(tmp_path)]) == 1
-    assert "the page also has by-hand, which `all` does not measure" in capsys.readouterr().err
+    assert "the pages also have by-hand, which `all` does not measure" in capsys.readouterr().err
 
 
 def test_markdown_when_piped(capsys):
@@ -99,11 +99,12 @@ def test_out_writes_results_and_page_and_json_is_a_whole_report(tmp_path, capsys
     assert report["title"] == BENCHMARKS["synthetic"].title
     assert report["data"]["trials"][0]["rows"] == 50
     assert {"andre", "torch"} <= set(report["versions"])
-    page = tmp_path / "benchmarks.md"
-    whole = page.read_text()
-    page.unlink()
+    pages = {path: path.read_text() for path in (tmp_path / "benchmarks").glob("*.md")}
+    assert {path.name for path in pages} == {"index.md", "paper.md", "synthetic.md"}
+    for path in pages:
+        path.unlink()
     assert command.main(["page", str(tmp_path)]) == 0
-    assert page.read_text() == whole
+    assert {path: path.read_text() for path in pages} == pages
 
 
 @pytest.mark.parametrize(

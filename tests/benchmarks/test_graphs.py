@@ -2,27 +2,15 @@
 
 import json
 
-import numpy as np
 import pytest
+from tests.benchmarks.test_ranking import base
 
 from andre.completion import CompletionConfig, complete
 from andre.errors import ConfigError, DataError
-from andre.facts import FactBase, Relation
 from andre.inference import covered_heads
 from andre.logic import parse_rule
 from benchmarks import graphs
 from benchmarks.drawn_graphs import draw_graph
-
-
-def base() -> FactBase:
-    """after is the inverse of before; every fifth fact of it is a test fact, every seventh valid."""
-    pairs = np.array([[one, one + step] for one in range(20) for step in (1, 2)])
-    mark = np.zeros(len(pairs), dtype=np.uint8)
-    mark[::7], mark[::5] = 1, 2
-    return FactBase.from_relations(
-        [f"c{number}" for number in range(22)],
-        [Relation("before", pairs), Relation("after", pairs[:, ::-1], mark=mark)],
-    )
 
 
 def test_the_table_says_how_well_how_long_and_how_much(monkeypatch):

@@ -62,7 +62,7 @@ def test_every_pool_finds_an_inverse_and_the_page_says_so(tmp_path):
     assert reliability.rows
     report.write(tmp_path)
     assert (tmp_path / "benchmarks" / "ranking-reliability.svg").is_file()
-    assert "drawn by kind" in (tmp_path / "benchmarks.md").read_text()
+    assert "drawn by kind" in report.markdown()
 
 
 @pytest.mark.usefixtures("small")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from tests.benchmarks.test_ranking import base
 
-from andre.completion import taught
+from andre.completion import validation_as_training
 from andre.errors import ConfigError
 from andre.evaluation import POLICIES
 from benchmarks import splits
 from benchmarks.splits import PUBLISHED, SPLITS, read_split
+from benchmarks.summary import goals_of
 
 
 @pytest.fixture
@@ -18,14 +19,14 @@ def small(monkeypatch):
     readers = {
         "pykeen": lambda name: base(),
         "folder": lambda name: base(),
-        "joined": lambda n: taught(base()),
+        "joined": lambda n: validation_as_training(base()),
     }
     monkeypatch.setattr(splits, "_READERS", readers)
     monkeypatch.setattr(splits, "run_apart", lambda work, *given: work(*given))
 
 
 @pytest.mark.usefixtures("small")
-def test_every_split_is_measured_and_has_its_sentence(tmp_path):
+def test_every_split_is_measured_and_has_its_sentence():
     report = splits.bench_splits("umls,umls-joined,family")
     ours, others, in_use = report.tables
     assert [row[:2] for row in ours.rows] == [
@@ -45,10 +46,9 @@ def test_every_split_is_measured_and_has_its_sentence(tmp_path):
     assert [note.partition(" ")[0] for note in report.notes[:2]] == ["umls:", "family:"]
     assert "no figure of others" in report.notes[0]
     assert "RulE (.9840)" in report.notes[1]
-    report.write(tmp_path)
-    page = (tmp_path / "splits.md").read_text()
-    assert page.startswith("# The same split, every tie policy\n")
-    assert "The same split" not in (tmp_path / "benchmarks.md").read_text()
+    (goal,) = goals_of(report)
+    assert goal.goal.startswith("family, the same split")
+    assert goal.peer == "RED-GNN: .9920"
 
 
 def test_what_is_not_to_be_had_cannot_be_asked_for():

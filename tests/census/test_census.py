@@ -15,9 +15,9 @@ from tests.census.oracle import Brute, told
 from tests.census.strategies import fact_bases
 
 from andre.census import take_census
+from andre.census.cells import TRUE, UNKNOWN, value_of
 from andre.census.census import carry_out, ground
 from andre.census.draw import draw_cells, draw_marked
-from andre.census.graph import TRUE, UNKNOWN, value_of
 from andre.census.plan import Request, plan_census
 from andre.errors import AndreError, DataError, MemoryLimitError
 from andre.facts import FactBase, Relation, read_facts

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.census.strategies import fact_bases
 
 from andre.census.counting import all_orders, triangles
-from andre.census.graph import FactGraph, build_graph, seen_constants
+from andre.census.graph import FactGraph
 from andre.census.inner import join_inner
+from andre.census.labelling import build_graph, seen_constants
 from andre.census.listing import list_classes
 from andre.census.strata import Classes, Counted, strata
 from andre.facts import FactBase

@@ -9,7 +9,7 @@ from tests.completion.bases import FAST, islands, small_bases
 from typer.testing import CliRunner
 
 from andre.cli.app import app
-from andre.completion import Graph, Scorer, believed, complete, relearn
+from andre.completion import Graph, Scorer, complete, relearn, with_assumed
 from andre.completion.assumed import asked, unanswered
 from andre.completion.scoring import rank_facts
 from andre.facts import FactBase, write_facts
@@ -85,7 +85,7 @@ def test_assumed_facts_are_no_evidence(chained):
         assert (train.n_b, train.n_r) == (len(heads), len(heads & stated))
         counted += 1
     assert counted
-    assert len(believed(done.facts, done.graph)) == len(known) + len(done.graph.assumed)
+    assert len(with_assumed(done.facts, done.graph)) == len(known) + len(done.graph.assumed)
 
 
 def test_a_chained_completion_is_saved_whole(chained, tmp_path):

@@ -16,7 +16,7 @@ from andre.completion.chains import connecting_chains, long_bodies, steps_of, st
 from andre.completion.config import CompletionPlan
 from andre.completion.constants import constant_bodies
 from andre.completion.features import RuleCover
-from andre.completion.proposals import estimate, least_ends, propose_bodies
+from andre.completion.proposals import estimate, least_reached, propose_bodies
 from andre.facts import FactBase, Relation
 from andre.inference import covered_heads
 from andre.learning import with_inequalities
@@ -196,7 +196,7 @@ def test_chains_of_two_lead_to_no_fewer_ends_than_one_neighbour_has(facts, chain
     graph = Graph.of(facts)
     chains = [(one % graph.n_steps, two % graph.n_steps) for one, two in chains]
     starts = np.array(random.sample(range(graph.n), random.randint(1, graph.n)))
-    for chain_, least in zip(chains, least_ends(graph, chains, starts), strict=True):
+    for chain_, least in zip(chains, least_reached(graph, chains, starts), strict=True):
         ends = Walks(graph, starts).along(Body("path", chain_)).tocoo()
         assert least <= np.count_nonzero(starts[ends.row] != ends.col) / len(starts) + 1e-9
 

@@ -1,5 +1,6 @@
 """Completion: its choices, its predictions, what is saved of it, bad input."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import get_args
 
@@ -7,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.completion.bases import FAST, family, large
+from tests.completion.bases import FAST, family, large, small_bases
 
-from andre.completion import CompletionConfig, Reliability, complete, relearn
+from andre.completion import CompletionConfig, Reliability, as_rule, complete, relearn
 from andre.completion.graph import Graph
 from andre.completion.scoring import AGGREGATIONS, Aggregator
-from andre.completion.weights import start_weights
+from andre.completion.weights import initial_weights
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase
 from andre.learning import Callback
@@ -87,6 +88,20 @@ def test_given_rules_join_the_pool():
     done = complete(family(), FAST, extra)
     assert extra[0] in done.rules.rules
     assert extra[1] not in done.rules.rules
+
+
+@settings(max_examples=20, deadline=None)
+@given(small_bases, st.booleans(), st.booleans())
+def test_a_rule_of_both_sides_is_listed_once(facts, small, some_given):
+    config = CompletionConfig(aggregators=("maximum",), valid_share=0.0, constants=5, support=1)
+    extra = [parse_rule(f"{name}(A, {c}) :- {name}(A, b).") for name in "pqr" for c in "ac"]
+    done = complete(facts, config if small else large(config), extra if some_given else ())
+    rules = [
+        as_rule(body, done.graph, step, done.facts)
+        for step, features in done.features.items()
+        for body in features.bodies
+    ]
+    assert Counter(done.rules.rules) == Counter(set(rules))
 
 
 def test_saved_and_loaded(tmp_path):
@@ -251,7 +266,7 @@ def test_without_time_to_learn_weights_the_best_rule_decides(done):
     plain = done.scorer.__class__("maximum", 5.0, 5)
     for features in done.features.values():
         unlearned = done.scorer.__class__(
-            "weights", 5.0, 5, 10.0, {features.step: start_weights(len(features.bodies))}
+            "weights", 5.0, 5, 10.0, {features.step: initial_weights(len(features.bodies))}
         )
         starts = np.flatnonzero(done.graph.has_answer(features.step))
         cells = features.cells(starts)
@@ -299,7 +314,9 @@ def test_reliability_is_of_candidates_that_training_does_not_state(done):
 @pytest.mark.parametrize("aggregator", get_args(Aggregator))
 def test_a_constant_may_be_asked_from_more_than_once(done, aggregator):
     for step, features in done.features.items():
-        scorer = done.scorer.__class__(aggregator, 5.0, 5, 10.0, {step: start_weights(len(features.bodies))})
+        scorer = done.scorer.__class__(
+            aggregator, 5.0, 5, 10.0, {step: initial_weights(len(features.bodies))}
+        )
         starts = np.array([3, 1, 3, 0, 1])
         one_by_one = np.concatenate([scorer.scores(features, starts[[at]]) for at in range(len(starts))])
         together = scorer.scores(features, starts)

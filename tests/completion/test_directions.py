@@ -15,10 +15,10 @@ from andre.completion.bodies import ANY, covered_pairs
 from andre.completion.config import CompletionPlan
 from andre.completion.constants import constant_bodies, without_hubs
 from andre.completion.directions import count_bodies
-from andre.completion.features import HeldFeatures, features_of
+from andre.completion.features import StoredFeatures, features_of
 from andre.completion.pool import as_rule
 from andre.completion.proposals import count_walks, estimate
-from andre.completion.rows import RowCover
+from andre.completion.rows import BodyCover
 from andre.completion.scoring import Scorer
 from andre.completion.sharing import learn_directions
 from andre.facts import FactBase, Relation
@@ -47,7 +47,7 @@ def graphs_and_bodies(draw):
 def test_rows_are_the_pairs_from_the_starts_that_are_asked_from(drawn, random):
     _, graph, bodies = drawn
     starts = np.array(sorted(random.sample(range(graph.n), random.randint(1, graph.n))))
-    found = RowCover(graph, bodies).entries(starts)
+    found = BodyCover(graph, bodies).entries(starts)
     by_rows = {
         (place, int(starts[key // graph.n]), int(key % graph.n)): ways
         for place, key, ways in zip(found.body.tolist(), found.key.tolist(), found.ways.tolist(), strict=True)
@@ -104,12 +104,12 @@ def test_what_is_held_of_counted_starts_is_what_rows_give(drawn, step, random):
     features = rules.features(graph, FAST.sizes)
     answered = np.flatnonzero(graph.has_answer(step)).tolist()
     starts = np.array(sorted(random.sample(answered, random.randint(0, len(answered)))), dtype=np.int64)
-    fresh, kept = (one.cells(starts) for one in (features, replace(features, held=held)))
+    fresh, kept = (one.cells(starts) for one in (features, replace(features, cached=held)))
     assert np.array_equal(fresh.candidate, kept.candidate)
     assert np.array_equal(fresh.query, kept.query)
     assert np.array_equal(fresh.groundings.toarray(), kept.groundings.toarray())
     everyone = np.arange(graph.n)  # others are asked from as well
-    assert len(replace(features, held=held).cells(everyone).query) == len(features.cells(everyone).query)
+    assert len(replace(features, cached=held).cells(everyone).query) == len(features.cells(everyone).query)
 
 
 @settings(max_examples=40, deadline=None)
@@ -407,7 +407,7 @@ def test_given_rules_are_ranked_by_in_large_bases(tmp_path):
 
 def test_small_bases_hold_pairs():
     done = complete(ladders(), FAST.model_copy(update={"aggregators": ("maximum",), "chains": 0}))
-    assert all(isinstance(features, HeldFeatures) for features in done.features.values())
+    assert all(isinstance(features, StoredFeatures) for features in done.features.values())
 
 
 def test_more_is_looked_at_in_sparse_bases_of_few_relations_alone() -> None:

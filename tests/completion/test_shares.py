@@ -8,12 +8,12 @@ from scipy.sparse import csr_matrix
 from tests.completion.bases import FAST, large, small_bases
 
 from andre.completion import Body, Graph, SizeConfig, complete
-from andre.completion.bodies import _walked, covered_pairs
+from andre.completion.bodies import _product, covered_pairs
 from andre.completion.constants import _held_together
 from andre.completion.directions import count_bodies
 from andre.completion.features import Cells, features_of
 from andre.completion.proposals import shared_steps
-from andre.completion.scoring import shares_of
+from andre.completion.scoring import answer_shares
 from andre.facts import FactBase
 from andre.logic import parse_atom
 
@@ -28,7 +28,7 @@ def test_shares_of_a_query_are_what_its_rules_expect(seed, apart):
     expected, own = rng.random(bodies), rng.random(bodies)
     is_own = rng.random(cells) < 0.5
     table = Cells(np.arange(queries), query, np.arange(cells), csr_matrix(ways))
-    found = shares_of(table, expected, (is_own, own) if apart else None)
+    found = answer_shares(table, expected, (is_own, own) if apart else None)
     for cell in range(cells):
         shares = []
         for body in np.flatnonzero(ways[cell]):
@@ -123,4 +123,4 @@ def test_listed_terms_make_the_same_product(seed, n):
     rng = np.random.default_rng(seed)
     walks = csr_matrix(rng.integers(0, 2, (3, n)) * (rng.random((3, n)) < 2 / n), dtype=np.float32)
     step = csr_matrix(rng.random((n, n)) < 1 / n, dtype=np.float32)
-    assert np.array_equal(_walked(walks, step).toarray(), walks.toarray() @ step.toarray())
+    assert np.array_equal(_product(walks, step).toarray(), walks.toarray() @ step.toarray())

@@ -11,8 +11,8 @@ from tests.completion.bases import FAST, small_bases
 
 from andre.completion import Body, Graph, Scorer, SizeConfig, complete
 from andre.completion.bodies import covered_pairs
-from andre.completion.features import HeldFeatures, features_of
-from andre.completion.scoring import Fired, best_confidences
+from andre.completion.features import StoredFeatures, features_of
+from andre.completion.scoring import FiredRules, best_confidences
 from andre.completion.weights import RankingLoss, learn_weights, training_queries
 from andre.facts import FactBase, Relation
 from andre.logic import parse_atom, parse_rule
@@ -122,7 +122,7 @@ def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoo
     n, count = 5, 4
     covered = (rng.random((count, n * n)) < 0.4).astype(np.float32)
     true = rng.random(n * n) < 0.3
-    features = HeldFeatures(
+    features = StoredFeatures(
         graph=Graph((), n, *np.zeros((3, 0, 3), dtype=np.int64)),
         step=0,
         bodies=(Body("path", (0,)),) * count,
@@ -135,7 +135,7 @@ def test_weights_are_learned_from_confidences_without_the_fact_itself(seed, smoo
     )
     found = features.cells(np.arange(n), np.arange(n * n))
     cells = found.starts[found.query] * n + found.candidate
-    own = (true[cells], features.confidence_apart(smoothing))
+    own = (true[cells], features.leave_one_out_confidence(smoothing))
     best = best_confidences(found.groundings, features.confidence(smoothing), count, own)
     for cell, found in zip(cells.tolist(), best, strict=True):
         others = np.arange(n * n) != cell if true[cell] else np.ones(n * n, dtype=bool)
@@ -199,7 +199,7 @@ def test_weights_score_what_they_were_learned_from(seed, dense):
     rng = np.random.default_rng(seed)
     groundings = csr_matrix((rng.integers(0, 3, (20, 6)) * (rng.random((20, 6)) < 0.5)).astype(np.float32))
     popularity = rng.integers(0, 5, 20).astype(float)
-    fired = Fired(groundings, rng.random((20, 4)), popularity, rng.random((20, 2)), dense)
+    fired = FiredRules(groundings, rng.random((20, 4)), popularity, rng.random((20, 2)), dense)
     weights = rng.normal(size=6 + 5)
     assert fired.weighted(weights) == pytest.approx(fired.inputs() @ weights, abs=1e-6)
 

@@ -24,11 +24,17 @@ FAST = ("--set", "restarts=2", "--set", "rounds=1")
 
 
 def load(name, monkeypatch):
-    """An example whose commands run in this process, where torch is loaded already."""
-    spec = importlib.util.spec_from_file_location(f"{name}_example", EXAMPLES / name / "run.py")
+    """The module of an example."""
+    spec = importlib.util.spec_from_file_location(f"{name}_example", EXAMPLES / name / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, module)  # dataclasses look their module up
     spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Runs an example with its commands in this process, where torch is loaded already."""
 
     def andre(*words):
         monkeypatch.setattr(sys, "argv", ["andre", *map(str, words)])
@@ -38,8 +44,7 @@ def load(name, monkeypatch):
         assert not end.value.code, err.getvalue()
         return out.getvalue()
 
-    monkeypatch.setattr(module, "andre", andre)
-    return module
+    return lambda name, *args: load(name, monkeypatch).main(andre, *args)
 
 
 def readme(name):
@@ -65,12 +70,12 @@ def run_typed(name, build, monkeypatch):
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/README.md")))
 def test_the_command_of_a_readme_is_there(name):
     (line,) = re.findall(r"^    python (.+)$", readme(name), re.MULTILINE)
-    assert (HOME / line).is_file()
-    assert line == f"examples/{name}/run.py"
+    assert line == f"examples/run.py {name}"
+    assert (EXAMPLES / name / f"{name}.py").is_file()
 
 
-def test_the_family_is_defined_and_the_other_one_too(tmp_path, monkeypatch, capsys):
-    load("family", monkeypatch).main(tmp_path, *FAST)
+def test_the_family_is_defined_and_the_other_one_too(run, tmp_path, monkeypatch, capsys):
+    run("family", tmp_path, *FAST)
     check_files("family", tmp_path)
     (tmp_path / "yours.pl").write_text(
         "mother(ann, bo). mother(ann, cy). father(bo, di). male(bo). male(cy).\n"
@@ -98,8 +103,8 @@ def test_families_share_no_person(tmp_path, monkeypatch):
     assert not one & two
 
 
-def test_faults_are_explained_and_wrong_entries_found(tmp_path, monkeypatch, capsys):
-    load("faults", monkeypatch).main(tmp_path, *FAST)
+def test_faults_are_explained_and_wrong_entries_found(run, tmp_path, capsys):
+    run("faults", tmp_path, *FAST)
     check_files("faults", tmp_path)
     found = parse_program("fault :- hot, vibrating. fault :- leaking, \\+ serviced.")
     assert open_run(tmp_path / "run").program == found
@@ -110,8 +115,8 @@ def test_faults_are_explained_and_wrong_entries_found(tmp_path, monkeypatch, cap
     assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
 
 
-def test_the_graph_is_completed(tmp_path, monkeypatch, capsys):
-    load("products", monkeypatch).main(tmp_path, *FAST)
+def test_the_graph_is_completed(run, tmp_path, monkeypatch, capsys):
+    run("products", tmp_path, *FAST)
     check_files("products", tmp_path)
     (ranked,) = run_typed("products", tmp_path, monkeypatch).values()
     assert ranked.startswith("  1. made_by(product3, ")
@@ -125,8 +130,8 @@ def test_the_graph_is_completed(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
 
 
-def test_trains_are_told_apart_by_the_planted_rules(tmp_path, monkeypatch, capsys):
-    load("trains", monkeypatch).main(tmp_path)
+def test_trains_are_told_apart_by_the_planted_rules(run, tmp_path, capsys):
+    run("trains", tmp_path)
     check_files("trains", tmp_path)
     learned = open_run(tmp_path / "run").program
     # One car is before another of the same train only, so that either may be the one that the train has.
@@ -150,8 +155,8 @@ def test_the_ten_trains_are_learned_as_typed(tmp_path, monkeypatch):
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", ["krk", "molecules", "population"])
-def test_large_examples_make_what_they_say(name, tmp_path, monkeypatch):
-    load(name, monkeypatch).main(tmp_path)
+def test_large_examples_make_what_they_say(name, run, tmp_path):
+    run(name, tmp_path)
     check_files(name, tmp_path)
 
 
@@ -224,7 +229,7 @@ def test_populations_agree_with_the_definitions(target, definition, tmp_path, mo
 
 
 def test_an_example_is_one_command(tmp_path):
-    words = [sys.executable, EXAMPLES / "faults" / "run.py", tmp_path, *FAST]
+    words = [sys.executable, EXAMPLES / "run.py", "faults", tmp_path, *FAST]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith("report.html")

@@ -10,7 +10,8 @@ from typing import NoReturn
 import numpy as np
 
 from andre.arrays import Bools, Floats, Ints, distinct_rows, number_rows
-from andre.census.graph import UNKNOWN, Cells, FactGraph
+from andre.census.cells import UNKNOWN, Cells
+from andre.census.graph import FactGraph
 from andre.census.strata import Classes
 from andre.errors import MemoryLimitError
 from andre.facts import FactBase

@@ -11,13 +11,15 @@ import numpy as np
 
 from andre.arrays import Bools, Counts, Floats, Ints, distinct_rows, number_keys
 from andre.census.bags import BagCollector, Weigher, informative_columns
+from andre.census.cells import UNKNOWN, Cells, value_of
 from andre.census.counting import GraphJoins, Joins, count_classes
 from andre.census.draw import draw_cells, draw_heads
-from andre.census.graph import UNKNOWN, Cells, FactGraph, build_graph, seen_constants, value_of
+from andre.census.graph import FactGraph
 from andre.census.inner import join_inner
+from andre.census.labelling import build_graph, seen_constants
 from andre.census.listing import list_classes
 from andre.census.plan import CensusPlan, Draw, Method, Mode, Request, Semantics, plan_census
-from andre.census.profiles import collect_bags
+from andre.census.profile_bags import collect_bags
 from andre.census.strata import Classes
 from andre.errors import ConfigError, DataError
 from andre.facts import FactBase

@@ -1,4 +1,4 @@
-"""The head atoms that a census of reach looks at: what is stated, and what is false because it is not."""
+"""The examples of a census of reach: stated head atoms, and unstated ones where these are false."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Examples:
 def draw_examples(
     facts: FactBase, language: Language, most: int, seed: int, also: Ints | None = None
 ) -> Examples:
-    """The stated examples and, in a closed world without stated negatives, those that are false by silence.
+    """The stated examples and, in a closed world without stated negatives, the unstated ones as negatives.
 
-    Of more than `most`, some are drawn to stand for all: half of the stated ones at the most, and of the
-    others evenly any, and such as differ from a true one in one argument.
+    Of more than `most`, a weighted sample is drawn: at most half of it are stated ones; of the others,
+    half are drawn uniformly and half differ from a true one in one argument.
 
     Parameters
     ----------
@@ -51,43 +51,53 @@ def draw_examples(
     """
     relation = facts.select("train").relations[language.key(facts)]
     chance = np.where(relation.column("negative"), 0.0, relation.column("probability"))
-    heads = relation.codes.astype(np.int64)
+    heads, base = relation.codes.astype(np.int64), max(1, len(facts.constants))
     rng = np.random.default_rng(seed)
     if relation.negative is not None or facts.world == "open":
-        false = np.flatnonzero(chance == 0)
-        if len(heads) <= most or len(false) <= most // 2:
-            return Examples(heads, chance, 1 - chance, len(heads))
-        others = np.flatnonzero(chance > 0)
-        drawn = rng.choice(false, max(most // 2, most - len(others)), replace=False)
-        if also is not None:  # denied ones that are known to matter come first
-            wanted = false[is_among(heads[false], also, max(1, len(facts.constants)))]
-            drawn = np.concatenate([wanted, np.setdiff1d(drawn, wanted)])[: max(len(drawn), len(wanted))]
-        kept = np.sort(np.concatenate([others, drawn]))
-        against = np.where(chance[kept] == 0, len(false) / len(drawn), 1 - chance[kept])
-        return Examples(heads[kept], chance[kept], against, len(heads))
+        return _of_stated(heads, chance, most, also, base, rng)
     domains = head_domains(facts, language)
-    total, base = int(np.prod([len(one) for one in domains], dtype=object)), max(1, len(facts.constants))
+    total = int(np.prod([len(one) for one in domains], dtype=object))
     if total <= most:
+        stated = np.arange(len(heads))
         grid = np.stack([axis.ravel() for axis in np.meshgrid(*domains, indexing="ij")], axis=1)
-        silent = grid[~is_among(grid, heads, base)]
-        weight, drawn = 1.0, np.arange(len(heads))
+        unstated, weight = grid[~is_among(grid, heads, base)], 1.0
     else:
-        drawn = np.arange(len(heads))
+        stated = np.arange(len(heads))
         if len(heads) > most // 2:
-            drawn = np.sort(rng.choice(len(heads), most // 2, replace=False))
-        anywhere = np.stack([rng.choice(one, most) for one in domains], axis=1)
-        near = heads[rng.integers(len(heads), size=most)]
-        place = rng.integers(near.shape[1], size=most)
-        near[np.arange(most), place] = anywhere[np.arange(most), place]
-        mixed = np.stack((anywhere, near), axis=1).reshape(-1, near.shape[1])
-        if also is not None:
-            mixed = np.concatenate([also, mixed])
-        mixed = mixed[~is_among(mixed, heads, base)]
-        mixed = mixed[np.sort(np.unique(row_keys(mixed, base), return_index=True)[1])]
-        silent = mixed[: most - len(drawn)]
-        weight = (total - len(heads)) / max(1, len(silent))
-    share = len(heads) / max(1, len(drawn))
-    order = np.concatenate([heads[drawn], silent])
-    positives = np.concatenate([chance[drawn] * share, np.zeros(len(silent))])
-    negatives = np.concatenate([(1 - chance[drawn]) * share, np.full(len(silent), weight)])
-    return Examples(order, positives, negatives, total)
+            stated = np.sort(rng.choice(len(heads), most // 2, replace=False))
+        drawn = _draw_atoms(heads, domains, most, rng)
+        drawn = drawn if also is None else np.concatenate([also, drawn])
+        drawn = drawn[~is_among(drawn, heads, base)]
+        distinct = np.sort(np.unique(row_keys(drawn, base), return_index=True)[1])
+        unstated = drawn[distinct[: most - len(stated)]]
+        weight = (total - len(heads)) / max(1, len(unstated))
+    share = len(heads) / max(1, len(stated))
+    positives = np.concatenate([chance[stated] * share, np.zeros(len(unstated))])
+    negatives = np.concatenate([(1 - chance[stated]) * share, np.full(len(unstated), weight)])
+    return Examples(np.concatenate([heads[stated], unstated]), positives, negatives, total)
+
+
+def _of_stated(
+    heads: Ints, chance: Floats, most: int, also: Ints | None, base: int, rng: np.random.Generator
+) -> Examples:
+    """Stated atoms alone; of very many denied ones, a sample that stands for all."""
+    false = np.flatnonzero(chance == 0)
+    if len(heads) <= most or len(false) <= most // 2:
+        return Examples(heads, chance, 1 - chance, len(heads))
+    others = np.flatnonzero(chance > 0)
+    drawn = rng.choice(false, max(most // 2, most - len(others)), replace=False)
+    if also is not None:  # denied ones that are known to matter come first
+        wanted = false[is_among(heads[false], also, base)]
+        drawn = np.concatenate([wanted, np.setdiff1d(drawn, wanted)])[: max(len(drawn), len(wanted))]
+    kept = np.sort(np.concatenate([others, drawn]))
+    negatives = np.where(chance[kept] == 0, len(false) / len(drawn), 1 - chance[kept])
+    return Examples(heads[kept], chance[kept], negatives, len(heads))
+
+
+def _draw_atoms(heads: Ints, domains: list[Ints], most: int, rng: np.random.Generator) -> Ints:
+    """By turns any atom, and one that differs from a stated one in one argument: [2 * most, arity]."""
+    anywhere = np.stack([rng.choice(one, most) for one in domains], axis=1)
+    near = heads[rng.integers(len(heads), size=most)]
+    place = rng.integers(near.shape[1], size=most)
+    near[np.arange(most), place] = anywhere[np.arange(most), place]
+    return np.stack((anywhere, near), axis=1).reshape(-1, near.shape[1])

@@ -1,9 +1,9 @@
-"""What examples reach: joins that are grown a link at a time.
+"""What examples reach: conjunctions of links, grown one link at a time and joined with the facts.
 
-A link is a literal that gets at new constants from known ones, as `has_car(X1, X2)` gets at the cars
-of a train. Links that lead to one constant at the most are free, and all are followed; of the others
-each multiplies the groundings, so that they are followed one after the other, the most promising first.
-A `View` is a set of links with its groundings, for every example at least one.
+A link is a literal that binds new variables, as `has_car(X1, X2)` binds the cars of a train. A determinate
+link has one match at the most, so that all of these are followed. Every other link multiplies the groundings:
+these are followed one after another, the most promising first. A `View` is a conjunction of links with its
+groundings, a left outer join of the examples with the facts: each example has at least one row.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from andre.logic import Atom, Variable
 
 #: A link by its relation, the places of known variables with their numbers, and its copy.
 _LinkName: TypeAlias = tuple[Key, tuple[tuple[int, int], ...], int]
-#: The code of a variable that an example has nothing for.
+#: In place of a constant: the example has no match for the link (NULL in SQL).
 NOTHING = -1
-#: Ways to choose known variables for a link that are tried at the most.
+#: The most choices of known variables that are tried for a link.
 _MOST_CHOICES = 256
 
 
@@ -35,10 +35,10 @@ class Slot:
     """A variable of a view."""
 
     number: int
-    kind: str  #: the type of what it stands for
-    depth: int = 0  #: how many links it is away from the head
-    needs: frozenset[int] = frozenset()  #: the numbers of all variables beside the head's that its links bind
-    owed: bool = False  #: whether it is, or is bound by, what directions say the head is to answer
+    kind: str  #: its type
+    depth: int = 0  #: its distance from the head, in links
+    needs: frozenset[int] = frozenset()  #: the numbers of all variables that the links up to it bind
+    owed: bool = False  #: whether it is an output of the head by the directions, or bound by one
 
     @property
     def variable(self) -> Variable:
@@ -53,7 +53,7 @@ class Link:
     key: Key
     slots: tuple[Slot, ...]  #: what stands at each place
     known: tuple[int, ...]  #: the places of variables that are bound before it
-    copy: int = 0  #: how many links with the same known variables come before it
+    copy: int = 0  #: number among the links of this relation with the same known variables
 
     @property
     def new(self) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ class Link:
 
     @property
     def depth(self) -> int:
-        """How many links what it binds is away from the head."""
+        """The depth of the variables that it binds."""
         return self.slots[self.new[0]].depth
 
     @property
@@ -72,28 +72,30 @@ class Link:
 
 
 def variables_of(slots: Sequence[Slot]) -> int:
-    """How many variables beside the head's a literal about some needs."""
+    """How many variables beside the head's a rule needs for a literal about these."""
     return len(frozenset[int]().union(*(slot.needs for slot in slots)))
 
 
 class Lookup:
     """Facts of the relations that bodies may hold, for joins and for tests of single atoms.
 
-    Facts hold whose probability is above one half. What is stated with one half, and in an open world
-    what is not stated, neither holds nor fails.
+    A fact holds if its probability is above one half. At exactly one half, and in an open world where
+    nothing is stated, neither the atom nor its negation holds.
     """
 
     def __init__(self, facts: FactBase, keys: Sequence[Key]) -> None:
         self.base = max(1, len(facts.constants))
         self._open = facts.world == "open"
         self._relations: dict[Key, Relation] = {}
-        self._odd: dict[Key, Ints] = {}  # in a closed world what is doubtful, in an open one what is denied
+        self._exceptions: dict[Key, Ints] = {}  # closed world: facts at one half; open world: denied ones
         for key in keys:
             relation = facts.relations[key]
             chance = np.where(relation.column("negative"), 0.0, relation.column("probability"))
             kept = chance > 0.5
             self._relations[key] = relation if kept.all() else relation.take(kept)
-            self._odd[key] = relation.codes[chance < 0.5 if self._open else chance == 0.5].astype(np.int64)
+            self._exceptions[key] = relation.codes[chance < 0.5 if self._open else chance == 0.5].astype(
+                np.int64
+            )
         self._sorted: dict[tuple[Key, tuple[int, ...]], tuple[Ints, Ints]] = {}
         self._functional: dict[tuple[Key, tuple[int, ...]], bool] = {}
         self._members: dict[Key, Bools] = {}
@@ -120,14 +122,14 @@ class Lookup:
         return self._sorted[key, places]
 
     def is_functional(self, key: Key, places: tuple[int, ...]) -> bool:
-        """Whether what stands at some places leaves one fact at the most."""
+        """Whether a relation is functional: constants at these places determine the fact."""
         if (key, places) not in self._functional:
             keys = self._index(key, places)[1]
             self._functional[key, places] = bool((keys[1:] != keys[:-1]).all())
         return self._functional[key, places]
 
     def matches(self, key: Key, places: tuple[int, ...], known: Ints) -> tuple[Ints, Ints, Ints]:
-        """Where the facts that have these constants at some places begin and end, and all facts in order.
+        """The facts with given constants at some places, as ranges: begins and ends in an order of the facts.
 
         Parameters
         ----------
@@ -139,32 +141,34 @@ class Lookup:
         return np.searchsorted(keys, wanted, "left"), np.searchsorted(keys, wanted, "right"), order
 
     def members(self, key: Key) -> Bools:
-        """Of which constants a unary relation holds, [n]."""
+        """Which constants a unary relation holds for, [n]."""
         if key not in self._members:
             self._members[key] = np.zeros(self.base, dtype=np.bool_)
             self._members[key][self.codes(key)[:, 0]] = True
         return self._members[key]
 
     def hold(self, key: Key, rows: Ints) -> Bools:
-        """Which atoms are stated, given their constants, [rows, arity]."""
+        """Which atoms hold, given their constants, [rows, arity]."""
         if key[1] == 1:
             return self.members(key)[rows[:, 0]]
         first, last, _ = self.matches(key, tuple(range(key[1])), rows)
         return np.asarray(last > first)
 
     def fail(self, key: Key, rows: Ints) -> Bools:
-        """Of which atoms the negation holds, given their constants, [rows, arity]."""
-        odd = self._odd[key]
-        is_odd = is_among(rows, odd, self.base) if len(odd) else np.zeros(len(rows), dtype=np.bool_)
-        return np.asarray((is_odd == self._open) & ~self.hold(key, rows))
+        """Which atoms are false, so that their negation holds, given their constants, [rows, arity]."""
+        exceptions = self._exceptions[key]
+        is_exception = (
+            is_among(rows, exceptions, self.base) if len(exceptions) else np.zeros(len(rows), dtype=np.bool_)
+        )
+        return np.asarray((is_exception == self._open) & ~self.hold(key, rows))
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Links, and the groundings of their variables."""
+    """A conjunction of links with its groundings for all examples."""
 
     links: tuple[Link, ...]
-    slots: tuple[Slot, ...]  #: what the columns of `rows` stand for; the head's variables come first
+    slots: tuple[Slot, ...]  #: the variables, one for each column of `rows`; the head's come first
     owners: Ints  #: [R], the example of each row, ascending
     rows: Ints  #: [R, slots], codes of constants, or NOTHING
 
@@ -179,7 +183,7 @@ class View:
 
     @property
     def signature(self) -> frozenset[Link]:
-        """What makes two views the same."""
+        """The links as a set: equal for equal views."""
         return frozenset(self.links)
 
 
@@ -187,8 +191,7 @@ class View:
 class Growth:
     """How far links are followed."""
 
-    #: Head atoms that are looked at, where what is not stated is false: of more a sample is drawn, with
-    #: weights that stand for all.
+    #: Where unstated atoms are false: of more head atoms than this, a weighted sample is drawn.
     heads: int = 20_000
     rows: int = 200_000  #: groundings of all views together
     views: int = 40  #: views that are kept
@@ -196,19 +199,19 @@ class Growth:
     slots: int = 80  #: variables of a view
     copies: int = 3  #: links of one kind from the same variables
     variables: int = 6  #: variables that a rule may have
-    depth: int = 4  #: links from the head to a variable
-    multiple: int = 4  #: links of a view that multiply groundings
+    depth: int = 4  #: distance of a variable from the head, in links
+    multiple: int = 4  #: links of a view that are not determinate
 
 
 @dataclass
 class Grower:
-    """Grows views from the head atoms of examples."""
+    """Grows views from the head atoms of examples, by a beam search."""
 
     lookup: Lookup
     target: Key
     types: Mapping[Key, tuple[str, ...]]  #: of the arguments of every relation
     inputs: Mapping[str, tuple[int, ...]]  #: by name, the places that must be bound before a literal is used
-    only_in_head: frozenset[str]  #: types of which no variable is bound anew
+    only_in_head: frozenset[str]  #: types of which links bind no variable
     limits: Growth
     score: Callable[[View, tuple[Slot, ...]], float]  #: how promising the tests of new variables are
     answers: frozenset[int] = frozenset()  #: places of the head that directions say are outputs
@@ -217,7 +220,7 @@ class Grower:
     _n_head: int = 0
 
     def grow(self, heads: Ints, kinds: Sequence[str]) -> list[View]:
-        """The views of examples, of which no one's links are all among another's.
+        """The most promising views; the links of none are a subset of another's.
 
         Parameters
         ----------
@@ -228,20 +231,20 @@ class Grower:
         """
         slots = tuple(Slot(place, kind, owed=place in self.answers) for place, kind in enumerate(kinds))
         self._n_slots = self._n_head = len(slots)
-        root = self._closed(View((), slots, np.arange(len(heads)), heads.astype(np.int64)))
+        root = self._with_determinate_links(View((), slots, np.arange(len(heads)), heads.astype(np.int64)))
         kept, frontier, seen = {root.signature: root}, [root], {root.signature}
         for level in range(1, self.limits.multiple + 1):
-            # What more links lead to must not lack room for what fewer lead to.
+            # Each number of links has a share of the rows, so that fewer links do not take all.
             most = self.limits.rows * level // self.limits.multiple
             left = most - sum(len(view.rows) for view in kept.values())
             grown: list[tuple[float, View, View]] = []
-            for size, view, link in sorted(self._further(frontier), key=lambda entry: entry[0]):
+            for size, view, link in sorted(self._branching(frontier), key=lambda entry: entry[0]):
                 check()
                 signature = view.signature | {link}
                 if size > max(most // 2, len(root.rows)) or signature in seen:
                     continue
                 seen.add(signature)
-                child = self._closed(self._joined(view, link))
+                child = self._with_determinate_links(self._joined(view, link))
                 fresh = tuple(slot for slot in child.slots if slot.number not in view.place)
                 grown.append((self.score(child, fresh), child, view))
                 if len(grown) >= 4 * self.limits.views:
@@ -261,15 +264,16 @@ class Grower:
                 break
         return list(kept.values())
 
-    def _closed(self, view: View) -> View:
-        """The view with all links that lead to one constant at the most, those near the head first.
+    def _with_determinate_links(self, view: View) -> View:
+        """The view closed under determinate links, those near the head first.
 
-        A link is left out that leads every example to constants which other variables stand for: what it
-        says is a test of these.
+        A link is left out if all variables that it binds equal others in every grounding: it is a test then.
         """
         for depth in range(1, self.limits.depth + 1):
-            free = [link for link in self._links(view) if self._is_free(link) and link.depth == depth]
-            for link in sorted(free, key=lambda link: link.slots[link.new[0]].owed):
+            determinate = [
+                link for link in self._links(view) if self._is_determinate(link) and link.depth == depth
+            ]
+            for link in sorted(determinate, key=lambda link: link.slots[link.new[0]].owed):
                 if len(view.slots) + len(link.new) > self.limits.slots:
                     return view
                 grown = self._joined(view, link)
@@ -277,17 +281,17 @@ class Grower:
                     view = grown
         return view
 
-    def _further(self, views: Sequence[View]) -> Iterator[tuple[int, View, Link]]:
-        """Views with links that multiply their groundings, and to how many."""
+    def _branching(self, views: Sequence[View]) -> Iterator[tuple[int, View, Link]]:
+        """The views with each link that is not determinate, and how many groundings they would have."""
         for view in views:
             for link in self._links(view):
-                if len(view.slots) + len(link.new) > self.limits.slots or self._is_free(link):
+                if len(view.slots) + len(link.new) > self.limits.slots or self._is_determinate(link):
                     continue
                 first, last, _ = self._matches(view, link)
                 if (last > first).any():
                     yield int(np.maximum(last - first, 1).sum()), view, link
 
-    def _is_free(self, link: Link) -> bool:
+    def _is_determinate(self, link: Link) -> bool:
         return link.key != self.target and self.lookup.is_functional(link.key, link.known)
 
     def _matches(self, view: View, link: Link) -> tuple[Ints, Ints, Ints]:
@@ -295,10 +299,7 @@ class Grower:
         return self.lookup.matches(link.key, link.known, known)
 
     def _joined(self, view: View, link: Link) -> View:
-        """The view with one link more; where nothing matches, its variables stand for nothing.
-
-        A head atom is no fact for itself.
-        """
+        """The left outer join of a view with one link more; no head atom matches itself."""
         first, last, order = self._matches(view, link)
         facts = self.lookup.codes(link.key)[order]
         row, match = ranges(first, last)
@@ -339,7 +340,7 @@ class Grower:
         new = [place for place in range(key[1]) if place not in places]
         if any(kinds[place] in self.only_in_head for place in new):
             return
-        free = key != self.target and self.lookup.is_functional(key, places)
+        is_determinate = key != self.target and self.lookup.is_functional(key, places)
         choices = [[slot for slot in view.slots if slot.kind == kinds[place]] for place in places]
         bound = self._bound_alike(view, key, places)
         for chosen in islice(product(*choices), _MOST_CHOICES):
@@ -349,7 +350,7 @@ class Grower:
             if chosen in bound:
                 continue
             known = self._n_head + variables_of(chosen)
-            for copy in range(1 if free else self.limits.copies):
+            for copy in range(1 if is_determinate else self.limits.copies):
                 if known + (copy + 1) * len(new) > self.limits.variables:  # not even beside the others
                     break
                 link = self._link(key, places, chosen, depth, copy)
@@ -358,7 +359,7 @@ class Grower:
                     break
 
     def _bound_alike(self, view: View, key: Key, places: tuple[int, ...]) -> set[tuple[Slot, ...]]:
-        """What a link must not have at some places, as it would find only the fact that bound this."""
+        """Variables that a functional relation links already: the same link would only find the same fact."""
         if not self.lookup.is_functional(key, places):
             return set()
         return {tuple(link.slots[place] for place in places) for link in view.links if link.key == key}
@@ -366,7 +367,7 @@ class Grower:
     def _link(
         self, key: Key, places: tuple[int, ...], chosen: tuple[Slot, ...], depth: int, copy: int
     ) -> Link:
-        """The link, with slots that are the same in whatever view it stands."""
+        """The link, with the same new variables in whatever view it stands."""
         known = tuple((place, slot.number) for place, slot in zip(places, chosen, strict=True))
         slots = dict(zip(places, chosen, strict=True))
         name = key, known, copy
@@ -384,7 +385,7 @@ class Grower:
 
 
 def _is_new(view: View, slot: Slot, known: int) -> bool:
-    """Whether a variable stands, for some example, for something else than each of the first so many."""
+    """Whether a variable differs from each of the first `known` ones in some grounding."""
     own = view.rows[:, view.place[slot.number]]
     alike = [column for column, other in enumerate(view.slots[:known]) if other.kind == slot.kind]
     return not (view.rows[:, alike] == own[:, None]).all(axis=0).any()

@@ -19,9 +19,10 @@ import numpy as np
 
 from andre.arrays import Ints
 from andre.census.bags import Weigher
+from andre.census.cells import TRUE, Cells
 from andre.census.census import Census, count_rows
 from andre.census.counting import TRIANGLES
-from andre.census.graph import TRUE, Cells, FactGraph
+from andre.census.graph import FactGraph
 from andre.census.plan import CensusPlan, Request, Step
 from andre.census.strata import Counted, strata
 from andre.errors import ConfigError, DataError

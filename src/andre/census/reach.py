@@ -17,8 +17,8 @@ from itertools import combinations, islice, pairwise, permutations, product
 import numpy as np
 
 from andre.arrays import Bools, Floats, Ints, distinct_rows, number_between
+from andre.census.cells import TRUE, UNKNOWN, Cells
 from andre.census.census import Census
-from andre.census.graph import TRUE, UNKNOWN, Cells
 from andre.census.heads import Examples, draw_examples
 from andre.census.links import NOTHING, Grower, Growth, Lookup, Slot, View, variables_of
 from andre.census.plan import CensusPlan, Request, Step

@@ -10,7 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from andre.arrays import Bools, Counts, Floats, Ints, number_rows
-from andre.census.graph import TRUE, UNKNOWN, Cells, FactGraph, constant_column
+from andre.census.cells import TRUE, UNKNOWN, Cells
+from andre.census.graph import FactGraph
+from andre.census.labelling import constant_column
 from andre.logic import Atom, Constant, Variable
 
 

@@ -5,7 +5,7 @@ from andre.completion.calibration import Reliability, ReliabilityBin
 from andre.completion.completion import Choice, Completion, RankedAnswer
 from andre.completion.config import CompletionConfig, SizeConfig
 from andre.completion.directions import DirectionRules, DirectionStore, learn_direction
-from andre.completion.graph import Graph, believed, split_off, taught, with_validation
+from andre.completion.graph import Graph, split_off, validation_as_training, with_assumed, with_validation
 from andre.completion.learner import complete, relearn
 from andre.completion.packing import PackedRules
 from andre.completion.pool import as_rule
@@ -26,11 +26,11 @@ __all__ = [
     "Scorer",
     "SizeConfig",
     "as_rule",
-    "believed",
     "complete",
     "learn_direction",
     "relearn",
     "split_off",
-    "taught",
+    "validation_as_training",
+    "with_assumed",
     "with_validation",
 ]

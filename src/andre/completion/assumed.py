@@ -70,7 +70,7 @@ def assume(graph: Graph, features: Mapping[int, Features], scorer: Scorer, block
             fires = features[step].cells(some)
             # A rule that was never right is no reason to assume anything.
             right = fires.groundings @ (features[step].n_r > 0).astype(np.float64)  # [P]
-            is_candidate = fires.spread(right, np.zeros(graph.n)) > 0  # [Q, n]
+            is_candidate = fires.to_matrix(right, np.zeros(graph.n)) > 0  # [Q, n]
             is_candidate[np.arange(len(some)), some] = False
             is_candidate &= ~denied[some].toarray()
             scores = np.where(is_candidate, scorer.scores(features[step], some), -np.inf)  # [Q, n]

@@ -1,4 +1,4 @@
-"""Rule bodies as a few numbers each: the rules they stand for, and what they cover."""
+"""Rule bodies as sequences of steps: the rules that they stand for, and the pairs that they cover."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Covered: TypeAlias = tuple[Ints, NDArray[np.float32]]
 
 #: A relational path from X to Y; two steps from X straight to Y; a constant at Y, or at X.
 Shape: TypeAlias = OneOf["path", "both", "to", "from"]
-#: Constants that two steps lead back to, and in how many ways, by the two steps.
-Turns: TypeAlias = dict[tuple[int, int], tuple[Ints, NDArray[np.float32]]]
-#: A product with fewer terms than one in so many constants is listed.
+#: By two steps: the constants with a closed walk along them, and in how many ways there is one.
+ClosedWalks: TypeAlias = dict[tuple[int, int], tuple[Ints, NDArray[np.float32]]]
+#: A sparse product with fewer terms than one in so many constants is computed term by term.
 _FEW = 4
-#: In place of a constant that a step leads to: any constant.
+#: Stands for any constant at the end of a step.
 ANY = -1
 
-#: Literals of a chain, at the most.
+#: The most literals of a chain.
 LONGEST = 5
 _X, _Y, *_BETWEEN = _NAMES = tuple(map(Variable, ("X", "Y", "Z", "W", "V", "U")))
 
@@ -37,11 +37,10 @@ _X, _Y, *_BETWEEN = _NAMES = tuple(map(Variable, ("X", "Y", "Z", "W", "V", "U"))
 class Body:
     """The body of a rule about X and Y, by steps of a `Graph`.
 
-    `path` is a relational path: its steps lead from X to Y through other
-    constants. `both` joins X and Y by each of its two steps. `to` has
-    (step, e, c): the head's second argument is c, and the step leads from X to
-    e, which may be `ANY`. `from` is the same with c as the head's first argument,
-    and Y in place of X.
+    `path` is a relational path (a chain): its steps lead from X to Y through other
+    constants. `both` joins X and Y by each of its two steps. `to` has the numbers
+    (step, e, c): the head is h(X, c), and the step leads from X to e, which may be
+    `ANY`. `from` has the same numbers with the head h(c, Y), and the step leads from Y.
     """
 
     shape: Shape
@@ -118,7 +117,7 @@ def covered_pairs(body: Body, graph: Graph) -> Covered:
     """
     if body.shape in {"to", "from"}:
         *_, c = body.steps
-        other = having(graph, body)
+        other = satisfying(graph, body)
         other = other[other != c]
         keys = np.sort(other * graph.n + c if body.shape == "to" else c * graph.n + other)
         return keys, np.ones(len(keys), dtype=np.float32)
@@ -129,8 +128,8 @@ def covered_pairs(body: Body, graph: Graph) -> Covered:
     return (start * graph.n + end)[apart], matrix.data[apart].astype(np.float32)
 
 
-def having(graph: Graph, body: Body) -> Ints:
-    """The constants of which the literal of a body with constants holds."""
+def satisfying(graph: Graph, body: Body) -> Ints:
+    """The constants that satisfy the literal of a body of shape `to` or `from`."""
     step, end, _ = body.steps
     if end == ANY:
         return np.flatnonzero(np.diff(graph.steps[step].indptr))
@@ -138,10 +137,9 @@ def having(graph: Graph, body: Body) -> Ints:
 
 
 class Walks:
-    """In how many ways bodies lead from some starts to every constant, over distinct constants.
+    """Counts the walks along bodies from some starts to every constant, over distinct constants.
 
-    What two chains have in common at their beginning is walked once, if they
-    follow one another.
+    The beginning that two chains have in common is walked once, if they follow one another.
 
     Parameters
     ----------
@@ -149,23 +147,22 @@ class Walks:
         Whose steps are walked.
     starts
         Constants to begin from: [Q].
-    turns
-        Kept for walks along the same bodies from other starts: by two steps, the
-        constants that they lead from and back to, and in how many ways.
+    closed_walks
+        Filled here, and to be passed on to walks along the same bodies from other starts.
     """
 
-    def __init__(self, graph: Graph, starts: Ints, turns: Turns | None = None) -> None:
+    def __init__(self, graph: Graph, starts: Ints, closed_walks: ClosedWalks | None = None) -> None:
         self._graph, self._starts = graph, starts
-        self._turns: Turns = {} if turns is None else turns
+        self._closed_walks: ClosedWalks = {} if closed_walks is None else closed_walks
         self._first: tuple[int, csr_matrix] | None = None
         self._inner: tuple[tuple[int, int], csr_matrix] | None = None
-        #: Of the last long chain, after each step: the step, and for all walks the row and every constant.
-        self._lists: list[tuple[int, Ints, list[Ints]]] = []
+        #: After each step of the last long chain: the step, and the row and all constants of every walk.
+        self._walked: list[tuple[int, Ints, list[Ints]]] = []
 
     def along(self, body: Body) -> csr_matrix:
-        """The ways of a body of shape `path` or `both`: [Q, n].
+        """The number of walks along a body of shape `path` or `both`: [Q, n].
 
-        X = Y is not left out of chains of up to three steps.
+        Chains of up to three steps may end where they start, X = Y.
 
         Examples
         --------
@@ -175,57 +172,57 @@ class Walks:
         [[0.0, 0.0, 0.0, 1.0]]
         """
         graph, steps = self._graph, body.steps
-        first = self._from(steps[0])
+        first = self._one_step(steps[0])
         if body.shape == "both":
             return first.multiply(graph.steps[steps[1]][self._starts]).tocsr()
         if len(steps) == 1:
             return first
         if len(steps) == 2:
-            return _walked(first, graph.steps[steps[1]])
+            return _product(first, graph.steps[steps[1]])
         if len(steps) > 3:
-            return self._listed(steps)
+            return self._by_listing(steps)
         _, two, three = steps
-        walks = _walked(self._apart(steps[0], two), graph.steps[three])
-        # Less those where Z is Y; of these, W = X is gone already.
-        closed = self._closed(two, three, first.indices)  # ways from z over w back to z
+        walks = _product(self._two_steps(steps[0], two), graph.steps[three])
+        # From X over Z and W to Y: less those with Y = Z, of which those with W = X are gone already.
+        closed = self._ways_back(two, three, first.indices)  # walks from Z over W back to Z
         if closed.any():
-            turned = csr_matrix((first.data * closed, first.indices, first.indptr), shape=first.shape)
+            returning = csr_matrix((first.data * closed, first.indices, first.indptr), shape=first.shape)
             back = graph.steps[graph.inverse(two)][self._starts]
             home = first.multiply(back).multiply(graph.steps[three][self._starts])
-            walks = csr_matrix(walks - turned + home)
+            walks = csr_matrix(walks - returning + home)
             walks.eliminate_zeros()
         return walks
 
-    def _closed(self, two: int, three: int, constants: Ints) -> NDArray[np.float32]:
-        """In how many ways two steps lead from each of some constants back to it."""
+    def _ways_back(self, two: int, three: int, constants: Ints) -> NDArray[np.float32]:
+        """How many closed walks along two steps begin at each of some constants."""
         graph = self._graph
         if three == graph.inverse(two):
             first = graph.steps[two].indptr
             return np.asarray(first[constants + 1] - first[constants], dtype=np.float32)
-        if (two, three) not in self._turns and len(constants) < self._graph.n // _FEW:
+        if (two, three) not in self._closed_walks and len(constants) < self._graph.n // _FEW:
             asked, place = np.unique(constants, return_inverse=True)
             ways = graph.steps[two][asked].multiply(graph.steps[graph.inverse(three)][asked]).sum(axis=1)
             return np.asarray(ways, dtype=np.float32).ravel()[place]
-        if (two, three) not in self._turns:
+        if (two, three) not in self._closed_walks:
             ways = graph.steps[two].multiply(graph.steps[graph.inverse(three)]).sum(axis=1)
             ways = np.asarray(ways, dtype=np.float32).ravel()  # [n]
-            turning = np.flatnonzero(ways)
-            self._turns[two, three] = turning, ways[turning]
-        turning, ways = self._turns[two, three]
-        if not len(turning):
+            closed = np.flatnonzero(ways)
+            self._closed_walks[two, three] = closed, ways[closed]
+        closed, ways = self._closed_walks[two, three]
+        if not len(closed):
             return np.zeros(len(constants), dtype=np.float32)
-        at = np.minimum(np.searchsorted(turning, constants), len(turning) - 1)
-        return np.where(turning[at] == constants, ways[at], np.float32(0))
+        at = np.minimum(np.searchsorted(closed, constants), len(closed) - 1)
+        return np.where(closed[at] == constants, ways[at], np.float32(0))
 
-    def _from(self, step: int) -> csr_matrix:
+    def _one_step(self, step: int) -> csr_matrix:
         if self._first is None or self._first[0] != step:
             self._first = step, self._graph.steps[step][self._starts]
         return self._first[1]
 
-    def _apart(self, one: int, two: int) -> csr_matrix:
-        """Two steps, but for those that lead back to the start: [Q, n]."""
+    def _two_steps(self, one: int, two: int) -> csr_matrix:
+        """Walks of two steps, but for those that lead back to the start: [Q, n]."""
         if self._inner is None or self._inner[0] != (one, two):
-            found = _walked(self._from(one), self._graph.steps[two])
+            found = _product(self._one_step(one), self._graph.steps[two])
             row, column = csr_coordinates(found)
             if (back := self._starts[row] == column).any():
                 found.data[back] = 0
@@ -233,41 +230,41 @@ class Walks:
             self._inner = (one, two), found
         return self._inner[1]
 
-    def _listed(self, steps: tuple[int, ...]) -> csr_matrix:
-        """The same by listing walks: corrections of matrix products have too many cases for longer chains."""
-        listed = [step for step, _, _ in self._lists]
+    def _by_listing(self, steps: tuple[int, ...]) -> csr_matrix:
+        """The same by listing walks: for longer chains, products of matrices need too many corrections."""
+        listed = [step for step, _, _ in self._walked]
         shared = next(
             (at for at in range(len(listed)) if listed[: at + 1] != list(steps[: at + 1])), len(listed)
         )
-        # But for the last step: of one chain nothing is asked for twice.
-        del self._lists[min(shared, len(steps) - 1) :]
+        # The last step is always taken anew: no chain is asked for twice.
+        del self._walked[min(shared, len(steps) - 1) :]
         row, walks = (
             np.arange(len(self._starts)),
             [self._starts],
         )  # constants at each place of all walks so far
-        if self._lists:
-            _, row, walks = self._lists[-1]
-        for step in steps[len(self._lists) :]:
+        if self._walked:
+            _, row, walks = self._walked[-1]
+        for step in steps[len(self._walked) :]:
             walk, end = row_entries(self._graph.steps[step], walks[-1])
             keep = np.ones(len(end), dtype=np.bool_)
             for before in walks[:-1]:
                 keep &= before[walk] != end
             walk, end = walk[keep], end[keep]
             row, walks = row[walk], [*(before[walk] for before in walks), end]
-            self._lists.append((step, row, walks))
+            self._walked.append((step, row, walks))
         ways = np.ones(len(row), dtype=np.float32)
         return csr_matrix((ways, (row, walks[-1])), shape=(len(self._starts), self._graph.n))
 
 
-def _walked(walks: csr_matrix, step: csr_matrix) -> csr_matrix:
-    """A product of two matrices, [Q, n] and [n, n]; where it has few terms, by listing them.
+def _product(walks: csr_matrix, step: csr_matrix) -> csr_matrix:
+    """The product of two sparse matrices, [Q, n] and [n, n].
 
-    Else every product would take a pass over all constants.
+    Few terms are listed: the usual product takes a pass over all constants.
 
     Examples
     --------
     >>> walks = csr_matrix(np.array([[0, 2, 1]], dtype=np.float32))
-    >>> _walked(walks, csr_matrix(np.array([[0, 1, 0], [1, 0, 0], [1, 0, 0]]))).toarray().tolist()
+    >>> _product(walks, csr_matrix(np.array([[0, 1, 0], [1, 0, 0], [1, 0, 0]]))).toarray().tolist()
     [[3.0, 0.0, 0.0]]
     """
     terms = int((step.indptr[walks.indices + 1] - step.indptr[walks.indices]).sum(dtype=np.int64))
@@ -280,12 +277,12 @@ def _walked(walks: csr_matrix, step: csr_matrix) -> csr_matrix:
 
 
 def csr_coordinates(matrix: csr_matrix) -> tuple[Ints, Ints]:
-    """Rows and columns of the entries of a matrix, row by row."""
+    """Row and column of every entry of a matrix, row by row."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     return rows, matrix.indices.astype(np.int64)
 
 
 def row_entries(matrix: csr_matrix, rows: Ints) -> tuple[Ints, Ints]:
-    """The entries of some rows, one after the other: for each its place in `rows`, and its column."""
+    """The entries of some rows, one row after the other: each entry's position in `rows`, and its column."""
     which, entry = csr_entries(matrix.indptr, rows)
     return which, matrix.indices[entry].astype(np.int64)

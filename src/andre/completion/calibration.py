@@ -10,8 +10,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from andre.arrays import Bools, Floats, Ints
-from andre.completion.features import Features, members
+from andre.arrays import Bools, Floats, Ints, among
+from andre.completion.features import Features
 from andre.completion.graph import Graph
 from andre.completion.scoring import best_confidences
 from andre.limits import late
@@ -61,8 +61,8 @@ class Frequencies:
         """Count the candidates of queries from some starts that no training fact states, by smoothing."""
         cells, found = features.cells(starts), []
         keys = cells.starts[cells.query] * graph.n + cells.candidate
-        new = ~members(keys, graph.keys(features.step, "train"))
-        true = members(keys, graph.keys(features.step, "valid"))
+        new = ~among(keys, graph.keys(features.step, "train"))
+        true = among(keys, graph.keys(features.step, "valid"))
         for smoothing in smoothings:
             best = best_confidences(cells.groundings, features.confidence(smoothing), 1)[:, 0]
             found.append(cls.of(best[new & (best > 0)], true[new & (best > 0)]))

@@ -16,9 +16,9 @@ from andre.completion.calibration import Reliability, in_order
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.directions import count_bodies
 from andre.completion.features import Features, RuleCover
-from andre.completion.graph import Graph, believed
+from andre.completion.graph import Graph, with_assumed
 from andre.completion.packing import LazyFeatures, PackedRules
-from andre.completion.pool import as_rule
+from andre.completion.pool import as_rule, from_first_argument
 from andre.completion.scoring import Aggregator, Scorer, best_confidences, rank_facts
 from andre.completion.transfer import move_rules
 from andre.errors import DataError, type_of
@@ -214,13 +214,18 @@ class Completion(Saveable):
 
     def surest_rules(self, most: int | None = None) -> Program:
         """The same, or of each direction only so many rules, the most confident."""
-        found: dict[Rule, Rule] = {}
-        for step, features in self._stated.items():
+        found: dict[Rule | tuple[int, Body], Rule] = {}
+        for step, features in self._by_training_facts.items():
+            relation = step % len(self.graph.relations)
             counted = zip(features.bodies, features.evidence(self.graph), strict=True)
             for body, evidence in islice(counted, most):
-                rule = as_rule(body, self.graph, step, self.facts)
-                if rule not in found:
-                    found[rule] = rule.with_evidence(*evidence)
+                # A rule may be found from both sides. Bodies are compared where that will do, in no time.
+                if isinstance(body, Body) and relation not in self._with_given:
+                    key: Rule | tuple[int, Body] = (relation, from_first_argument(body, self.graph, step))
+                else:
+                    key = as_rule(body, self.graph, step, self.facts)
+                if key not in found:
+                    found[key] = as_rule(body, self.graph, step, self.facts).with_evidence(*evidence)
         rules = tuple(found.values())
         counts = np.array([(rule.evidence[0].n_b, rule.evidence[0].n_r) for rule in rules]).reshape(-1, 2)
         order = np.argsort(-smoothed_confidence(*counts.T), kind="stable")
@@ -305,11 +310,11 @@ class Completion(Saveable):
 
     @cached_property
     def _search(self) -> Search:
-        known = believed(self.facts, self.graph)
+        known = with_assumed(self.facts, self.graph)
         return Search(FactIndex(known), infer(Program(), known))
 
     @cached_property
-    def _stated(self) -> Mapping[int, Features]:
+    def _by_training_facts(self) -> Mapping[int, Features]:
         """The features by training facts alone: what was assumed is no evidence."""
         if not self.chained:
             return self.features
@@ -330,6 +335,15 @@ class Completion(Saveable):
         return found
 
     @cached_property
+    def _with_given(self) -> frozenset[int]:
+        """The relations with given rules, any of which may be spelled like none of our bodies and be one."""
+        return frozenset(
+            step % len(self.graph.relations)
+            for step, features in self.features.items()
+            if any(isinstance(body, Rule) for body in features.bodies)
+        )
+
+    @cached_property
     def _confidences(self) -> dict[Rule, float]:
         """The confidence that each rule ranks answers by, the higher of both sides."""
         best: dict[Rule, float] = {}
@@ -341,7 +355,7 @@ class Completion(Saveable):
         return best
 
     def _with_counts(self, step: int, body: Body | Rule) -> Rule:
-        stated = self._stated[step]
+        stated = self._by_training_facts[step]
         place = stated.bodies.index(body)
         evidence = Evidence("train", float(stated.n_b[place]), float(stated.n_r[place]))
         return as_rule(body, self.graph, step, self.facts).with_evidence(evidence)

@@ -12,7 +12,7 @@ from andre.completion.bodies import Body, Covered
 from andre.completion.config import SizeConfig
 from andre.completion.graph import Graph
 from andre.completion.proposals import count_walks
-from andre.completion.rows import Entries, HeldEntries, RowCover
+from andre.completion.rows import BodyCover, CachedEntries, Entries
 from andre.limits import check
 from andre.logic import Rule
 
@@ -50,7 +50,7 @@ def counted_parts(
     plain = np.array([place for place, body in enumerate(bodies) if isinstance(body, Body)], dtype=np.int64)
     if most > _FEWEST:
         probed = np.sort(drawn[:_PROBED])
-        per_start = len(RowCover(graph, bodies, pairs).entries(probed).key) / len(probed)
+        per_start = len(BodyCover(graph, bodies, pairs).entries(probed).key) / len(probed)
         counted_on[:] = min(most, max(_FEWEST, int(sizes.counted / max(1.0, per_start))))
         # A few starts have most walks: those that lead to a hub.
         more = drawn[: _FEWEST // 4]
@@ -85,12 +85,12 @@ def count_part(
     pairs: Mapping[int, Covered],
     part: CountedPart,
     sizes: SizeConfig,
-) -> tuple[PartCounts, HeldEntries | None]:
+) -> tuple[PartCounts, CachedEntries | None]:
     """Count the bodies of a part on its starts; what they cover comes with it if that is little."""
     places = part.places.tolist()
     given = {new: pairs[old] for new, old in enumerate(places) if old in pairs}
-    counts, held = _count(graph, step, [bodies[place] for place in places], given, part.starts, sizes)
-    return PartCounts(part.places, *counts, len(part.starts), part.of), held
+    counts, cached = _count(graph, step, [bodies[place] for place in places], given, part.starts, sizes)
+    return PartCounts(part.places, *counts, len(part.starts), part.of), cached
 
 
 def joined_counts(counts: Sequence[PartCounts]) -> list[PartCounts]:
@@ -122,9 +122,9 @@ def _count(
     pairs: Mapping[int, Covered],
     starts: Ints,
     sizes: SizeConfig,
-) -> tuple[tuple[Floats, Floats, Floats], HeldEntries | None]:
+) -> tuple[tuple[Floats, Floats, Floats], CachedEntries | None]:
     """Pairs that bodies cover from some starts, facts among these, starts that fire; the entries if few."""
-    n, true, cover = graph.n, graph.keys(step, "train"), RowCover(graph, bodies, pairs)
+    n, true, cover = graph.n, graph.keys(step, "train"), BodyCover(graph, bodies, pairs)
     n_b, n_r, fires = (np.zeros(len(bodies)) for _ in range(3))
     kept: list[Entries] | None = []
     first, size = 0, 16
@@ -146,4 +146,4 @@ def _count(
         first += len(some)
         # As many starts at a time as the ones before say there is room for.
         size = int(max(1, min(4 * size, sizes.block * len(some) / max(1, len(found.key)))))
-    return (n_b, n_r, fires), None if kept is None else HeldEntries(starts, Entries.concat(kept))
+    return (n_b, n_r, fires), None if kept is None else CachedEntries(starts, Entries.concat(kept))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,18 @@ from andre.completion.bodies import Body, Covered
 from andre.completion.calibration import Frequencies
 from andre.completion.config import CompletionConfig, CompletionPlan, SizeConfig
 from andre.completion.counting import PartCounts, count_part, counted_parts
-from andre.completion.features import Features, RowFeatures
+from andre.completion.features import Features, OnDemandFeatures
 from andre.completion.graph import Graph
 from andre.completion.proposals import propose_bodies
-from andre.completion.rows import HeldEntries
+from andre.completion.rows import CachedEntries
 from andre.completion.scoring import AGGREGATIONS, Scorer, rank_step
-from andre.completion.weights import learn_weights, start_weights
+from andre.completion.weights import initial_weights, learn_weights
 from andre.evaluation import Ranks, smoothed_confidence
 from andre.limits import Deadline, check, limited, stage
 from andre.logic import Rule
+
+#: Rules from elsewhere, and the pairs that each covers.
+GivenPairs: TypeAlias = Sequence[tuple[Body | Rule, Covered]]
 
 #: The gradient at which the weights of a direction count as learned.
 _TOLERANCE = 1e-2
@@ -47,7 +50,7 @@ class DirectionRules:
     fires: Floats = field(default_factory=lambda: np.zeros(0))  #: [K], starts from which any pair is covered
     per_start: float = 0.0  #: entries (a body that covers a pair) of a start that has an answer
     weights: tuple[Floats, ...] = ()  #: [K + 5] for each penalty; none where they were not learned
-    tried: tuple[Ranks, ...] = ()  #: of the validation facts by each of `ways_of_scoring`; none without time
+    tried: tuple[Ranks, ...] = ()  #: of validation facts by each of `candidate_scorers`; none without time
     frequencies: Mapping[float, Frequencies] = field(default_factory=dict)  #: of facts, by smoothing
     left_out: int = 0  #: chains with too many walks to look at
     is_drawn: bool = False  #: whether counts are of some drawn starts, and not of all
@@ -55,7 +58,7 @@ class DirectionRules:
 
     def features(
         self, graph: Graph, sizes: SizeConfig, pairs: Mapping[int, Covered] | None = None
-    ) -> RowFeatures:
+    ) -> OnDemandFeatures:
         """The same as features, which evaluate rules for the starts that are asked from.
 
         Parameters
@@ -68,7 +71,7 @@ class DirectionRules:
             What given rules cover, by their places among the bodies.
         """
         answers = np.bincount(graph.pairs(self.step, "train")[:, 1], minlength=graph.n).astype(np.float64)
-        return RowFeatures(
+        return OnDemandFeatures(
             graph=graph,
             step=self.step,
             bodies=self.bodies,
@@ -95,7 +98,7 @@ class DirectionStore(Protocol):
         """Called whenever a direction is done."""
 
 
-def ways_of_scoring(config: CompletionConfig) -> list[Scorer]:
+def candidate_scorers(config: CompletionConfig) -> list[Scorer]:
     """Every scorer that validation facts choose from, still without weights."""
     found = []
     for aggregator in config.aggregators:
@@ -113,7 +116,7 @@ def learn_direction(
     graph: Graph,
     direction: int,
     config: CompletionConfig,
-    given: Sequence[tuple[Body | Rule, Covered]] = (),
+    given: GivenPairs = (),
     seconds: float | None = None,
 ) -> DirectionRules:
     """Learn the rules of one direction, count and weigh them, and rank its validation facts by every scorer.
@@ -137,18 +140,16 @@ def learn_direction(
     return replace(found, cut=tuple(watch.cut))
 
 
-def _learned(
-    graph: Graph, step: int, plan: CompletionPlan, given: Sequence[tuple[Body | Rule, Covered]]
-) -> DirectionRules:
+def _learned(graph: Graph, step: int, plan: CompletionPlan, given: GivenPairs) -> DirectionRules:
     """Propose, count, weigh, validate: what comes first is kept where time runs out."""
-    found, held = DirectionRules(step, (), np.zeros(0), np.zeros(0)), None
+    found, cached = DirectionRules(step, (), np.zeros(0), np.zeros(0)), None
     with stage("rules"):
         check()
         bodies, left_out = proposed_bodies(graph, step, plan, given)
-        found, held = count_bodies(graph, step, bodies, held_pairs(bodies, given), plan.config.sizes)
+        found, cached = count_bodies(graph, step, bodies, given_pairs(bodies, given), plan.config.sizes)
         found = replace(found, left_out=left_out)
-    features = found.features(graph, plan.config.sizes, held_pairs(found.bodies, given))
-    found = weigh(graph, found, replace(features, held=held), plan.config)
+    features = found.features(graph, plan.config.sizes, given_pairs(found.bodies, given))
+    found = weigh(graph, found, replace(features, cached=cached), plan.config)
     tried: list[Ranks] = []
     with stage("scoring"):
         check()
@@ -157,7 +158,7 @@ def _learned(
 
 
 def proposed_bodies(
-    graph: Graph, step: int, plan: CompletionPlan, given: Sequence[tuple[Body | Rule, Covered]]
+    graph: Graph, step: int, plan: CompletionPlan, given: GivenPairs
 ) -> tuple[tuple[Body | Rule, ...], int]:
     """The bodies that facts show, then those that are given; and how many had too many walks to look at."""
     proposed = propose_bodies(graph, step, plan)
@@ -166,10 +167,10 @@ def proposed_bodies(
 
 
 def weigh(
-    graph: Graph, found: DirectionRules, features: RowFeatures, config: CompletionConfig
+    graph: Graph, found: DirectionRules, features: OnDemandFeatures, config: CompletionConfig
 ) -> DirectionRules:
     """Learn the weights of the bodies for each penalty, if any way of scoring has them."""
-    learned = next((scorer for scorer in ways_of_scoring(config) if scorer.penalty is not None), None)
+    learned = next((scorer for scorer in candidate_scorers(config) if scorer.penalty is not None), None)
     if learned is None:
         return found
     with stage("weights"):
@@ -182,21 +183,21 @@ def weigh(
 def validate(
     graph: Graph,
     found: DirectionRules,
-    features: RowFeatures,
+    features: OnDemandFeatures,
     config: CompletionConfig,
     part: slice = slice(None),
 ) -> list[Ranks]:
     """Rank the validation facts of a direction, or a part of them, by every way of scoring."""
     if not len(graph.pairs(found.step, "valid")):
         return []
-    scorers = with_weights(ways_of_scoring(config), found, config)
+    scorers = with_weights(candidate_scorers(config), found, config)
     return rank_step(
         graph, found.step, features, scorers, "valid", levels=False, block=config.sizes.block, part=part
     )
 
 
 def calibrate(
-    graph: Graph, found: DirectionRules, features: RowFeatures, config: CompletionConfig
+    graph: Graph, found: DirectionRules, features: OnDemandFeatures, config: CompletionConfig
 ) -> DirectionRules:
     """Count how often candidates of a confidence are validation facts, if there are any."""
     if len(graph.pairs(found.step, "valid")):
@@ -209,7 +210,7 @@ def calibrate(
 def with_weights(scorers: Sequence[Scorer], found: DirectionRules, config: CompletionConfig) -> list[Scorer]:
     """The scorers with the weights of one direction; where none were learned the best rule decides."""
     own = dict(zip(config.penalties, found.weights, strict=False))
-    start = start_weights(len(found.bodies))
+    start = initial_weights(len(found.bodies))
     return [
         scorer
         if scorer.penalty is None
@@ -218,9 +219,7 @@ def with_weights(scorers: Sequence[Scorer], found: DirectionRules, config: Compl
     ]
 
 
-def held_pairs(
-    bodies: Sequence[Body | Rule], given: Sequence[tuple[Body | Rule, Covered]]
-) -> dict[int, Covered]:
+def given_pairs(bodies: Sequence[Body | Rule], given: GivenPairs) -> dict[int, Covered]:
     """What given rules cover, by their places among the bodies."""
     covered = {rule: pairs for rule, pairs in given if isinstance(rule, Rule)}
     return {place: covered[body] for place, body in enumerate(bodies) if isinstance(body, Rule)}
@@ -232,7 +231,7 @@ def count_bodies(
     bodies: Sequence[Body | Rule],
     pairs: Mapping[int, Covered],
     sizes: SizeConfig,
-) -> tuple[DirectionRules, HeldEntries | None]:
+) -> tuple[DirectionRules, CachedEntries | None]:
     """Count bodies over the starts that have an answer, and put the most confident first.
 
     Counts are exact up to so many starts and entries. Of more, some are drawn for all
@@ -247,16 +246,16 @@ def count_bodies(
     sizes
         How many starts are looked at, and how many entries at a time.
     """
-    counts, held = [], None
+    counts, cached = [], None
     for part in counted_parts(graph, step, bodies, pairs, sizes):
-        own, held = count_part(graph, step, bodies, pairs, part, sizes)
+        own, cached = count_part(graph, step, bodies, pairs, part, sizes)
         counts.append(own)
     rules, order = in_order_of_confidence(graph, step, bodies, counts)
-    if held is None or rules.is_drawn:
+    if cached is None or rules.is_drawn:
         return rules, None
     number = np.zeros(len(bodies), dtype=np.int32)
     number[order] = np.arange(len(order))
-    return rules, replace(held, entries=replace(held.entries, body=number[held.entries.body]))
+    return rules, replace(cached, entries=replace(cached.entries, body=number[cached.entries.body]))
 
 
 def in_order_of_confidence(

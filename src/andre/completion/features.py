@@ -1,4 +1,9 @@
-"""The features of ranking: for each direction its bodies, their counts, and the pairs that they cover."""
+"""The features of ranking: for each direction its rule bodies, their counts, and the pairs that they cover.
+
+A direction is a relation asked from one side: given the start x, which constants y answer it? It is numbered
+by its step (`Graph`). A body covers the pair (x, y) where it holds of them, and fires for x where it covers
+any pair of x.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +15,10 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-from andre.arrays import Bools, Floats, Ints, distinct_keys, number_keys
+from andre.arrays import Bools, Floats, Ints, among, distinct_keys, number_keys
 from andre.completion.bodies import Body, Covered
 from andre.completion.graph import Graph
-from andre.completion.rows import Entries, HeldEntries, RowCover
+from andre.completion.rows import BodyCover, CachedEntries, Entries
 from andre.evaluation import smoothed_confidence
 from andre.facts import FactBase
 from andre.inference import BodyEvaluator
@@ -25,31 +30,31 @@ _MOST_KEYS = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Candidates of some queries, one cell for each, and the bodies that cover it."""
+    """Candidates of some queries, one cell for each, and the bodies that cover it, as a sparse matrix."""
 
     starts: Ints  #: [Q], the constant that each query asks from
     query: Ints  #: [P], position in starts
     candidate: Ints  #: [P], code of a constant
-    groundings: csr_matrix  #: [P, K], columns in the order of the features
+    groundings: csr_matrix  #: [P, K], in how many ways each body covers each cell
 
-    def spread(self, values: Floats, others: Floats) -> Floats:
-        """The values of the cells as a matrix, with others, [n], for candidates without a cell: [Q, n]."""
-        wide = np.tile(others, (len(self.starts), 1))
-        wide[self.query, self.candidate] = values
-        return wide
+    def to_matrix(self, values: Floats, default: Floats) -> Floats:
+        """The values of the cells as a matrix, [Q, n], with defaults, [n], for candidates without a cell."""
+        matrix = np.tile(default, (len(self.starts), 1))
+        matrix[self.query, self.candidate] = values
+        return matrix
 
 
 @dataclass(frozen=True, eq=False)
 class Features(ABC):
-    """The bodies of one step as a target, the most confident first, and what they cover."""
+    """The bodies of one direction, the most confident first, and what they cover."""
 
     graph: Graph  #: what bodies are evaluated on
-    step: int
+    step: int  #: that the direction asks along
     bodies: tuple[Body | Rule, ...]  #: seen from the side of the query
     n_b: Floats  #: [K], covered pairs whose start has an answer
     n_r: Floats  #: [K], those of them that are training facts
-    fires: Floats  #: [K], starts that have an answer and from which any pair is covered
-    answers: Floats  #: [n], how many training facts lead to each constant
+    fires: Floats  #: [K], for how many starts that have an answer the body fires
+    answers: Floats  #: [n], of how many training facts each constant is the answer
 
     @property
     def n(self) -> int:
@@ -57,8 +62,8 @@ class Features(ABC):
         return self.graph.n
 
     @cached_property
-    def order_of_ties(self) -> Floats:
-        """What orders candidates of equal scores, at most 1e-7: how many facts each may answer, [n].
+    def tie_breaks(self) -> Floats:
+        """What is added to equal scores to break ties, at most 1e-7: how many facts each may answer, [n].
 
         Training facts count, and for one more the chance that it is an answer at all by
         the other relations that it stands in (`Graph.prior`).
@@ -67,44 +72,44 @@ class Features(ABC):
         return np.asarray(1e-7 * expected / (1.0 + expected))
 
     @abstractmethod
-    def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
-        """The candidates of some queries that any body covers, and the pairs `also` (as keys).
+    def cells(self, starts: Ints, extra: Ints | None = None) -> Cells:
+        """The candidates of queries from distinct starts that any body covers.
 
-        The starts of the queries are distinct.
+        `extra` are keys x * n + y of pairs that get a cell anyway.
         """
 
     @abstractmethod
-    def load(self, starts: Ints) -> Floats:
-        """How much there is to hold of each of some queries, about: [Q]."""
+    def estimated_entries(self, starts: Ints) -> Floats:
+        """About how many entries the cells of each query have, for the memory that they take: [Q]."""
 
     @property
-    def is_ranged(self) -> bool:
-        """Whether what is the answer of some training fact is a candidate of every query."""
+    def scores_all_answers(self) -> bool:
+        """Whether every constant that answers some training fact gets a cell in every query."""
         return False
 
     def all_keys(self, starts: Ints) -> Ints:
-        """The keys of every candidate of some queries: [Q * n]."""
+        """The keys x * n + y of all candidates of some queries: [Q * n]."""
         return (starts[:, None] * self.n + np.arange(self.n)).ravel()
 
     def confidence(self, smoothing: float) -> Floats:
-        """N_r / (N_b + c) of every body: [K]."""
+        """The confidence N_r / (N_b + c) of every body: [K]."""
         return smoothed_confidence(self.n_b, self.n_r, smoothing)
 
-    def confidence_apart(self, smoothing: float) -> Floats:
-        """The same with one fact left out that the body is right about, as that fact must be scored: [K]."""
+    def leave_one_out_confidence(self, smoothing: float) -> Floats:
+        """The same without one fact that the body is right about, by which that fact is scored: [K]."""
         return smoothed_confidence(self.n_b - 1, np.maximum(self.n_r - 1, 0), smoothing)
 
     def expected(self, smoothing: float) -> Floats:
-        """How many facts every body is right about from a start that it fires for, one at the most: [K]."""
+        """How many answers every body gets right for a start that it fires for, one at the most: [K]."""
         return np.asarray(smoothed_confidence(self.fires, self.n_r, smoothing).clip(max=1.0))
 
-    def expected_apart(self, smoothing: float) -> Floats:
-        """The same with one fact left out, as that fact must be scored: [K]."""
+    def leave_one_out_expected(self, smoothing: float) -> Floats:
+        """The same without one fact that the body is right about, by which that fact is scored: [K]."""
         right = np.maximum(self.n_r - 1, 0)
         return np.asarray(smoothed_confidence(self.fires - 1, right, smoothing).clip(max=1.0))
 
     def evidence(self, graph: Graph) -> list[tuple[Evidence, ...]]:
-        """What to say of each body: how often it is right on training facts, where a start has an answer."""
+        """The evidence of each body: how often it is right on training facts, for starts with an answer."""
         return [
             (Evidence("train", n_b, n_r),)
             for n_b, n_r in zip(self.n_b.tolist(), self.n_r.tolist(), strict=True)
@@ -112,14 +117,14 @@ class Features(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class HeldFeatures(Features):
-    """The features of a small base: every pair that a body covers is held."""
+class StoredFeatures(Features):
+    """The features of a small base: every pair that a body covers is kept in memory."""
 
     keys: Ints  #: [U], x * n + y of every covered pair, ascending
     groundings: csr_matrix  #: [K, U], in how many ways each body covers each pair
 
-    def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
-        """The candidates of some queries, from the pairs that are held."""
+    def cells(self, starts: Ints, extra: Ints | None = None) -> Cells:
+        """The candidates of some queries, looked up among all pairs."""
         place = np.full(self.n, -1)
         place[starts] = np.arange(len(starts))
         inside = np.flatnonzero(place[self.keys // self.n] >= 0)
@@ -128,13 +133,13 @@ class HeldFeatures(Features):
         keys = self.keys[inside]
         fires = np.diff(part.indptr) > 0
         keys, part = keys[fires], part[fires]
-        if also is not None:
-            new = also[~members(also, keys)]
+        if extra is not None:
+            new = extra[~among(extra, keys)]
             keys = np.concatenate([keys, new])
             part = vstack([part, csr_matrix((len(new), part.shape[1]), dtype=part.dtype)], format="csr")
         return Cells(starts, place[keys // self.n], keys % self.n, part)
 
-    def load(self, starts: Ints) -> Floats:
+    def estimated_entries(self, starts: Ints) -> Floats:
         """The number of entries (a body that covers a pair) of each query: [Q]."""
         start = self.keys[self.groundings.indices] // self.n
         return np.bincount(start, minlength=self.n)[starts].astype(np.float64)
@@ -144,7 +149,7 @@ class HeldFeatures(Features):
         covered = self.groundings.copy()
         covered.data = np.ones_like(covered.data, dtype=np.float64)
         n_b = np.asarray(covered.sum(axis=1)).ravel()
-        n_r, new = (covered @ members(self.keys, graph.keys(self.step, mark)) for mark in ("train", "valid"))
+        n_r, new = (covered @ among(self.keys, graph.keys(self.step, mark)) for mark in ("train", "valid"))
         has_valid = len(graph.valid) > 0
         found = []
         for b, r, v in zip(n_b.tolist(), n_r.tolist(), new.tolist(), strict=True):
@@ -153,53 +158,53 @@ class HeldFeatures(Features):
 
 
 @dataclass(frozen=True, eq=False)
-class RowFeatures(Features):
-    """The features of a large base: bodies are evaluated for the starts that are asked from, no others."""
+class OnDemandFeatures(Features):
+    """The features of a large base: bodies are evaluated on demand, for the starts of the queries alone."""
 
-    per_start: float  #: entries (a body that covers a pair) of a start that has an answer, on the average
-    most_answers: int  #: `SizeConfig.ranged`, up to which all answers are candidates of every query
+    per_start: float  #: mean number of entries (a body that covers a pair) of a start that has an answer
+    most_answers: int  #: `SizeConfig.ranged`, up to which `scores_all_answers` holds
     pairs: Mapping[int, Covered] = field(default_factory=dict)  #: of given rules, by their places
-    held: HeldEntries | None = None  #: of starts that are asked from again
+    cached: CachedEntries | None = None  #: of starts that are queried again
 
     @property
-    def is_ranged(self) -> bool:
-        """Whether what is the answer of some training fact is a candidate of every query."""
-        return 0 < len(self._range) <= self.most_answers
+    def scores_all_answers(self) -> bool:
+        """Whether every constant that answers some training fact gets a cell in every query."""
+        return 0 < len(self._known_answers) <= self.most_answers
 
-    def cells(self, starts: Ints, also: Ints | None = None) -> Cells:
-        """The candidates of some queries, by rows of products from their starts."""
+    def cells(self, starts: Ints, extra: Ints | None = None) -> Cells:
+        """The candidates of some queries, by walking from their starts."""
         n, found = self.n, self._entries(starts)
         more = [np.zeros(0, dtype=np.int64)]
-        if self.is_ranged:
-            keys = np.arange(len(starts))[:, None] * n + self._range
-            more.append(keys[self._range != starts[:, None]])
-        if also is not None:
+        if self.scores_all_answers:
+            keys = np.arange(len(starts))[:, None] * n + self._known_answers
+            more.append(keys[self._known_answers != starts[:, None]])
+        if extra is not None:
             place = np.full(n, -1)
             place[starts] = np.arange(len(starts))
-            more.append(place[also // n] * n + also % n)
+            more.append(place[extra // n] * n + extra % n)
         keys, cell = _number(np.concatenate([found.key, *more]), len(starts) * n)
         entries = (found.ways, (cell[: len(found.key)], found.body))
         groundings = csr_matrix(entries, shape=(len(keys), len(self.bodies)))
         groundings.sort_indices()
         return Cells(starts, keys // n, keys % n, groundings)
 
-    def load(self, starts: Ints) -> Floats:
+    def estimated_entries(self, starts: Ints) -> Floats:
         """About the entries and the cells of each query: [Q]."""
-        size = self.per_start + (len(self._range) if self.is_ranged else 0)
+        size = self.per_start + (len(self._known_answers) if self.scores_all_answers else 0)
         return np.full(len(starts), max(1.0, size))
 
     def _entries(self, starts: Ints) -> Entries:
-        held = None if self.held is None else self.held.of(starts, self.n)
-        return self._cover.entries(starts) if held is None else held
+        cached = None if self.cached is None else self.cached.of(starts, self.n)
+        return self._cover.entries(starts) if cached is None else cached
 
     @cached_property
-    def _range(self) -> Ints:
-        """What is the answer of some training fact."""
+    def _known_answers(self) -> Ints:
+        """The constants that answer some training fact, ascending."""
         return np.flatnonzero(self.answers)
 
     @cached_property
-    def _cover(self) -> RowCover:
-        return RowCover(self.graph, self.bodies, self.pairs)
+    def _cover(self) -> BodyCover:
+        return BodyCover(self.graph, self.bodies, self.pairs)
 
 
 def _number(keys: Ints, top: int) -> tuple[Ints, Ints]:
@@ -211,20 +216,6 @@ def _number(keys: Ints, top: int) -> tuple[Ints, Ints]:
     distinct = np.flatnonzero(place)
     place[distinct] = np.arange(len(distinct))
     return distinct, place[keys].astype(np.int64)
-
-
-def members(keys: Ints, others: Ints) -> Bools:
-    """Which keys are among others, which are ascending.
-
-    Examples
-    --------
-    >>> members(np.array([5, 1, 2]), np.array([1, 5, 7]))
-    array([ True,  True, False])
-    """
-    if not len(others):
-        return np.zeros(len(keys), dtype=np.bool_)
-    at = np.minimum(np.searchsorted(others, keys), len(others) - 1)
-    return np.asarray(others[at] == keys)
 
 
 def distinct_pairs(parts: Sequence[Ints]) -> Ints:
@@ -255,12 +246,12 @@ def to_csr(covered: Sequence[Covered], keys: Ints) -> csr_matrix:
 
 
 class RuleCover:
-    """The pairs that rules from elsewhere (a file, a learner) cover, each rule evaluated once for both sides.
+    """The pairs that given rules (from a file or a learner) cover, each evaluated once for both directions.
 
     Parameters
     ----------
     graph, facts
-        The same training facts, as steps and as relations.
+        The same training facts, as a graph and as relations.
     is_small
         Whether relations are multiplied as dense matrices.
     """
@@ -270,7 +261,7 @@ class RuleCover:
         self._found: dict[Rule, Covered] = {}
 
     def pairs(self, rule: Rule, step: int) -> Covered:
-        """What a rule covers, seen from the side that a step asks from."""
+        """What a rule covers, the start of the direction first."""
         if rule not in self._found:
             self._found[rule] = self._evaluate(rule)
         keys, ways = self._found[rule]
@@ -283,7 +274,7 @@ class RuleCover:
     def _evaluate(self, rule: Rule) -> Covered:
         """The pairs, and in how many ways the rule holds of each.
 
-        Ways are counted where the body consists of known binary relations
+        Groundings are counted where the body consists of known binary relations
         between distinct constants; any other rule counts once for a pair.
         """
         relations = set(self._graph.relations)
@@ -305,19 +296,19 @@ def features_of(
     graph: Graph,
     step: int,
     keys: Ints | None = None,
-) -> HeldFeatures:
-    """Count bodies for a target, holding what they cover, and put the most confident first.
+) -> StoredFeatures:
+    """The features of a direction from what its bodies cover: counted, and the most confident first.
 
     Parameters
     ----------
     bodies, covered
-        Bodies and what each covers, both seen from the side that the step asks from.
+        Bodies and what each covers, the start of the direction first.
     graph
         The training facts.
     step
-        The target.
+        The direction.
     keys
-        All pairs that the bodies cover, and perhaps others, where that is known.
+        All pairs that the bodies cover, and perhaps others, if these are known already.
     """
     if keys is None:
         keys = distinct_pairs([pairs for pairs, _ in covered])
@@ -325,9 +316,9 @@ def features_of(
     ones = groundings.copy()
     ones.data = np.ones(len(ones.data))
     n_b = ones @ graph.has_answer(step)[keys // graph.n].astype(np.float64)
-    n_r = ones @ members(keys, graph.keys(step, "train")).astype(np.float64)
+    n_r = ones @ among(keys, graph.keys(step, "train")).astype(np.float64)
     order = np.argsort(-smoothed_confidence(n_b, n_r), kind="stable")
-    return HeldFeatures(
+    return StoredFeatures(
         graph=graph,
         step=step,
         bodies=tuple(bodies[at] for at in order.tolist()),
@@ -341,7 +332,7 @@ def features_of(
 
 
 def _fires(groundings: csr_matrix, start: Ints, has_answer: Bools) -> Floats:
-    """From how many starts that have an answer each body covers a pair: [K].
+    """For how many starts that have an answer each body fires: [K].
 
     Parameters
     ----------

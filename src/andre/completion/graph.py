@@ -21,7 +21,7 @@ from andre.facts import MARKS, FactBase, Key, Relation, in_canonical_order
 if TYPE_CHECKING:
     from andre.completion.config import CompletionConfig
 
-#: The c of confidences N_r / (N_b + c) by which a constant is taken for an answer.
+#: The c of the confidences N_r / (N_b + c) that `Graph.prior` joins.
 _PRIOR_SMOOTHING = 2.0
 
 
@@ -53,7 +53,7 @@ class Graph:
     valid: Ints
     test: Ints
     denied: Ints = field(default_factory=_none)  #: training facts that are stated to be false
-    assumed: Ints = field(default_factory=_none)  #: nobody stated them, but steps follow them
+    assumed: Ints = field(default_factory=_none)  #: not stated by anybody, but followed by steps
 
     @classmethod
     def of(cls, facts: FactBase) -> Graph:
@@ -110,7 +110,7 @@ class Graph:
 
     @cached_property
     def leads(self) -> csr_matrix:
-        """Which steps lead on from each constant: [n, S]."""
+        """Which steps lead on from each constant, as a sparse matrix: [n, S]."""
         starts = [np.flatnonzero(np.diff(step.indptr)) for step in self.steps]
         kinds = np.repeat(np.arange(self.n_steps), [len(some) for some in starts])
         entries = (np.concatenate(starts), kinds)
@@ -243,13 +243,13 @@ def split_off(facts: FactBase, config: CompletionConfig) -> dict[Key, int]:
     return {relation.key: round(relation.count("train") * share) for relation in binary}
 
 
-def taught(facts: FactBase) -> FactBase:
+def validation_as_training(facts: FactBase) -> FactBase:
     """The same facts with every validation fact turned into a training fact.
 
     Examples
     --------
     >>> edge = Relation("edge", np.array([[0, 1], [1, 2]]), mark=np.array([0, 1], dtype=np.uint8))
-    >>> taught(FactBase.from_relations("abc", [edge])).relations["edge", 2].count("train")
+    >>> validation_as_training(FactBase.from_relations("abc", [edge])).relations["edge", 2].count("train")
     2
     """
     relations = dict(facts.relations)
@@ -260,7 +260,7 @@ def taught(facts: FactBase) -> FactBase:
     return replace(facts, relations=relations)
 
 
-def believed(facts: FactBase, graph: Graph) -> FactBase:
+def with_assumed(facts: FactBase, graph: Graph) -> FactBase:
     """The training facts together with those that a graph assumes."""
     known = facts.select("train")
     for place, name in enumerate(graph.relations):

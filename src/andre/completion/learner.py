@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,23 +11,16 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from andre.completion.assumed import asked, assume
-from andre.completion.calibration import Frequencies, Reliability, measure_reliability
-from andre.completion.completion import Choice, Completion
-from andre.completion.config import CompletionConfig, CompletionPlan, SizeConfig
-from andre.completion.directions import (
-    DirectionRules,
-    DirectionStore,
-    held_pairs,
-    ways_of_scoring,
-    with_weights,
-)
-from andre.completion.features import Features
-from andre.completion.graph import Graph, believed, taught, with_validation
+from andre.completion.calibration import measure_reliability
+from andre.completion.completion import Completion
+from andre.completion.config import CompletionConfig, CompletionPlan
+from andre.completion.directions import DirectionStore
+from andre.completion.graph import Graph, validation_as_training, with_assumed, with_validation
+from andre.completion.large_base import LargeBase
+from andre.completion.learned import Learned
 from andre.completion.pool import BodyPool, GivenRules
-from andre.completion.scoring import AGGREGATIONS, Scorer, rank_facts
-from andre.completion.sharing import learn_directions
-from andre.completion.weights import learn_weights, start_weights
-from andre.errors import WorkersLostError
+from andre.completion.scoring import rank_facts
+from andre.completion.small_base import SmallBase
 from andre.evaluation import Ranks
 from andre.facts import FactBase, in_canonical_order
 from andre.limits import Deadline, check, limited, stage, stopped_by, time_left, told
@@ -111,11 +104,11 @@ def _complete(facts: FactBase, learner: _Learner) -> Completion:
     )
     if split is facts or not config.give_back or not len(done.graph.valid):
         return done
-    again = replace(learner, config=_settled(done), store=None).learn(taught(split))
+    again = replace(learner, config=_settled(done), store=None).learn(validation_as_training(split))
     if again.missing:
         missing = (*learned.missing, "validation facts are not learned from")
         return replace(done, notes=(*learned.notes, *learner.late(missing)))
-    return _relearned(done, taught(split), again)
+    return _relearned(done, validation_as_training(split), again)
 
 
 def relearn(
@@ -139,24 +132,10 @@ def relearn(
         What to learn from; the facts of `done` by default.
     """
     learner = _Learner(_settled(done), extra, callbacks, executor)
-    known = taught(done.facts if facts is None else facts)
+    known = validation_as_training(done.facts if facts is None else facts)
     with limited(Deadline.after(done.config.time_limit)):
         again = learner.learn(known)
     return replace(_relearned(done, known, again), notes=(*done.notes, *learner.late(again.missing)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Learned:
-    """The rules of one graph, and the best way of scoring by them."""
-
-    graph: Graph
-    features: Mapping[int, Features]  #: by step
-    scorer: Scorer
-    choices: tuple[Choice, ...]  #: all ways of scoring that were tried
-    notes: tuple[str, ...]
-    missing: tuple[str, ...]  #: what the time limit has cut, a clause each
-    reliability: Reliability | None = None  #: where it was measured while rules were learned
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +155,7 @@ class _Learner:
     store: DirectionStore | None = None
     first: frozenset[str] = frozenset()  #: relations that are learned before others
 
-    def learn(self, facts: FactBase) -> _Learned:
+    def learn(self, facts: FactBase) -> Learned:
         """Go through all stages once."""
         began = time.perf_counter()
         # Thousands of small products: handing each out to several threads takes longer than doing it.
@@ -192,165 +171,20 @@ class _Learner:
         cause = told(stopped_by(), self.config.time_limit)
         return (f"{cause}: {', '.join(missing)}",) if missing else ()
 
-    def _tell(self, stage: str, part: int = 1, total: int = 1) -> None:
+    def _tell(self, stage: str, part: int, total: int) -> None:
         for callback in self.callbacks:
             callback.on_stage(stage, part, total)
 
-    def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> _Learned:
+    def _score(self, graph: Graph, facts: FactBase, plan: CompletionPlan) -> Learned:
         """The features of every direction that has training facts, and the scorer chosen for them."""
-        given = GivenRules(graph, believed(facts, graph), self.extra, plan.is_small)
+        given = GivenRules(graph, with_assumed(facts, graph), self.extra, plan.is_small)
         targets = [step for step in range(graph.n_steps) if len(graph.pairs(step, "train"))]
-        return (self._pool if plan.is_small else self._by_direction)(graph, targets, given, plan)
+        if plan.is_small:
+            return SmallBase(graph, self.config, self._tell).learn(targets, BodyPool(graph, plan, given))
+        large = LargeBase(graph, plan, self.config, self._tell, self.executor, self.store, self.first)
+        return large.learn(targets, given)
 
-    def _pool(
-        self, graph: Graph, targets: Sequence[int], given: GivenRules, plan: CompletionPlan
-    ) -> _Learned:
-        """A small base: bodies of all directions are counted at once, and the pairs that they cover held."""
-        missing = list[str]()
-        pool = BodyPool(graph, plan, given)
-        features: dict[int, Features] = {}
-        self._tell("short bodies")
-        with limited(time_left()) as watch, stage("rules"):
-            for part, step in enumerate(targets, 1):
-                check()
-                self._tell("rules", part, len(targets))
-                features[step] = pool.features(step)
-        if "short bodies" in watch.cut:
-            missing.append("not all short bodies are listed")
-        if len(features) < len(targets):
-            missing.append(f"{len(targets) - len(features)} of {len(targets)} directions have no rules")
-        tried = self._choose(graph, features, missing)
-        scorer, _ = max(tried, key=lambda pair: pair[1].mrr)
-        return _Learned(graph, features, scorer, tuple(choice for _, choice in tried), (), tuple(missing))
-
-    def _by_direction(
-        self, graph: Graph, targets: Sequence[int], given: GivenRules, plan: CompletionPlan
-    ) -> _Learned:
-        """A large base: every direction by itself.
-
-        Those asked for come first, then those that validation facts are about, for should time
-        run out they alone show how rules score; of these, those with most facts.
-        """
-        config, found, count = self.config, dict[int, DirectionRules](), len(graph.relations)
-        facts, judged = (np.bincount(part[:, 0], minlength=count) for part in (graph.train, graph.valid))
-        rank = [
-            (name not in self.first, judged[place] == 0, -facts[place])
-            for place, name in enumerate(graph.relations)
-        ]
-        order = sorted(targets, key=lambda step: rank[step % count])
-        if self.store is not None:
-            self.store.begin(graph, config)
-            kept = (self.store.known(step) for step in order)
-            found = {rules.step: rules for rules in kept if rules is not None}
-        rules = {step: list(given.about(step, ())) for step in order}
-        left = [step for step in order if step not in found]
-        self._tell("rules", max(1, len(found)), len(order))
-        try:
-            for made in learn_directions(graph, left, config, rules, self.executor):
-                found[made.step] = made
-                self._tell("rules", len(found), len(order))
-                if self.store is not None and not made.cut:
-                    self.store.keep(made)
-        except WorkersLostError as error:
-            more = "" if self.store is None else "; what is done is kept, and the same call goes on"
-            raise WorkersLostError(f"{error}{more}") from None
-        features: dict[int, Features] = {
-            step: found[step].features(graph, config.sizes, held_pairs(found[step].bodies, rules[step]))
-            for step in targets
-        }
-        scorer, choices, missing = self._chosen(graph, [found[step] for step in targets])
-        seen = [made.frequencies.get(scorer.smoothing) for made in found.values()]
-        reliability = Reliability.by(Frequencies.concat([some for some in seen if some is not None]))
-        notes = tuple(_notes_on_sizes(config, plan.config.sizes, [found[step] for step in targets]))
-        return _Learned(graph, features, scorer, choices, notes, missing, reliability)
-
-    def _chosen(
-        self, graph: Graph, found: Sequence[DirectionRules]
-    ) -> tuple[Scorer, tuple[Choice, ...], tuple[str, ...]]:
-        """The scorer that ranks the validation facts of all directions best; what was tried; what is cut."""
-        config, chained = self.config, len(graph.assumed) > 0
-        scorers, choices = ways_of_scoring(config), list[Choice]()
-        for place, scorer in enumerate(scorers):
-            mrr = Ranks.concat([made.tried[place] for made in found if made.tried]).mrr
-            choices.append(Choice(scorer.aggregator, scorer.smoothing, scorer.penalty, chained, mrr))
-        best = max(range(len(scorers)), key=lambda place: choices[place].mrr)
-        scorer = scorers[best]
-        if scorer.penalty is not None:
-            weights = {
-                made.step: with_weights([scorer], made, config)[0].weights[made.step] for made in found
-            }
-            scorer = replace(scorer, weights=weights)
-        cut = [
-            (words, sum(name in made.cut for made in found))
-            for name, words in (
-                ("rules", "have no rules"),
-                ("weights", "have rules whose weights are not learned"),
-                ("scoring", "have no part in the choice of a way of scoring"),
-            )
-        ]
-        missing = tuple(f"{count} of {len(found)} directions {words}" for words, count in cut if count)
-        return scorer, tuple(choices), missing
-
-    def _choose(
-        self, graph: Graph, features: Mapping[int, Features], missing: list[str]
-    ) -> list[tuple[Scorer, Choice]]:
-        """Rank validation facts by every way of scoring, or by at least one where time is up."""
-        config, skipped, total = self.config, 0, 0
-        tried: list[tuple[Scorer, Choice]] = []
-        for aggregator in config.aggregators:
-            scorers = [Scorer(aggregator, c, config.depth) for c in config.smoothing]
-            if AGGREGATIONS[aggregator].learned:
-                # At the smoothing by which the maximum did best.
-                base = [choice for _, choice in tried if choice.aggregator == "maximum"]
-                c = max(base, key=lambda choice: choice.mrr).smoothing if base else config.smoothing[-1]
-                plain = Scorer(aggregator, c, config.depth, table=config.sizes.table)
-                scorers = self._weighted(graph, features, plain, [] if tried else missing)
-            for scorer in scorers:
-                total += 1
-                mrr = None
-                with stage("scoring"):
-                    check()
-                    self._tell(f"ranks of validation facts by {aggregator}")
-                    mrr = Ranks.concat(self._validation_ranks(graph, features, scorer).values()).mrr
-                skipped += mrr is None
-                if mrr is None and tried:
-                    continue
-                chained = len(graph.assumed) > 0
-                choice = Choice(aggregator, scorer.smoothing, scorer.penalty, chained, mrr or 0.0)
-                tried.append((scorer, choice))
-        if skipped:
-            missing.append(f"{skipped} of {total} ways of scoring are not tried")
-        return tried
-
-    def _weighted(
-        self, graph: Graph, features: Mapping[int, Features], plain: Scorer, missing: list[str]
-    ) -> list[Scorer]:
-        """Scorers by learned weights, one for each penalty; the best rule decides where time is up."""
-        penalties, count = self.config.penalties, len(features)
-        learned = {
-            step: [start_weights(len(found.bodies))] * len(penalties) for step, found in features.items()
-        }
-        done = 0
-        with stage("weights"):
-            for step, found in features.items():
-                check()
-                self._tell("weights", done + 1, count)
-                learned[step] = learn_weights(graph, found, plain, self.config)
-                done += 1
-        if done < count:
-            missing.append(f"weights of {count - done} of {count} directions are not learned")
-        return [
-            replace(plain, penalty=penalty, weights={step: found[place] for step, found in learned.items()})
-            for place, penalty in enumerate(penalties)
-        ]
-
-    def _validation_ranks(
-        self, graph: Graph, features: Mapping[int, Features], scorer: Scorer
-    ) -> dict[int, Ranks]:
-        block = self.config.sizes.block
-        return rank_facts(graph, features, scorer, "valid", levels=False, block=block)
-
-    def _try_assumed(self, stated: _Learned, facts: FactBase, plan: CompletionPlan) -> _Learned:
+    def _try_assumed(self, stated: Learned, facts: FactBase, plan: CompletionPlan) -> Learned:
         """Learn again with assumed facts, and keep that unless it answers worse what was unanswered."""
         graph = stated.graph
         if True not in plan.chained:
@@ -360,15 +194,16 @@ class _Learner:
         about = sum(int(some.sum()) for some in queries.values())
         if not is_settled and about <= _ASKED * 2 * len(graph.valid):
             return stated
+        block = self.config.sizes.block
         not_tried = replace(stated, missing=(*stated.missing, "no facts are assumed"))
 
-        def mrr(one: _Learned) -> float:
-            ranks = self._validation_ranks(one.graph, one.features, one.scorer)
+        def mrr(one: Learned) -> float:
+            ranks = rank_facts(one.graph, one.features, one.scorer, "valid", levels=False, block=block)
             return Ranks.concat(some.take(queries[step]) for step, some in ranks.items()).mrr
 
         with stage("assumed facts"):
             check()
-            assumed = assume(graph, stated.features, stated.scorer, self.config.sizes.block)
+            assumed = assume(graph, stated.features, stated.scorer, block)
             if not len(assumed):
                 return stated
             built = self._score(replace(graph, assumed=assumed), facts, plan)
@@ -391,7 +226,7 @@ def _settled(done: Completion) -> CompletionConfig:
     return config.model_copy(update=chosen)
 
 
-def _relearned(done: Completion, facts: FactBase, again: _Learned) -> Completion:
+def _relearned(done: Completion, facts: FactBase, again: Learned) -> Completion:
     """A completion with rules that were learned again; its choices and calibration stay."""
     return replace(
         done,
@@ -417,26 +252,4 @@ def _notes_on_facts(facts: FactBase, graph: Graph) -> Iterator[str]:
             f"{', '.join(thin[:5])}{' and others' if len(thin) > 5 else ''} "
             f"{'has' if len(thin) == 1 else 'have'} fewer than two training facts: "
             "nothing can be learned about that, and all candidates tie"
-        )
-
-
-def _notes_on_sizes(
-    config: CompletionConfig, sizes: SizeConfig, found: Sequence[DirectionRules]
-) -> Iterator[str]:
-    """What hubs, many starts and the memory limit have kept small, a sentence each."""
-    if drawn := sum(made.is_drawn for made in found):
-        yield (
-            f"rules of {drawn} of {len(found)} directions are counted on some drawn starts: "
-            "raise the settings sizes.starts, sizes.counted and sizes.walked to count them on all"
-        )
-    if left_out := sum(made.left_out for made in found):
-        yield (
-            f"{left_out} chains through hubs have more than {sizes.walks_per_start:,} walks from a start, or "
-            f"say little for the {sizes.covered:,} pairs that rules may cover together, and stay out: "
-            "raise the settings sizes.walks_per_start and sizes.covered to take them in"
-        )
-    if sizes.cells < config.sizes.cells:
-        yield (
-            f"weights are learned from {sizes.cells:,} entries of a direction, drawn, and not from "
-            f"{config.sizes.cells:,}: the memory limit has no room for more"
         )

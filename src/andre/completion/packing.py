@@ -13,8 +13,8 @@ from andre.arrays import Floats
 from andre.completion.bodies import ANY, LONGEST, Body, Shape, covered_pairs
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.directions import DirectionRules
-from andre.completion.features import Features, RowFeatures, RuleCover, features_of
-from andre.completion.graph import Graph, believed
+from andre.completion.features import Features, OnDemandFeatures, RuleCover, features_of
+from andre.completion.graph import Graph, with_assumed
 from andre.facts import FactBase
 from andre.logic import Rule
 
@@ -49,7 +49,7 @@ class PackedRules:
     @classmethod
     def of(cls, features: Features) -> PackedRules:
         """Pack the rules of a direction."""
-        per_start = features.per_start if isinstance(features, RowFeatures) else 0.0
+        per_start = features.per_start if isinstance(features, OnDemandFeatures) else 0.0
         return replace(cls.pack(features.bodies, features.n_b, features.n_r, per_start), fires=features.fires)
 
     @classmethod
@@ -153,7 +153,7 @@ class LazyFeatures(Mapping[int, Features]):
         self._packed, self._graph, self._sizes = packed, graph, config.sizes
         is_small = CompletionPlan.of(graph, config).is_small
         self._is_counted = is_small and not elsewhere
-        self._rules = RuleCover(graph, believed(facts, graph), is_small=is_small)
+        self._rules = RuleCover(graph, with_assumed(facts, graph), is_small=is_small)
         self._found: dict[int, Features] = {}
 
     def __getitem__(self, step: int) -> Features:

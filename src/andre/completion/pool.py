@@ -20,7 +20,7 @@ from andre.completion.bodies import Body, Covered, Shape, covered_pairs, to_rule
 from andre.completion.chains import long_bodies
 from andre.completion.config import CompletionPlan
 from andre.completion.constants import best_places, constant_bodies, significance
-from andre.completion.features import HeldFeatures, RuleCover, distinct_pairs, features_of, to_csr
+from andre.completion.features import RuleCover, StoredFeatures, distinct_pairs, features_of, to_csr
 from andre.completion.graph import Graph
 from andre.completion.proposals import base_rate
 from andre.evaluation import smoothed_confidence
@@ -154,7 +154,7 @@ class BodyPool:
         """All short bodies."""
         return ShortBodies.enumerate(self.graph, self.plan)
 
-    def features(self, step: int) -> HeldFeatures:
+    def features(self, step: int) -> StoredFeatures:
         """The bodies that say most about one direction, with what they cover.
 
         These are significant and confident short bodies, bodies with constants
@@ -204,9 +204,13 @@ def as_rule(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -> Rule
     """A body of a direction as a rule; given rules are rules already."""
     if isinstance(body, Rule):
         return body
-    count = len(graph.relations)
-    seen = body if step < count else body.reversed(graph)
-    return to_rule(seen, graph.relations[step % count], graph, facts)
+    relation = graph.relations[step % len(graph.relations)]
+    return to_rule(from_first_argument(body, graph, step), relation, graph, facts)
+
+
+def from_first_argument(body: Body, graph: Graph, step: int) -> Body:
+    """A body of a direction as seen from the first argument of its relation; equal bodies are equal rules."""
+    return body if step < len(graph.relations) else body.reversed(graph)
 
 
 def _as_body(rule: Rule, graph: Graph, step: int, facts: FactBase) -> Body | None:

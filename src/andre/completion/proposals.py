@@ -1,7 +1,7 @@
 """Bodies for one direction of a large base: proposed from its facts, estimated on drawn starts, and chosen.
 
-Nothing is enumerated that no fact shows, and nothing is evaluated as a whole:
-estimates on some starts say which bodies are worth an exact count.
+Only bodies that hold for some fact are enumerated, and none is evaluated on all starts: estimates on a sample
+say which bodies are worth an exact count.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from andre.completion.graph import Graph
 from andre.evaluation import smoothed_confidence
 from andre.limits import check
 
-#: Standard errors that an estimate may be off by.
-_SURE = 2.0
-#: How many times as many starts as are set are looked at where walks are few.
-_MOST = 20
-#: Of those that have the same answer as a fact's start, how many are compared with it.
-_LOOKED_AT = 50
-#: How many times as many bodies as are wanted are estimated a second time, on more starts.
-_SECOND = 3
-#: Walks from a start, on the average, and pairs that a body covers from it, above which a chain must be
-#: likely to say more than chance before it is walked along, and sure to before it is kept.
+#: How many standard errors an estimate may be off by.
+_STANDARD_ERRORS = 2.0
+#: Where walks are few, up to so many times as many starts are sampled as the settings say.
+_MOST_PROBES = 20
+#: How many of the constants with the same answer as a start are compared with it.
+_COMPARED = 50
+#: So many times as many bodies as are wanted are estimated a second time, on more starts.
+_SHORTLIST = 3
+#: Above so many walks from a start on average, a chain is walked along only if it may be right more often
+#: than chance; above so many pairs covered from a start, it is kept only if it surely is.
 _COSTLY = 1_000
 
 
-#: Constants that walks end at, and how many walks each.
+#: The constants that walks end at, and how many walks end at each.
 _Visits: TypeAlias = tuple[Ints, Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class Proposed:
-    """The bodies of a direction, and how many were too large to look at."""
+    """The bodies of a direction, and how many chains were left out for their size."""
 
     bodies: tuple[Body, ...]
     left_out: int  #: chains with more walks from a start than there is room for
 
 
 def propose_bodies(graph: Graph, step: int, plan: CompletionPlan) -> Proposed:
-    """The bodies that say most about a direction: single literals, pairs of them, chains, constants.
+    """The bodies that say most about a direction: one literal, two side by side, chains, with constants.
 
     Parameters
     ----------
     graph
         The training facts.
     step
-        The target.
+        The direction.
     plan
-        How many of which kind.
+        How many bodies of which kind.
     """
     rng = np.random.default_rng((plan.config.seed, step))
     pairs = graph.pairs(step, "train")
@@ -72,7 +72,7 @@ def propose_bodies(graph: Graph, step: int, plan: CompletionPlan) -> Proposed:
         singles = _single_literals(graph, step, pairs)
         found, connected = _candidate_chains(graph, step, sampled, plan)
         longer = dict.fromkeys([*_pairs_of_literals(graph, step, sampled), *found])
-        chains, left_out = _choose(graph, step, list(longer), connected, plan, rng)
+        chains, left_out = _select(graph, step, list(longer), connected, plan, rng)
         chosen += [*singles, *chains]
     here, there = (constant_bodies(graph, side, plan) for side in (step, graph.inverse(step)))
     chosen += [*here, *(Body("from", body.steps) for body in there)]
@@ -80,13 +80,13 @@ def propose_bodies(graph: Graph, step: int, plan: CompletionPlan) -> Proposed:
 
 
 def _single_literals(graph: Graph, step: int, pairs: Ints) -> list[Body]:
-    """Bodies of one literal that cover anything: they cost little, and one may rule out most candidates."""
+    """All bodies of one literal that cover anything: few, and one may rule out most candidates."""
     leads = graph.leads[distinct_keys(pairs[:, 0], graph.n)].indices
     return [Body("path", (one,)) for one in distinct_keys(leads, graph.n_steps).tolist() if one != step]
 
 
 def _pairs_of_literals(graph: Graph, step: int, sampled: Ints) -> list[Body]:
-    """Two literals about X and Y that hold together for two facts or more."""
+    """Bodies of two literals about X and Y that hold together for at least two facts."""
     times: dict[tuple[int, int], int] = {}
     for x, y in sampled.tolist():
         between = steps_to(graph, x, np.array([y]))[1].tolist()
@@ -98,9 +98,9 @@ def _pairs_of_literals(graph: Graph, step: int, sampled: Ints) -> list[Body]:
 def _candidate_chains(
     graph: Graph, step: int, sampled: Ints, plan: CompletionPlan
 ) -> tuple[list[Body], Connections | None]:
-    """Chains of two, chains by what is alike, and longer ones that connect most facts.
+    """Chains of two steps, chains over similar constants, and the longer ones that connect most facts.
 
-    With them come the facts that chains of two connect, if chains were found by these.
+    With them comes how many facts each chain of two steps connects, if they were found by that.
     """
     count, config, connected = graph.n_steps, plan.config, None
     if count**2 <= config.sizes.listed:
@@ -110,7 +110,7 @@ def _candidate_chains(
         times = connected.times[2]
         chains = [steps_of(code, 2, graph) for code, found in times.items() if found >= config.support]
     if plan.chains:
-        # Who shares an s with X has Y, and what shares an s with an answer of X: neighbours by likeness.
+        # Similar constants: Y answers one that shares an s with X, or shares an s with an answer of X.
         alike = shared_steps(graph, step, sampled, config.support)
         chains += [(one, graph.inverse(one), step) for one in alike]
         alike = shared_steps(graph, graph.inverse(step), sampled[:, ::-1], config.support)
@@ -119,9 +119,9 @@ def _candidate_chains(
 
 
 def shared_steps(graph: Graph, step: int, sampled: Ints, least: int) -> list[int]:
-    """Steps that lead from X and from another with the same answer to one constant, for so many facts.
+    """Steps along which X shares a constant with another start of the same answer, for so many facts.
 
-    Of answers that many have, some of those are looked at.
+    Where many starts have one answer, some of them are compared.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def shared_steps(graph: Graph, step: int, sampled: Ints, least: int) -> list[int
     asked, place = np.unique(sampled[:, 0], return_inverse=True)
     back = graph.steps[graph.inverse(step)]
     begin, end = (back.indptr[sampled[:, 1] + more].astype(np.int64) for more in (0, 1))
-    count = np.minimum(end - begin, _LOOKED_AT)
+    count = np.minimum(end - begin, _COMPARED)
     fact, nth = ranges(np.zeros_like(count), count)
     # Evenly spread: neighbours in the order of codes may be alike.
     others = back.indices[begin[fact] + nth * (end - begin)[fact] // count[fact]].astype(np.int64)
@@ -143,16 +143,16 @@ def shared_steps(graph: Graph, step: int, sampled: Ints, least: int) -> list[int
     fact, others = fact[apart], others[apart]
     width = graph.n_steps * graph.n
     known_of, known = row_entries(graph.ends, asked)
-    which, led = row_entries(graph.ends, others)
-    both = among(place[fact[which]] * width + led, np.sort(known_of * width + known))
-    both &= led % graph.n != sampled[fact[which], 1]  # all variables stand for distinct constants
-    pairs = distinct_keys(fact[which[both]] * graph.n_steps + led[both] // graph.n)
+    which, ends = row_entries(graph.ends, others)
+    both = among(place[fact[which]] * width + ends, np.sort(known_of * width + known))
+    both &= ends % graph.n != sampled[fact[which], 1]  # all variables stand for distinct constants
+    pairs = distinct_keys(fact[which[both]] * graph.n_steps + ends[both] // graph.n)
     times = np.bincount(pairs % graph.n_steps, minlength=graph.n_steps)
     found: list[int] = np.flatnonzero(times >= least).tolist()
     return found
 
 
-def _choose(
+def _select(
     graph: Graph,
     step: int,
     bodies: Sequence[Body],
@@ -160,10 +160,10 @@ def _choose(
     plan: CompletionPlan,
     rng: np.random.Generator,
 ) -> tuple[list[Body], int]:
-    """The most significant and the most confident bodies, by estimates first on few starts, then on more.
+    """The most significant and the most confident bodies, by estimates on few starts first, then on more.
 
-    Of bodies that cover the same pairs in as many ways one is kept, the shorter. All
-    together cover about so many pairs from a start as there is room for.
+    Of bodies that cover the same pairs with the same groundings the shortest is kept. Together they cover
+    at most about `sizes.covered` pairs from a start. With them comes how many were left out for their size.
     """
     config, rate = plan.config, base_rate(graph, step)
     starts = rng.permutation(np.flatnonzero(graph.has_answer(step)))
@@ -174,11 +174,13 @@ def _choose(
         probes = starts[: config.probed]
         fits &= _may_be_useful(graph, step, bodies, walks, connected, probes, lift=plan.lift)
     bodies = [bodies[place] for place in np.flatnonzero(fits).tolist()]
-    # Where walks are few, a chain that is right of few starts is found on many only.
+    # Where walks are few, it takes many starts to find a chain that is right for few.
     probed = int(
-        np.clip(config.sizes.probes / max(1.0, walks[fits].sum()), config.probed, _MOST * config.probed)
+        np.clip(
+            config.sizes.probes / max(1.0, walks[fits].sum()), config.probed, _MOST_PROBES * config.probed
+        )
     )
-    for size, times in ((probed // 4, _SECOND), (probed, 1)):
+    for size, times in ((probed // 4, _SHORTLIST), (probed, 1)):
         found = estimate(graph, step, bodies, np.sort(starts[:size]))
         useful = found.is_useful(
             rate, plan.lift, np.array([len(body.steps) < 3 for body in bodies], dtype=np.bool_)
@@ -196,11 +198,11 @@ def _choose(
         chosen = np.array(list(distinct.values()), dtype=np.int64)
         bodies, found, gain = [bodies[place] for place in chosen.tolist()], found.take(chosen), gain[chosen]
     pairs = found.n_b / max(1, min(size, len(starts)))  # from a start
-    # What covers many pairs costs much to count and to rank by: it must be shown to say anything.
-    shown = np.flatnonzero((pairs <= _COSTLY) | found.differs(rate))
-    by_gain = shown[np.argsort(-(gain / np.maximum(pairs, 1e-9))[shown], kind="stable")]
+    # Bodies that cover many pairs are costly to count and to rank by: they must be significant.
+    significant = np.flatnonzero((pairs <= _COSTLY) | found.differs(rate))
+    by_gain = significant[np.argsort(-(gain / np.maximum(pairs, 1e-9))[significant], kind="stable")]
     kept = np.sort(by_gain[np.cumsum(pairs[by_gain]) <= config.sizes.covered])
-    return [bodies[place] for place in kept.tolist()], left_out + len(shown) - len(kept)
+    return [bodies[place] for place in kept.tolist()], left_out + len(significant) - len(kept)
 
 
 def _may_be_useful(
@@ -213,19 +215,19 @@ def _may_be_useful(
     *,
     lift: float,
 ) -> Bools:
-    """Which bodies may be right more often than chance, or speak against it: [K].
+    """Which bodies may be right more often than chance, or less often: [K].
 
-    Chains of two with many walks are judged by the facts that they connect, without
-    walking; all others may be.
+    Chains of two steps with many walks are judged by the facts that they connect, without
+    walking along them; any other body may be.
 
     Parameters
     ----------
     walks
-        From a start, on the average, along each body: [K].
+        The mean number of walks from a start along each body: [K].
     connected
-        Of some facts, how many each chain connects.
+        How many of the sampled facts each chain connects.
     starts
-        Some starts that have an answer.
+        A sample of starts that have an answer.
     """
     costly = np.array(
         [
@@ -237,23 +239,23 @@ def _may_be_useful(
     )
     chains = [bodies[place].steps for place in costly.tolist()]
     n_r = np.array([connected.times[2][one * graph.n_steps + two] for one, two in chains], dtype=np.float64)
-    # For each start so many facts were looked at.
+    # How many facts were sampled for each start.
     per_start = len(graph.pairs(step, "train")) / max(1, int(graph.has_answer(step).sum()))
     rate, scale = base_rate(graph, step), connected.facts[2] / per_start
     least, most = (
         Estimates(np.maximum(scale * ends, n_r), n_r, np.zeros_like(costly))
-        for ends in (least_ends(graph, chains, starts), walks[costly])
+        for ends in (least_reached(graph, chains, starts), walks[costly])
     )
     may_be = np.ones(len(bodies), dtype=np.bool_)
     may_be[costly] = least.is_useful(rate, lift, against=False) | most.is_useful(rate, lift, against=True)
     return may_be
 
 
-def least_ends(graph: Graph, chains: Sequence[Sequence[int]], starts: Ints) -> Floats:
-    """To how many constants chains of two lead from one of these starts at the least, on the average: [K].
+def least_reached(graph: Graph, chains: Sequence[Sequence[int]], starts: Ints) -> Floats:
+    """A lower bound of the mean number of constants that chains of two steps reach from a start: [K].
 
-    From each start they are no fewer than those that the second step leads to from one
-    constant in between, but for the start itself. Of walks through a hub these are nearly all.
+    A chain reaches at least what its second step reaches from any one constant in between, less the start
+    itself. For chains through a hub, that is nearly all.
 
     Examples
     --------
@@ -261,17 +263,17 @@ def least_ends(graph: Graph, chains: Sequence[Sequence[int]], starts: Ints) -> F
     >>> from andre.logic import parse_atom
     >>> rows = ["p(a, b)", "p(a, c)", "q(b, d)", "q(b, e)", "q(c, d)", "q(c, f)"]
     >>> graph = Graph.of(FactBase.from_facts(map(parse_atom, rows)))
-    >>> least_ends(graph, [(0, 1)], np.array([0])).tolist()  # two of d, e and f, one of which might be a
+    >>> least_reached(graph, [(0, 1)], np.array([0])).tolist()  # two of d, e and f, one of which might be a
     [1.0]
     """
     found = np.zeros(len(chains))
-    # Where first steps lead, and where the ends of each start begin.
-    led: dict[int, tuple[Ints, NDArray[np.intp]]] = {}
+    # By first step: the constants in between, and where those of each start begin.
+    between_of: dict[int, tuple[Ints, NDArray[np.intp]]] = {}
     for place, (one, two) in enumerate(chains):
-        if one not in led:
+        if one not in between_of:
             start, between = row_entries(graph.steps[one], starts)
-            led[one] = between, np.flatnonzero(np.diff(start, prepend=-1))
-        between, first = led[one]
+            between_of[one] = between, np.flatnonzero(np.diff(start, prepend=-1))
+        between, first = between_of[one]
         if len(first):
             begins = graph.steps[two].indptr
             ends = np.maximum.reduceat(begins[between + 1] - begins[between], first)
@@ -280,11 +282,10 @@ def least_ends(graph: Graph, chains: Sequence[Sequence[int]], starts: Ints) -> F
 
 
 def count_walks(graph: Graph, bodies: Sequence[Body], starts: Ints) -> Floats:
-    """How many walks there are along each body from one of these starts, on the average: [K].
+    """The mean number of walks along each chain from one of these starts, counted without walking: [K].
 
-    Exact, without walking; walks that lead nowhere count, too. Hubs join
-    everything with everything: chains through them are costly, and say little
-    about any of the pairs that they cover. Bodies that are no chains have none.
+    Constants may repeat within a walk. Bodies of other shapes count 0. Chains through hubs have most
+    walks: they are costly, and say little about any of the many pairs that they cover.
     """
     counts = np.zeros(len(bodies))
     visits: dict[tuple[int, ...], _Visits] = {(): (np.unique(starts), np.ones(len(starts)))}
@@ -299,7 +300,7 @@ def count_walks(graph: Graph, bodies: Sequence[Body], starts: Ints) -> Floats:
 
 
 def _visits(graph: Graph, at: _Visits, step: int) -> _Visits:
-    """Where walks that are at some constants are one step later."""
+    """The constants that walks reach one step later, and how many walks reach each."""
     which, end = row_entries(graph.steps[step], at[0])
     constants, place = np.unique(end, return_inverse=True)
     return constants, np.bincount(place, at[1][which], len(constants)).astype(np.float64)
@@ -307,11 +308,11 @@ def _visits(graph: Graph, at: _Visits, step: int) -> _Visits:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Counts of bodies on some drawn starts of a direction."""
+    """Counts of bodies on a sample of the starts of a direction."""
 
     n_b: Floats  #: [K], covered pairs
     n_r: Floats  #: [K], those of them that are training facts
-    signature: Ints  #: [K], equal for bodies that cover the same pairs in as many ways
+    signature: Ints  #: [K], a hash of the covered pairs with their numbers of groundings
 
     @property
     def confidence(self) -> Floats:
@@ -319,23 +320,22 @@ class Estimates:
         return smoothed_confidence(self.n_b, self.n_r)
 
     def take(self, places: Ints) -> Estimates:
-        """Those of some bodies."""
+        """The estimates of some of the bodies."""
         return Estimates(self.n_b[places], self.n_r[places], self.signature[places])
 
     def is_useful(self, rate: float, lift: float, against: Bools | bool) -> Bools:
-        """Which bodies may be right `lift` times as often as chance: [K].
+        """Which bodies may be right `lift` times as often as chance, within the error of the estimate: [K].
 
-        Chance is the share `rate` of facts among all pairs. What an estimate falls
-        short of by less than its error may still be. Bodies that may speak
-        `against` their head, [K], are useful if they are right less often, too.
+        Chance is `rate`, the share of facts among all pairs. Bodies marked in `against`, [K], are
+        useful as evidence against their head, too: if they are right less often than chance.
         """
-        wanted = min(lift * rate, (1 + rate) / 2)  # where chance is high, half way to certainty
-        lifted = (self.n_r > 0) & (self._share + _SURE * self._error >= wanted)
-        return (self.n_b > 0) & (lifted | (against & (self._share + _SURE * self._error < rate)))
+        wanted = min(lift * rate, (1 + rate) / 2)  # halfway to certainty where chance is high
+        lifted = (self.n_r > 0) & (self._share + _STANDARD_ERRORS * self._error >= wanted)
+        return (self.n_b > 0) & (lifted | (against & (self._share + _STANDARD_ERRORS * self._error < rate)))
 
     def differs(self, rate: float) -> Bools:
-        """Which bodies are surely right more often than chance, or less often: [K]."""
-        return np.abs(self._share - rate) > _SURE * self._error
+        """Which bodies are significantly more or less often right than chance: [K]."""
+        return np.abs(self._share - rate) > _STANDARD_ERRORS * self._error
 
     @property
     def _share(self) -> Floats:

@@ -1,4 +1,4 @@
-"""What bodies cover from asked starts only: rows of sparse products, so that no pair is held for good."""
+"""The pairs that bodies cover from given starts: found on demand, so that they need not all be stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from andre.arrays import Ints, among, csr_entries, distinct_keys, ranges
-from andre.completion.bodies import ANY, Body, Covered, Turns, Walks, csr_coordinates, having
+from andre.completion.bodies import ANY, Body, ClosedWalks, Covered, Walks, csr_coordinates, satisfying
 from andre.completion.graph import Graph
 from andre.limits import check
 from andre.logic import Rule
@@ -21,10 +21,10 @@ _AT_ONCE = 50
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """The pairs of a start and another constant that bodies cover, one entry for each body and pair."""
+    """Pairs of a start and another constant, one entry for each body that covers one."""
 
-    key: Ints  #: [E], place of the start among those asked from * n + the other constant
-    body: NDArray[np.int32]  #: [E], place of the body
+    key: Ints  #: [E], position of the start * n + the other constant
+    body: NDArray[np.int32]  #: [E], position of the body
     ways: NDArray[np.float32]  #: [E], in how many ways it covers the pair
 
     @classmethod
@@ -38,14 +38,14 @@ class Entries:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldEntries:
-    """The entries of some starts, kept while they are asked for again."""
+class CachedEntries:
+    """The entries of some starts, kept for when they are asked for again."""
 
     starts: Ints  #: [Q], ascending
     entries: Entries
 
     def of(self, starts: Ints, n: int) -> Entries | None:
-        """The entries of some of these starts, ascending; None where others are asked for, too."""
+        """The entries of some starts, ascending, or None where one of them is not kept."""
         if not among(starts, self.starts).all():
             return None
         place = np.full(len(self.starts), -1)
@@ -56,7 +56,7 @@ class HeldEntries:
         return Entries(key, self.entries.body[kept], self.entries.ways[kept])
 
 
-class RowCover:
+class BodyCover:
     """Bodies of a direction, ready to be evaluated from any starts.
 
     Parameters
@@ -64,16 +64,16 @@ class RowCover:
     graph
         What they are evaluated on.
     bodies
-        Seen from the side of the query.
+        Of the direction, from the start to the answer.
     pairs
-        What given rules cover, by their places among the bodies: these alone are evaluated once, as a whole.
+        What given rules cover, by their positions among the bodies: these are evaluated beforehand.
 
     Examples
     --------
     >>> from andre.facts import FactBase
     >>> from andre.logic import parse_atom
     >>> graph = Graph.of(FactBase.from_facts(map(parse_atom, ["p(a, b)", "p(b, c)"])))
-    >>> cover = RowCover(graph, [Body("path", (0,)), Body("path", (0, 0)), Body("to", (0, ANY, 2))])
+    >>> cover = BodyCover(graph, [Body("path", (0,)), Body("path", (0, 0)), Body("to", (0, ANY, 2))])
     >>> found = cover.entries(np.array([0]))  # from a, where p leads to b, and p twice to c
     >>> list(zip(found.body.tolist(), found.key.tolist()))
     [(0, 1), (1, 2), (2, 2)]
@@ -97,7 +97,7 @@ class RowCover:
             ),
             key=lambda pair: (pair[1].steps[:2], len(pair[1].steps), pair[1].steps),
         )
-        self._to = _Lookup.of(graph, [(place, body) for place, body in plain if body.shape == "to"])
+        self._to = _ConstantBodies.of(graph, [(place, body) for place, body in plain if body.shape == "to"])
         backward = sorted(
             ((body.steps[2], place, body) for place, body in plain if body.shape == "from"),
             key=lambda each: each[:2],
@@ -107,7 +107,7 @@ class RowCover:
             for c, some in groupby(backward, lambda each: each[0])
         }
         self._pairs = pairs or {}
-        self._turns: Turns = {}
+        self._closed_walks: ClosedWalks = {}
 
     def entries(self, starts: Ints) -> Entries:
         """All pairs of distinct constants that any body covers from these starts."""
@@ -115,9 +115,9 @@ class RowCover:
 
     def _parts(self, starts: Ints) -> Iterator[Entries]:
         graph, n = self._graph, self._graph.n
-        walks = Walks(graph, starts, self._turns)
-        led = _Led.of(graph, starts)
-        yield from self._single_steps(led)
+        walks = Walks(graph, starts, self._closed_walks)
+        followed = _Followed.of(graph, starts)
+        yield from self._single_steps(followed)
         for number, (place, body) in enumerate(self._chains):
             if number % _AT_ONCE == 0:
                 check()
@@ -125,27 +125,27 @@ class RowCover:
             if found.nnz:
                 row, end = csr_coordinates(found)
                 yield _entries(n, starts, row, end, place, found.data)
-        yield self._to.entries(graph, starts, led)
+        yield self._to.entries(graph, starts, followed)
         for number, start in enumerate(starts.tolist()):
             for place, body in self._from.get(start, ()):
-                end = having(graph, body)
+                end = satisfying(graph, body)
                 yield _entries(n, starts, np.full(len(end), number), end, place)
         for place, (keys, ways) in self._pairs.items():
             first, last = (np.searchsorted(keys, bound * n) for bound in (starts, starts + 1))
             which, at = ranges(first, last)
             yield _entries(n, starts, which, keys[at] % n, place, ways[at])
 
-    def _single_steps(self, led: _Led) -> Iterator[Entries]:
+    def _single_steps(self, followed: _Followed) -> Iterator[Entries]:
         """Bodies of one step all at once: there is one for nearly every step, and most cover few pairs."""
-        place = self._singles[led.step]  # [E]
+        place = self._singles[followed.step]  # [E]
         kept = np.flatnonzero(place >= 0)
-        key = led.row[kept] * self._graph.n + led.end[kept]
-        yield Entries(key, place[kept], led.ways[kept])
+        key = followed.row[kept] * self._graph.n + followed.end[kept]
+        yield Entries(key, place[kept], followed.ways[kept])
 
 
 @dataclass(frozen=True, eq=False)
-class _Lookup:
-    """Bodies of shape `to` by the literal that makes them fire."""
+class _ConstantBodies:
+    """Bodies of shape `to`, found by their literal."""
 
     literals: Ints  #: [L], step * (n + 1) + constant, or n for any constant; ascending
     first: Ints  #: [L + 1], where the bodies of each literal begin
@@ -153,7 +153,7 @@ class _Lookup:
     answer: Ints  #: [K], the constant that stands in its head
 
     @classmethod
-    def of(cls, graph: Graph, bodies: Sequence[tuple[int, Body]]) -> _Lookup:
+    def of(cls, graph: Graph, bodies: Sequence[tuple[int, Body]]) -> _ConstantBodies:
         steps = np.array([body.steps for _, body in bodies], dtype=np.int64).reshape(-1, 3)
         end = np.where(steps[:, 1] == ANY, graph.n, steps[:, 1])
         codes = steps[:, 0] * (graph.n + 1) + end
@@ -162,15 +162,17 @@ class _Lookup:
         place = np.array([place for place, _ in bodies], dtype=np.int64)
         return cls(literals, np.append(first, len(codes)), place[order], steps[order, 2])
 
-    def entries(self, graph: Graph, starts: Ints, led: _Led) -> Entries:
+    def entries(self, graph: Graph, starts: Ints, followed: _Followed) -> Entries:
         """The answers of the bodies that fire for each start."""
         if not len(self.literals):
             return Entries.concat([])
         width = graph.n + 1
         # Which steps lead on from each start.
-        kinds = distinct_keys(led.row * graph.n_steps + led.step, len(starts) * graph.n_steps)
-        rows = np.concatenate([led.row, kinds // graph.n_steps])
-        codes = np.concatenate([led.step * width + led.end, kinds % graph.n_steps * width + graph.n])
+        kinds = distinct_keys(followed.row * graph.n_steps + followed.step, len(starts) * graph.n_steps)
+        rows = np.concatenate([followed.row, kinds // graph.n_steps])
+        codes = np.concatenate(
+            [followed.step * width + followed.end, kinds % graph.n_steps * width + graph.n]
+        )
         known = among(codes, self.literals)
         rows, literal = rows[known], np.searchsorted(self.literals, codes[known])
         which, at = ranges(self.first[literal], self.first[literal + 1])
@@ -181,16 +183,16 @@ class _Lookup:
 
 
 @dataclass(frozen=True, eq=False)
-class _Led:
-    """Where all steps lead from some starts, one entry for each fact."""
+class _Followed:
+    """The facts about some starts, one entry for each: where every step leads from there."""
 
-    row: Ints  #: [E], place of the start
+    row: Ints  #: [E], position of the start
     step: Ints  #: [E]
     end: Ints  #: [E], never the start itself
     ways: NDArray[np.float32]  #: [E], how often the fact is stated
 
     @classmethod
-    def of(cls, graph: Graph, starts: Ints) -> _Led:
+    def of(cls, graph: Graph, starts: Ints) -> _Followed:
         row, entry = csr_entries(graph.ends.indptr, starts)
         step, end = np.divmod(graph.ends.indices[entry].astype(np.int64), graph.n)
         return cls(row, step, end, graph.ends.data[entry])
@@ -199,7 +201,7 @@ class _Led:
 def _entries(
     n: int, starts: Ints, row: Ints, end: Ints, place: int, ways: NDArray[np.float32] | None = None
 ) -> Entries:
-    """Pairs that one body covers as entries, but for those of a start and itself."""
+    """The pairs that one body covers as entries, without pairs of a start with itself."""
     apart = starts[row] != end
     if not apart.all():
         row, end, ways = row[apart], end[apart], None if ways is None else ways[apart]

@@ -23,7 +23,7 @@ from andre.limits import check
 Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
 
 #: Features of a candidate beside those that come from one body each.
-BESIDE = 5
+EXTRA_INPUTS = 5
 #: What is added to a share before its logarithm is taken.
 _LEAST_SHARE = 1e-3
 #: By how much candidates are set back that nothing speaks for: further than weights come to.
@@ -83,7 +83,7 @@ def best_confidences(
     return best
 
 
-def shares_of(cells: Cells, expected: Floats, own: tuple[Bools, Floats] | None = None) -> Floats:
+def answer_shares(cells: Cells, expected: Floats, own: tuple[Bools, Floats] | None = None) -> Floats:
     """What the rules that fire for each cell expect of its query, shared out among the candidates: [P, 2].
 
     A rule that is right about one answer in two queries expects half an answer of
@@ -102,7 +102,7 @@ def shares_of(cells: Cells, expected: Floats, own: tuple[Bools, Floats] | None =
     --------
     >>> covers = csr_matrix(np.array([[1, 1], [1, 0], [0, 3]]))
     >>> cells = Cells(np.array([7]), np.zeros(3, dtype=np.int64), np.arange(3), covers)
-    >>> shares_of(cells, np.array([0.5, 0.8])).round(3).tolist()
+    >>> answer_shares(cells, np.array([0.5, 0.8])).round(3).tolist()
     [[0.25, 0.4], [0.25, 0.25], [0.6, 0.6]]
     """
     covers = cells.groundings
@@ -125,7 +125,7 @@ def shares_of(cells: Cells, expected: Floats, own: tuple[Bools, Floats] | None =
 
 
 @dataclass(frozen=True, eq=False)
-class Fired:
+class FiredRules:
     """The rules that fire for some candidates (cells), and what is known of these candidates."""
 
     groundings: csr_matrix  #: [P, K], in how many ways each body covers each cell
@@ -140,12 +140,12 @@ class Fired:
         They are log(1 + groundings) of every body, noisy-or, the best rules, the
         popularity of the answer, and its shares; sparse where few bodies cover a cell.
         """
-        logs, last = self._logs(), self._last()
+        logs, last = self._log_groundings(), self._extra_inputs()
         if not self.dense:
             return hstack([logs, csr_matrix(last)], format="csr")
-        wide = np.empty((logs.shape[0], logs.shape[1] + BESIDE))
-        wide[:, :-BESIDE] = logs.toarray()
-        wide[:, -BESIDE:] = last
+        wide = np.empty((logs.shape[0], logs.shape[1] + EXTRA_INPUTS))
+        wide[:, :-EXTRA_INPUTS] = logs.toarray()
+        wide[:, -EXTRA_INPUTS:] = last
         return wide
 
     def weighted(self, weights: Floats) -> Floats:
@@ -156,18 +156,18 @@ class Fired:
         """
         count = self.groundings.shape[1]
         own = weights[count:]  # runs of older versions have fewer
-        others = (self._last()[:, : len(own)] * own).sum(axis=1)
-        return np.asarray((self._logs() @ weights[:count] + others).round(6))
+        others = (self._extra_inputs()[:, : len(own)] * own).sum(axis=1)
+        return np.asarray((self._log_groundings() @ weights[:count] + others).round(6))
 
-    def _logs(self) -> csr_matrix:
+    def _log_groundings(self) -> csr_matrix:
         """log(1 + groundings) of every body: [P, K]."""
         logs = self.groundings.astype(np.float64)
         logs.data = np.log1p(logs.data)
         return logs
 
-    def _last(self) -> Floats:
+    def _extra_inputs(self) -> Floats:
         """What does not come from one body alone: [P, 5]."""
-        last = np.empty((self.groundings.shape[0], BESIDE))
+        last = np.empty((self.groundings.shape[0], EXTRA_INPUTS))
         # In large bases, where few rules fire, validation facts ranked a little worse with it.
         last[:, 0] = _noisy_or(self) if self.dense else 0
         # The best rule decides, the next ones break ties: the start that weights improve on.
@@ -179,20 +179,20 @@ class Fired:
         return last
 
 
-def _maximum(fired: Fired, _: Floats | None = None) -> Floats:
+def _maximum(fired: FiredRules, _: Floats | None = None) -> Floats:
     """Order cells by their best rule, then by the next best, and last by popularity: [P].
 
     Examples
     --------
     >>> best, none = np.array([[0.5, 0.1], [0.5, 0.2], [0.0, 0.0]]), csr_matrix((3, 2))
-    >>> _maximum(Fired(none, best, np.zeros(3), np.zeros((3, 2)), dense=False))
+    >>> _maximum(FiredRules(none, best, np.zeros(3), np.zeros((3, 2)), dense=False))
     array([2., 3., 0.])
     """
     order = lexicographic_keys(np.column_stack([fired.best, fired.popularity])).astype(np.float64)
     return np.where(fired.best[:, 0] > 0, 1.0 + order, 0.0)
 
 
-def _noisy_or(fired: Fired, _: Floats | None = None) -> Floats:
+def _noisy_or(fired: FiredRules, _: Floats | None = None) -> Floats:
     """Minus the log of the probability that all of the best rules fail: [P].
 
     In logs, and over few rules: a product over all of them rounds to one for
@@ -201,13 +201,13 @@ def _noisy_or(fired: Fired, _: Floats | None = None) -> Floats:
     Examples
     --------
     >>> best, none = np.array([[0.5, 0.5], [0.5, 0.0]]), csr_matrix((2, 2))
-    >>> _noisy_or(Fired(none, best, np.zeros(2), np.zeros((2, 2)), dense=False)).round(3)
+    >>> _noisy_or(FiredRules(none, best, np.zeros(2), np.zeros((2, 2)), dense=False)).round(3)
     array([1.386, 0.693])
     """
     return np.asarray(-np.log1p(-np.minimum(fired.best, 1 - 1e-9)).sum(axis=1))
 
 
-def _weighted(fired: Fired, weights: Floats | None = None) -> Floats:
+def _weighted(fired: FiredRules, weights: Floats | None = None) -> Floats:
     """The linear score of each cell by learned weights: [P]."""
     assert weights is not None
     return fired.weighted(weights)
@@ -217,7 +217,9 @@ def _weighted(fired: Fired, weights: Floats | None = None) -> Floats:
 class Aggregation:
     """A way to make one score of the rules that fire."""
 
-    scores: Callable[[Fired, Floats | None], Floats]  #: [P] of some cells, given weights where it has any
+    scores: Callable[
+        [FiredRules, Floats | None], Floats
+    ]  #: [P] of some cells, given weights where it has any
     learned: bool = False  #: whether it has weights to learn, and scores candidates without a rule too
 
 
@@ -266,7 +268,7 @@ def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> It
     behind all others, unless a rule that was ever right fires for it. See `Scorer.scores`.
     """
     unknown = features.answers == 0  # [n]
-    apart = features.order_of_ties - _BEHIND * unknown  # [n]
+    apart = features.tie_breaks - _BEHIND * unknown  # [n]
     cells: dict[bool, Cells] = {}
     best: dict[tuple[bool, float, int], Floats] = {}
     shares: dict[tuple[bool, float, int], Floats] = {}
@@ -281,14 +283,14 @@ def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> It
             confidence = features.confidence(scorer.smoothing)
             best[way] = best_confidences(found.groundings, confidence, scorer.depth)
         if AGGREGATIONS[scorer.aggregator].learned and not dense and way not in shares:
-            shares[way] = shares_of(found, features.expected(scorer.smoothing))
+            shares[way] = answer_shares(found, features.expected(scorer.smoothing))
         popularity = features.answers[found.candidate]
-        fired = Fired(found.groundings, best[way], popularity, shares.get(way, none), dense)
+        fired = FiredRules(found.groundings, best[way], popularity, shares.get(way, none), dense)
         values = AGGREGATIONS[scorer.aggregator].scores(fired, scorer.weights.get(features.step))
         # Rules that speak against candidates must not leave those on top that nothing speaks for.
         lacking = unknown[found.candidate] & ~(found.groundings @ (features.n_r > 0) > 0)  # [P]
-        values = values + features.order_of_ties[found.candidate] - _BEHIND * lacking
-        yield found.spread(values, apart)
+        values = values + features.tie_breaks[found.candidate] - _BEHIND * lacking
+        yield found.to_matrix(values, apart)
 
 
 def rank_facts(
@@ -375,5 +377,5 @@ def rank_step(  # noqa: PLR0913  (whose facts, by which scorers, among which can
 
 def _blocks(starts: Ints, features: Features | None, n: int, block: int) -> Iterator[tuple[int, int]]:
     """Starts in blocks (begin, end) whose scores, and the entries that they come from, can be held."""
-    load = np.full(len(starts), n) if features is None else np.maximum(features.load(starts), n)
+    load = np.full(len(starts), n) if features is None else np.maximum(features.estimated_entries(starts), n)
     yield from blocks_of(load.astype(np.int64), block)

@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from andre.completion.bodies import Body, Covered
+from andre.completion.bodies import Body
 from andre.completion.config import CompletionConfig, CompletionPlan
 from andre.completion.counting import CountedPart, PartCounts, count_part, counted_parts, joined_counts
 from andre.completion.directions import (
     DirectionRules,
+    GivenPairs,
     calibrate,
-    held_pairs,
+    given_pairs,
     in_order_of_confidence,
     learn_direction,
     proposed_bodies,
@@ -29,7 +30,6 @@ from andre.limits import check, late, limited, stage, time_left
 from andre.logic import Rule
 from andre.workers import Task, Workers, run_tasks
 
-_Given: TypeAlias = Sequence[tuple[Body | Rule, Covered]]
 #: What to add to the name of a task, the function that does it, and its arguments after those of every task.
 _Call: TypeAlias = tuple[str, Callable[..., Any], tuple[Any, ...]]
 #: The calls of a direction: those of each list can be made at once, and the next wait for their results.
@@ -40,7 +40,7 @@ def learn_directions(
     graph: Graph,
     directions: Sequence[int],
     config: CompletionConfig,
-    given: Mapping[int, _Given],
+    given: Mapping[int, GivenPairs],
     executor: Workers | None = None,
 ) -> Iterator[DirectionRules]:
     """Learn some directions, each as soon as there is a process for it, and hand them over as they are done.
@@ -80,7 +80,7 @@ class _Tasks(Iterator[Task]):
     An iterator that has none now may have some later, which `run_tasks` allows for.
     """
 
-    def __init__(self, graph: Graph, config: CompletionConfig, given: Mapping[int, _Given]) -> None:
+    def __init__(self, graph: Graph, config: CompletionConfig, given: Mapping[int, GivenPairs]) -> None:
         self._graph, self._config, self._given = graph, config, given
         self._sizes = CompletionPlan.of(graph, config).config.sizes
         self._ready: deque[Task] = deque()
@@ -115,7 +115,7 @@ class _Tasks(Iterator[Task]):
     def _made(self, step: int, begun: _Begun, calls: Sequence[_Call]) -> list[Task]:
         given, made = tuple(self._given.get(step, ())), list[Task]()
         for what, function, args in calls:
-            name = f"rank {_told(self._graph, step)}{what}"
+            name = f"rank {_question(self._graph, step)}{what}"
             self._begun[name] = begun
             begun.names.append(name)
             made.append(Task(name, function, (step, self._config, given, *args)))
@@ -134,7 +134,7 @@ class _Tasks(Iterator[Task]):
         if proposed is None:
             return _without_rules(step)
         bodies, left_out = proposed
-        pairs = held_pairs(bodies, self._given.get(step, ()))
+        pairs = given_pairs(bodies, self._given.get(step, ()))
         blocks = [
             replace(part, starts=part.starts[first : first + size])
             for part in counted_parts(self._graph, step, bodies, pairs, self._sizes)
@@ -171,7 +171,7 @@ class _Begun:
     results: dict[str, Any] = field(default_factory=dict)
 
 
-def _propose(graph: Graph, step: int, config: CompletionConfig, given: _Given) -> tuple[Any, int] | None:
+def _propose(graph: Graph, step: int, config: CompletionConfig, given: GivenPairs) -> tuple[Any, int] | None:
     """The bodies of a direction; none where time is up."""
     with _by_one_thread(), stage("rules"):
         check()
@@ -183,7 +183,7 @@ def _count(
     graph: Graph,
     step: int,
     config: CompletionConfig,
-    given: _Given,
+    given: GivenPairs,
     bodies: Sequence[Body | Rule],
     block: CountedPart,
 ) -> PartCounts | None:
@@ -191,30 +191,30 @@ def _count(
     sizes = CompletionPlan.of(graph, config).config.sizes
     with _by_one_thread(), stage("rules"):
         check()
-        counts, _ = count_part(graph, step, bodies, held_pairs(bodies, given), block, sizes)
+        counts, _ = count_part(graph, step, bodies, given_pairs(bodies, given), block, sizes)
         return counts
     return None
 
 
 def _weigh(
-    graph: Graph, step: int, config: CompletionConfig, given: _Given, rules: DirectionRules
+    graph: Graph, step: int, config: CompletionConfig, given: GivenPairs, rules: DirectionRules
 ) -> DirectionRules:
     """Weights and calibration of counted rules, as far as there is time."""
     config = CompletionPlan.of(graph, config).config
     with _by_one_thread(), limited(time_left()) as watch:
-        features = rules.features(graph, config.sizes, held_pairs(rules.bodies, given))
+        features = rules.features(graph, config.sizes, given_pairs(rules.bodies, given))
         rules = calibrate(graph, weigh(graph, rules, features, config), features, config)
     return replace(rules, cut=tuple(watch.cut))
 
 
 def _rank(
-    graph: Graph, step: int, config: CompletionConfig, given: _Given, rules: DirectionRules, part: slice
+    graph: Graph, step: int, config: CompletionConfig, given: GivenPairs, rules: DirectionRules, part: slice
 ) -> list[Ranks] | None:
     """The ranks of some validation facts by every way of scoring; none where time is up."""
     with _by_one_thread(), stage("scoring"):
         check()
         config = CompletionPlan.of(graph, config).config
-        features = rules.features(graph, config.sizes, held_pairs(rules.bodies, given))
+        features = rules.features(graph, config.sizes, given_pairs(rules.bodies, given))
         return validate(graph, rules, features, config, part)
     return None
 
@@ -228,7 +228,7 @@ def _without_rules(step: int) -> DirectionRules:
     return DirectionRules(step, (), np.zeros(0), np.zeros(0), cut=("rules",))
 
 
-def _told(graph: Graph, step: int) -> str:
+def _question(graph: Graph, step: int) -> str:
     """A direction as a question."""
     relation = graph.relations[step % len(graph.relations)]
     return f"{relation}(x, ?)" if step < len(graph.relations) else f"{relation}(?, x)"

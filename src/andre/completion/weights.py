@@ -10,28 +10,35 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 
-from andre.arrays import Bools, Floats, Ints
+from andre.arrays import Bools, Floats, Ints, among
 from andre.completion.bodies import Body
 from andre.completion.config import CompletionConfig
-from andre.completion.features import Cells, Features, members
+from andre.completion.features import Cells, Features
 from andre.completion.graph import Graph
-from andre.completion.scoring import BESIDE, Fired, Scorer, WeightInputs, best_confidences, shares_of
+from andre.completion.scoring import (
+    EXTRA_INPUTS,
+    FiredRules,
+    Scorer,
+    WeightInputs,
+    answer_shares,
+    best_confidences,
+)
 from andre.logic import Rule
 from andre.newton import TOLERANCE, fit_weights
 
-#: Products up to which a table of second derivatives is made: long chains overlap much, and conjugate
+#: Products up to which the Hessian is computed as a matrix: long chains overlap much, and conjugate
 #: gradients then take several times as long.
-_PAIRS = 300_000_000
+_HESSIAN_PRODUCTS = 300_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class _Softmax:
-    """The loss at some weights, and how it came about."""
+    """The loss at some weights, and the probabilities that it is made of."""
 
     value: float
-    pull: Floats  #: [T], by how much each true candidate falls short, from 0 to 1
-    pulls: Floats  #: [Q], the sum of these over a query
-    share: Floats  #: [P], of a cell in the summed exponentials of the false candidates of its query
+    residual: Floats  #: [T], one minus the probability of each true candidate among the false ones
+    residuals: Floats  #: [Q], their sum over a query
+    softmax: Floats  #: [P], the probability of each cell among the false candidates of its query; 0 if true
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +71,7 @@ class RankingLoss:
 
     @property
     def pairs(self) -> int:
-        """Pairs of entries in one row: products that a table of second derivatives takes; 0 if dense."""
+        """How many products the Hessian of sparse inputs takes, the pairs of entries in a row; 0 if dense."""
         if isinstance(self.inputs, np.ndarray):
             return 0
         return int((np.diff(self.inputs.indptr).astype(np.int64) ** 2).sum())
@@ -72,30 +79,30 @@ class RankingLoss:
     def __call__(self, weights: Floats) -> tuple[float, Floats]:
         """The loss and its gradient."""
         at = self._softmax(weights)
-        slope = at.share * at.pulls[self.query]  # [P]
-        slope[self._at] -= at.pull
+        slope = at.softmax * at.residuals[self.query]  # [P]
+        slope[self._at] -= at.residual
         return at.value, np.asarray(self.inputs.T @ slope)
 
     @cached_property
-    def _columns(self) -> _Columns | None:
-        return None if isinstance(self.inputs, np.ndarray) else _Columns.of(self.inputs)
+    def _columns(self) -> _SplitColumns | None:
+        return None if isinstance(self.inputs, np.ndarray) else _SplitColumns.of(self.inputs)
 
     def curvature(self, weights: Floats) -> Curvature:
-        """The second derivatives of the loss at some weights."""
+        """The Hessian at some weights."""
         at, (first, asked) = self._softmax(weights), self._firsts
-        spread = np.zeros(len(self.query))  # [P]
-        spread[self._at] = at.pull * (1 - at.pull)
-        pulls = at.pulls[asked]  # [Q with cells]
+        variance = np.zeros(len(self.query))  # [P]
+        variance[self._at] = at.residual * (1 - at.residual)
+        residuals = at.residuals[asked]  # [Q with cells]
         sizes = np.diff(first, append=len(self.query))
         return Curvature(
             inputs=self.inputs,
             columns=self._columns,
             first=first,
             place=np.repeat(np.arange(len(first)), sizes),
-            share=at.share,
-            spread=spread,
-            mass=at.share * at.pulls[self.query] + spread,
-            bend=np.add.reduceat(spread, first) - pulls,
+            softmax=at.softmax,
+            variance=variance,
+            diagonal=at.softmax * at.residuals[self.query] + variance,
+            excess=np.add.reduceat(variance, first) - residuals,
         )
 
     def _softmax(self, weights: Floats) -> _Softmax:
@@ -111,122 +118,130 @@ class RankingLoss:
         with np.errstate(divide="ignore"):
             against = np.log(total) + top  # [Q], log of the summed scores of false candidates
         gap = against[self.query[at]] - score[at]  # [T]
-        pull = expit(gap)
+        residual = expit(gap)
         return _Softmax(
             value=float(np.logaddexp(0, gap).sum()),
-            pull=pull,
-            pulls=np.bincount(self.query[at], pull, n_queries).astype(np.float64),
-            share=power / np.maximum(total, 1e-300)[self.query],
+            residual=residual,
+            residuals=np.bincount(self.query[at], residual, n_queries).astype(np.float64),
+            softmax=power / np.maximum(total, 1e-300)[self.query],
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """The second derivatives of a ranking loss at some weights: as a table, or as what they make of a vector.
+    """The Hessian of a ranking loss at some weights: as a matrix, or by its products with vectors.
 
-    By the scores of the P cells they are the diagonal of `mass`, and for each
-    query with shares a and spreads s the outer products bend aa' - as' - sa'.
+    By the scores of the P cells it is the diagonal matrix of `diagonal`, plus the outer
+    products excess aa' - av' - va' of each query, with a its `softmax` and v its `variance`.
     """
 
     inputs: WeightInputs  #: [P, K]
-    columns: _Columns | None  #: the same, where they are sparse
+    columns: _SplitColumns | None  #: the same, where they are sparse
     first: NDArray[np.intp]  #: [Q], where the cells of each query begin
     place: NDArray[np.intp]  #: [P], the query of each cell
-    share: Floats  #: [P]
-    spread: Floats  #: [P]
-    mass: Floats  #: [P]
-    bend: Floats  #: [Q]
+    softmax: Floats  #: [P], see `_Softmax`
+    variance: Floats  #: [P], p(1 - p) of each true candidate; 0 if false
+    diagonal: Floats  #: [P]
+    excess: Floats  #: [Q], by how much the variances of a query exceed its residuals
 
     def table(self) -> Floats:
-        """All of them: [K, K]."""
-        counts = np.flatnonzero(self.mass > 1e-14 * self.mass.max())  # most candidates are out of the race
-        squares = self._weighted_squares(counts)
-        mean, facts = (self._by_query(values) for values in (self.share, self.spread))  # [Q, K]
-        cross = mean.T @ (facts - self.bend[:, None] / 2 * mean)  # [K, K]
-        return np.asarray(squares - cross - cross.T)
+        """The Hessian: [K, K]."""
+        counts = np.flatnonzero(
+            self.diagonal > 1e-14 * self.diagonal.max()
+        )  # most candidates score too low to matter
+        gram = self._gram(counts)
+        mean, facts = (self._sum_by_query(values) for values in (self.softmax, self.variance))  # [Q, K]
+        cross = mean.T @ (facts - self.excess[:, None] / 2 * mean)  # [K, K]
+        return np.asarray(gram - cross - cross.T)
 
-    def _weighted_squares(self, cells: NDArray[np.intp]) -> Floats:
-        """The products of all pairs of columns, summed over some cells by their mass: [K, K]."""
+    def _gram(self, cells: NDArray[np.intp]) -> Floats:
+        """The Gram matrix of the inputs over some cells, weighted by `diagonal`: [K, K]."""
         if self.columns is None:
-            scaled = np.sqrt(self.mass[cells])[:, None] * self.inputs[cells]  # [some P, K]
+            scaled = np.sqrt(self.diagonal[cells])[:, None] * self.inputs[cells]  # [some P, K]
             return np.asarray(scaled.T @ scaled)
-        return self.columns.take(cells).squares(self.mass[cells])
+        return self.columns.take(cells).gram(self.diagonal[cells])
 
-    def _by_query(self, values: Floats) -> Floats:
-        """The cells of each query added up by some values, [P], most of which may be zero: [Q, K]."""
+    def _sum_by_query(self, values: Floats) -> Floats:
+        """The inputs of each query, weighted by some values, [P], most of which may be zero: [Q, K]."""
         cells = np.flatnonzero(values)
         ends = np.searchsorted(cells, np.append(self.first, len(values)))
         shape = len(self.first), len(values)
         found = csr_matrix((values[cells], cells, ends), shape) @ (
-            self.inputs if self.columns is None else self.columns.thin
+            self.inputs if self.columns is None else self.columns.sparse
         )
         if self.columns is None:
             return np.asarray(found)
-        wide = np.add.reduceat(values[:, None] * self.columns.wide, self.first, axis=0)  # [Q, W]
+        dense = np.add.reduceat(values[:, None] * self.columns.dense, self.first, axis=0)  # [Q, D]
         table: Floats = found.toarray()
-        table[:, self.columns.at] = wide
+        table[:, self.columns.places] = dense
         return table
 
     def times(self, vector: Floats) -> Floats:
-        """Their product with a vector, [K], in the time that a gradient takes."""
+        """Its product with a vector, [K], in the time that a gradient takes."""
         score = np.asarray(self.inputs @ vector)  # [P]
-        mean, facts = (np.add.reduceat(values * score, self.first) for values in (self.share, self.spread))
-        slope = self.mass * score + self.share * (self.bend * mean - facts)[self.place]
-        return np.asarray(self.inputs.T @ (slope - self.spread * mean[self.place]))
+        mean, facts = (
+            np.add.reduceat(values * score, self.first) for values in (self.softmax, self.variance)
+        )
+        slope = self.diagonal * score + self.softmax * (self.excess * mean - facts)[self.place]
+        return np.asarray(self.inputs.T @ (slope - self.variance * mean[self.place]))
 
     def bound(self) -> Floats:
-        """An upper bound of their diagonal: [K]."""
+        """An upper bound of its diagonal: [K]."""
         squares = self.inputs**2 if isinstance(self.inputs, np.ndarray) else self.inputs.power(2)
-        return np.asarray(squares.T @ self.mass)
+        return np.asarray(squares.T @ self.diagonal)
 
 
 @dataclass(frozen=True, eq=False)
-class _Columns:
-    """A sparse table whose full columns stand apart: pairs of them make up most products of its columns.
+class _SplitColumns:
+    """A sparse matrix whose full columns are kept dense: their pairs make up most products of columns.
 
     Examples
     --------
-    >>> found = _Columns.of(csr_matrix(np.array([[0.0, 2.0], [1.0, 3.0], [0.0, 1.0]])))
-    >>> found.at.tolist(), found.squares(np.ones(3)).tolist()
+    >>> found = _SplitColumns.of(csr_matrix(np.array([[0.0, 2.0], [1.0, 3.0], [0.0, 1.0]])))
+    >>> found.places.tolist(), found.gram(np.ones(3)).tolist()
     ([1], [[1.0, 3.0], [3.0, 14.0]])
     """
 
-    thin: csr_matrix  #: [P, K], nothing in full columns
-    wide: Floats  #: [P, W], the full columns
-    at: NDArray[np.intp]  #: [W], their places
+    sparse: csr_matrix  #: [P, K], nothing in full columns
+    dense: Floats  #: [P, D], the full columns
+    places: NDArray[np.intp]  #: [D], of the full columns
 
     @classmethod
-    def of(cls, inputs: csr_matrix) -> _Columns:
-        """Set the columns apart that most rows have an entry in."""
+    def of(cls, inputs: csr_matrix) -> _SplitColumns:
+        """Keep the columns dense that most rows have an entry in."""
         filled = np.bincount(inputs.indices, minlength=inputs.shape[1])
-        at = np.flatnonzero(2 * filled > inputs.shape[0])
-        is_wide = np.zeros(inputs.shape[1], dtype=np.bool_)
-        is_wide[at] = True
-        kept = ~is_wide[inputs.indices]  # [E]
+        places = np.flatnonzero(2 * filled > inputs.shape[0])
+        is_dense = np.zeros(inputs.shape[1], dtype=np.bool_)
+        is_dense[places] = True
+        kept = ~is_dense[inputs.indices]  # [E]
         ends = np.concatenate([[0], np.cumsum(kept)])[inputs.indptr]
-        thin = csr_matrix((inputs.data[kept], inputs.indices[kept], ends), inputs.shape)
-        return cls(thin, inputs[:, at].toarray(), at)
+        sparse = csr_matrix((inputs.data[kept], inputs.indices[kept], ends), inputs.shape)
+        return cls(sparse, inputs[:, places].toarray(), places)
 
-    def take(self, rows: NDArray[np.intp]) -> _Columns:
+    def take(self, rows: NDArray[np.intp]) -> _SplitColumns:
         """Some rows, ascending."""
-        return self if len(rows) == len(self.wide) else _Columns(self.thin[rows], self.wide[rows], self.at)
+        return (
+            self
+            if len(rows) == len(self.dense)
+            else _SplitColumns(self.sparse[rows], self.dense[rows], self.places)
+        )
 
-    def squares(self, mass: Floats) -> Floats:
-        """The products of all pairs of columns, summed over rows by their mass: [K, K]."""
-        thin = self.thin
-        data = thin.data * np.repeat(mass, np.diff(thin.indptr))  # [E]
-        table: Floats = (thin.T @ csr_matrix((data, thin.indices, thin.indptr), thin.shape)).toarray()
-        weighted = mass[:, None] * self.wide  # [P, W]
-        edge = thin.T @ weighted  # [K, W]
-        edge[self.at] = self.wide.T @ weighted
-        table[:, self.at] = edge
-        table[self.at] = edge.T
+    def gram(self, weights: Floats) -> Floats:
+        """The Gram matrix of the columns with rows weighted: [K, K]."""
+        sparse = self.sparse
+        data = sparse.data * np.repeat(weights, np.diff(sparse.indptr))  # [E]
+        table: Floats = (sparse.T @ csr_matrix((data, sparse.indices, sparse.indptr), sparse.shape)).toarray()
+        weighted = weights[:, None] * self.dense  # [P, D]
+        border = sparse.T @ weighted  # [K, D]
+        border[self.places] = self.dense.T @ weighted
+        table[:, self.places] = border
+        table[self.places] = border.T
         return table
 
 
-def start_weights(bodies: int) -> Floats:
-    """Weights of so many bodies by which the best rule alone decides: [K + 5]."""
-    weights = np.zeros(bodies + BESIDE)
+def initial_weights(bodies: int) -> Floats:
+    """Weights for K bodies by which the most confident rule alone decides: [K + 5]."""
+    weights = np.zeros(bodies + EXTRA_INPUTS)
     weights[bodies + 1] = 1
     return weights
 
@@ -247,41 +262,46 @@ def learn_weights(
     pairs = graph.pairs(features.step, "train")
     pairs = pairs[np.isin(pairs[:, 0], starts)]
     true = np.sort(pairs[:, 0] * graph.n + pairs[:, 1])
-    cells = _by_query(features.cells(starts, features.all_keys(starts) if dense else true))
-    is_true = members(starts[cells.query] * graph.n + cells.candidate, true)
-    cells = replace(cells, groundings=without_asked(cells, is_true, features))
+    cells = _sorted_by_query(features.cells(starts, features.all_keys(starts) if dense else true))
+    is_true = among(starts[cells.query] * graph.n + cells.candidate, true)
+    cells = replace(cells, groundings=leave_answer_out(cells, is_true, features))
     # A fact must not count for the rules that fire for it, nor for its own answer's popularity.
     c = scorer.smoothing
-    own = (is_true, features.confidence_apart(c))
+    own = (is_true, features.leave_one_out_confidence(c))
     best = best_confidences(cells.groundings, features.confidence(c), scorer.depth, own)
     popularity = features.answers[cells.candidate] - is_true
-    if not dense and not features.is_ranged:
+    if not dense and not features.scores_all_answers:
         # Candidates without a cell score 0, so a fact that no rule fires for must have nothing either.
         popularity *= np.diff(cells.groundings.indptr) > 0
-    expected = (features.expected(c), (is_true, features.expected_apart(c)))
-    shares = np.zeros((len(is_true), 2)) if dense else shares_of(cells, *expected)
-    inputs = Fired(cells.groundings, best, popularity, shares, dense).inputs()
+    expected = (features.expected(c), (is_true, features.leave_one_out_expected(c)))
+    shares = np.zeros((len(is_true), 2)) if dense else answer_shares(cells, *expected)
+    inputs = FiredRules(cells.groundings, best, popularity, shares, dense).inputs()
     others = graph.n - np.bincount(cells.query, minlength=len(starts)).astype(float)
     loss = RankingLoss(inputs, cells.query, is_true, others)
-    weights, found = start_weights(len(features.bodies)), []
+    weights, found = initial_weights(len(features.bodies)), []
     for penalty in config.penalties:
-        # The best rules are as good as free; but where they alone tell true from false there must be an end.
-        # Shares say nearly the same there: were they as cheap, both would grow, one against the other.
-        price = penalty * np.array([*map(_price, features.bodies), 0.01, 1e-6, 0.01, 0.1, 0.1])
+        # The weight of the best rules is hardly penalised; but where they alone tell true from false, it must
+        # not grow for ever. Shares say nearly the same: as cheap, both would grow, one against the other.
+        price = penalty * np.array([*map(_penalty_factor, features.bodies), 0.01, 1e-6, 0.01, 0.1, 0.1])
         weights = fit_weights(
-            loss, price, weights, non_negative=config.non_negative, pairs=_PAIRS, tolerance=tolerance
+            loss,
+            price,
+            weights,
+            non_negative=config.non_negative,
+            pairs=_HESSIAN_PRODUCTS,
+            tolerance=tolerance,
         )
         found.append(weights)
     return found
 
 
-def without_asked(cells: Cells, is_true: Bools, features: Features) -> csr_matrix:
-    """In how many ways bodies cover cells when an answer is asked for as if it were not known: [P, K].
+def leave_answer_out(cells: Cells, is_true: Bools, features: Features) -> csr_matrix:
+    """The groundings of bodies over cells with the answer that is asked for left out: [P, K].
 
-    A body that begins with the asked relation leads on from the known answers of a
-    start. When one of k answers is asked for, the others are left to begin with, and
-    of the ways to a false candidate (k - 1) / k remain on the average. A fact is never among
-    the ways to itself, so those to true candidates stay.
+    A body that begins with the asked relation passes through the known answers of the
+    start. When one of k answers is asked for, k - 1 are left to pass through, so that of the
+    groundings for a false candidate (k - 1) / k remain on the average. No grounding for a
+    true candidate contains that fact itself, so these stay.
 
     Parameters
     ----------
@@ -303,7 +323,7 @@ def without_asked(cells: Cells, is_true: Bools, features: Features) -> csr_matri
     >>> cells = features.cells(np.array([0]), graph.keys(0, "train"))  # of h(a, ?): b, c, e
     >>> cells.groundings.toarray().tolist()
     [[0.0, 0.0], [0.0, 0.0], [2.0, 1.0]]
-    >>> without_asked(cells, np.array([True, True, False]), features).toarray()[2].tolist()
+    >>> leave_answer_out(cells, np.array([True, True, False]), features).toarray()[2].tolist()
     [1.0, 1.0]
     """
     found = cells.groundings.astype(np.float64)
@@ -335,17 +355,19 @@ def training_queries(graph: Graph, features: Features, config: CompletionConfig,
     rng = np.random.default_rng((config.seed, features.step))
     if len(starts) > config.queries:
         starts = rng.choice(starts, config.queries, replace=False)
-    if not dense and features.load(starts).sum() > config.sizes.cells:
+    if not dense and features.estimated_entries(starts).sum() > config.sizes.cells:
         starts = rng.permutation(starts)
-        starts = starts[: max(1, int(np.searchsorted(np.cumsum(features.load(starts)), config.sizes.cells)))]
+        starts = starts[
+            : max(1, int(np.searchsorted(np.cumsum(features.estimated_entries(starts)), config.sizes.cells)))
+        ]
     return np.sort(starts)
 
 
-def _by_query(cells: Cells) -> Cells:
+def _sorted_by_query(cells: Cells) -> Cells:
     order = np.argsort(cells.query, kind="stable")
     return Cells(cells.starts, cells.query[order], cells.candidate[order], cells.groundings[order])
 
 
-def _price(body: Body | Rule) -> float:
-    """One literal is cheap: in many bases two constants stand in one relation at most, so it says much."""
+def _penalty_factor(body: Body | Rule) -> float:
+    """Bodies of one literal are penalised less: often one relation of X and Y rules out all others."""
     return 0.1 if isinstance(body, Body) and len(body.steps) == 1 else 1.0

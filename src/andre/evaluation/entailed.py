@@ -212,32 +212,26 @@ def entailment(
     """
     # Tabling starts from the terms of the examples, too, though the program reads none of these.
     given, facts = facts, tabled(facts)
-    defined = (rule.head.key for rule in program)
-    keys = tuple(dict.fromkeys([*defined, *heads]))
+    keys = tuple(dict.fromkeys([*(rule.head.key for rule in program), *heads]))
     found = {key: facts.relations[key] for key in keys if key in facts.relations}
     if mark is None and any(relation.count("test") for relation in found.values()):
         mark = "test"
-    evidence = facts.select("train")
     completes = completes and mark is None
-    if mark is None and not completes:
-        others = {key: relation for key, relation in evidence.relations.items() if key not in found}
-        evidence = replace(evidence, relations=others)
-    judged = {key: known if mark is None else known.take(known.marked(mark)) for key, known in found.items()}
-    judged = {key: relation for key, relation in judged.items() if len(relation)}
+    judged = _marked(found, mark)
     if not judged:
         raise DataError(_nothing_to_judge(keys, mark))
     # Rules that are applied once follow all other rules.
     first = Program(tuple(rule for rule in program if rule.head.key not in keys)) if completes else program
-    model = infer(first, evidence, engine=engine)
-    derived = _derived_once(program, model, judged) if completes else _derived(model, judged)
+    hidden = found if mark is None and not completes else {}
+    model = infer(first, _without(facts.select("train"), hidden), engine=engine)
     constants = model.facts.constants
-    verdicts = {}
-    for key, relation in judged.items():
-        if completes:
-            holds = is_among(relation.codes, derived[key], len(constants))
-        else:
-            holds = model.probabilities(key, relation.codes) > 0.5
-        verdicts[key] = _judge(holds, relation)
+    if completes:
+        derived = _derived_once(program, model, judged)
+        holds = {key: is_among(known.codes, derived[key], len(constants)) for key, known in judged.items()}
+    else:
+        derived = _derived(model, judged)
+        holds = {key: model.probabilities(key, known.codes) > 0.5 for key, known in judged.items()}
+    verdicts = {key: _judge(holds[key], known) for key, known in judged.items()}
     closed = [key for key in judged if found[key].negative is None and facts.world == "closed"]
     if closed:
         # Atoms that background rules derive determine types, too.
@@ -254,6 +248,18 @@ def entailment(
             for key, verdict in verdicts.items()
         },
     )
+
+
+def _marked(found: Mapping[Key, Relation], mark: str | None) -> dict[Key, Relation]:
+    """The facts of one mark, or all without one, of those relations that have any."""
+    chosen = {key: known if mark is None else known.take(known.marked(mark)) for key, known in found.items()}
+    return {key: relation for key, relation in chosen.items() if len(relation)}
+
+
+def _without(facts: FactBase, hidden: Mapping[Key, Relation]) -> FactBase:
+    """The facts without some relations."""
+    kept = {key: relation for key, relation in facts.relations.items() if key not in hidden}
+    return replace(facts, relations=kept)
 
 
 def _nothing_to_judge(keys: Iterable[Key], mark: str | None) -> str:

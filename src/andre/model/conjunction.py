@@ -98,12 +98,11 @@ class Columns(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Dense:
-    """Columns of very few levels, as a one-hot matrix of the level of each row."""
+class _Tabulated:
+    """Columns of few levels, as a table of the features of each level."""
 
     columns: Tensor  #: [c]
     features: Tensor  #: [c, L, 4]
-    counts: Tensor  #: [U, c * L]
 
     @property
     def n_visited(self) -> int:
@@ -111,8 +110,15 @@ class Dense:
         return self.features.shape[:2].numel()
 
     def blocks(self, width: int) -> Iterator[slice]:
-        """One block: the table is small."""
+        """One block: the table does not grow with the rows."""
         yield slice(None)
+
+
+@dataclass(frozen=True, eq=False)
+class Dense(_Tabulated):
+    """Columns of very few levels, as a one-hot matrix of the level of each row."""
+
+    counts: Tensor  #: [U, c * L]
 
     def gather(self, terms: Tensor, block: slice, sums: Tensor) -> None:
         """One matrix product."""
@@ -135,11 +141,9 @@ class Dense:
 
 
 @dataclass(frozen=True, eq=False)
-class Bags:
+class Bags(_Tabulated):
     """Columns of up to about a thousand levels: every row is a bag of table entries, and vice versa."""
 
-    columns: Tensor  #: [c]
-    features: Tensor  #: [c, L, 4]
     entries: Tensor  #: [U, c] the table entry, column * L + level, that a row has
     order: Tensor  #: [U * c] rows, grouped by the entry they have
     starts: Tensor  #: [c * L] where an entry's rows begin in `order`
@@ -153,15 +157,6 @@ class Bags:
         order = torch.argsort(flat, stable=True) // c
         counts = torch.bincount(flat, minlength=c * L)
         return cls(columns, features, entries, order, torch.cumsum(counts, 0) - counts)
-
-    @property
-    def n_visited(self) -> int:
-        """How many values a pass works through for one subrule."""
-        return self.features.shape[:2].numel()
-
-    def blocks(self, width: int) -> Iterator[slice]:
-        """One block: the table does not grow with the rows."""
-        yield slice(None)
 
     def gather(self, terms: Tensor, block: slice, sums: Tensor) -> None:
         """Every row sums the entries it has."""

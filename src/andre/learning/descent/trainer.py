@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from andre.learning.config import Config, Guide
 from andre.learning.descent.devices import find_device
 from andre.learning.descent.extraction import extract, settled_weights
 from andre.learning.descent.runs import Batch, Descent, Runs, rate_at
-from andre.limits import sized_threads, stage, unhurried
+from andre.limits import stage, unhurried
 from andre.model import LOSSES, Inputs, Network, Objective, Pooling, Terms, row_weights
 from andre.samples import Membership, Sample
 
@@ -27,6 +28,8 @@ _MANY = 5
 _TOGETHER = 1 << 16
 #: Rows that are not shared out further where memory is short.
 _FEWEST = 256
+#: From this many numbers computed at a time, several threads pay.
+_WORTH_SHARING = 1_000_000
 
 
 class Trainer:
@@ -250,3 +253,27 @@ class _Examples:
         fires = (logits > 0).cpu().numpy().astype(np.float64)  # [B, k]
         right = self._raw[0] @ fires + self._raw[1] @ (1 - fires)
         return np.asarray(right / self._raw.sum(), dtype=np.float32)
+
+
+@contextmanager
+def sized_threads(work: int) -> Iterator[None]:
+    """Use a single thread of torch for little work: distributing small pieces costs more than it saves.
+
+    Parameters
+    ----------
+    work
+        How many numbers are computed at a time.
+
+    Examples
+    --------
+    >>> with sized_threads(100):
+    ...     torch.get_num_threads()
+    1
+    """
+    before = torch.get_num_threads()
+    if work < _WORTH_SHARING:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

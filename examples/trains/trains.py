@@ -4,14 +4,14 @@ Every train has two to five cars, each with a length, a roof, a number of wheels
 east if it has a short car with a roof, or a car with triangles right before one with circles. Half of
 the trains go east. They are written as folders in the layout of Popper: background, bias and examples.
 
-Run it with `python examples/trains/run.py [FOLDER [OPTION...]]`. All it makes lies in FOLDER, by
+Run it with `python examples/run.py trains [FOLDER [OPTION...]]`. All it makes lies in FOLDER, by
 default `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -103,24 +103,10 @@ def write(folder: Path) -> tuple[Path, Path]:
     return write_trains(one[1], folder / one[0]), write_trains(two[1], folder / two[0])
 
 
-def andre(*words: str | Path) -> str:
-    """Show a command as it is typed, run it, and give what it prints."""
-    sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
-    sys.stdout.flush()
-    done = subprocess.run(
-        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
-    )
-    return done.stdout.decode()
-
-
-def main(folder: Path, *options: str) -> None:
+def main(andre: Callable[..., str], folder: Path, *options: str) -> None:
     """Draw the trains, learn from some, judge on the others, and write a report."""
     train, test = write(folder)
     run, say = folder / "run", sys.stdout.write
     say(andre("learn", train, "--out", run, *options))
     say(andre("eval", run, test))
     say(andre("report", run))
-
-
-if __name__ == "__main__":
-    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])

@@ -4,16 +4,15 @@ Two populations are drawn, one of 2,000 people to learn from and one of 600 to j
 facts: who is whose parent and sibling, and who is male. Everything about uncles, ancestors and cousins
 that is not stated is false.
 
-Run it with `python examples/population/run.py [FOLDER [OPTION...]]`. All it makes lies in FOLDER, by
+Run it with `python examples/run.py population [FOLDER [OPTION...]]`. All it makes lies in FOLDER, by
 default `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -77,17 +76,7 @@ def write(folder: Path, target: str) -> tuple[Path, Path]:
     )
 
 
-def andre(*words: str | Path) -> str:
-    """Show a command as it is typed, run it, and give what it prints."""
-    sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
-    sys.stdout.flush()
-    done = subprocess.run(
-        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
-    )
-    return done.stdout.decode()
-
-
-def main(folder: Path, *options: str) -> None:
+def main(andre: Callable[..., str], folder: Path, *options: str) -> None:
     """Draw both populations, learn each target from one, and judge it on the other."""
     say = sys.stdout.write
     for target in TARGETS:
@@ -96,7 +85,3 @@ def main(folder: Path, *options: str) -> None:
         say(andre("learn", people, "--target", target, "--out", run, *options))
         say(andre("eval", run, others))
         say(andre("report", run))
-
-
-if __name__ == "__main__":
-    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])

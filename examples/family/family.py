@@ -3,14 +3,14 @@
 Two families are drawn, each a file of Prolog facts with a few background rules. Definitions are learned
 from the first, and judged on the second, where they see mothers, fathers and who is male, and nothing else.
 
-Run it with `python examples/family/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it
+Run it with `python examples/run.py family [FOLDER [OPTION...]]`; it takes less than a minute. All it
 makes lies in FOLDER, by default `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -76,17 +76,7 @@ def draw_family(letter: str, generations: int, rng: Random) -> Family:
     return family
 
 
-def andre(*words: str | Path) -> str:
-    """Show a command as it is typed, run it, and give what it prints."""
-    sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
-    sys.stdout.flush()
-    done = subprocess.run(
-        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
-    )
-    return done.stdout.decode()
-
-
-def main(folder: Path, *options: str) -> None:
+def main(andre: Callable[..., str], folder: Path, *options: str) -> None:
     """Draw both families, learn from one, judge on the other, and write a report."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = Random(0)
@@ -96,7 +86,3 @@ def main(folder: Path, *options: str) -> None:
     say(andre("learn", folder / "family.pl", *TARGETS, "--out", run, *options))
     say(andre("eval", run, folder / "others.pl"))
     say(andre("report", run))
-
-
-if __name__ == "__main__":
-    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])

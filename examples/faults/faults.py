@@ -4,15 +4,15 @@ A table is drawn as a maintenance log might hold it: for every hour of a machine
 are of what they look for, from 0 to 1, and whether the machine was down. Some readings are missing. The
 machine fails for two reasons, and a tenth of the entries say the opposite of what happened.
 
-Run it with `python examples/faults/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it
+Run it with `python examples/run.py faults [FOLDER [OPTION...]]`; it takes less than a minute. All it
 makes lies in FOLDER, by default `build` beside this file. Options go to `andre fit`.
 """
 
 from __future__ import annotations
 
 import csv
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -46,17 +46,7 @@ def write_log(path: Path, hours: int, rng: Random) -> list[int]:
     return wrong
 
 
-def andre(*words: str | Path) -> str:
-    """Show a command as it is typed, run it, and give what it prints."""
-    sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
-    sys.stdout.flush()
-    done = subprocess.run(
-        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
-    )
-    return done.stdout.decode()
-
-
-def main(folder: Path, *options: str) -> None:
+def main(andre: Callable[..., str], folder: Path, *options: str) -> None:
     """Draw a log, learn from it, find its wrong entries, and write a report."""
     folder.mkdir(parents=True, exist_ok=True)
     log, run = folder / "log.csv", folder / "run"
@@ -73,7 +63,3 @@ def main(folder: Path, *options: str) -> None:
         f"{len(suspects)} entries contradict the rules; {len(wrong)} are wrong, {found} of them among those\n"
     )
     say(andre("report", run))
-
-
-if __name__ == "__main__":
-    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])

@@ -5,14 +5,14 @@ hydrophobicity (logp) and the energy of its lowest free orbital (lumo). It is ac
 -1.9 and logp above 1.5, or if it has a nitrogen with two oxygens by double bonds. One label in twenty is
 wrong in what is learned from, and none in what is judged by.
 
-Run it with `python examples/molecules/run.py [FOLDER [OPTION...]]`. All it makes lies in FOLDER, by
+Run it with `python examples/run.py molecules [FOLDER [OPTION...]]`. All it makes lies in FOLDER, by
 default `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -109,24 +109,10 @@ def write(folder: Path) -> tuple[Path, Path]:
     )
 
 
-def andre(*words: str | Path) -> str:
-    """Show a command as it is typed, run it, and give what it prints."""
-    sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
-    sys.stdout.flush()
-    done = subprocess.run(
-        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
-    )
-    return done.stdout.decode()
-
-
-def main(folder: Path, *options: str) -> None:
+def main(andre: Callable[..., str], folder: Path, *options: str) -> None:
     """Draw molecules, learn from some, judge on the others, and write a report."""
     train, test = write(folder)
     run, say = folder / "run", sys.stdout.write
     say(andre("learn", train, "--out", run, *options))
     say(andre("eval", run, test))
     say(andre("report", run))
-
-
-if __name__ == "__main__":
-    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])

@@ -4,14 +4,14 @@ A graph of products is drawn as triples, tab-separated: what is made by whom, wh
 category, what fits what. A part of the facts that follow from others is withheld, as in any
 graph that people keep. Rules are learned for all relations, and derive what was withheld.
 
-Run it with `python examples/products/run.py [FOLDER [OPTION...]]`; it takes less than a minute. All it
+Run it with `python examples/run.py products [FOLDER [OPTION...]]`; it takes less than a minute. All it
 makes lies in FOLDER, by default `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -43,17 +43,7 @@ def draw_graph(rng: Random) -> tuple[set[Triple], set[Triple]]:
     return stated, follows
 
 
-def andre(*words: str | Path) -> str:
-    """Show a command as it is typed, run it, and give what it prints."""
-    sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
-    sys.stdout.flush()
-    done = subprocess.run(
-        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
-    )
-    return done.stdout.decode()
-
-
-def main(folder: Path, *options: str) -> None:
+def main(andre: Callable[..., str], folder: Path, *options: str) -> None:
     """Draw a graph, withhold a part, learn every relation, derive what is missing, and write a report."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = Random(0)
@@ -68,7 +58,3 @@ def main(folder: Path, *options: str) -> None:
     new = {tuple(line.split("\t")) for line in derived.read_text().splitlines()} - set(known)
     say(f"{len(new)} new facts; {len(withheld)} were withheld, {len(new & withheld)} of them among those\n")
     say(andre("report", run))
-
-
-if __name__ == "__main__":
-    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])

@@ -4,14 +4,14 @@ A position is six numbers from 0 to 7: file and rank of the white king, of the w
 king. It is illegal if two pieces stand on one square, the kings stand side by side, or the rook gives
 check and nothing stands between. Background are the order of numbers and which are neighbours.
 
-Run it with `python examples/krk/run.py [FOLDER [OPTION...]]`. All it makes lies in FOLDER, by default
+Run it with `python examples/run.py krk [FOLDER [OPTION...]]`. All it makes lies in FOLDER, by default
 `build` beside this file. Options go to `andre learn`.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -80,24 +80,10 @@ def write(folder: Path) -> tuple[Path, Path]:
     )
 
 
-def andre(*words: str | Path) -> str:
-    """Show a command as it is typed, run it, and give what it prints."""
-    sys.stdout.write(f"\n$ andre {' '.join(map(str, words))}\n")
-    sys.stdout.flush()
-    done = subprocess.run(
-        [sys.executable, "-m", "andre", *map(str, words)], check=True, stdout=subprocess.PIPE
-    )
-    return done.stdout.decode()
-
-
-def main(folder: Path, *options: str) -> None:
+def main(andre: Callable[..., str], folder: Path, *options: str) -> None:
     """Draw positions, learn from some, judge on the others, and write a report."""
     train, test = write(folder)
     run, say = folder / "run", sys.stdout.write
     say(andre("learn", train, "--out", run, *options))
     say(andre("eval", run, test))
     say(andre("report", run))
-
-
-if __name__ == "__main__":
-    main(Path(*sys.argv[1:2] or [Path(__file__).parent / "build"]), *sys.argv[2:])
