@@ -59,7 +59,7 @@ def complete(
         others that are not marked test teach. Without any marked valid, some
         are split off by the seed.
     config
-        Which rules may take part, and which ways of scoring are tried.
+        Which rules may take part, and which scorers are tried.
     extra
         More rules for the pool, from any source; those whose head is no binary
         relation of the base are passed over.
