@@ -26,7 +26,7 @@ from andre.completion.directions import (
 )
 from andre.completion.graph import Graph
 from andre.evaluation import Ranks
-from andre.limits import check, late, limited, stage, time_left
+from andre.limits import check, limited, out_of_time, stage, time_left
 from andre.logic import Rule
 from andre.workers import Task, Workers, run_tasks
 
@@ -58,7 +58,7 @@ def learn_directions(
     """
     if executor is None:
         for step in directions:
-            if late("rules"):
+            if out_of_time("rules"):
                 yield _without_rules(step)
             else:
                 yield learn_direction(graph, step, config, given.get(step, ()), _seconds())
