@@ -222,12 +222,14 @@ _WORDS = {
 def _notes(found: Sequence[Measured]) -> tuple[str, ...]:
     ours, notes = _by_train(found), []
     for name, own in ours.items():
-        mine, told = own.intervals["realistic"], dict[str, list[str]]()
+        mine, peers = own.intervals["realistic"], dict[str, list[str]]()
         for other in PUBLISHED:
             if other.split == name:
                 verdict = _verdict(mine, other.mrr)
-                told.setdefault(verdict, []).append(f"{other.learner} ({decimals(other.mrr)})")
-        said = [f"{words} {', '.join(told[verdict])}" for verdict, words in _WORDS.items() if verdict in told]
+                peers.setdefault(verdict, []).append(f"{other.learner} ({decimals(other.mrr)})")
+        said = [
+            f"{words} {', '.join(peers[verdict])}" for verdict, words in _WORDS.items() if verdict in peers
+        ]
         known = "; ".join(said) or "no figure of others is known for this split"
         notes.append(f"{name}: ours is {with_interval(mine)}; {known}.")
     absent = [name for name, split in SPLITS.items() if split.source is None]

@@ -179,10 +179,10 @@ def _each_table(
         else:
             met += 1
     tables = met + len(missed)
-    told = _listed(f"{share(met, tables)} tables", missed)
-    told += f" ({', '.join(few)})" if few else ""
-    told += f" (not measured: {', '.join(open_)})" if open_ and tables else ""
-    return goal, mark(None if not tables else not missed), told
+    figures = _listed(f"{share(met, tables)} tables", missed)
+    figures += f" ({', '.join(few)})" if few else ""
+    figures += f" (not measured: {', '.join(open_)})" if open_ and tables else ""
+    return goal, mark(None if not tables else not missed), figures
 
 
 def _over_small_tables(by: _Scores) -> Iterator[tuple[str, ...]]:

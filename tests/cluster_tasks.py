@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-__all__ = ["Noting", "dying", "dying_once", "told", "waiting"]
+__all__ = ["Noting", "dying", "dying_once", "process_and_number", "waiting"]
 
 
 class Noting:
@@ -21,7 +21,7 @@ class Noting:
             file.write(f"{os.getpid()}\n")
 
 
-def told(noting, number):
+def process_and_number(noting, number):
     return os.getpid(), int(noting.array[number])
 
 

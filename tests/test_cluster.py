@@ -7,7 +7,7 @@ import sys
 from threading import Timer
 
 import pytest
-from tests.cluster_tasks import Noting, dying, dying_once, told, waiting
+from tests.cluster_tasks import Noting, dying, dying_once, process_and_number, waiting
 from tests.completion.bases import family, large
 from tests.learning.small_facts import TARGETS, quick, two_targets
 from typer.testing import CliRunner
@@ -41,7 +41,7 @@ def client(cluster):
 
 
 def test_every_worker_opens_what_is_shared_once(client, tmp_path):
-    tasks = (Task(f"number {number % 10}", told, (number % 10,)) for number in range(40))
+    tasks = (Task(f"number {number % 10}", process_and_number, (number % 10,)) for number in range(40))
     found = list(run_tasks(client, Noting(tmp_path), tasks))
     assert sorted(number for _, (_, number) in found) == sorted(4 * [*range(10)])
     assert all(name == f"number {number}" for name, (_, number) in found)
@@ -63,7 +63,7 @@ def test_facts_outlive_all_workers(client, tmp_path):
             if number == 6:
                 for pid in client.run(os.getpid).values():
                     os.kill(pid, signal.SIGKILL)
-            yield Task(str(number), told, (number % 10,))
+            yield Task(str(number), process_and_number, (number % 10,))
 
     found = list(run_tasks(client, Noting(tmp_path), tasks()))
     assert sorted(int(name) for name, _ in found) == list(range(12))
@@ -174,9 +174,9 @@ def test_other_versions_are_an_error(cluster, monkeypatch):
     found = distributed.Client.get_versions
 
     def newer(self, **options):
-        told = found(self, **options)
-        told["client"]["packages"]["andre"] = "99.0"
-        return told
+        process_and_number = found(self, **options)
+        process_and_number["client"]["packages"]["andre"] = "99.0"
+        return process_and_number
 
     monkeypatch.setattr(distributed.Client, "get_versions", newer)
     with (

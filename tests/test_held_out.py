@@ -17,12 +17,12 @@ from andre.census import Census, Draw, head_domains, sample_census, take_census
 from andre.completion import Completion, complete
 from andre.errors import AndreError
 from andre.evaluation import entailment, rank_by_rules, rescore
-from andre.facts import FactBase, Key, Relation
+from andre.facts import FactBase, Key, Relation, training_facts
 from andre.learning import ProposalConfig, background_of, labels_of, learn, learnable, propose
 from andre.logic import Program, parse_atom, parse_program
 from andre.report import derive
 from andre.runs import RunFolder
-from andre.samples import Language, training_facts
+from andre.samples import Language
 
 QUICK: dict[str, Any] = {"restarts": 1, "rounds": 1, "steps": 8, "subrules": (2,)}
 MODES = ("define", "complete")
@@ -59,7 +59,7 @@ def removed(facts: FactBase, *, constants: bool = False) -> FactBase:
     return replace(facts, constants=tuple(facts.constants[code] for code in used), relations=relations)
 
 
-def told(census: Census) -> tuple[object, ...]:
+def comparable(census: Census) -> tuple[object, ...]:
     members = census.members
     rows = None if members is None else (members.starts.tolist(), members.rows.tolist())
     heads = None if census.heads is None else census.heads.tolist()
@@ -92,8 +92,8 @@ def test_a_census_is_that_of_the_training_facts(
     )
     without = removed(facts, constants=held_out)
     how: Any = {"mode": mode, "semantics": semantics}
-    assert outcome(lambda: told(take_census(facts, language, **how))) == outcome(
-        lambda: told(take_census(without, language, **how))
+    assert outcome(lambda: comparable(take_census(facts, language, **how))) == outcome(
+        lambda: comparable(take_census(without, language, **how))
     )
 
 
@@ -101,7 +101,7 @@ def test_a_census_is_that_of_the_training_facts(
 @given(bases, st.sampled_from(MODES))
 def test_so_is_one_of_drawn_head_atoms(facts: FactBase, mode: Any) -> None:
     one, two = (
-        outcome(lambda base=base: told(sample_census(base, Language("p/2"), Draw(8), mode=mode)))  # type: ignore[misc]
+        outcome(lambda base=base: comparable(sample_census(base, Language("p/2"), Draw(8), mode=mode)))  # type: ignore[misc]
         for base in (facts, removed(facts))
     )
     assert one == two
@@ -170,8 +170,8 @@ def theory_reads(base: FactBase, mode: str) -> object:
 READERS: Mapping[str, Callable[[FactBase], object]] = {
     "samples: training facts": lambda base: names(training_facts(base)),
     "samples: candidates": space,
-    "census: all": lambda base: told(take_census(base, Language("p/2"))),
-    "census: drawn": lambda base: told(sample_census(base, Language("p/2"), Draw(9), mode="complete")),
+    "census: all": lambda base: comparable(take_census(base, Language("p/2"))),
+    "census: drawn": lambda base: comparable(sample_census(base, Language("p/2"), Draw(9), mode="complete")),
     "census: domains": lambda base: [
         {base.constants[code] for code in domain.tolist()} for domain in head_domains(base, Language("p/2"))
     ],
@@ -216,7 +216,7 @@ def test_ranks_of_test_facts_do_not_depend_on_validation_facts_as_evidence() -> 
     assert one.mrr == two.mrr
 
 
-def taught(done: Completion) -> object:
+def learned(done: Completion) -> object:
     """What rules were learned, and their evidence on training facts; no validation metric."""
     rules = [(str(rule), rule.on("train")) for rule in done.rules]
     return rules, {step: (some.bodies, some.keys.tolist()) for step, some in done.features.items()}
@@ -238,7 +238,7 @@ def test_completion_learns_rules_and_weights_from_training_facts_alone(aggregato
             keep[first] = True
         relations[key] = relation.take(keep)
     fewer = complete(replace(facts, relations=relations), config, extra)
-    assert taught(fewer) == taught(whole)
+    assert learned(fewer) == learned(whole)
     for step, weights in whole.scorer.weights.items():
         assert np.array_equal(weights, fewer.scorer.weights[step])
 

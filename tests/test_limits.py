@@ -30,7 +30,17 @@ from andre.facts import TASKS, FactBase, Relation
 from andre.learning import Config, fit, learn
 from andre.learning.choose import fewest_errors
 from andre.learning.short_bodies import best_short_bodies
-from andre.limits import Deadline, check, enforced, interrupting, late, limited, stage, time_left, unhurried
+from andre.limits import (
+    Deadline,
+    check,
+    enforced,
+    interrupting,
+    limited,
+    out_of_time,
+    stage,
+    time_left,
+    unhurried,
+)
 from andre.samples import SYNTHETIC_TASKS, Form, Language, Sample
 
 #: Looks at the clock that come after the limit at the most: one or two for each stage, of which none works.
@@ -214,9 +224,9 @@ def test_stages_note_what_was_cut_and_nothing_holds_what_must_be_done() -> None:
                 check()
             with unhurried():
                 check()
-            assert late("two")
-            assert not late("two") or inner.cut == ["one", "two"]
-        assert not late("three")
+            assert out_of_time("two")
+            assert not out_of_time("two") or inner.cut == ["one", "two"]
+        assert not out_of_time("three")
     assert outer.cut == ["one", "two"]
     with pytest.raises(OutOfTimeError), limited(Deadline.after(0)):
         check()

@@ -41,10 +41,10 @@ def fuzz(saved: SavedRuns, numbers: range, folder: Path, seed: int = 0) -> Count
         path = write_damaged(source, every, place, rng)
         fault = fault_of(source, path)
         if fault is not None:
-            told = f"{source.name}: {fault}"
-            if told not in faults:
+            found = f"{source.name}: {fault}"
+            if found not in faults:
                 shutil.copytree(place, folder / f"kept{number}")
-            faults[told] += 1
+            faults[found] += 1
         shutil.rmtree(place)
     return faults
 

@@ -187,10 +187,10 @@ def check() -> None:
     if time_left().passed:
         if (watch := _watch.get()) is not None:
             watch.noticed = time.process_time()
-        raise _out_of_time()
+        raise _time_error()
 
 
-def _out_of_time() -> OutOfTimeError:
+def _time_error() -> OutOfTimeError:
     if was_interrupted():
         return OutOfTimeError("stopped by Ctrl-C before there was anything to hand back")
     where = f" in the midst of {work}," if (work := underway()) else ""
@@ -231,7 +231,7 @@ def interrupting(stop: Callable[[], object]) -> Iterator[None]:
         thread.join()
 
 
-def late(name: str) -> bool:
+def out_of_time(name: str) -> bool:
     """Whether the deadline has passed; if so, the stage of this name is noted as cut short."""
     with stage(name):
         check()
@@ -282,7 +282,7 @@ def stopped_by() -> str:
     return "interrupted" if was_interrupted() else "time"
 
 
-def told(why: str | None, limit: float | None) -> str:
+def stop_reason(why: str | None, limit: float | None) -> str:
     """What has cut work short, as the beginning of a sentence.
 
     Parameters
@@ -294,7 +294,7 @@ def told(why: str | None, limit: float | None) -> str:
 
     Examples
     --------
-    >>> told("time", 10), told("interrupted", None)
+    >>> stop_reason("time", 10), stop_reason("interrupted", None)
     ('the time limit of 10 s was reached', 'Ctrl-C came')
     """
     if why == "interrupted":
@@ -389,7 +389,7 @@ def _ring(signum: int, frame: FrameType | None) -> None:
     # Work that has noticed that time is up is about to return, if slowly on a busy machine.
     if watch.noticed is None or time.process_time() - watch.noticed > max(watch.grace, _FINISHING):
         watch.noticed = time.process_time()
-        raise _out_of_time()
+        raise _time_error()
 
 
 def _must_not_be_cut(frame: FrameType) -> bool:

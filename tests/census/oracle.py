@@ -20,7 +20,7 @@ UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
-class Told:
+class Comparable:
     """What a census must say, in plain Python."""
 
     atoms: tuple[Atom, ...]
@@ -106,7 +106,7 @@ class Brute:
         mode: str = "define",
         identity: bool | None = None,
         times: Mapping[tuple[int, ...], int] | None = None,
-    ) -> Told:
+    ) -> Comparable:
         """All that there is; in exists with `times` these head atoms, each standing for so many."""
         if identity is None:
             identity = semantics == "exists" and mode == "complete"
@@ -132,7 +132,7 @@ class Brute:
         if identity and arity == 2 and semantics == "exists":
             dropped = sum(p for head, p in self.truth.items() if head[0] == head[1])
         if semantics == "exists":
-            return Told(atoms, groundings, dropped, self._bags(listed, mode, times))
+            return Comparable(atoms, groundings, dropped, self._bags(listed, mode, times))
         weights: dict[Any, list[float]] = {}
         for head, row in listed:
             blank = all(
@@ -145,7 +145,7 @@ class Brute:
             entry[0] += 0.0 if blank else p
             entry[1] += self.negative(head, "define")
         kept_rows = {row: tuple(entry) for row, entry in weights.items() if any(entry)}
-        return Told(atoms, groundings, dropped, kept_rows)
+        return Comparable(atoms, groundings, dropped, kept_rows)
 
     def _keeps(self, atom: Atom, column: list[Any]) -> bool:
         some = any(cell not in (0, UNKNOWN) for cell in column)
@@ -170,7 +170,7 @@ class Brute:
         return {bag: tuple(entry) for bag, entry in weights.items()}
 
 
-def told(census: Census) -> Told:
+def comparable(census: Census) -> Comparable:
     """A census in the oracle's words."""
     rows = [
         tuple(UNKNOWN if np.isnan(value) else level(value) for value in row)
@@ -192,4 +192,4 @@ def told(census: Census) -> Told:
             bag: (float(p), float(n), float(h))
             for bag, p, n, h in zip(bags, census.positives, census.negatives, census.heads, strict=True)
         }
-    return Told(census.space.atoms, census.groundings, census.dropped, weights)
+    return Comparable(census.space.atoms, census.groundings, census.dropped, weights)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
-from tests.census.oracle import Brute, told
+from tests.census.oracle import Brute, comparable
 from tests.census.strategies import fact_bases
 
 from andre.census import take_census
@@ -31,7 +31,7 @@ MODES = ("define", "complete")
 def agrees(facts: FactBase, language: Language, method: str, **options: Any) -> None:
     expected = Brute(facts, language).take(**options)
     assume(any(not atom.is_builtin for atom in expected.atoms))
-    found = told(take_census(facts, language, method=method, **options))
+    found = comparable(take_census(facts, language, method=method, **options))
     assert found.atoms == expected.atoms
     assert found.groundings == expected.groundings
     assert found.dropped == expected.dropped
@@ -161,7 +161,7 @@ def test_counting_and_listing_agree_on_real_facts(datasets: Path, name: str, sem
     facts = read_facts(datasets / f"{name}.nl")
     language = Language(next(iter(facts.relations))[0])
     options: dict[str, Any] = {"semantics": semantics, "mode": "complete"}
-    counted, listed = (told(take_census(facts, language, method=m, **options)) for m in METHODS)
+    counted, listed = (comparable(take_census(facts, language, method=m, **options)) for m in METHODS)
     assert counted == listed
 
 
@@ -174,7 +174,7 @@ def test_counts_beyond_64_bits_and_by_duckdb_are_the_same(option: str) -> None:
     other = replace(plan, steps=tuple(replace(step, **{option: True}) for step in plan.steps))
     narrow, wide = (carry_out(facts, graph, way) for way in (plan, other))
     assert (wide.positives.dtype == object) == (option == "big_integers")
-    assert told(wide) == told(narrow)
+    assert comparable(wide) == comparable(narrow)
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.floats(0.05, 0.95), st.integers(0, 9))
@@ -269,7 +269,7 @@ def test_sparse_facts_where_unattached_constants_abound(
         relations.append(Relation(name, np.unique(codes, axis=0)))
     facts = FactBase.from_relations(range(30), [*relations, Relation("c", np.arange(30)[:, None])])
     options: dict[str, Any] = {"mode": mode, "identity": identity, "semantics": "exists"}
-    counted, listed = (told(take_census(facts, Language("p/2"), method=m, **options)) for m in METHODS)
+    counted, listed = (comparable(take_census(facts, Language("p/2"), method=m, **options)) for m in METHODS)
     assert counted == listed
 
 
@@ -288,7 +288,7 @@ def test_a_probability_of_zero_says_what_silence_says(method: str, data: st.Data
         silent = take_census(facts, language, **how)
     except DataError:
         return
-    assert told(take_census(zero, language, **how)) == told(silent)
+    assert comparable(take_census(zero, language, **how)) == comparable(silent)
 
 
 def test_bags_that_would_outgrow_the_memory_by_far_are_refused_before_it_is_filled() -> None:

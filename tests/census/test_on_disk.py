@@ -10,7 +10,7 @@ import pandas
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.census.oracle import Brute, told
+from tests.census.oracle import Brute, comparable
 from tests.census.strategies import fact_bases
 
 from andre.census import census_on_disk, take_census
@@ -40,7 +40,7 @@ def test_what_is_counted_on_disk_is_what_brute_force_counts(data: st.DataObject)
     assume(any(not atom.is_builtin for atom in expected.atoms))
     with tempfile.TemporaryDirectory() as folder:
         census = census_on_disk(written(facts, Path(folder)), language, identity=identity)
-    found = told(census)
+    found = comparable(census)
     assert found.atoms == expected.atoms
     assert found.groundings == expected.groundings
     assert found.dropped == expected.dropped
@@ -61,7 +61,7 @@ def test_thousands_of_facts_are_counted_alike_in_little_memory(tmp_path: Path) -
     language = Language("p/2", inequality=False)
     one = census_on_disk(written(facts, tmp_path), language, memory_limit=64 << 20)
     two = take_census(facts, language, semantics="rows", method="count")
-    assert told(one).weights == told(two).weights
+    assert comparable(one).weights == comparable(two).weights
     assert one.groundings == two.groundings > 10**10
 
 

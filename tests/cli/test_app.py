@@ -44,18 +44,18 @@ def test_the_list_of_commands_says_what_their_own_help_says():
 
 def test_the_same_option_is_declared_alike_everywhere():
     """`--format` is the input's, `--to` the output's; neither an option nor its help differs by command."""
-    told = {}
+    shown = {}
     for late in typer.main.get_command(app).commands.values():
         for option in late.load().params:
             for name in option.opts:
                 if name in {"--format", "--to", "--json", "--quiet", "--jobs", "--seed", "--set", "--preset"}:
-                    told.setdefault(name, set()).add((option.help, option.metavar))
+                    shown.setdefault(name, set()).add((option.help, option.metavar))
                 if name in {"--memory-limit", "--time-limit", "--engine", "--mode", "--semantics"}:
-                    told.setdefault(name, set()).add((option.help, option.metavar))
+                    shown.setdefault(name, set()).add((option.help, option.metavar))
                 if name in {"--heads", "--world"}:
-                    told.setdefault(name, set()).add((option.help, option.metavar))
-    assert len(told) == 15
-    assert {name: len(ways) for name, ways in told.items()} == dict.fromkeys(told, 1)
+                    shown.setdefault(name, set()).add((option.help, option.metavar))
+    assert len(shown) == 15
+    assert {name: len(ways) for name, ways in shown.items()} == dict.fromkeys(shown, 1)
 
 
 @pytest.mark.parametrize("command", ["fit", "learn", "rank", "demo"])

@@ -17,10 +17,10 @@ def census(tmp_path, andre):
 
 
 def test_json_has_the_counts(census):
-    told = json.loads(census("--target", "p/2", "--semantics", "rows", "--preset", "paper", "--json").out)
-    assert told["groundings"] == 2 * 2 * 4
-    assert told["rows"] == told["groundings"] - told["dropped"] == told["positive"] + told["negative"]
-    assert 0 < told["distinct"] <= told["rows"]
+    shown = json.loads(census("--target", "p/2", "--semantics", "rows", "--preset", "paper", "--json").out)
+    assert shown["groundings"] == 2 * 2 * 4
+    assert shown["rows"] == shown["groundings"] - shown["dropped"] == shown["positive"] + shown["negative"]
+    assert 0 < shown["distinct"] <= shown["rows"]
 
 
 @pytest.mark.parametrize("mode", ["define", "complete"])
@@ -45,9 +45,9 @@ def test_the_plan_is_told(census):
 
 
 def test_head_atoms_are_drawn(census):
-    told = json.loads(census("--target", "p", "--heads", "9", "--seed", "1", "--json").out)
-    assert (told["sampled"], told["rows"], told["positive"]) == (9, 16, 2)
-    assert told["plan"]["draw"] == {"most": 9, "of": 16, "seed": 1}
+    shown = json.loads(census("--target", "p", "--heads", "9", "--seed", "1", "--json").out)
+    assert (shown["sampled"], shown["rows"], shown["positive"]) == (9, 16, 2)
+    assert shown["plan"]["draw"] == {"most": 9, "of": 16, "seed": 1}
     done = census("--target", "p", "--heads", "9", "--semantics", "rows")
     assert done.status == 2
     assert "in exists only" in done.err

@@ -96,12 +96,12 @@ def test_atoms_weights_and_ignored_columns_reach_the_program(andre, tmp_path):
 def test_weights_that_are_shares_are_told_to_count_as_rows(andre, tmp_path):
     path = tmp_path / "shares.csv"
     rows = [f"{row & 1},{row >> 1 & 1},{{0}},{row & 1}" for row in range(40)]
-    for weight, told in ((1 / 40, True), (1, False)):
+    for weight, said in ((1 / 40, True), (1, False)):
         path.write_text("\n".join(["b1,b2,share,h", *rows]).format(weight))
         status, out, err = andre("fit", path, "--weight", "share", *FAST)
         assert status == 0
-        assert ("the weights of 40 rows add up to 1, and count as so many rows" in err) == told
-        assert ("h :- b1." in out) != told
+        assert ("the weights of 40 rows add up to 1, and count as so many rows" in err) == said
+        assert ("h :- b1." in out) != said
 
 
 def test_why_nothing_was_found_is_said(andre, tmp_path):
@@ -321,9 +321,9 @@ def test_a_saved_classifier_is_judged_by_another_table(andre, shoes, tmp_path):
         str(sum(name == own for own in ("small", "medium", "large", "small"))) for name in columns["class"]
     ]
     assert columns["recall"] == ["0.5000" if name == "small" else "1.0000" for name in columns["class"]]
-    told = json.loads(andre("eval", tmp_path / "run", new, "--json").out)
-    assert told["accuracy"] == 0.75
-    assert sorted(map(sum, told["confusion"])) == [1, 1, 2]
+    said = json.loads(andre("eval", tmp_path / "run", new, "--json").out)
+    assert said["accuracy"] == 0.75
+    assert sorted(map(sum, said["confusion"])) == [1, 1, 2]
     new.write_text("size\n31\n")
     assert andre("eval", tmp_path / "run", new).status == 2
 
@@ -366,8 +366,8 @@ def test_one_class_of_three_and_dates_as_labels(andre, shoes):
 def test_a_dry_run_refuses_what_a_fit_refuses(andre, shoes, tmp_path, options, says):
     other = tmp_path / "other.csv"
     other.write_text("width,when,brand\n3,2021-03-01,small\n")
-    told = [option.format(other=other) for option in options]
-    dry, real = andre("fit", shoes, *told, "--dry-run"), andre("fit", shoes, *told)
+    said = [option.format(other=other) for option in options]
+    dry, real = andre("fit", shoes, *said, "--dry-run"), andre("fit", shoes, *said)
     assert dry.status == real.status == 2
     assert dry.err == real.err
     assert says in dry.err

@@ -172,7 +172,7 @@ def test_notes_are_shown_as_text_and_on_the_page(andre, runs, tmp_path):
         assert says[0] not in andre("show", tmp_path / name, "--to", "prolog").out
         andre("report", tmp_path / name)
         assert says[1] in (tmp_path / name / "report.html").read_text()
-    (told,) = json.loads(andre("show", tmp_path / "theory", "--json").out)["targets"]
-    assert told["revised"] == [
+    (said,) = json.loads(andre("show", tmp_path / "theory", "--json").out)["targets"]
+    assert said["revised"] == [
         {"atom": f"parent(a, b{n})", "probability": 0.25, "holds": True} for n in range(5)
     ]

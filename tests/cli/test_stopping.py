@@ -20,7 +20,7 @@ from andre.cli.working import Display
 from andre.errors import MemoryLimitError, OutOfTimeError
 from andre.facts import TASKS, read_facts, write_facts
 from andre.learning import learn
-from andre.limits import Deadline, enforced, interruptible, late, limited, stage, was_interrupted
+from andre.limits import Deadline, enforced, interruptible, limited, out_of_time, stage, was_interrupted
 from andre.memory import bounded_memory, lacks_memory
 from andre.progress import Work, doing, watching
 
@@ -43,7 +43,7 @@ def forever() -> None:
 
 def test_what_knows_that_time_is_up_is_left_alone() -> None:
     with enforced(), limited(Deadline.after(0)):
-        assert late("counting")
+        assert out_of_time("counting")
         began = time.process_time()
         while time.process_time() < began + 0.2:
             pass

@@ -41,9 +41,9 @@ def test_explicit_examples_are_judged_one_by_one(
     found = result.misjudged["h", 2]
     assert {atom.args for atom in found.missed} == positives - derived
     assert {atom.args for atom in found.wrong} == negatives & derived
-    told = result.as_dict()["heads"]["h/2"]
-    assert told["missed"] == list(map(str, found.missed))
-    assert told["recall"] == result.overall.recall
+    figures = result.as_dict()["heads"]["h/2"]
+    assert figures["missed"] == list(map(str, found.missed))
+    assert figures["recall"] == result.overall.recall
 
 
 @settings(max_examples=50, deadline=None)

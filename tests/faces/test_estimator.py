@@ -285,10 +285,10 @@ def test_measurements_between_0_and_1_are_measurements_unless_told_otherwise():
     model = AndreClassifier(settings=QUICK, random_state=0).fit(X, y)
     assert str(model.program_).startswith("h :- x0 > 0.")
     assert model.predict([[7.0, -3.0]]).item()
-    told = AndreClassifier(columns={"x0": "truth"}, settings=QUICK).fit(X, X[:, 0] > 0.5)
-    assert str(told.program_) == "h :- x0."
+    shown = AndreClassifier(columns={"x0": "truth"}, settings=QUICK).fit(X, X[:, 0] > 0.5)
+    assert str(shown.program_) == "h :- x0."
     with pytest.raises(DataError, match=r"outside \[0, 1\]"):
-        told.predict([[7.0, -3.0]])
+        shown.predict([[7.0, -3.0]])
 
 
 def test_unknown_satisfies_neither_a_literal_nor_its_negation():

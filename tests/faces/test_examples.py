@@ -54,9 +54,9 @@ def readme(name):
 def check_files(name, build):
     """An example has made all that its README lists."""
     rows = [line.split("|")[1] for line in readme(name).splitlines() if line.startswith("| `")]
-    told = [path for row in rows for path in re.findall(r"`([^`]+)`", row)]
-    assert told
-    assert [path for path in told if not (build / path).exists()] == []
+    said = [path for row in rows for path in re.findall(r"`([^`]+)`", row)]
+    assert said
+    assert [path for path in said if not (build / path).exists()] == []
 
 
 def run_typed(name, build, monkeypatch):

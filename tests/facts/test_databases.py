@@ -124,8 +124,8 @@ def test_keys_and_joins_that_are_not_stated(tmp_path: Path) -> None:
         "INSERT INTO city VALUES (1, 'bonn', 141)",
     )
     assert shown(read_facts(path)) == {"person(1, ann, 1)", "city(1, bonn, 141)"}
-    told = Selection(keys=("person.id", "CITY.id"), joins=("person.city=city.id",))
-    assert shown(read_facts(path, selection=told)) == {
+    chosen = Selection(keys=("person.id", "CITY.id"), joins=("person.city=city.id",))
+    assert shown(read_facts(path, selection=chosen)) == {
         "person(person_1)", "person(person_2)", "person_name(person_1, ann)", "person_name(person_2, bob)",
         "person_city(person_1, city_1)",
         "city(city_1)", "city_name(city_1, bonn)", "city_area(city_1, 141)",
@@ -373,8 +373,10 @@ def _make(execute: Callable[[str, Any], Any], tables: dict[str, Any], mark: str)
 
     for title, columns in tables.items():
         *others, key = columns
-        told = ", ".join([f"{quoted(key)} INTEGER PRIMARY KEY", *(f"{quoted(name)} TEXT" for name in others)])
-        execute(f"CREATE TABLE {quoted(title)} ({told})", ())
+        chosen = ", ".join(
+            [f"{quoted(key)} INTEGER PRIMARY KEY", *(f"{quoted(name)} TEXT" for name in others)]
+        )
+        execute(f"CREATE TABLE {quoted(title)} ({chosen})", ())
         for number in columns[key]:
             row = (number, *(columns[name][number] for name in others))
             execute(f"INSERT INTO {quoted(title)} VALUES ({', '.join([mark] * len(row))})", row)

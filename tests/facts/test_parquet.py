@@ -96,9 +96,9 @@ def test_a_damaged_file_is_called_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "bad.parquet"
     path.write_bytes(b"PAR1garbagePAR1")
     for read in (lambda: read_facts(path), lambda: andre.fit(path, label="h")):
-        with pytest.raises(DataError, match=r"bad\.parquet") as told:
+        with pytest.raises(DataError, match=r"bad\.parquet") as refused:
             read()
-        assert "andre-" not in str(told.value).replace(str(tmp_path), "")
+        assert "andre-" not in str(refused.value).replace(str(tmp_path), "")
 
 
 def test_connections_share_a_database_but_nothing_in_it() -> None:

@@ -166,11 +166,11 @@ def test_no_graph_loses_or_merges_anything(triples: list[tuple[str, str, str]]) 
         graph = _read_triples(path)
         base = _facts(graph)
     terms = list(graph.terms)
-    told = {
+    stated = {
         tuple(terms[number] for number in graph.triples[place : place + 3])
         for place in range(0, len(graph.triples), 3)
     }
-    kept = {triple for triple in told if triple[2].kind != "literal" or triple[2].text}
+    kept = {triple for triple in stated if triple[2].kind != "literal" or triple[2].text}
     assert len({name for name, arity in base.relations if arity == 2}) <= len({triple[1] for triple in kept})
     nodes = {term for triple in kept for term in (triple[0], triple[2]) if term.kind != "literal"}
     # Classes of unary relations are names of relations, not constants.

@@ -44,8 +44,8 @@ def by_prolog(cases: Sequence[tuple[Program, Mapping[Atom, float]]]) -> list[tup
     assert not done.stderr, done.stderr[:500]
     found: list[tuple[set[Atom], set[Atom]]] = [(set(), set()) for _ in cases]
     for line in done.stdout.splitlines():
-        number_, sign, told = line.split(" ", 2)
-        name, _, rest = told.partition("(")
+        number_, sign, atom = line.split(" ", 2)
+        name, _, rest = atom.partition("(")
         args = tuple(constants[int(arg[1:])] for arg in rest.rstrip(")").split(",")) if rest else ()
         lower, upper = found[int(number_)]
         upper.add(Atom(name, args))

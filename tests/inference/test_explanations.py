@@ -192,12 +192,12 @@ def test_an_atom_with_very_many_partial_groundings_is_explained() -> None:
         [*(Atom("p", (Constant("a"), Constant(n))) for n in range(300)), Atom("q", (Constant(299),))]
     )
     program = parse_program("h(X) :- p(X, Y), q(Y).")
-    for steps, told in (
+    for steps, shown in (
         (100, "by h(X) :- p(X, Y), q(Y).\n    where X = a, Y = 299"),
         (2, "by more groundings"),
     ):
         explainer = Explainer(program, facts, max_steps=steps)  # too few for all facts of p
-        assert str(explainer.explain(parse_atom("h(a)"))).startswith(f"h(a) is derived\n  {told}")
+        assert str(explainer.explain(parse_atom("h(a)"))).startswith(f"h(a) is derived\n  {shown}")
 
 
 def test_what_only_the_atom_itself_proves_is_no_reason() -> None:

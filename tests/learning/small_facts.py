@@ -37,7 +37,7 @@ class Watch(Callback):
 
     def __init__(self, interrupt_after: int | None = None) -> None:
         self.counted: list[str] = []
-        self.told: list[str] = []
+        self.summary: list[str] = []
         self.interrupt_after = interrupt_after
 
     def on_census(self, census: Census) -> None:
@@ -46,11 +46,11 @@ class Watch(Callback):
     def on_target(self, target: str, program: Program, seconds: float) -> None:
         del program
         assert seconds >= 0
-        self.told.append(target)
+        self.summary.append(target)
 
     def on_step(self, state: State) -> None:
         del state
-        if self.interrupt_after is not None and len(self.told) >= self.interrupt_after:
+        if self.interrupt_after is not None and len(self.summary) >= self.interrupt_after:
             raise KeyboardInterrupt
 
 

@@ -119,9 +119,9 @@ def test_the_reason_names_the_rule_with_the_fewest_mistakes():
     totals = np.array([8.0, 12])
     for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
         pool = RulePool(space, bodies[order], counts[order])
-        told = Weighing(pool, totals, Floor()).why_nothing(None)
-        assert "'eastbound(X1) :- has_car(X1, X2), short(X2), closed(X2).'" in told
-        assert "right about 8 of the 8 examples" in told
+        shown = Weighing(pool, totals, Floor()).why_nothing(None)
+        assert "'eastbound(X1) :- has_car(X1, X2), short(X2), closed(X2).'" in shown
+        assert "right about 8 of the 8 examples" in shown
         kept = Weighing(pool.leading(totals, 2), totals, Floor()).why_nothing(None)
         assert "right about 8 of the 8 examples" in kept
 

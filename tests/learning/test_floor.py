@@ -154,8 +154,8 @@ def test_a_rule_for_rare_examples_is_withheld_with_what_would_take_it() -> None:
     """It is right about 20 of 60, a guess about one in a hundred; of common examples nothing is told."""
     space = RuleSpace.from_names(["p", "q"])
     pool = RulePool(space, np.eye(2, dtype=np.int8), np.array([[20.0, 40.0], [2.0, 198.0]]))
-    told = Weighing(pool, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
-    assert "33 times as often as a guess, and --set min_confidence=0.3 takes such rules" in told
+    shown = Weighing(pool, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
+    assert "33 times as often as a guess, and --set min_confidence=0.3 takes such rules" in shown
     common = RulePool(space, pool.bodies[1:], pool.counts[1:])
-    told = Weighing(common, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
-    assert "min_confidence" not in told
+    shown = Weighing(common, np.array([20.0, 1980.0]), Floor()).why_nothing(None)
+    assert "min_confidence" not in shown

@@ -115,7 +115,7 @@ def test_several_targets_one_after_another() -> None:
     watch = Watch()
     theory = quick(two_targets(), TARGETS, callbacks=[watch])
     assert watch.counted == ["path", "back"]
-    assert watch.told == TARGETS == [made.target for made in theory]
+    assert watch.summary == TARGETS == [made.target for made in theory]
     assert theory["path"] is theory["path/2"] is theory.definitions[0]
     assert theory.evaluate(two_targets()).overall.accuracy == 1
     assert len(theory.program) == sum(len(made.program) for made in theory)
@@ -134,7 +134,7 @@ def test_an_executor_learns_the_same(kind: type[Executor], both: Theory) -> None
     assert [made.target for made in shared] == TARGETS
     assert shared.program == both.program
     assert [made.length for made in shared] == [made.length for made in both]
-    assert sorted(watch.told) == sorted(TARGETS)
+    assert sorted(watch.summary) == sorted(TARGETS)
 
 
 def test_a_folder_keeps_what_is_done_and_goes_on_from_there(tmp_path: Path, both: Theory) -> None:
@@ -146,7 +146,7 @@ def test_a_folder_keeps_what_is_done_and_goes_on_from_there(tmp_path: Path, both
     watch = Watch()
     whole = quick(facts, TARGETS, out=tmp_path, callbacks=[watch], always_run=True)
     assert watch.counted == ["back"]
-    assert watch.told == TARGETS
+    assert watch.summary == TARGETS
     assert whole.program == both.program
     for again in (TARGETS, TARGETS[::-1], TARGETS[1]):
         watch = Watch()

@@ -150,8 +150,8 @@ def test_that_a_cell_is_missing_may_be_a_condition(rules, tmp_path):
     rng = np.random.default_rng(0)
     incomes = [None if rng.random() < 0.3 else round(rng.normal(), 2) for _ in range(200)]
     table = {"income": incomes, "age": rng.integers(20, 70, 200).tolist()}
-    told = ["no" if income is None else "yes" for income in incomes]
-    model = andre.fit({**table, "repaid": told}, label="repaid", rules=rules, settings=QUICK)
+    shown = ["no" if income is None else "yes" for income in incomes]
+    model = andre.fit({**table, "repaid": shown}, label="repaid", rules=rules, settings=QUICK)
     assert "missing(income)" in str(model.program)
     new = {"income": ["", "12", "much"], "age": [30, 30, 30]}
     assert model.predict(new).tolist() == ["no", "yes", "no"]  # what cannot be read is missing, too
@@ -388,6 +388,6 @@ def test_a_line_tells_what_was_learned(model):
 def test_what_a_time_limit_cut_is_told_as_it_was(model):
     shared = replace(model, config=ClassifierConfig.of(time_limit=60), stopped="time", cut=("training",))
     assert "time limit of 60 s was reached: this is the best" in remarks(replace(shared, seconds=61.0))[0]
-    told = remarks(replace(shared, seconds=24.0))[0]
-    assert "reached" not in told
-    assert "shares of the time limit of 60 s were over: training; all else was done in time" in told
+    shown = remarks(replace(shared, seconds=24.0))[0]
+    assert "reached" not in shown
+    assert "shares of the time limit of 60 s were over: training; all else was done in time" in shown

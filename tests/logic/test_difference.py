@@ -33,9 +33,9 @@ def test_every_rule_is_told_of_once(pair: tuple[Program, Program]) -> None:
     kept = [*found.rescored, *zip(found.same, found.same, strict=True)]
     before = [*found.lost, *(one for one, _ in found.reworked), *(one for one, _ in kept)]
     after = [*found.gained, *(two for _, two in found.reworked), *(two for _, two in kept)]
-    for told, program in ((before, old), (after, new)):
-        assert len(told) == len(set(told))
-        assert set(told) == set(program)
+    for shown, program in ((before, old), (after, new)):
+        assert len(shown) == len(set(shown))
+        assert set(shown) == set(program)
     assert not set(found.lost) & set(new)
     assert not set(found.gained) & set(old)
     assert found.is_empty == (set(old) == set(new))

@@ -55,8 +55,8 @@ def test_prolog_reads_the_same_terms(tmp_path_factory: pytest.TempPathFactory, t
     assert set(compare([(str(term), term.canonical) for term in terms], folder)) == {"same"}
     pairs = list(pairwise(terms))
     assume(pairs)
-    told = compare([(str(one), str(other)) for one, other in pairs], folder)
-    assert told == ["same" if one == other else "other" for one, other in pairs]
+    said = compare([(str(one), str(other)) for one, other in pairs], folder)
+    assert said == ["same" if one == other else "other" for one, other in pairs]
 
 
 @pytest.mark.parametrize(

@@ -153,8 +153,8 @@ def test_it_can_be_used_by_keyboard_alone(browser, table_page):
 def test_a_grounding_is_drawn_as_a_graph(browser, family_page):
     visit(browser, family_page)
     picture = find(browser, ".graph")[0]
-    told = picture.get_attribute("aria-label")
-    assert told == "Grounding: grandparent(ann, carl), parent(ann, bob), parent(bob, carl)"
+    label = picture.get_attribute("aria-label")
+    assert label == "Grounding: grandparent(ann, carl), parent(ann, bob), parent(bob, carl)"
     texts = [text.text for text in picture.find_elements("css selector", "text")]
     assert set(texts) == {"X: ann", "Y: carl", "Z: bob", "grandparent", "parent"}
     assert len(picture.find_elements("css selector", "path.edge")) == 3

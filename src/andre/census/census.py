@@ -22,9 +22,9 @@ from andre.census.plan import CensusPlan, Draw, Method, Mode, Request, Semantics
 from andre.census.profile_bags import collect_bags
 from andre.census.strata import Classes
 from andre.errors import ConfigError, DataError
-from andre.facts import FactBase
+from andre.facts import FactBase, key_text, training_facts
 from andre.limits import check
-from andre.samples import Language, Membership, RuleSpace, Sample, Valuations, key_text, training_facts
+from andre.samples import Language, Membership, RuleSpace, Sample, Valuations
 
 #: Fewer head atoms cannot stand for all: half of them are not stated, and these are of four kinds.
 _FEWEST_DRAWN = 8

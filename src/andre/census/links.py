@@ -199,8 +199,8 @@ class Growth:
     slots: int = 80  #: variables of a view
     copies: int = 3  #: links of one kind from the same variables
     variables: int = 6  #: variables that a rule may have
-    depth: int = 4  #: distance of a variable from the head, in links
-    multiple: int = 4  #: links of a view that are not determinate
+    depth: int = 4  #: links from the head to a variable
+    multiple: int = 4  #: links of a view that multiply groundings
 
 
 @dataclass
@@ -340,7 +340,7 @@ class Grower:
         new = [place for place in range(key[1]) if place not in places]
         if any(kinds[place] in self.only_in_head for place in new):
             return
-        is_determinate = key != self.target and self.lookup.is_functional(key, places)
+        free = key != self.target and self.lookup.is_functional(key, places)
         choices = [[slot for slot in view.slots if slot.kind == kinds[place]] for place in places]
         bound = self._bound_alike(view, key, places)
         for chosen in islice(product(*choices), _MOST_CHOICES):
@@ -350,7 +350,7 @@ class Grower:
             if chosen in bound:
                 continue
             known = self._n_head + variables_of(chosen)
-            for copy in range(1 if is_determinate else self.limits.copies):
+            for copy in range(1 if free else self.limits.copies):
                 if known + (copy + 1) * len(new) > self.limits.variables:  # not even beside the others
                     break
                 link = self._link(key, places, chosen, depth, copy)

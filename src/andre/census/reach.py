@@ -23,10 +23,10 @@ from andre.census.heads import Examples, draw_examples
 from andre.census.links import NOTHING, Grower, Growth, Lookup, Slot, View, variables_of
 from andre.census.plan import CensusPlan, Request, Step
 from andre.errors import DataError
-from andre.facts import FactBase, Key
+from andre.facts import FactBase, Key, training_facts
 from andre.limits import check
 from andre.logic import Atom, Constant, Variable
-from andre.samples import Language, Membership, RuleSpace, sums_of, training_facts
+from andre.samples import Language, Membership, RuleSpace, sums_of
 
 #: Atoms of one relation that are tried in one view at the most.
 _MOST_TESTS = 256

@@ -170,16 +170,16 @@ def census(
 
     began = time.perf_counter()
     given = {"target": target, "variables": variables}
-    told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if on_disk:
         if target is None or semantics != "rows" or heads is not None:
             raise AndreError("--on-disk counts in rows and needs a --target: add --semantics rows")
-        chosen = Language.preset(preset, **told)
+        chosen = Language.preset(preset, **options)
         found = census_on_disk(source, chosen, memory_limit=memory_for(memory_limit, 0.5))
         _print_census(found.require_both_classes(), source, chosen.target, began, as_json)
         return
     base = read_in_world(source, format, world, selection=selected(tables, columns, key, join))
-    chosen = Language.of(base, language, preset, **told)
+    chosen = Language.of(base, language, preset, **options)
     # Mode and semantics are checked there, with a sentence.
     common: dict[str, Any] = {"mode": mode, "memory_limit": memory_for(memory_limit, 0.5)}
     if heads is None:
@@ -199,7 +199,7 @@ def _print_census(found: Census, source: str, target: str, began: float, as_json
     if as_json:
         print_json({"source": source, "target": target, **summary, "plan": found.plan.to_dict()})
         return
-    _print_pairs({name: _told(value) for name, value in summary.items()}, 12)
+    _print_pairs({name: _value_text(value) for name, value in summary.items()}, 12)
     for step in str(found.plan).splitlines():
         typer.echo(f"{'plan':<12} {step}")
     typer.echo(f"{'time':<12} {time.perf_counter() - began:.2f} s")
@@ -344,10 +344,10 @@ def _fact_row(relation: dict[str, Any]) -> dict[str, Any]:
     return {**relation, "relation": f"{quote(relation['name'])}/{relation['arity']}", "types": types}
 
 
-def _told(value: str | float) -> str:
-    from andre.logic import tell_count
+def _value_text(value: str | float) -> str:
+    from andre.logic import format_count
 
-    return value if isinstance(value, str) else tell_count(value)
+    return value if isinstance(value, str) else format_count(value)
 
 
 def _census_summary(found: Census) -> dict[str, Any]:

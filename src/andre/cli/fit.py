@@ -254,13 +254,13 @@ def _print_columns(
         print_json({"label": labels.name, "classes": shares, "columns": columns})
         return
     typer.echo(encoding)
-    told = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+    classes = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
     about = ""
     if len(shares) == 2:
         own = labels.classes[labels.positive]
         both = ", and weighted rules may speak for either class"
         about = f"; the base rate is that of {own}{'' if config.rules == 'crisp' else both}"
-    say(f"{len(rows):,} rows, {len(encoding.atoms):,} atoms; {labels.name}: {told}{about}")
+    say(f"{len(rows):,} rows, {len(encoding.atoms):,} atoms; {labels.name}: {classes}{about}")
     for line in (*rows.notes, *guess_notes(encoding, config)):
         say(line)
 

@@ -299,7 +299,7 @@ def run_of_rows(program: Path, source: str) -> Result | RuleClassifier | None:
 def _judge_rows(run: Result | RuleClassifier, program: Path, table: str, *, as_json: bool) -> None:
     """Print how a classifier fares on the rows of a table that has its label."""
     from andre.learning import RuleClassifier
-    from andre.logic import tell_count
+    from andre.logic import format_count
     from andre.report import confusion_table, rules_on
     from andre.runs import load_origin
 
@@ -321,7 +321,7 @@ def _judge_rows(run: Result | RuleClassifier, program: Path, table: str, *, as_j
             {"program": str(program), "source": table, "rows": score.rows, **asdict(score.fit), **counts}
         )
         return
-    typer.echo(f"{score} on {tell_count(score.rows)} rows")
+    typer.echo(f"{score} on {format_count(score.rows)} rows")
     print_table(columns, classes)
     if rules:
         print_table(list(rules[0]), rules)

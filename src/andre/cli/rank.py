@@ -127,7 +127,7 @@ def rank(
     from andre.limits import Deadline, limited, unhurried
     from andre.runs import DirectionFolder, FactSource, Origin, load_origin
 
-    pattern, others = _told_apart(given or [])
+    pattern, others = _question_and_facts(given or [])
     if pattern is None and batch is None and evaluate is None and out is None:
         raise AndreError(
             "there is nothing to do: give an atom such as 'isa(x, ?)', --batch, --evaluate or --out"
@@ -250,12 +250,12 @@ def _refuse(source: str, saved: Completion | None, others: str | None, *, needs_
         )
 
 
-def _told_apart(given: list[str]) -> tuple[str | None, str | None]:
+def _question_and_facts(given: list[str]) -> tuple[str | None, str | None]:
     """The atom that is asked for, and other facts that a run shall rank: what has no brackets is no atom.
 
     Examples
     --------
-    >>> _told_apart(["other.tsv", "isa(x, ?)"])
+    >>> _question_and_facts(["other.tsv", "isa(x, ?)"])
     ('isa(x, ?)', 'other.tsv')
     """
     facts = [text for text in given if "(" not in text or Path(text).exists()]
@@ -375,7 +375,7 @@ def _complete(
 ) -> Completion:
     from andre.completion import complete, split_off
     from andre.learning import Callback
-    from andre.limits import limited, time_left, told
+    from andre.limits import limited, stop_reason, time_left
     from andre.progress import doing
     from andre.workers import workers
 
@@ -397,8 +397,8 @@ def _complete(
             made = complete(base, config, extra, [Shown()], executor=executor, store=store, first=first)
     if watch.cut:
         half = None if config.time_limit is None else _FOR_PROPOSING * config.time_limit
-        late = f"{told(watch.why, half)} before all runs had proposed rules"
-        made = replace(made, notes=(*made.notes, late))
+        cut = f"{stop_reason(watch.why, half)} before all runs had proposed rules"
+        made = replace(made, notes=(*made.notes, cut))
     note(made.notes, quiet)
     if not len(base.select("valid")) and any(split_off(base, config).values()):
         then = ", which then teach like all others" if config.give_back else ""

@@ -43,7 +43,7 @@ def _as_values(prediction: RankedAnswer) -> dict[str, Any]:
 
 def ranked_lines(found: list[RankedAnswer], completion: Completion, limit: int) -> Iterator[str]:
     """Candidates, each with its rules and one grounding of every rule."""
-    from andre.logic import tell_count
+    from andre.logic import format_count
 
     # Test facts are not told from other candidates: they are what ranks are judged by.
     stated = [completion.facts.select(mark) for mark in ("train", "valid")]
@@ -56,10 +56,10 @@ def ranked_lines(found: list[RankedAnswer], completion: Completion, limit: int) 
             yield f"       no rule {why}"
         for rule in prediction.rules:
             counted = rule.evidence[0]
-            yield f"       {tell_count(counted.n_r)} of {tell_count(counted.n_b)}: {rule}"
+            yield f"       {format_count(counted.n_r)} of {format_count(counted.n_b)}: {rule}"
             for body in completion.groundings(rule, prediction.atom, limit=1):
-                yield f"         as {', '.join(_told(literal, completion) for literal in body)}"
+                yield f"         as {', '.join(_literal_text(literal, completion) for literal in body)}"
 
 
-def _told(literal: Literal, completion: Completion) -> str:
+def _literal_text(literal: Literal, completion: Completion) -> str:
     return f"{literal} (assumed)" if completion.is_assumed(literal.atom) else str(literal)

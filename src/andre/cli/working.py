@@ -59,7 +59,7 @@ class Display:
             return
         if self._is_terminal:
             if now - works[0].began > _AT_ONCE:
-                self._draw(f"{_told(works)} ({now - works[0].began:,.0f} s)")
+                self._draw(f"{_in_words(works)} ({now - works[0].began:,.0f} s)")
             return
         # The innermost work that takes long: what is quickly over is no news.
         slow = [work for work in works if now - work.began > _WORTH_TELLING]
@@ -70,7 +70,7 @@ class Display:
         patience = _WORTH_TELLING if name != self._said else _BETWEEN_LINES
         if now - self._told > max(patience, _OF_ALL * (now - works[0].began)):
             self._said, self._told = name, now
-            say(f"{_told(works if works[: len(slow)] == slow else slow)} ({now - works[0].began:,.0f} s)")
+            say(f"{_in_words(works if works[: len(slow)] == slow else slow)} ({now - works[0].began:,.0f} s)")
 
     def _loading(self) -> list[Work]:
         """Torch, while it is being imported by whatever needs it first."""
@@ -119,7 +119,7 @@ def _width() -> int:
     return get_terminal_size().columns
 
 
-def _told(works: Sequence[Work]) -> str:
+def _in_words(works: Sequence[Work]) -> str:
     """The outermost work and the innermost two; what is part of work of the same name is not told apart."""
     works = [work for place, work in enumerate(works) if not place or works[place - 1].name != work.name]
     shown = works if len(works) <= 3 else (works[0], *works[-2:])

@@ -14,7 +14,7 @@ from andre.arrays import Bools, Floats, Ints, among
 from andre.completion.features import Features
 from andre.completion.graph import Graph
 from andre.completion.scoring import best_confidences
-from andre.limits import late
+from andre.limits import out_of_time
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def measure_reliability(graph: Graph, features: Mapping[int, Features], smoothin
         valid = graph.keys(step, "valid")
         if not len(valid):
             continue
-        if late("reliability"):
+        if out_of_time("reliability"):
             break
         parts += Frequencies.of_step(graph, found, [smoothing], np.unique(valid // graph.n))
     return Reliability.by(Frequencies.concat(parts))

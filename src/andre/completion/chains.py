@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 #: Walks from one constant: the steps of each as one number in base S, and the constant that it ends at.
 _Reached: TypeAlias = tuple[Ints, Ints]
-#: Walks of three steps from one constant, beyond which chains of five are not looked for: between hubs
-#: nearly every one would be found.
+#: The most walks of three steps from a constant from which chains of five are searched: between hubs
+#: nearly every chain exists.
 _FAR = 20_000
-#: Facts without a chain that was not seen before, after which no more are looked at.
+#: After so many facts in a row without a new chain, the search ends.
 _SATURATED = 25
 
 
 def long_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]:
-    """The chains that connect most of some sampled facts of a target, for each length of the plan."""
+    """The chains that connect most sampled facts of a direction, for each length of the plan."""
     pairs = graph.pairs(step, "train")
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     if not plan.chains or not plan.lengths or not len(pairs):
@@ -43,19 +43,19 @@ def long_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]:
 
 @dataclass(frozen=True)
 class Connections:
-    """The chains that connect some facts."""
+    """How many of some sampled facts each chain connects."""
 
-    times: dict[int, Counter[int]]  #: how many facts each connects, by its length and its number in base S
-    facts: Counter[int]  #: how many facts were looked at for chains of each length
+    times: dict[int, Counter[int]]  #: facts connected by each chain, by its length and its number in base S
+    facts: Counter[int]  #: facts searched for chains of each length
 
 
 def connecting_chains(graph: Graph, pairs: Ints, lengths: Sequence[int], meetings: int) -> Connections:
-    """How many of some facts each chain connects, by its length and its steps as one number in base S.
+    """How many of some facts each chain connects; its steps are the digits of a number in base S.
 
-    A bidirectional search: for each fact, walks of one to three steps from its
-    start meet walks of one or two steps back from its end. The fact itself is no
-    part of a walk. The search ends early where new facts show no new chain. Chains of
-    two are found from the end with fewer facts, so that those of a hub are not listed.
+    A bidirectional search: for each fact, walks of one to three steps from its start
+    meet walks of one or two steps back from its end, none of which uses the fact itself.
+    The search ends early if facts show no new chains. Chains of two steps are searched
+    from the end with fewer facts, so that the facts of hubs are not listed.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def connecting_chains(graph: Graph, pairs: Ints, lengths: Sequence[int], meeting
     lengths
         Numbers of steps, from two to five.
     meetings
-        Facts whose walks meet in more ways are passed over: between hubs nearly
-        every chain would be found.
+        Facts whose walks meet in more ways are skipped: between hubs nearly every
+        chain exists.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def steps_of(code: int, length: int, graph: Graph) -> tuple[int, ...]:
 
 
 def steps_to(graph: Graph, start: int, ends: Ints) -> tuple[Ints, Ints]:
-    """The steps that lead from a constant straight to some others: the place of each in `ends`, and the step.
+    """The steps from a constant to some others: the position of each in `ends`, and the step.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def steps_to(graph: Graph, start: int, ends: Ints) -> tuple[Ints, Ints]:
     [[0, 0], [0, 3]]
     """
     n, row = graph.n, graph.ends.indices[slice(*graph.ends.indptr[start : start + 2])]
-    if len(row) > graph.n_steps * len(ends):  # of a hub: the facts that are asked about are looked up
+    if len(row) > graph.n_steps * len(ends):  # a hub: look up the facts in question
         keys = (np.arange(graph.n_steps)[:, None] * n + ends).astype(row.dtype)  # [S, E]
         at = np.minimum(np.searchsorted(row, keys), len(row) - 1)
         step, place = np.nonzero(row[at] == keys)
@@ -128,7 +128,7 @@ def steps_to(graph: Graph, start: int, ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _by_two_steps(graph: Graph, x: int, y: int, most: int) -> list[int] | None:
-    """The chains of two steps from x to y, each once; None where there are too many ways."""
+    """The distinct chains of two steps from x to y; None if there are too many walks."""
     count, turned = graph.n_steps, graph.degrees[x] > graph.degrees[y]
     few, many = (y, x) if turned else (x, y)
     _, ends = row_entries(graph.ends, np.array([few]))
@@ -145,7 +145,7 @@ def _by_two_steps(graph: Graph, x: int, y: int, most: int) -> list[int] | None:
 
 
 def _walks(graph: Graph, x: int, y: int, length: int, most: int) -> list[_Reached]:
-    """Walks from x of one step, of two and so on, over distinct constants other than y; none of too many."""
+    """Walks from x of one step, two steps, ..., over distinct constants other than y; none if too many."""
     n, steps, walked = graph.n, np.zeros(1, dtype=np.int64), [np.array([x])]
     found: list[_Reached] = []
     for bound in (most, most, _FAR)[:length]:
@@ -162,23 +162,23 @@ def _walks(graph: Graph, x: int, y: int, length: int, most: int) -> list[_Reache
     return found
 
 
-def _meeting(graph: Graph, there: _Reached, home: _Reached, length: int, most: int) -> list[int] | None:
-    """The chains of so many steps by walks that meet, those of `home` turned round, each once.
+def _meeting(graph: Graph, outward: _Reached, inward: _Reached, length: int, most: int) -> list[int] | None:
+    """The distinct chains of `length` steps: outward walks that meet reversed inward ones.
 
-    None where they meet in too many ways.
+    None if they meet in too many ways.
     """
-    order = np.argsort(home[1], kind="stable")
-    codes, ends = home[0][order], home[1][order]
-    low, high = (np.searchsorted(ends, there[1], side) for side in ("left", "right"))
+    order = np.argsort(inward[1], kind="stable")
+    codes, ends = inward[0][order], inward[1][order]
+    low, high = (np.searchsorted(ends, outward[1], side) for side in ("left", "right"))
     if int((high - low).sum()) > most:
         return None
     which, place = ranges(low, high)
-    count, back = graph.n_steps, length // 2  # steps of `home`
-    turned = np.zeros_like(codes)
+    count, back = graph.n_steps, length // 2  # steps of `inward`
+    reversed_ = np.zeros_like(codes)
     for _ in range(back):
-        turned = turned * count + (codes % count + len(graph.relations)) % count
+        reversed_ = reversed_ * count + (codes % count + len(graph.relations)) % count
         codes = codes // count
-    chains = there[0][which] * count**back + turned[place]
+    chains = outward[0][which] * count**back + reversed_[place]
     found: list[int] = distinct_keys(chains, count**length).tolist()
     return found
 
@@ -196,7 +196,7 @@ def _most_common(graph: Graph, times: Counter[int], length: int, plan: Completio
 
 
 def _count_walks(graph: Graph, steps: Sequence[int]) -> float:
-    """How many walks there are along a chain, whether or not a constant occurs twice."""
+    """How many walks there are along a chain, constants repeating or not."""
     onward = np.ones(graph.n)
     for step in reversed(steps):
         onward = graph.steps[step] @ onward

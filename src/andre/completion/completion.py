@@ -34,7 +34,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Choice:
-    """One way of scoring that was tried, and the mean reciprocal rank of validation facts by it."""
+    """A scorer that was tried, and the mean reciprocal rank of validation facts by it."""
 
     aggregator: Aggregator
     smoothing: float
@@ -213,13 +213,13 @@ class Completion(Saveable):
         return self.surest_rules()
 
     def surest_rules(self, most: int | None = None) -> Program:
-        """The same, or of each direction only so many rules, the most confident."""
+        """The same rules, or only the `most` most confident ones of each direction."""
         found: dict[Rule | tuple[int, Body], Rule] = {}
         for step, features in self._by_training_facts.items():
             relation = step % len(self.graph.relations)
             counted = zip(features.bodies, features.evidence(self.graph), strict=True)
             for body, evidence in islice(counted, most):
-                # A rule may be found from both sides. Bodies are compared where that will do, in no time.
+                # A rule may be found from both sides; to compare bodies takes far less time than rules.
                 if isinstance(body, Body) and relation not in self._with_given:
                     key: Rule | tuple[int, Body] = (relation, from_first_argument(body, self.graph, step))
                 else:

@@ -1,4 +1,4 @@
-"""Settings of completion, and what they come to in a knowledge base of a given size."""
+"""Settings of completion, and what follows from them for a knowledge base of a given size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EFFORT, _SPARSE = 4.0, 4
 
 
 class SizeConfig(Settings):
-    """Sizes from which a knowledge base counts as large, and bounds on what is held at a time."""
+    """From which size on a knowledge base counts as large, and bounds on memory and work."""
 
     #: Entries of all relations and their inverses as dense matrices, up to which a base is small.
     small: Whole = 10_000_000
@@ -31,35 +31,31 @@ class SizeConfig(Settings):
     #: above `table`.
     cells: Count = 1_500_000
     block: Count = 5_000_000  #: scores (queries x candidates) that are ranked at a time
-    walks: Whole = 500_000  #: along a chain of four or five: one with more says little about any of its pairs
-    walks_per_start: Whole = 20_000  #: along any chain, on the average over drawn starts
-    #: Pairs that pairs of literals and chains cover from a start, about, all together; those that say least
-    #: for each of theirs stay out.
+    walks: Whole = 500_000  #: along a chain of four or five: with more, it says little about any of its pairs
+    walks_per_start: Whole = 20_000  #: along any chain, on average over sampled starts
+    #: Pairs that chains and pairs of literals cover together from a start, about; bodies of least
+    #: significance per pair are left out.
     covered: Count = 50_000
-    listed: Whole = (
-        2_500  #: chains of two steps up to which all are looked at, not only those that facts show
-    )
-    ranged: Whole = 200  #: answers of a direction up to which each of them is a candidate of every query
+    #: Chains of two steps up to which all are tried, not only those that connect some fact.
+    listed: Whole = 2_500
+    ranged: Whole = 200  #: answers of a direction up to which all of them are scored in every query
     probes: Whole = 10_000_000  #: walks by which bodies are estimated, where `probed` starts have fewer
     #: Pairs of an answer and another fact of one start that rules with constants are counted on; hubs among
     #: the starts are left out where there are more.
     products: Whole = 30_000_000
-    starts: Count = (
-        50_000  #: of a direction that rules without constants are counted on; of more, some are drawn
-    )
-    #: Entries that are looked at to count rules without constants; where there are more, starts are drawn.
+    #: Starts of a direction that rules without constants are counted on; more are sampled.
+    starts: Count = 50_000
+    #: Entries that counting rules without constants may take; with more, starts are sampled.
     counted: Count = 20_000_000
-    #: Walks that are followed to count bodies that have hundreds of them from a start; where there are more,
-    #: fewer starts are drawn for these bodies.
+    #: Walks that counting bodies with hundreds of walks from a start may take; with more, fewer starts are
+    #: sampled for these bodies.
     walked: Count = 50_000_000
-    shared: Count = (
-        10_000  #: starts of a direction from which on several workers share it, by blocks of so many
-    )
+    shared: Count = 10_000  #: a direction with more starts is shared by workers, in blocks of this size
     #: Ways in which walks from both ends of a fact meet; between hubs nearly every chain would be found.
     meetings: Whole = 1_000_000
 
     def times(self, effort: float) -> SizeConfig:
-        """The same sizes with so many times as many entries and walks for a direction.
+        """The same sizes with `effort` times the entries and walks for a direction.
 
         Examples
         --------
@@ -71,7 +67,7 @@ class SizeConfig(Settings):
         )
 
     def within(self, memory: float) -> SizeConfig:
-        """The same sizes, or such smaller ones that a process takes about so much memory (GB) at the most.
+        """The same sizes, reduced so far that a process takes about this much memory (GB) at most.
 
         Examples
         --------
@@ -90,7 +86,7 @@ class SizeConfig(Settings):
 
 
 class CompletionConfig(Settings):
-    """Which rules may take part, and the ways of scoring that are compared on validation facts.
+    """Which rules may take part, and which scorers are compared on validation facts.
 
     A tuple of one value is a choice already made.
 
@@ -130,7 +126,7 @@ class CompletionConfig(Settings):
     #: build on it. Both are tried where a twentieth of the validation facts are about such constants; None
     #: does so in small bases, and does without in large ones, where it took long and gained nothing.
     chained: Annotated[tuple[bool, ...], Field(min_length=1)] | None = None
-    non_negative: bool = False  #: no rule may speak against its head
+    non_negative: bool = False  #: no rule counts as evidence against its head
     queries: Count = 2_000  #: queries of a relation and side that weights are learned from, at most
     seed: Whole = 0
     valid_share: Annotated[float, Field(ge=0, lt=1)] = 0.1  #: split off where no fact is marked valid
@@ -164,7 +160,7 @@ class CompletionPlan:
     chains: int  #: chains of each length per direction
     lengths: tuple[int, ...]  #: of chains, in literals
     #: So many times as often as chance a chain must be right in a large base. Hubs join everything with
-    #: everything, and chains through them cover most of all pairs and say nothing.
+    #: everything: chains through them cover most of all pairs and are no evidence.
     lift: float
     chained: tuple[bool, ...]  #: whether facts are assumed; the ways to try
 

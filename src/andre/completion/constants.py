@@ -11,7 +11,7 @@ from andre.completion.bodies import ANY, Body, csr_coordinates, row_entries
 from andre.completion.config import CompletionPlan
 from andre.completion.graph import Graph
 
-#: Starts that a rule with a constant is right about, at the least.
+#: The fewest starts that a rule with a constant must be right about.
 _RIGHT = 3
 
 
@@ -42,12 +42,12 @@ def constant_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]
         if of_any and not plan.any_constant:
             continue
         c, column, n_b, n_r = _held_together(target, literals, max(plan.config.support, _RIGHT))
-        # The head atom itself, and its inverse seen from the other side, are no evidence.
+        # The head atom itself, and its inverse in the other direction, are no evidence.
         keep = column != (step if of_any else step * n + c)
         c, column, n_b, n_r = c[keep], column[keep], n_b[keep], n_r[keep]
         rate = answers[c] / starts  # of c among all starts
         gain = significance(n_b, n_r, rate)
-        gain[n_r <= rate * n_b] = -1  # against its head, a constant says what others say better
+        gain[n_r <= rate * n_b] = -1  # other bodies are better evidence against a head
         for at in best_places(gain, plan.any_constant if of_any else plan.constants).tolist():
             literal = (int(column[at]), ANY) if of_any else divmod(int(column[at]), n)
             found.append(Body("to", (*literal, int(c[at]))))
@@ -55,10 +55,9 @@ def constant_bodies(graph: Graph, step: int, plan: CompletionPlan) -> list[Body]
 
 
 def _held_together(target: csr_matrix, literals: csr_matrix, least: int) -> tuple[Ints, Ints, Floats, Floats]:
-    """Which answers and literals the same starts have, so many of them at the least.
+    """Pairs of an answer and a literal that at least `least` starts have in common.
 
-    No product of matrices: over so many columns, those that are empty take most
-    of its time.
+    A product of sparse matrices would spend most time on columns that are empty.
 
     Parameters
     ----------
@@ -93,8 +92,8 @@ def _held_together(target: csr_matrix, literals: csr_matrix, least: int) -> tupl
 def without_hubs(graph: Graph, step: int, most: int) -> csr_matrix:
     """The adjacency matrix of a step, [n, n], without the starts that take most products to count.
 
-    A start adds one at the most to any count, but a hub with many answers and as
-    many other facts is looked at in more ways than all others together.
+    A start adds at most one to any count, but a hub with many answers and many
+    other facts takes more products than all others together.
     """
     target = graph.steps[step]
     answers = np.diff(target.indptr).astype(np.int64)
@@ -110,7 +109,7 @@ def without_hubs(graph: Graph, step: int, most: int) -> csr_matrix:
 def significance(n_b: NDArray[np.floating], n_r: NDArray[np.floating], rate: float | Floats) -> Floats:
     """The log-likelihood ratio of a body's own rate against a base rate, in nats.
 
-    Large for bodies that speak for the head, and for those that speak against it.
+    Large for bodies that are evidence for the head, and for those that are evidence against it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How many pairs bodies cover, and how many of these are facts: exact on the starts that are looked at."""
+"""How many pairs bodies cover, and how many of these are facts: exact counts on all or sampled starts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from andre.completion.rows import BodyCover, CachedEntries, Entries
 from andre.limits import check
 from andre.logic import Rule
 
-#: Starts that bodies are counted on at the least, and those that tell how many pairs they cover.
+#: The fewest starts that bodies are counted on, and those that the number of pairs is estimated from.
 _FEWEST, _PROBED = 2_000, 50
-#: From one start, above which walks are many.
+#: More walks than this from one start are many.
 _MANY_WALKS = 200
 
 
@@ -28,7 +28,7 @@ class CountedPart:
 
     places: Ints  #: of the bodies
     starts: Ints
-    of: int  #: starts that these stand for
+    of: int  #: starts that these were sampled from
 
 
 def counted_parts(
@@ -38,11 +38,11 @@ def counted_parts(
     pairs: Mapping[int, Covered],
     sizes: SizeConfig,
 ) -> list[CountedPart]:
-    """All bodies on all starts that have an answer; of many starts, some drawn ones but for constants.
+    """Which bodies are counted on which starts: all that have an answer or, but for constants, a sample.
 
-    How many are drawn hangs on how many pairs bodies cover from a few of them; and for
-    bodies of many walks, on these. Fewer starts tell how often such a body is right,
-    and where hubs are in between, most of its walks end alike.
+    The size of the sample depends on how many pairs bodies cover from a few starts, and for
+    bodies with many walks on the number of these: fewer starts suffice to see how often such
+    a body is right, and through hubs most of its walks end at the same constants.
     """
     starts = np.flatnonzero(graph.has_answer(step))
     drawn, most = np.random.default_rng(step).permutation(starts), min(sizes.starts, len(starts))
@@ -74,8 +74,8 @@ class PartCounts:
     n_b: Floats
     n_r: Floats
     fires: Floats  #: starts from which any pair is covered
-    starts: int  #: looked at
-    of: int  #: that these stand for
+    starts: int  #: that were counted
+    of: int  #: that they were sampled from
 
 
 def count_part(
@@ -86,7 +86,7 @@ def count_part(
     part: CountedPart,
     sizes: SizeConfig,
 ) -> tuple[PartCounts, CachedEntries | None]:
-    """Count the bodies of a part on its starts; what they cover comes with it if that is little."""
+    """Count the bodies of a part on its starts; the entries come with the counts if they are few."""
     places = part.places.tolist()
     given = {new: pairs[old] for new, old in enumerate(places) if old in pairs}
     counts, cached = _count(graph, step, [bodies[place] for place in places], given, part.starts, sizes)
@@ -144,6 +144,6 @@ def _count(
             kept.append(replace(found, key=found.key + first * n))
             kept = None if n_b.sum() > sizes.cells else kept
         first += len(some)
-        # As many starts at a time as the ones before say there is room for.
+        # The block grows or shrinks with the entries of the one before.
         size = int(max(1, min(4 * size, sizes.block * len(some) / max(1, len(found.key)))))
     return (n_b, n_r, fires), None if kept is None else CachedEntries(starts, Entries.concat(kept))

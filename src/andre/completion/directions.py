@@ -128,11 +128,11 @@ def learn_direction(
     direction
         The step of the graph that is asked for.
     config
-        Which rules may take part, and the ways of scoring.
+        Which rules may take part, and the scorers.
     given
         Rules from elsewhere, and what they cover.
     seconds
-        After which the best so far is handed back.
+        After which the best result so far is returned.
     """
     # Thousands of small products: handing each out to several threads takes longer than doing it.
     with threadpool_limits(1), limited(Deadline.after(seconds)) as watch:
@@ -169,7 +169,7 @@ def proposed_bodies(
 def weigh(
     graph: Graph, found: DirectionRules, features: OnDemandFeatures, config: CompletionConfig
 ) -> DirectionRules:
-    """Learn the weights of the bodies for each penalty, if any way of scoring has them."""
+    """Learn the weights of the bodies for each penalty, if any scorer has them."""
     learned = next((scorer for scorer in candidate_scorers(config) if scorer.penalty is not None), None)
     if learned is None:
         return found
@@ -187,7 +187,7 @@ def validate(
     config: CompletionConfig,
     part: slice = slice(None),
 ) -> list[Ranks]:
-    """Rank the validation facts of a direction, or a part of them, by every way of scoring."""
+    """Rank the validation facts of a direction, or a part of them, by every scorer."""
     if not len(graph.pairs(found.step, "valid")):
         return []
     scorers = with_weights(candidate_scorers(config), found, config)
@@ -234,17 +234,16 @@ def count_bodies(
 ) -> tuple[DirectionRules, CachedEntries | None]:
     """Count bodies over the starts that have an answer, and put the most confident first.
 
-    Counts are exact up to so many starts and entries. Of more, some are drawn for all
-    but bodies with constants, and what is counted on them is scaled up. Bodies that
-    cover nothing stay out. What they cover comes with exact counts, unless that
-    is more than weights are learned from.
+    Counts are exact up to the numbers of starts and entries in `sizes`. Beyond, all but bodies
+    with constants are counted on a sample of starts, and scaled up. Bodies that cover nothing
+    are left out. Exact counts come with the entries, unless these are too many to learn weights from.
 
     Parameters
     ----------
     pairs
         What given rules cover, by their places among the bodies.
     sizes
-        How many starts are looked at, and how many entries at a time.
+        How many starts are counted, and how many entries at a time.
     """
     counts, cached = [], None
     for part in counted_parts(graph, step, bodies, pairs, sizes):

@@ -50,7 +50,7 @@ class Features(ABC):
 
     graph: Graph  #: what bodies are evaluated on
     step: int  #: that the direction asks along
-    bodies: tuple[Body | Rule, ...]  #: seen from the side of the query
+    bodies: tuple[Body | Rule, ...]  #: from the start to the answer
     n_b: Floats  #: [K], covered pairs whose start has an answer
     n_r: Floats  #: [K], those of them that are training facts
     fires: Floats  #: [K], for how many starts that have an answer the body fires

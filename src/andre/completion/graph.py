@@ -170,9 +170,9 @@ class Graph:
     def prior(self, step: int) -> Floats:
         """The chance of each constant to be an answer of a step at all, by the relations it stands in: [n].
 
-        It is the noisy-or of rules that say nothing of the query, h(X, Y) :- s(Y, Z),
-        counted over constants. They speak of the kind of a constant, not of its name, and
-        so of constants that are nobody's answer yet.
+        It is the noisy-or of rules without X in the body, h(X, Y) :- s(Y, Z), counted over
+        constants. They depend on the kind of a constant, not on its name, and so apply to
+        constants that are not yet the answer of any fact.
 
         Examples
         --------
@@ -200,7 +200,7 @@ class Graph:
 def with_validation(facts: FactBase, config: CompletionConfig) -> FactBase:
     """The same facts with validation facts: where none are marked, a share of each relation's training facts.
 
-    They come in an order that does not hang on that of lines in a file.
+    Their order does not depend on the order of lines in a file.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from andre.completion.scoring import rank_facts
 from andre.completion.small_base import SmallBase
 from andre.evaluation import Ranks
 from andre.facts import FactBase, in_canonical_order
-from andre.limits import Deadline, check, limited, stage, stopped_by, time_left, told
+from andre.limits import Deadline, check, limited, stage, stop_reason, stopped_by, time_left
 from andre.logic import Rule
 from andre.workers import Workers
 
@@ -59,7 +59,7 @@ def complete(
         others that are not marked test teach. Without any marked valid, some
         are split off by the seed.
     config
-        Which rules may take part, and which ways of scoring are tried.
+        Which rules may take part, and which scorers are tried.
     extra
         More rules for the pool, from any source; those whose head is no binary
         relation of the base are passed over.
@@ -100,14 +100,14 @@ def _complete(facts: FactBase, learner: _Learner) -> Completion:
         reliability=reliability,
         config=config,
         seconds=learned.seconds,
-        notes=(*learned.notes, *learner.late(learned.missing)),
+        notes=(*learned.notes, *learner.notes_on_cuts(learned.missing)),
     )
     if split is facts or not config.give_back or not len(done.graph.valid):
         return done
     again = replace(learner, config=_settled(done), store=None).learn(validation_as_training(split))
     if again.missing:
         missing = (*learned.missing, "validation facts are not learned from")
-        return replace(done, notes=(*learned.notes, *learner.late(missing)))
+        return replace(done, notes=(*learned.notes, *learner.notes_on_cuts(missing)))
     return _relearned(done, validation_as_training(split), again)
 
 
@@ -135,7 +135,7 @@ def relearn(
     known = validation_as_training(done.facts if facts is None else facts)
     with limited(Deadline.after(done.config.time_limit)):
         again = learner.learn(known)
-    return replace(_relearned(done, known, again), notes=(*done.notes, *learner.late(again.missing)))
+    return replace(_relearned(done, known, again), notes=(*done.notes, *learner.notes_on_cuts(again.missing)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +166,9 @@ class _Learner:
         notes = (*_notes_on_facts(facts, graph), *best.notes)
         return replace(best, notes=notes, seconds=time.perf_counter() - began)
 
-    def late(self, missing: Sequence[str]) -> tuple[str, ...]:
+    def notes_on_cuts(self, missing: Sequence[str]) -> tuple[str, ...]:
         """A note on what the time limit or Ctrl-C has cut, if anything."""
-        cause = told(stopped_by(), self.config.time_limit)
+        cause = stop_reason(stopped_by(), self.config.time_limit)
         return (f"{cause}: {', '.join(missing)}",) if missing else ()
 
     def _tell(self, stage: str, part: int, total: int) -> None:

@@ -1,4 +1,4 @@
-"""The rules of a direction as arrays, to be saved: half a million of them are opened in no time."""
+"""The rules of a direction as arrays: half a million are saved and opened without an object for each."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class PackedRules:
 class LazyFeatures(Mapping[int, Features]):
     """The features of every step, made when a step is first asked about: a query needs one step only.
 
-    Those of a small base are counted again, as pairs are held there, unless they were counted elsewhere;
+    Those of a small base are counted again with all their pairs, unless they were counted elsewhere;
     those of a large one have their counts.
 
     Parameters

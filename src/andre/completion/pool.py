@@ -28,13 +28,13 @@ from andre.facts import FactBase
 from andre.limits import check, limited, stage, time_left
 from andre.logic import Rule
 
-#: The share of the time that is left in which short bodies are listed.
+#: The share of the remaining time for listing short bodies.
 _FOR_SHORT = 1 / 3
 
 
 @dataclass(frozen=True, eq=False)
 class BodyCounts:
-    """How often each short body is right, for each step as a target."""
+    """How often each short body is right, for each direction."""
 
     n_b: NDArray[np.float32]  #: [F, S], covered pairs whose start has an answer
     n_r: NDArray[np.float32]  #: [F, S], those of them that are training facts
@@ -45,7 +45,7 @@ class BodyCounts:
 class ShortBodies:
     """All bodies of one and two literals over distinct variables, with their groundings.
 
-    A body is kept from X's side; seen from Y it is another one of these.
+    A body is stored as a path from X to Y; its reverse is another of these bodies.
     """
 
     graph: Graph
@@ -174,7 +174,7 @@ class BodyPool:
                 covered.append(found)
         given = list(self.given.about(step, bodies))
         covered += [found for _, found in given]
-        # In a small base every pair is as good as covered.
+        # In a small base nearly every pair is covered.
         keys = distinct_pairs([self.short.pairs, *(pairs for pairs, _ in covered[len(chosen) :])])
         return features_of([*bodies, *(rule for rule, _ in given)], covered, graph, step, keys)
 
@@ -209,12 +209,12 @@ def as_rule(body: Body | Rule, graph: Graph, step: int, facts: FactBase) -> Rule
 
 
 def from_first_argument(body: Body, graph: Graph, step: int) -> Body:
-    """A body of a direction as seen from the first argument of its relation; equal bodies are equal rules."""
+    """A body of a direction as one from the first argument of its relation; equal bodies are equal rules."""
     return body if step < len(graph.relations) else body.reversed(graph)
 
 
 def _as_body(rule: Rule, graph: Graph, step: int, facts: FactBase) -> Body | None:
-    """The body of one or two literals, or the chain, that a given rule of a direction stands for, if it does.
+    """The body of one or two literals, or the chain, that is the same as a given rule; None if there is none.
 
     Whether it was enumerated or given must make no difference to what its weight costs.
     """

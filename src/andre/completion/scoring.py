@@ -26,7 +26,7 @@ Aggregator: TypeAlias = Literal["maximum", "noisy-or", "weights"]
 EXTRA_INPUTS = 5
 #: What is added to a share before its logarithm is taken.
 _LEAST_SHARE = 1e-3
-#: By how much candidates are set back that nothing speaks for: further than weights come to.
+#: What is taken off the score of candidates without any evidence: more than weights add up to.
 _BEHIND = 1e4
 
 #: What weights are multiplied with, [P, K + 5], dense or sparse.
@@ -223,7 +223,7 @@ class Aggregation:
     learned: bool = False  #: whether it has weights to learn, and scores candidates without a rule too
 
 
-#: All ways of scoring. A new one is an entry here, and its name in `Aggregator` above.
+#: All aggregators. A new one is an entry here, and its name in `Aggregator` above.
 AGGREGATIONS: Mapping[Aggregator, Aggregation] = {
     "maximum": Aggregation(_maximum),
     "noisy-or": Aggregation(_noisy_or),
@@ -233,7 +233,7 @@ AGGREGATIONS: Mapping[Aggregator, Aggregation] = {
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """One way of scoring candidates, with all its numbers settled."""
+    """How candidates are scored: an aggregator with all its parameters."""
 
     aggregator: Aggregator
     smoothing: float  #: the c of confidences N_r / (N_b + c)
@@ -287,7 +287,7 @@ def scores_by(features: Features, scorers: Sequence[Scorer], starts: Ints) -> It
         popularity = features.answers[found.candidate]
         fired = FiredRules(found.groundings, best[way], popularity, shares.get(way, none), dense)
         values = AGGREGATIONS[scorer.aggregator].scores(fired, scorer.weights.get(features.step))
-        # Rules that speak against candidates must not leave those on top that nothing speaks for.
+        # Where rules are evidence against candidates, those without any evidence must not come out on top.
         lacking = unknown[found.candidate] & ~(found.groundings @ (features.n_r > 0) > 0)  # [P]
         values = values + features.tie_breaks[found.candidate] - _BEHIND * lacking
         yield found.to_matrix(values, apart)

@@ -26,7 +26,7 @@ from andre.completion.directions import (
 )
 from andre.completion.graph import Graph
 from andre.evaluation import Ranks
-from andre.limits import check, late, limited, stage, time_left
+from andre.limits import check, limited, out_of_time, stage, time_left
 from andre.logic import Rule
 from andre.workers import Task, Workers, run_tasks
 
@@ -47,7 +47,7 @@ def learn_directions(
 
     A direction with more than `config.sizes.shared` starts becomes several tasks:
     its bodies are proposed, counted in blocks of so many starts, weighed, and its
-    validation facts ranked in blocks. It comes to the same as one task.
+    validation facts ranked in blocks. The result is the same as of one task.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def learn_directions(
     """
     if executor is None:
         for step in directions:
-            if late("rules"):
+            if out_of_time("rules"):
                 yield _without_rules(step)
             else:
                 yield learn_direction(graph, step, config, given.get(step, ()), _seconds())
@@ -98,7 +98,7 @@ class _Tasks(Iterator[Task]):
         self._ready.extend(self._made(step, begun, next(begun.calls)))
 
     def take(self, name: str, result: Any) -> DirectionRules | None:
-        """Take the result of a task, and hand over its direction if that is done."""
+        """Take the result of a task, and return its direction if that is complete."""
         begun = self._begun.pop(name)
         begun.results[name] = result
         if len(begun.results) < len(begun.names):
@@ -108,7 +108,7 @@ class _Tasks(Iterator[Task]):
             calls = begun.calls.send(results)
         except StopIteration as stopped:
             return stopped.value  # type: ignore[no-any-return]
-        # Before those of directions that are not begun: one after the other comes to its end.
+        # Before tasks of directions that have not begun, so that one direction after another ends.
         self._ready.extendleft(reversed(self._made(step, _Begun(begun.calls), calls)))
         return None
 
@@ -210,7 +210,7 @@ def _weigh(
 def _rank(
     graph: Graph, step: int, config: CompletionConfig, given: GivenPairs, rules: DirectionRules, part: slice
 ) -> list[Ranks] | None:
-    """The ranks of some validation facts by every way of scoring; none where time is up."""
+    """The ranks of some validation facts by every scorer; None if time is up."""
     with _by_one_thread(), stage("scoring"):
         check()
         config = CompletionPlan.of(graph, config).config

@@ -13,7 +13,7 @@ from andre.arrays import Bools, Ints, is_among
 from andre.errors import DataError
 from andre.facts import FactBase, Key, Relation, argument_domains
 from andre.inference import BodyEvaluator, Engine, Model, built_terms, infer, tabled
-from andre.logic import Atom, Constant, Program, tell_count
+from andre.logic import Atom, Constant, Program, format_count
 
 #: The most atoms that are listed for each kind of mistake.
 _LISTED = 100
@@ -48,11 +48,11 @@ class Shares:
         return _share(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Precision and recall in words, with the counts behind them."""
         true = self.true_positives + self.false_negatives
-        derived = f"{tell_count(self.true_positives, ',')} of {tell_count(true, ',')} derived"
-        wrong = f"{tell_count(self.false_positives, ',')} wrong" if self.false_positives else "none wrong"
+        derived = f"{format_count(self.true_positives, ',')} of {format_count(true, ',')} derived"
+        wrong = f"{format_count(self.false_positives, ',')} wrong" if self.false_positives else "none wrong"
         precision, recall = (
             "-" if share is None else f"{share:.4f}" for share in (self.precision, self.recall)
         )
@@ -72,7 +72,7 @@ class Confusion(Shares):
     >>> counts = Confusion(true_positives=6, false_positives=2, false_negatives=0, true_negatives=2)
     >>> counts.accuracy, counts.precision, counts.recall
     (0.8, 0.75, 1.0)
-    >>> counts.told
+    >>> counts.summary
     'precision 0.7500, recall 1.0000 (6 of 6 derived, 2 wrong)'
     """
 

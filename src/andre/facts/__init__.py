@@ -24,8 +24,8 @@ from andre.facts.formats.table_files import open_table
 from andre.facts.frames import to_frames
 from andre.facts.order import in_canonical_order
 from andre.facts.query import as_stated, near_names, read_query
-from andre.facts.relation import MARKS, Key, Relation, Value
-from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split
+from andre.facts.relation import MARKS, Key, Relation, Value, key_text
+from andre.facts.splits import PYKEEN_SPLITS, hold_out, pykeen_split, training_facts
 from andre.facts.tables.cells import canonical_level
 from andre.facts.tables.examples import LabelledRows, TruthRows, read_examples
 from andre.facts.tables.labels import Labels, column_atom, level_constant
@@ -79,6 +79,7 @@ __all__ = [
     "hold_out",
     "in_canonical_order",
     "is_database",
+    "key_text",
     "level_constant",
     "near_names",
     "noisy",
@@ -93,6 +94,7 @@ __all__ = [
     "row_facts",
     "table_parts",
     "to_frames",
+    "training_facts",
     "with_sums",
     "without_password",
     "write_facts",

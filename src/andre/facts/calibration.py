@@ -77,12 +77,12 @@ class Calibration:
             return None
         found = _two_groups(value, owner, tuple(values))
         true = sum(share * len(values[key]) for key, share in found.shares.items())
-        told = (
+        is_bimodal = (
             _FEWEST <= true <= len(value) - _FEWEST
             and found.low < 0.5 < found.high
             and found.high - found.low > _APART * found.spread > _APART * _NEAR
         )
-        return found if told and found._likelier_than_one_group(value, owner) else None
+        return found if is_bimodal and found._likelier_than_one_group(value, owner) else None
 
     def log_odds(self, key: Key, value: Floats) -> Floats:
         """The log-odds that an atom of a relation is true, given its value."""

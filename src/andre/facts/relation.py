@@ -128,6 +128,17 @@ class Dictionary(dict[K, int]):
         return Dictionary(zip(keys_of(tuple(values)), count()))
 
 
+def key_text(key: Key) -> str:
+    """A relation as text: name and arity.
+
+    Examples
+    --------
+    >>> key_text(("parent", 2))
+    'parent/2'
+    """
+    return f"{key[0]}/{key[1]}"
+
+
 @dataclass(frozen=True, eq=False)
 class Relation:
     """The distinct facts of one predicate.

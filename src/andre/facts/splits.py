@@ -97,3 +97,25 @@ def pykeen_split(name: str) -> FactBase:
     facts = read_facts(Path(spec.origin).parent / "datasets" / PYKEEN_SPLITS[name], "tsv-splits")
     renamed = (replace(r, name=r.name.replace("-", "_")) for r in facts.relations.values())
     return replace(facts, relations={relation.key: relation for relation in renamed})
+
+
+def training_facts(facts: FactBase, *, held_out: bool = False) -> FactBase:
+    """The facts from which anything may be learned: none that is marked valid or test.
+
+    All learners use this function, so that held-out facts have no influence anywhere: as
+    evidence in a body, through background rules, as a type or as a constant.
+
+    Parameters
+    ----------
+    held_out
+        Whether constants that occur in no training fact are kept; see `andre.samples.Language.held_out`.
+
+    Examples
+    --------
+    >>> from andre.logic import parse_atom
+    >>> atoms = [parse_atom("p(ann)"), parse_atom("p(bob)")]
+    >>> training_facts(FactBase.from_facts(atoms, marks=["train", "valid"]))
+    FactBase(1 facts, 1 relations, 1 constants)
+    """
+    known = facts.select("train")
+    return known if held_out or known is facts else known.compact()

@@ -22,7 +22,7 @@ from andre.inference.groundings import (
     Partial,
     Search,
     bind,
-    told_bindings,
+    binding_lines,
 )
 from andre.inference.model import Model
 from andre.inference.proofs import Body, proof_ranks
@@ -64,7 +64,7 @@ class Firing:
     def lines(self) -> Iterator[str]:
         """The firing as lines of text."""
         yield f"by {self.rule}"
-        yield from told_bindings(self.bindings)
+        yield from binding_lines(self.bindings)
         for premise in self.premises:
             for line in premise.lines():
                 yield f"    {line}"

@@ -89,7 +89,7 @@ class Partial:
     def lines(self) -> Iterator[str]:
         """The grounding as lines of text."""
         yield f"nearest is {self.rule}"
-        yield from told_bindings(self.bindings.items())
+        yield from binding_lines(self.bindings.items())
         for literal in self.held:
             yield f"    {literal}  holds"
         if self.failing.is_builtin:
@@ -204,7 +204,7 @@ class Search:
         partials[:] = [Partial(rule, dict(bindings), tuple(ground[:-1]), failing, remaining, unknown)]
 
 
-def told_bindings(bindings: Iterable[tuple[Variable, Constant]]) -> Iterator[str]:
+def binding_lines(bindings: Iterable[tuple[Variable, Constant]]) -> Iterator[str]:
     """A line with the bindings of variables, if there are any."""
     if values := ", ".join(f"{variable} = {constant}" for variable, constant in bindings):
         yield f"  where {values}"

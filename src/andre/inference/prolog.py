@@ -262,11 +262,11 @@ def _run(job: _Job) -> _Found:
         _bound_memory(process.pid, 2 * job.memory)
         try:
             output, complaint = process.communicate(job.text, timeout=job.seconds + _GRACE)
-        except subprocess.TimeoutExpired as late:
+        except subprocess.TimeoutExpired as expired:
             check()
             raise DataError(
                 f"the background did not stop within {job.seconds:.0f} seconds: see which predicate loops"
-            ) from late
+            ) from expired
         finally:
             process.kill()
     found = _read(output, job)

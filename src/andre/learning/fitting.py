@@ -17,7 +17,7 @@ from andre.learning.callbacks import Callback, Finished, Floats32, ProgressKeepe
 from andre.learning.choose.selection import Candidate, all_sound, most_accurate, nothing, select
 from andre.learning.config import Config, Guide
 from andre.learning.results import Result, RunSummary, judge
-from andre.limits import Deadline, Watch, interruptible, late, limited, stage, unhurried
+from andre.limits import Deadline, Watch, interruptible, limited, out_of_time, stage, unhurried
 from andre.samples import Sample
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def fit(
 
             def stop() -> str | None:
                 state.seconds = spent + time.monotonic() - began
-                return "interrupted" if interrupt.asked else "time" if late("training") else None
+                return "interrupted" if interrupt.asked else "time" if out_of_time("training") else None
 
             rounds, chosen = fitting.train(callbacks, stop)
         if checkpoint:

@@ -20,9 +20,9 @@ from andre.evaluation import (
     RuleBase,
     TableJudge,
 )
-from andre.facts import FactBase, Key, Relation
+from andre.facts import FactBase, Key, Relation, key_text
 from andre.inference import TruthTables, built_terms
-from andre.samples import Language, key_text
+from andre.samples import Language
 
 #: Constants over which products of truth tables are still quick.
 _MOST_CONSTANTS = 512
@@ -130,8 +130,8 @@ def with_stated_world(
 
 def _noted(facts: FactBase, note: str) -> FactBase:
     """The facts with a further note on their tabled background."""
-    told = "; ".join(filter(None, (facts.notes.tabled, note)))
-    return replace(facts, notes=replace(facts.notes, tabled=told))
+    remarks = "; ".join(filter(None, (facts.notes.tabled, note)))
+    return replace(facts, notes=replace(facts.notes, tabled=remarks))
 
 
 def refuse_one_kind(labels: ListedLabels, key: Key) -> None:

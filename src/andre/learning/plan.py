@@ -11,10 +11,10 @@ import numpy as np
 
 from andre.census import Mode, Semantics
 from andre.errors import ConfigError, LogicError, check_choice
-from andre.facts import FactBase, Key
+from andre.facts import FactBase, Key, key_text
 from andre.learning.config import Config, Unlabelled, unknown_setting
 from andre.logic import Atom, Literal, Program, Rule
-from andre.samples import Codes, Language, RuleSpace, check_setting, key_text
+from andre.samples import Codes, Language, RuleSpace, check_setting
 
 #: Formats in which knowledge bases come, to be completed rather than defined.
 _KNOWLEDGE_BASES = frozenset({"nl", "tsv", "tsv-splits"})

@@ -28,7 +28,7 @@ from andre.learning.config import Config, Guide
 from andre.learning.fitting import fit
 from andre.learning.plan import learnable, with_inequalities
 from andre.learning.results import Result
-from andre.limits import check, late, limited, stage, time_left
+from andre.limits import check, limited, out_of_time, stage, time_left
 from andre.logic import Rule
 from andre.model import Count, Positive, Settings, Whole
 from andre.samples import Codes, Form, Language, RuleSpace, Sample
@@ -269,7 +269,7 @@ class _OneRelation:
             return []
         found = [np.zeros((0, sample.space.m), dtype=np.int8)]
         for part in range(config.parts):
-            if late("proposing"):
+            if out_of_time("proposing"):
                 break
             with suppress(DataError):  # a part may hold one class alone
                 found.append(self._bodies(sample, language, part))

@@ -247,7 +247,7 @@ class Advice:
         first = str(self.program.rules[0])
         others = len(self.program) - 1
         more = f" and {counted(others, 'more rule')}" if others else ""
-        return f"with {self.option} a few runs find '{first}'{more}, {self.confusion.told}"
+        return f"with {self.option} a few runs find '{first}'{more}, {self.confusion.summary}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,18 +368,18 @@ class Theory(Saveable):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        told = (f"{made.target}: {made.confusion.told}" for made in self.definitions)
-        return program_html(self.program, "; ".join(told))
+        text = (f"{made.target}: {made.confusion.summary}" for made in self.definitions)
+        return program_html(self.program, "; ".join(text))
 
 
 def _least(definitions: Sequence[Definition]) -> str:
     """The least precision and recall of some definitions, in words."""
-    told = ""
+    text = ""
     for name in ("precision", "recall"):
         known = [share for made in definitions if (share := getattr(made.confusion, name)) is not None]
         more = " or more" if len(known) > 1 else ""
-        told += f", {name} {min(known):.4f}{more}" if known else ""
-    return told
+        text += f", {name} {min(known):.4f}{more}" if known else ""
+    return text
 
 
 class TargetStore(Protocol):

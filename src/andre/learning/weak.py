@@ -48,13 +48,13 @@ class Weak:
     @property
     def question(self) -> str:
         """The example to ask for, in words."""
-        told = None if self.rival is None else f"'{' '.join(map(str, self.rival))}'"
+        rival = None if self.rival is None else f"'{' '.join(map(str, self.rival))}'"
         if self.ask is not None:
             says, otherwise = ("yes", "no") if self.predicted else ("no", "yes")
-            against = "" if told is None else f", and {told} says {otherwise}"
+            against = "" if rival is None else f", and {rival} says {otherwise}"
             return f"is {self.ask} true? It says {says}{against}"
-        if told is not None:
-            return f"an example is wanted on which it differs from {told}, as none at hand does"
+        if rival is not None:
+            return f"an example is wanted on which it differs from {rival}, as none at hand does"
         return "a further example would confirm or refute it"
 
     def __str__(self) -> str:

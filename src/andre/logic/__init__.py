@@ -28,6 +28,7 @@ from andre.logic.rule import Evidence, Rule, check_runnable, check_safe, unsafe_
 from andre.logic.spelling import (
     QUOTED,
     counted,
+    format_count,
     is_code,
     number_or_none,
     quote,
@@ -35,7 +36,6 @@ from andre.logic.spelling import (
     read_number,
     spell_date,
     spell_number,
-    tell_count,
     unquote,
 )
 from andre.logic.terms import NAMED_OPERATORS, is_term
@@ -69,6 +69,7 @@ __all__ = [
     "comparison_holds",
     "counted",
     "difference",
+    "format_count",
     "format_program",
     "from_json",
     "html_table",
@@ -90,7 +91,6 @@ __all__ = [
     "spell_date",
     "spell_number",
     "subsumes",
-    "tell_count",
     "to_english",
     "to_json",
     "to_prolog",

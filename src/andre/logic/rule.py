@@ -8,7 +8,7 @@ from functools import cached_property
 
 from andre.errors import LogicError
 from andre.logic.atom import Atom, Literal, Term, Variable
-from andre.logic.spelling import spell_number, tell_count
+from andre.logic.spelling import format_count, spell_number
 from andre.logic.variants import Encoding, encode
 
 _MOST = 1e300  # above it, sums and ratios of counts are not finite
@@ -38,7 +38,7 @@ class Evidence:
         return self.n_r / self.n_b if self.n_b else 0.0
 
     def __str__(self) -> str:
-        counts = f"N_b={tell_count(self.n_b)}, N_r={tell_count(self.n_r)}"
+        counts = f"N_b={format_count(self.n_b)}, N_r={format_count(self.n_r)}"
         return f"{self.split}: {counts}, N_r/N_b={self.confidence:.4f}"
 
 

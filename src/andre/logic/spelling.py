@@ -57,12 +57,12 @@ def _spell_letter(letter: str) -> str:
     return letter
 
 
-def tell_count(count: float, thousands: str = "") -> str:
+def format_count(count: float, thousands: str = "") -> str:
     """A count or a sum of weights as text, with at most two decimals.
 
     Examples
     --------
-    >>> tell_count(33.03203641), tell_count(1234567.0), tell_count(1234567.5, ",")
+    >>> format_count(33.03203641), format_count(1234567.0), format_count(1234567.5, ",")
     ('33.03', '1234567', '1,234,567.5')
     """
     return f"{count:,.2f}".rstrip("0").rstrip(".").replace(",", thousands)

@@ -164,14 +164,14 @@ def _faults(model: RuleClassifier, splits: Sequence[_Rows]) -> tuple[Faults, ...
         said = model.rules.decide(seen.chances)
         rows = np.flatnonzero(said != seen.codes)
         rows = rows[np.argsort(-seen.chances[rows, said[rows]], kind="stable")]
-        told = tuple(
+        mistakes = tuple(
             f"row {seen.rows.labels.rows[row] + 1:,}: {model.classes[seen.codes[row]]}, taken for "
             f"{model.classes[said[row]]} (p {seen.chances[row, said[row]]:.2f})"
             for row in rows[:_PREDICTIONS].tolist()
         )
-        if told:
+        if mistakes:
             hint = "Rows that are taken for another class than theirs, the surest mistakes first."
-            made.append(Faults(f"Wrong on {seen.split} rows", hint, told, len(rows)))
+            made.append(Faults(f"Wrong on {seen.split} rows", hint, mistakes, len(rows)))
     return tuple(made)
 
 

@@ -73,8 +73,8 @@ def _target(
         for codes, mark in zip(relation.codes.tolist(), relation.column("mark").tolist(), strict=True)
     }
     # Rules that no fact bears out lower what others say, and tell nobody anything.
-    told = Program(tuple(rule for rule in rules if any(item.n_r for item in rule.evidence)))
-    rows, shown = [], Program(told.rules[:_RULES])
+    supported = Program(tuple(rule for rule in rules if any(item.n_r for item in rule.evidence)))
+    rows, shown = [], Program(supported.rules[:_RULES])
     for rule, chance in zip(shown, completion.chances(shown).tolist(), strict=True):
         # What no training fact states; test and validation facts come first.
         found = [tuple(codes) for codes in covered_heads(rule, train).tolist()]
@@ -86,7 +86,7 @@ def _target(
             for place, codes in enumerate(new[:_LISTED])
         )
         rows.append(RuleRow(rule, predictions=made, left_out=len(new) - len(made)))
-    left, idle = len(told) - len(shown), len(rules) - len(told)
+    left, idle = len(supported) - len(shown), len(rules) - len(supported)
     notes = [f"{counted(left, 'more rule')} {'is' if left == 1 else 'are'} not listed."] if left else []
     if idle:
         are = "is" if idle == 1 else "are"

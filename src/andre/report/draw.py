@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from andre.logic import tell_count
+from andre.logic import format_count
 from andre.report.page import Bars, CensusCounts, Chart
 
 #: Pictures are as wide as a phone, so that their letters stay readable there.
@@ -106,11 +106,11 @@ def census_svg(census: CensusCounts) -> str:
         y = row * line
         parts.append(
             f'<text x="2" y="{y + 13}" class="name">{escape(name)}</text>'
-            f'<text x="{_WIDTH - 2}" y="{y + 13}" class="name end">{tell_count(count, ",")}</text>'
+            f'<text x="{_WIDTH - 2}" y="{y + 13}" class="name end">{format_count(count, ",")}</text>'
             f'<rect class="count" x="2" y="{y + 18}" width="{max(2, share * (_WIDTH - 4)):.1f}" height="12"/>'
         )
-    told = ", ".join(f"{name} {tell_count(count, ',')}" for name, count in census.steps.items())
-    return _svg(line * len(census.steps), f"Counts on a logarithmic scale: {told}", parts)
+    steps = ", ".join(f"{name} {format_count(count, ',')}" for name, count in census.steps.items())
+    return _svg(line * len(census.steps), f"Counts on a logarithmic scale: {steps}", parts)
 
 
 def _unbroken(x: Sequence[float], line: Sequence[float | None]) -> Iterator[list[tuple[float, float]]]:

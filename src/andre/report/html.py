@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from andre.files import write_whole
-from andre.logic import Atom, Rule, Variable, readable, tell_count
+from andre.logic import Atom, Rule, Variable, format_count, readable
 from andre.report.draw import bars_svg, census_svg, chart_svg
 from andre.report.page import Bars, Prediction, ReportData, RuleRow, TargetReport
 
@@ -172,7 +172,7 @@ def _read(rule: Rule) -> str:
 
 def _count(value: float) -> str:
     """A count or a sum of weights."""
-    return tell_count(value, ",")
+    return format_count(value, ",")
 
 
 def _embedded(row: RuleRow) -> dict[str, Any]:

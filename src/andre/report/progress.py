@@ -15,7 +15,7 @@ from rich.text import Text
 
 from andre.census import Census
 from andre.learning import Callback, State
-from andre.logic import Program, counted, tell_count
+from andre.logic import Program, counted, format_count
 from andre.memory import peak_megabytes
 from andre.report.words import rule_text
 
@@ -141,7 +141,7 @@ class TargetLines(Callback):
     def on_census(self, census: Census) -> None:
         """How large the task is, where that is not what was said last."""
         drawn = "" if census.sampled is None else f", seen by {census.sampled:,} of them"
-        positive, negative = (tell_count(weight, ",") for weight in (census.positive, census.negative))
+        positive, negative = (format_count(weight, ",") for weight in (census.positive, census.negative))
         said = (
             f"andre: {census.space.head}: {census.groundings:,} groundings, {census.distinct:,} distinct "
             f"rows, {positive} positive and {negative} negative examples{drawn}"

@@ -15,7 +15,7 @@ from andre.arrays import Bools, Floats
 from andre.completion import Completion
 from andre.errors import DataError
 from andre.learning import Advice, Definition, Result, RuleClassifier, Theory, Weak
-from andre.logic import Atom, Program, Rule, counted, tell_count, to_prolog
+from andre.logic import Atom, Program, Rule, counted, format_count, to_prolog
 from andre.report.weighted import (
     classifier_listing,
     classifier_outcome,
@@ -54,7 +54,7 @@ def why_no_rule(result: Result) -> str | None:
         return None
     train = result.score("train")
     floor = result.config.selection.floor(train.missed)
-    rows = f"{tell_count(train.rows)} rows, {tell_count(train.missed)} of them positive"
+    rows = f"{format_count(train.rows)} rows, {format_count(train.missed)} of them positive"
     if result.stopped:
         return f"no rule was found before learning was stopped ({rows}): give it more time"
     if result.config.selection.criterion != "description":
@@ -124,7 +124,7 @@ def faults(definition: Definition, mode: str) -> list[str]:
         return []
     clean = mode == "define" and definition.result.config.selection.noise != 0 and not seen.false_positives
     hint = "; if no label is wrong, --noise 0 asks for all" if clean else ""
-    lines = [f"{name}: {seen.told}{hint}"]
+    lines = [f"{name}: {seen.summary}{hint}"]
     # A knowledge base that is to be completed does not say that anything is false.
     beyond = "derived and not stated" if mode == "complete" else "derived though false"
     for what, atoms, total in (
@@ -353,7 +353,7 @@ def rule_table(program: Program) -> Table:
         [
             3,
             *(
-                len(tell_count(number))
+                len(format_count(number))
                 for items in columns
                 for item in items
                 if item
@@ -365,7 +365,7 @@ def rule_table(program: Program) -> Table:
     table = plain_table("", "rule", *(f"{split}\n{heading}" for split in splits))
     for number, (rule, *items) in enumerate(zip(program, *columns, strict=True), start=1):
         cells = (
-            f"{tell_count(item.n_b):>{widest}}  {tell_count(item.n_r):>{widest}}  {item.confidence:7.4f}"
+            f"{format_count(item.n_b):>{widest}}  {format_count(item.n_r):>{widest}}  {item.confidence:7.4f}"
             if item
             else ""
             for item in items
@@ -408,8 +408,8 @@ def target_table(run: Theory | Completion) -> Table:
         seen = definition.confusion
         shares = ["-" if share is None else f"{share:.4f}" for share in (seen.precision, seen.recall)]
         counts = (seen.true_positives + seen.false_negatives, seen.false_negatives, seen.false_positives)
-        told = [tell_count(count, ",") for count in counts]
-        cells = (str(len(definition.program)), *told, *shares, f"{definition.seconds:.1f}")
+        numbers = [format_count(count, ",") for count in counts]
+        cells = (str(len(definition.program)), *numbers, *shares, f"{definition.seconds:.1f}")
         table.add_row(str(number), Text(definition.target), *cells)
     return table
 

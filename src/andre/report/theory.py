@@ -297,7 +297,7 @@ def _census(theory: Theory, definition: Definition) -> CensusCounts:
 
 
 def _summary(definition: Definition) -> str:
-    return f"{size(definition.program)}, {definition.confusion.told}"
+    return f"{size(definition.program)}, {definition.confusion.summary}"
 
 
 def _found_by(rule: Rule, result: Result) -> int | None:

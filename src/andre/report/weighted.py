@@ -14,7 +14,7 @@ from rich.text import Text
 
 from andre.facts import LabelledRows
 from andre.learning import Judged, PathStep, RuleClassifier, RulePath, WeightedRules
-from andre.logic import tell_count
+from andre.logic import format_count
 from andre.report.words import COMMENT, plain_table, rule_text, rule_values, size
 
 #: Classes of which precision and recall are told.
@@ -83,7 +83,7 @@ def _share(share: float | None) -> str:
 
 def classifier_listing(model: RuleClassifier) -> str:
     """The rules as people write them, with scores, weights and evidence as comments of Prolog."""
-    lines = [f"% {one.split}: {one} on {tell_count(one.rows)} rows" for one in model.scores]
+    lines = [f"% {one.split}: {one} on {format_count(one.rows)} rows" for one in model.scores]
     lines += [f"% {line}" for line in (base_rate(model), *bounds(model))]
     for one in model.weighted_rules:
         lines += [] if one.weight is None else [f"% weight {one.weight:+.2f}"]
@@ -94,7 +94,7 @@ def classifier_listing(model: RuleClassifier) -> str:
 def classifier_table(model: RuleClassifier) -> list[RenderableType]:
     """The rules for a terminal: weight, rule, and evidence on every split."""
     lines: list[RenderableType] = [
-        Text(f"{one.split}: {one} on {tell_count(one.rows)} rows", COMMENT) for one in model.scores
+        Text(f"{one.split}: {one} on {format_count(one.rows)} rows", COMMENT) for one in model.scores
     ]
     told = (*class_shares(model), base_rate(model), *bounds(model))
     lines += [Text(line, COMMENT) for line in told]
@@ -103,7 +103,7 @@ def classifier_table(model: RuleClassifier) -> list[RenderableType]:
     for one in model.weighted_rules:
         cells = []
         for item in map(one.rule.on, splits):
-            cells.append("" if item is None else f"{tell_count(item.n_b)}  {item.confidence:7.4f}")
+            cells.append("" if item is None else f"{format_count(item.n_b)}  {item.confidence:7.4f}")
         table.add_row("" if one.weight is None else f"{one.weight:+.2f}", rule_text(str(one.rule)), *cells)
     return [*lines, "", table] if len(model.program) else lines
 
@@ -184,8 +184,8 @@ def confusion_table(model: RuleClassifier, rows: LabelledRows) -> tuple[list[str
         lines.append(
             {
                 "class": name,
-                "rows": tell_count(own[place]),
-                **{title: tell_count(count) for title, count in zip(said, table[place], strict=True)},
+                "rows": format_count(own[place]),
+                **{title: format_count(count) for title, count in zip(said, table[place], strict=True)},
                 "precision": f"{right / taken[place]:.4f}" if taken[place] else "-",
                 "recall": f"{right / own[place]:.4f}" if own[place] else "-",
             }
@@ -202,7 +202,7 @@ def rules_on(model: RuleClassifier, split: str) -> list[dict[str, object]]:
             {
                 "rule": str(one.rule),
                 "weight": "-" if one.weight is None else f"{one.weight:+.2f}",
-                "N_b": "-" if seen is None else tell_count(seen.n_b),
+                "N_b": "-" if seen is None else format_count(seen.n_b),
                 "N_r/N_b": f"{seen.confidence:.4f}" if seen is not None and seen.n_b else "-",
                 "in training": "-" if before is None else f"{before.confidence:.4f}",
             }
@@ -226,7 +226,7 @@ def predict_raw_rows(model: RuleClassifier, path: Path | str, proba: bool = Fals
     bins = model.encoding.binned(typed)
     said = model.rules.predict_proba(bins)  # [rows, classes]
     decided = model.rules.decide(said)
-    texts = [*(str(rule) for rule in model.program), ""]  # the last where no rule speaks for the class
+    told = [*(str(rule) for rule in model.program), ""]  # the last where no rule speaks for the class
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     names = [f"P({name})" for name in model.classes] if proba else []
@@ -234,5 +234,5 @@ def predict_raw_rows(model: RuleClassifier, path: Path | str, proba: bool = Fals
     leading = model.leading_rules(bins, decided)
     for place, chances, rule in zip(decided.tolist(), said.tolist(), leading.tolist(), strict=True):
         shown = [f"{chance:.6g}" for chance in chances] if proba else []
-        writer.writerow([model.classes[place], *shown, texts[rule]])
+        writer.writerow([model.classes[place], *shown, told[rule]])
     return buffer.getvalue(), list(typed.notes)

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from andre.logic import Phrases, Program, Rule, counted, tell_count
+from andre.logic import Phrases, Program, Rule, counted, format_count
 
 #: What names have and words lack.
 _NAME = re.compile(r"[_/():\d]")
@@ -65,7 +65,7 @@ def such_as(things: Sequence[object], total: float, most: int = 3) -> str:
     """
     shown = things[:most]
     left = total - len(shown)
-    more = f" and {tell_count(left, ',')} more" if left >= 1 else ""
+    more = f" and {format_count(left, ',')} more" if left >= 1 else ""
     return f"{', '.join(map(str, shown))}{more}"
 
 

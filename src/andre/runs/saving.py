@@ -33,7 +33,7 @@ from andre.learning import (
     Theory,
     WeightedRules,
 )
-from andre.logic import Atom, Program, tell_count, to_prolog
+from andre.logic import Atom, Program, format_count, to_prolog
 from andre.runs.codec import decode, fingerprint
 from andre.runs.folder import IndexedFolder, warn_of
 from andre.runs.origin import Origin
@@ -150,13 +150,13 @@ def prolog(run: Run) -> str:
     if isinstance(run, RuleClassifier):
         return _weighted_prolog(run)
     remarks = [
-        f"% {score.split}: accuracy {score.accuracy:.4f} on {tell_count(score.rows)} rows\n"
+        f"% {score.split}: accuracy {score.accuracy:.4f} on {format_count(score.rows)} rows\n"
         for score in (run.scores if isinstance(run, Result) else ())
     ]
     if isinstance(run, Theory):
         for made in run:
             if len(made.program) and not made.flawless:
-                remarks.append(f"% {made.target}: {made.confusion.told}\n")
+                remarks.append(f"% {made.target}: {made.confusion.summary}\n")
         remarks += [f"% {made.target} is weak: {made.weak}\n" for made in run if made.weak is not None]
     if (
         isinstance(run, Completion)
@@ -172,7 +172,7 @@ def prolog(run: Run) -> str:
 
 def _weighted_prolog(run: RuleClassifier) -> str:
     """Scores and weights in comments, and the rules about rows of a table."""
-    lines = [f"% {one.split}: {one} on {tell_count(one.rows)} rows\n" for one in run.scores]
+    lines = [f"% {one.split}: {one} on {format_count(one.rows)} rows\n" for one in run.scores]
     if isinstance(run.rules, WeightedRules):
         lines.append("% A rule adds its weight to the log-odds of its head; as Prolog, it derives it.\n")
         rates = zip(run.heads, run.base_rates.values(), strict=True)

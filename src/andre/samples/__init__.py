@@ -13,7 +13,7 @@ from andre.samples.binned import BinnedColumn, BinnedTable
 from andre.samples.column_encoding import ColumnEncoding, EncodingLimits
 from andre.samples.encoding import ColumnSummary, Encoding
 from andre.samples.form import Form
-from andre.samples.language import Language, check_setting, key_text, training_facts
+from andre.samples.language import Language, check_setting
 from andre.samples.membership import Membership
 from andre.samples.sample import (
     LARGE,
@@ -47,9 +47,7 @@ __all__ = [
     "check_setting",
     "check_valuations",
     "check_weights",
-    "key_text",
     "random_task",
     "scaled_to_rows",
     "sums_of",
-    "training_facts",
 ]

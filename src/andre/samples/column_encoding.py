@@ -165,10 +165,10 @@ class ColumnEncoding:
         return tidy
 
     def __str__(self) -> str:
-        parts = [self._told_values()] if self.value_atoms else []
+        parts = [self._named_values()] if self.value_atoms else []
         return "; ".join([*parts, str(self.atoms[-1])] if self.gaps else parts)
 
-    def _told_values(self) -> str:
+    def _named_values(self) -> str:
         if self.kind in ("boolean", "truth"):
             return "an atom" if self.kind == "boolean" else "an atom with truth values"
         if self.kind == "category":

@@ -1,7 +1,7 @@
 """The language bias: a target, and the atoms and bodies that its rules may have.
 
 Relations are named by name and arity, as p/2, and an argument by its place, as
-p/2:1. `training_facts` defines from which facts anything may be learned.
+p/2:1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from andre.errors import ConfigError, DataError
-from andre.facts import Bias, FactBase, Key, argument_types, near_names
+from andre.facts import Bias, FactBase, Key, argument_types, key_text, near_names, training_facts
 from andre.logic import Atom, Constant, Rule, Variable
 from andre.samples.form import Form
 from andre.samples.space import RuleSpace
@@ -28,11 +28,6 @@ _MOST_VARIABLES = 100
 _BIAS_VARIABLES = 6
 _ARITY = re.compile(r"/\d+\Z")
 _PLACE = re.compile(r"(?P<name>.+)/(?P<arity>\d+):(?P<position>\d+)\Z", re.DOTALL)
-
-
-def key_text(key: Key) -> str:
-    """A relation as text: name and arity."""
-    return f"{key[0]}/{key[1]}"
 
 
 def _relations_named(facts: FactBase, name: str) -> list[Key]:
@@ -55,27 +50,6 @@ def _positions(facts: FactBase, places: tuple[str, ...]) -> dict[Key, list[int]]
             raise ConfigError(f"{key_text(key)} has no argument {position}: count from 1 to {key[1]}")
         found.setdefault(key, []).append(position - 1)
     return found
-
-
-def training_facts(facts: FactBase, *, held_out: bool = False) -> FactBase:
-    """The facts from which anything may be learned: none that is marked valid or test.
-
-    All learners use this function, so that held-out facts have no influence anywhere: as
-    evidence in a body, through background rules, as a type or as a constant.
-
-    Parameters
-    ----------
-    held_out
-        Whether constants that occur in no training fact are kept; see `Language.held_out`.
-
-    Examples
-    --------
-    >>> atoms = [Atom("p", (Constant(name),)) for name in ("ann", "bob")]
-    >>> training_facts(FactBase.from_facts(atoms, marks=["train", "valid"]))
-    FactBase(1 facts, 1 relations, 1 constants)
-    """
-    known = facts.select("train")
-    return known if held_out or known is facts else known.compact()
 
 
 def check_setting(name: str, value: object, kind: type, wanted: str) -> None:

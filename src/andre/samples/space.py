@@ -295,17 +295,17 @@ class RuleSpace:
         own = _mixed(names[columns] + signs[rows, columns].astype(np.uint64))
         found = np.zeros((len(codes), len(self.variables) + 1), dtype=np.uint64)
         found[:, : len(self.head_variables)] = _mixed(np.arange(1, 1 + len(self.head_variables)))
-        told = own
+        hashes = own
         for _ in range(2):
-            told = own.copy()
+            hashes = own.copy()
             for place, variables in enumerate(places):
-                told += _mixed(found[rows, variables[columns]] + np.uint64(place + 1))
-            told = _mixed(told)
+                hashes += _mixed(found[rows, variables[columns]] + np.uint64(place + 1))
+            hashes = _mixed(hashes)
             for place, variables in enumerate(places):
-                np.add.at(found, (rows, variables[columns]), _mixed(told + np.uint64(place + 1)))
+                np.add.at(found, (rows, variables[columns]), _mixed(hashes + np.uint64(place + 1)))
             found[:, -1] = 0  # of arguments that are no variables
         numbers = np.zeros(len(codes), dtype=np.uint64)
-        np.add.at(numbers, rows, told)
+        np.add.at(numbers, rows, hashes)
         return numbers
 
     @cached_property

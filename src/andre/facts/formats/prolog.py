@@ -166,9 +166,9 @@ def add_clauses(path: Path, builder: Builder) -> None:
     for goal, line in false:
         builder.add_atom(goal, Place(path, [line]), negative=True)
     if false:
-        told = "1 goal is" if len(false) == 1 else f"{len(false):,} goals are"
+        many = "1 goal is" if len(false) == 1 else f"{len(false):,} goals are"
         builder.remarks.append(
-            f"{path.name}: {told} read as saying what is false, as ':- {false[0][0]}.' does in Progol's files"
+            f"{path.name}: {many} read as saying what is false, as ':- {false[0][0]}.' does in Progol's files"
         )
 
 

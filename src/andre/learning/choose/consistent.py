@@ -20,7 +20,7 @@ from andre.learning.bodies import literal_bodies
 from andre.learning.choose.covering import information_gain
 from andre.learning.choose.set_cover import least_cover
 from andre.learning.config import SLACK
-from andre.limits import check, late, stage, unhurried
+from andre.limits import check, out_of_time, stage, unhurried
 from andre.samples import Codes, Form
 
 #: Bodies that are grown further at each length: so many by information, and so many that keep all positives.
@@ -122,7 +122,7 @@ def grown_bodies(sample: CrispSample, form: Form, *, most: int, beam: int = _BEA
         bodies = search.telling(rest, most)
         parts.append(bodies)
         left = rest & ~sample.covers(bodies[:1]).any(axis=0)
-        if np.array_equal(left, rest) or not left.any() or late("growing rules"):
+        if np.array_equal(left, rest) or not left.any() or out_of_time("growing rules"):
             break
         rest = left
     share = max(1, most // len(parts))
@@ -286,7 +286,7 @@ class _Search:
                 break
             rest = made[~done]
             bodies = rest[self._best(rest, covered[~done], telling[~done], right, wrong)]
-            if not len(bodies) or late("growing rules"):
+            if not len(bodies) or out_of_time("growing rules"):
                 break
 
     @cached_property

@@ -13,7 +13,7 @@ import numpy as np
 from andre.arrays import Bools, Floats
 from andre.evaluation import CrispSample
 from andre.learning.bodies import literal_bodies
-from andre.limits import late, stage, unhurried
+from andre.limits import out_of_time, stage, unhurried
 from andre.samples import Codes, Form
 
 #: Literals that a rule may be grown to, where it is not grown around an example.
@@ -68,7 +68,7 @@ def fewest_errors(
     rest = np.ones(len(surplus), dtype=np.bool_)
     chosen: list[Codes] = []
     while len(chosen) < max_rules and len(pool):
-        if chosen and late("taking pooled rules"):
+        if chosen and out_of_time("taking pooled rules"):
             break
         gain = covers @ (mostly[0] * rest)
         best = int(gain.argmax())

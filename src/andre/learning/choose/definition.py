@@ -17,7 +17,7 @@ from andre.arrays import Floats
 from andre.evaluation import Judge, Mistakes, Verdicts, description_length, most_wrong
 from andre.learning.bodies import literal_bodies, shorter_bodies
 from andre.learning.config import SelectionConfig
-from andre.limits import check, late, limited, stage, time_left, unhurried
+from andre.limits import check, limited, out_of_time, stage, time_left, unhurried
 from andre.samples import Codes, Form
 
 #: Numbers of rules of a `Judge`, in order.
@@ -125,7 +125,7 @@ class DefinitionChooser:
         best = ranked[0]
         grown = ranked
         for _ in range(self.config.max_rules - 2):
-            if late("adding rules") or self._flawless(best[1]):
+            if out_of_time("adding rules") or self._flawless(best[1]):
                 break
             tried: set[Numbers] = set()
             with stage("adding rules"):
@@ -294,7 +294,7 @@ class DefinitionChooser:
 
     def _refine(self, length: float, program: Numbers) -> tuple[float, Numbers]:
         """Take the best edit again and again, while the description gets shorter."""
-        while not late("refining"):
+        while not out_of_time("refining"):
             edits: set[Numbers] = set()
             flawless = self._flawless(program)
             with stage("refining"):

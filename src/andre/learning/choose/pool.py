@@ -152,8 +152,8 @@ class RulePool:
 
     def nearest(self, totals: Floats) -> NDArray[np.intp]:
         """Those first whose mistakes are told most shortly, however many literals they have."""
-        told = description_length(self.counts, totals, 0, 0, m=self.space.m)
-        return np.lexsort((np.count_nonzero(self.bodies, axis=1), np.round(told, 9)))
+        lengths = description_length(self.counts, totals, 0, 0, m=self.space.m)
+        return np.lexsort((np.count_nonzero(self.bodies, axis=1), np.round(lengths, 9)))
 
     def leading(self, totals: Floats, most: int) -> RulePool:
         """So many rules at the most: the first of the pool, and as many of those with the fewest mistakes."""

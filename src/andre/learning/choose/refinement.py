@@ -21,7 +21,7 @@ from andre.learning.bodies import literal_bodies, shorter_bodies
 from andre.learning.choose.covering import information_gain
 from andre.learning.choose.pool import RuleCoverage
 from andre.learning.config import Floor
-from andre.limits import check, late, stage, unhurried
+from andre.limits import check, out_of_time, stage, unhurried
 from andre.samples import Codes, Form
 
 #: Products larger than this are not worth a split.
@@ -105,7 +105,7 @@ class Refiner:
             if edited is None:
                 break
             program, length = edited, shorter
-            if late("refining"):
+            if out_of_time("refining"):
                 return program, length
         self._ends.update(dict.fromkeys(way, (program, length)))
         return program, length

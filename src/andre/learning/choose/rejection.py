@@ -93,8 +93,8 @@ class Weighing:
             lack = f"too little support to tell it from chance, as {self._balance(best)}"
         rule = self.pool.space.rule(self.pool.bodies[best]).tidy()
         return (
-            f"the nearest rule, '{rule}', is right about {_told(right)} of the {_told(right + wrong)} "
-            f"examples that it covers and explains {_told(right)} of {_told(self.totals[0])}: {lack}"
+            f"the nearest rule, '{rule}', is right about {_weight(right)} of the {_weight(right + wrong)} "
+            f"examples that it covers and explains {_weight(right)} of {_weight(self.totals[0])}: {lack}"
         )
 
     def _beyond_chance(self, place: int) -> str:
@@ -121,20 +121,20 @@ class Weighing:
         counts, size = self.pool.counts[place], int(np.count_nonzero(self.pool.bodies[place]))
         covered = np.array([np.zeros(2), counts, counts])  # by no rule, and by this one without its cost
         lengths = description_length(covered, self.totals, [0, 0, size], [0, 0, 1], m=self.pool.space.m)
-        listed, told, whole = lengths.tolist()
-        return whole - told, listed - whole
+        listed, with_rule, whole = lengths.tolist()
+        return whole - with_rule, listed - whole
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
         return self.pool.order(self.totals)
 
 
-def _told(weight: float) -> str:
+def _weight(weight: float) -> str:
     """A weight of examples as it is told; where some were drawn to stand for many, it is no whole number.
 
     Examples
     --------
-    >>> _told(64.0), _told(0.5), _told(2195.36)
+    >>> _weight(64.0), _weight(0.5), _weight(2195.36)
     ('64', '0.5', '2195')
     """
     return f"{weight:g}" if weight < 100 else f"{weight:.0f}"

@@ -15,7 +15,7 @@ from andre.learning.choose.pool import RuleCoverage, RulePool
 from andre.learning.choose.refinement import Refiner
 from andre.learning.choose.set_cover import cheapest_cover
 from andre.learning.config import Floor, Guide, SelectionConfig
-from andre.limits import check, late, limited, stage, time_left, unhurried
+from andre.limits import check, limited, out_of_time, stage, time_left, unhurried
 from andre.samples import Codes, Form, RuleSpace
 
 #: How many of the best programs are refined, and how many where a sample has this many cells.
@@ -115,7 +115,7 @@ def select(
     if config.refine:
         refiner = Refiner(sample, pool, floor, form, config.max_rules)
         for start in found[: _REFINED if sample.literals.size < _LARGE else _REFINED_LARGE]:
-            if late("refining"):
+            if out_of_time("refining"):
                 break
             refined = Candidate(*refiner.refine(start.codes))
             best = min(best, refined, key=lambda candidate: candidate.rank)
@@ -143,7 +143,7 @@ def most_accurate(
         floor, empty = config.floor(sample.totals[0]), nothing(sample)
         least = sample.accuracy(empty.codes)
     for place, (codes, n) in enumerate(zip(programs, n_rules, strict=True)):
-        if ranked and late("choosing among runs"):
+        if ranked and out_of_time("choosing among runs"):
             break
         with unhurried():
             bodies = distinct_bodies(codes)
@@ -200,14 +200,14 @@ def cheapest_programs(pool: RuleCoverage, config: SelectionConfig) -> list[Candi
     best = np.argsort(-(pool.own[:, 0] - pool.own[:, 1]), kind="stable")[:_COVERED]
     bodies = pool.bodies[best]
     covers, surplus = sample.covers(bodies), sample.positives - sample.negatives
-    told = surplus != 0
+    is_priced = surplus != 0
     costs = np.log(2 * sample.space.m) * np.count_nonzero(bodies, axis=1) + np.log(2)
-    if not len(bodies) or not told.any():
+    if not len(bodies) or not is_priced.any():
         return found
     for price in _PRICES:
         check()
-        worth = price * surplus[told]
-        chosen = cheapest_cover(covers[:, told], worth, costs, config.max_rules, _SECONDS)
+        worth = price * surplus[is_priced]
+        chosen = cheapest_cover(covers[:, is_priced], worth, costs, config.max_rules, _SECONDS)
         if chosen is not None and len(chosen):
             codes = bodies[chosen]
             found.append(Candidate(codes, program_length(sample, codes)))
@@ -230,7 +230,7 @@ def combine(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
         with stage("combining rules"):
             beside = pool.beside(np.stack([rest for _, rest in states]))  # [states, rules, 2]
         for (chosen, rest), covered in zip(states, beside, strict=False):
-            if late("combining rules"):
+            if out_of_time("combining rules"):
                 break
             n_literals = size + size[list(chosen)].sum()
             lengths = description_length(covered, sample.totals, n_literals, n_rules, m=sample.space.m)
@@ -243,7 +243,7 @@ def combine(pool: RuleCoverage, config: SelectionConfig) -> list[Candidate]:
         ranked = sorted(grown.values(), key=lambda state: state[:2])[: config.beam]
         found += [Candidate(pool.bodies[list(chosen)], length) for length, chosen, _ in ranked]
         states = [(chosen, rows) for _, chosen, rows in ranked]
-        if not ranked or (n_rules > 2 and ranked[0][0] > best) or late("combining rules"):
+        if not ranked or (n_rules > 2 and ranked[0][0] > best) or out_of_time("combining rules"):
             break
         best = min(best, ranked[0][0])
     return found

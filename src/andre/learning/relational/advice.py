@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from andre.errors import AndreError
-from andre.facts import FactBase
+from andre.facts import FactBase, key_text
 from andre.learning.plan import Plan
 from andre.learning.results import Advice, Definition
 from andre.limits import Deadline, limited, time_left
 from andre.logic import Constant, Program
-from andre.samples import Language, key_text
+from andre.samples import Language
 
 #: Learns a target in a language by a plan.
 Trial: TypeAlias = Callable[[Language, Plan], Definition]

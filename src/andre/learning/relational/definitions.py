@@ -14,7 +14,7 @@ from andre.arrays import Bools
 from andre.census import Census
 from andre.errors import ConfigError
 from andre.evaluation import CrispSample, Judge, Labels, ListedLabels, RuleBase, description_length
-from andre.facts import FactBase, Key
+from andre.facts import FactBase, Key, key_text
 from andre.inference import TruthTables
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import (
@@ -48,9 +48,9 @@ from andre.learning.relational.from_examples import (
 )
 from andre.learning.results import Counts, Definition, Result, found_by_search
 from andre.learning.weak import unlabelled_heads, weakness
-from andre.limits import check, late, limited, stage, time_left, unhurried
+from andre.limits import check, limited, out_of_time, stage, time_left, unhurried
 from andre.logic import Program, Rule
-from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
+from andre.samples import Codes, Form, Language, RuleSpace, Sample
 
 #: Runs for a definition. Certain facts have few rows; uncertain ones have as many as groundings.
 _FOR_DEFINITIONS = Effort(rows=20_000, rounds=2, time=Fraction(1, 3))
@@ -189,7 +189,7 @@ class _Defining:
             return _Choice(given.program.rules, self.judge, agrees=given.agrees), bodies
         # Along links all that agrees was looked for before (`reaching`), and short bodies are very many.
         searched = not self.plan.short_bodies or bool(space.links)
-        if searched or not self.is_small or late(_WITHOUT_RUNS):
+        if searched or not self.is_small or out_of_time(_WITHOUT_RUNS):
             return None, bodies
         with limited(time_left().share(_FOR_SEARCH)), stage("counting short bodies"):
             bodies = self.form.short_bodies()
@@ -197,12 +197,12 @@ class _Defining:
             if not (recursive.all() or are_positives_apart(self.facts, self.plan, self.key)):
                 bodies = np.concatenate([self._grown(~recursive), bodies])
         choice: _Choice | None = None
-        if late(_WITHOUT_RUNS):
+        if out_of_time(_WITHOUT_RUNS):
             return None, bodies
         if recursive.any() and not recursive.all():
             with limited(time_left().share(_FOR_SEARCH)), stage(_WITHOUT_RUNS):
                 choice = self._grown_with_recursion()
-        if late(_WITHOUT_RUNS):
+        if out_of_time(_WITHOUT_RUNS):
             return choice, bodies
         with limited(time_left().share(_FOR_SEARCH)), stage(_WITHOUT_RUNS):
             crisp = CrispSample.of(self.sample)

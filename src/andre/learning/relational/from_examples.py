@@ -19,7 +19,7 @@ from andre.evaluation import (
     CrispSample,
     program_length,
 )
-from andre.facts import FactBase
+from andre.facts import FactBase, key_text
 from andre.inference import BodyEvaluator
 from andre.learning.callbacks import Callback
 from andre.learning.choose.consistent import grown_bodies, shortest_consistent
@@ -34,9 +34,9 @@ from andre.learning.proposing import Effort, promising_columns, propose_bodies
 from andre.learning.results import Counts, Definition, Result, found_by_search, judge
 from andre.learning.short_bodies import best_short_bodies
 from andre.learning.weak import Weak
-from andre.limits import check, late, limited, stage, stopped_by, time_left, unhurried
+from andre.limits import check, limited, out_of_time, stage, stopped_by, time_left, unhurried
 from andre.logic import Program
-from andre.samples import Codes, Form, Language, RuleSpace, Sample, key_text
+from andre.samples import Codes, Form, Language, RuleSpace, Sample
 
 #: Runs for a definition that is known to be one short rule: they are made for what they show.
 FOR_SETTLED = Effort(
@@ -264,7 +264,7 @@ def corrected(
             wrong = np.unique(np.concatenate([known[:0], *derived]), axis=0)
             wrong = wrong[labels.wrong(wrong, n)]
             fresh = wrong[~is_among(wrong, known, n)]
-            if not len(fresh) or late("correcting by what is derived wrongly"):
+            if not len(fresh) or out_of_time("correcting by what is derived wrongly"):
                 break
             known = np.concatenate([known, fresh[:: max(1, len(fresh) // most)][:most]])
             made = again(known)

@@ -12,7 +12,7 @@ import numpy as np
 from andre.arrays import Ints
 from andre.errors import DataError
 from andre.evaluation import program_cost
-from andre.facts import FactBase, Key
+from andre.facts import FactBase, Key, key_text
 from andre.inference import BodyEvaluator, Model, infer, materialise
 from andre.learning.judged_by import background_of
 from andre.learning.plan import Plan
@@ -20,9 +20,9 @@ from andre.learning.relational.from_examples import is_trusted
 from andre.learning.relational.inventions import Invention, Inventor
 from andre.learning.results import Definition
 from andre.learning.weak import Weak
-from andre.limits import check, late, limited, stage, time_left
+from andre.limits import check, limited, out_of_time, stage, time_left
 from andre.logic import Program, counted
-from andre.samples import Language, key_text
+from andre.samples import Language
 
 #: Learns a target from facts, in a language.
 Learner: TypeAlias = Callable[[FactBase, Language], Definition]
@@ -96,7 +96,7 @@ def learn_with_inventions(
             # unasked it is tried where nothing else was found.
             asked = _is_asked(facts, plan) or not len(made.program)
             enough = not asked or (best is not made and (best.flawless or len(made.program) > 0))
-            if enough or late("inventing predicates") or _interrupted(tried):
+            if enough or out_of_time("inventing predicates") or _interrupted(tried):
                 break
     return best
 

@@ -31,7 +31,7 @@ from andre.learning.relational.from_examples import (
     with_moved_cuts,
 )
 from andre.learning.results import Definition
-from andre.limits import check, late, limited, stage, time_left, unhurried
+from andre.limits import check, limited, out_of_time, stage, time_left, unhurried
 from andre.logic import ORDERS, Constant, Literal, Program, Rule, Variable
 from andre.samples import Language
 
@@ -136,7 +136,7 @@ def learn_from_reach(
     if made is None:
         made = plain.definition()
         for one, why in others:
-            if made.flawless or made.result.stopped == "interrupted" or late("a wider language"):
+            if made.flawless or made.result.stopped == "interrupted" or out_of_time("a wider language"):
                 break
             # Where there is no time, or nothing to say, what was found before stays.
             with stage("a wider language"), suppress(DataError):
@@ -201,9 +201,9 @@ def _may_add(facts: FactBase, language: Language) -> bool:
 
 def _with_sums(facts: FactBase, language: Language) -> FactBase:
     """The facts with the sums of their numbers."""
-    told = np.isin(facts.relations[language.key(facts)].codes, numbers_in(facts)).any()
+    has_numbers = np.isin(facts.relations[language.key(facts)].codes, numbers_in(facts)).any()
     # Of a head of numbers there would be examples about all the differences, too.
-    return with_sums(facts, known=bool(told))
+    return with_sums(facts, known=bool(has_numbers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,7 +282,7 @@ class _Reaching:
         if given is not None and seen:
             chained = self._along(given, seen)
         found = [one for one in (plain, chained, self._counted) if one is not None]
-        if not (found and late("following links")):
+        if not (found and out_of_time("following links")):
             if self.language.recursion:
                 stages, most = self._stages(self.language), len(_STAGES)
             found += self._best_of(stages, most)
@@ -378,7 +378,7 @@ class _Reaching:
                 idle += 1
             stopped = made is not None and made.result.stopped == "interrupted"
             enough = idle >= _IDLE or (best is not None and best.flawless)
-            if stopped or enough or late("following links"):
+            if stopped or enough or out_of_time("following links"):
                 break
         return [] if best is None else [best]
 
@@ -401,7 +401,7 @@ class _Reaching:
 
             made = corrected(made, self.facts, plain, self.plan, again)
         cuts = _cuts(made.result.program)
-        if cuts and not late("moving cuts"):
+        if cuts and not out_of_time("moving cuts"):
             with stage("moving cuts"):
                 census = self._census(plain, one.growth, cuts)
                 made = with_moved_cuts(made, census, self.language, self.plan)
@@ -411,7 +411,7 @@ class _Reaching:
         """The census at each stage; a stage that finds no link more than the one before is left out."""
         before: tuple[int, int] | None = None
         for growth in _STAGES:
-            if late("following links"):
+            if out_of_time("following links"):
                 return
             census: Census | None = None
             with stage("following links"), suppress(DataError):  # so few links may say nothing

@@ -12,7 +12,7 @@ from typing import Any
 from andre.arrays import Ints
 from andre.census import Census, Draw, sample_census, take_census
 from andre.errors import ConfigError, DataError, MemoryLimitError, OutOfTimeError
-from andre.facts import Calibration, FactBase
+from andre.facts import Calibration, FactBase, key_text
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import restating
 from andre.learning.choose.revision import Revised, is_revisable
@@ -35,14 +35,14 @@ from andre.limits import (
     Deadline,
     limited,
     stage,
+    stop_reason,
     stopped_by,
     time_left,
-    told,
     was_interrupted,
 )
 from andre.memory import is_bounded, lacks_memory
 from andre.progress import doing
-from andre.samples import Language, key_text
+from andre.samples import Language
 
 #: The share of the time limit in which all head atoms are counted; after it some are drawn to stand for all.
 _FOR_ALL_HEADS = 0.5
@@ -88,7 +88,7 @@ class TargetLearner:
         except DataError as error:
             return Refused(name, str(error))
         except OutOfTimeError:
-            cause = told(stopped_by(), self.plan.config.time_limit)
+            cause = stop_reason(stopped_by(), self.plan.config.time_limit)
             return Refused(name, f"{cause} before there was a program: allow more")
         except (MemoryError, RuntimeError) as error:
             if not (is_bounded() and lacks_memory(error)):
@@ -143,7 +143,7 @@ class TargetLearner:
             higher = "" if limit is None else f" limit of {limit:g} s, so that a higher one may find more"
             note = f"cut short at their share of the time{higher}: {stages}"
         else:
-            note = f"{told(watch.why, limit)}, so this is the best so far; cut short: {stages}"
+            note = f"{stop_reason(watch.why, limit)}, so this is the best so far; cut short: {stages}"
         return replace(made, result=result, notes=(*made.notes, note))
 
     def _over_what_is_stated(self, language: Language) -> Definition | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from andre.errors import ConfigError, DataError, WorkersLostError
-from andre.facts import Background, Calibration, FactBase, Key, in_canonical_order
+from andre.facts import Background, Calibration, FactBase, Key, in_canonical_order, key_text, training_facts
 from andre.inference import materialise
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import are_positives_apart
@@ -25,7 +25,7 @@ from andre.limits import (
 )
 from andre.logic import Atom, Program
 from andre.progress import doing
-from andre.samples import Language, key_text, training_facts
+from andre.samples import Language
 from andre.workers import Task, Workers, run_tasks
 
 #: Facts of a relation up to which they are kept with a background in Prolog, as a part of it.
@@ -182,7 +182,7 @@ def _with_languages(
         for language in named.values():
             facts = _with_denials(facts, language.key(facts))
     worlds: dict[str, FactBase] = {}
-    if given.prolog is not None and _may_be_told(plan):
+    if given.prolog is not None and _is_learnable(plan):
         for name, language in named.items():
             if are_positives_apart(facts, plan, key := language.key(facts)):
                 world = with_stated_world(facts, language, given, seed=plan.config.seed)
@@ -193,7 +193,7 @@ def _with_languages(
     return facts, named, worlds
 
 
-def _may_be_told(plan: Plan) -> bool:
+def _is_learnable(plan: Plan) -> bool:
     """Whether false examples may be stated beside what the sources state."""
     return (plan.mode, plan.semantics, plan.unlabelled) == ("define", "exists", "auto")
 

@@ -16,7 +16,7 @@ from andre.facts import FactBase, Key
 from andre.learning.choose.pool import with_counts
 from andre.learning.results import Definition
 from andre.learning.weak import Weak
-from andre.limits import check, late, stage
+from andre.limits import check, out_of_time, stage
 from andre.logic import Program, Rule
 from andre.samples import Language
 
@@ -120,7 +120,7 @@ class _Together:
         """Definitions of which none reads a target that was not settled before it."""
         found = dict(made)
         for name, one in made.items():
-            if late("settling what targets derive together") or not self.goes_wrong(found):
+            if out_of_time("settling what targets derive together") or not self.goes_wrong(found):
                 break
             others = [other for other in found if other != name and self._leads_to(found, other, one.key)]
             language = languages[name]

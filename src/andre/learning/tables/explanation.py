@@ -31,8 +31,8 @@ class Condition:
     def __str__(self) -> str:
         if self.cell is None:
             return f"{self.literal}: {self.column} is unknown"
-        told = f"{self.literal}: {self.column} is {shorten(self.cell, _SHOWN)}"
-        return told if self.is_known else f"{told}, which cannot be read and so is unknown"
+        text = f"{self.literal}: {self.column} is {shorten(self.cell, _SHOWN)}"
+        return text if self.is_known else f"{text}, which cannot be read and so is unknown"
 
     def as_dict(self) -> dict[str, Any]:
         """The condition as values that JSON can hold."""
@@ -83,7 +83,7 @@ class ClassScore:
 
     Examples
     --------
-    >>> print(ClassScore("yes", -0.5, (2.0, -0.25)).told_sum())
+    >>> print(ClassScore("yes", -0.5, (2.0, -0.25)).sum_text())
     -0.50 + 2.00 - 0.25 = +1.25
     """
 
@@ -97,12 +97,12 @@ class ClassScore:
         """What counts in the end."""
         return self.base + sum(self.added) if self.adds_up else max((self.base, *self.added))
 
-    def told_sum(self) -> str:
+    def sum_text(self) -> str:
         """How weights add up, in words."""
         signed = "".join(f" {'-' if weight < 0 else '+'} {abs(weight):.2f}" for weight in self.added)
         return f"{self.base:+.2f}{signed} = {self.total:+.2f}" if self.added else f"{self.base:+.2f}"
 
-    def told_share(self) -> str:
+    def share_text(self) -> str:
         """Which share counts, in words."""
         if not self.added:
             return f"{self.total:.4f}, as of rows that no rule covers"
@@ -135,9 +135,9 @@ class RowExplanation:
         if self.unknown:
             yield f"unknown on this row: {', '.join(self.unknown)}"
         for title, fire in (("rules that fire", True), ("rules that do not fire, and why", False)):
-            told = [one for one in self.rules if one.fires == fire]
-            yield f"{title}:{'' if told else ' none'}"
-            for one in told:
+            text = [one for one in self.rules if one.fires == fire]
+            yield f"{title}:{'' if text else ' none'}"
+            for one in text:
                 for line in one.lines():
                     yield f"  {line}"
         yield from self._adding_up()
@@ -147,12 +147,12 @@ class RowExplanation:
         (first, *more) = self.scores
         if not first.adds_up:
             for score in self.scores:
-                yield f"share of {score.name}: {score.told_share()}"
+                yield f"share of {score.name}: {score.share_text()}"
             if more:
                 yield "the shares are scaled to add up to 1"
             return
         for score in self.scores:
-            yield f"{'score' if more else 'log-odds'} of {score.name}: {score.told_sum()}"
+            yield f"{'score' if more else 'log-odds'} of {score.name}: {score.sum_text()}"
         free = _softmax(np.array([score.total for score in self.scores] if more else [0.0, first.total]))
         said = dict(zip(self.probabilities, free.tolist(), strict=True))
         how = "exp(score) over the sum of all" if more else "1 / (1 + exp(-log-odds))"

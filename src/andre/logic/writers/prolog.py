@@ -9,7 +9,7 @@ from andre.logic.parse import AS_PROBABILITY
 from andre.logic.program import Program
 from andre.logic.rows import by_row
 from andre.logic.rule import Evidence, Rule
-from andre.logic.spelling import quote, spell_number, tell_count
+from andre.logic.spelling import format_count, quote, spell_number
 
 _NOTICE = """\
 % ProbLog computes other probabilities than this program was learned with: it takes rules and facts
@@ -77,7 +77,7 @@ def to_prolog(program: Program, *, rounded: bool = False) -> str:
     for rule in of_rows:
         if rule.probability != 1:
             raise LogicError(f"Prolog has no place for the probability of '{rule}': write ProbLog or JSON")
-        lines += [*_comments(rule, spell=tell_count if rounded else spell_count), str(rule)]
+        lines += [*_comments(rule, spell=format_count if rounded else spell_count), str(rule)]
     return _notice(program, of_rows) + "".join(f"{line}\n" for line in lines)
 
 

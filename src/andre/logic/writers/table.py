@@ -12,7 +12,7 @@ from andre.errors import ConfigError, LogicError
 from andre.logic.parse import parse_rule
 from andre.logic.program import Program
 from andre.logic.rule import Evidence, Rule
-from andre.logic.spelling import tell_count
+from andre.logic.spelling import format_count
 from andre.logic.writers.prolog import spell_count
 
 if TYPE_CHECKING:
@@ -134,7 +134,9 @@ def program_html(program: Program, caption: str = "") -> str:
         cells = [str(rule)]
         for item in (rule.on(split) for split in splits):
             cells += (
-                [tell_count(item.n_b), tell_count(item.n_r), f"{item.confidence:.4f}"] if item else [""] * 3
+                [format_count(item.n_b), format_count(item.n_r), f"{item.confidence:.4f}"]
+                if item
+                else [""] * 3
             )
         lines.append(cells)
     hidden = len(program) - _MOST_RULES
