@@ -126,3 +126,23 @@ def test_tensors_that_are_no_file_are_refused(andre, runs, tmp_path: Path) -> No
     for path in ("/dev/zero", "../../../../../dev/zero", 7, None):
         Path("run/run.json").write_text(json.dumps({**index, "tensors": path}))
         assert andre("show", "run").status == 2
+
+
+def test_facts_are_read_from_standard_input() -> None:
+    command = [sys.executable, "-c", "from andre.cli import main; main()"]
+    for words, out in ((["facts", "-"], "h/2\t2"), (["predict", "r.pl", "-"], "h(a, b).\nh(b, c).\n")):
+        done = subprocess.run([*command, *words], input=FACTS, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert out in done.stdout
+
+
+def test_what_is_typed_first_is_answered_by_what_to_type(andre) -> None:
+    Path("t.csv").write_text("age,kind\n1,a\n2,b\n")
+    for words, told in (
+        (["p.pl"], "p.pl is no command: andre facts p.pl shows what facts it holds"),
+        (["learn", "t.csv", "kind"], "are learned by andre fit t.csv --label kind"),
+        (["learn", "p.pl", "h/2", "--all"], "h/2 names a relation and --all means every one"),
+    ):
+        done = andre(*words)
+        assert (done.status, done.err.count("\n")) == (2, 1)
+        assert told in done.err

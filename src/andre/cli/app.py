@@ -118,6 +118,16 @@ class _Commands(_Parsing, TyperGroup):
             raise _PipeClosedError from None
         return done
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called; a file in its place is no command, but what is to be learned from."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-") and Path(name).exists():
+            raise AndreError(
+                f"{name} is no command: andre facts {name} shows what facts it holds, andre learn {name} "
+                f"RELATION learns from them, andre fit {name} --label COLUMN learns from rows"
+            )
+        return super().resolve_command(ctx, args)
+
     def __init__(self, **settings: Any) -> None:
         commands = {
             name: _Late(name, short_help=says, rich_markup_mode=None) for name, (_, says) in _COMMANDS.items()

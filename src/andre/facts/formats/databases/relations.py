@@ -320,7 +320,9 @@ def _ids(tables: Sequence[Table]) -> dict[tuple[str, Argument], Ids]:
     things = _things(tables)
     for table in tables:
         for link in table.foreign_keys:
-            ends = [((name,), (other,)) for name, other in zip(link.columns, link.others, strict=True)]
+            ends: list[tuple[Argument, Argument]] = [
+                ((name,), (other,)) for name, other in zip(link.columns, link.others, strict=True)
+            ]
             if len(ends) > 1:
                 ends.append((link.columns, link.others))
             for columns, others in ends:
@@ -342,7 +344,8 @@ def _ids(tables: Sequence[Table]) -> dict[tuple[str, Argument], Ids]:
     for table in tables:
         several = {table.key} if table.title in things else set[Argument]()
         several |= {link.columns for link in _several(table)}
-        for argument in (*((name,) for name in table.names), *several):
+        every: list[Argument] = [(name,) for name in table.names]
+        for argument in (*every, *several):
             title, columns = root((table.title, argument))
             place = (title, () if known[title].key == columns else columns)
             if place in prefixes:
@@ -390,10 +393,11 @@ def _odd(table: Table, relations: Sequence[PlannedRelation], selection: Selectio
     binary = [one.name for one in table.columns if one.kind == "binary" and one.name in wanted]
     if binary:
         yield f"{table.title}.{', '.join(binary)}: binary data is left out"
-    if not table.key and relations and len(relations[0].arguments) > _WIDE:
+    arguments = relations[0].arguments if relations else ()
+    if not table.key and len(arguments) > _WIDE:
         yield (
-            f"the {what} {table.title} states no key, so each row is a fact of {len(relations[0].arguments)} "
-            f"arguments: --key {table.title}.{relations[0].arguments[0][0]} would make a relation of each column"
+            f"the {what} {table.title} states no key, so each row is a fact of {len(arguments)} "
+            f"arguments: --key {table.title}.{arguments[0][0]} would make a relation of each column"
         )
 
 
