@@ -146,3 +146,12 @@ def test_what_is_typed_first_is_answered_by_what_to_type(andre) -> None:
         done = andre(*words)
         assert (done.status, done.err.count("\n")) == (2, 1)
         assert told in done.err
+
+
+@pytest.mark.parametrize(
+    "words", [("predict", "r.pl", "p.pl"), ("eval", "r.pl", "p.pl"), ("explain", "r.pl", "p.pl", "h(a,b)")]
+)
+def test_quiet_leaves_the_result_alone(andre, words: tuple[str, ...]) -> None:
+    loud, quiet = andre(*words), andre(*words, "--quiet")
+    assert (loud.status, quiet.status, quiet.err) == (0, 0, "")
+    assert loud.out == quiet.out
