@@ -132,6 +132,21 @@ def test_keys_and_joins_that_are_not_stated(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_only_tables_of_facts_have_columns_that_say_something_of_facts(tmp_path: Path) -> None:
+    path = _sqlite(
+        tmp_path / "x.sqlite",
+        "CREATE TABLE takes (who TEXT, course TEXT, mark TEXT, PRIMARY KEY (who, course))",
+        "INSERT INTO takes VALUES ('ann', 'law', 'A')",
+        "CREATE TABLE lead (name TEXT, probability REAL)",
+        "INSERT INTO lead VALUES ('bob', 20)",
+        "CREATE TABLE sure (arg1 TEXT, probability REAL, mark TEXT)",
+        "INSERT INTO sure VALUES ('cy', 0.5, 'test')",
+    )
+    base = read_facts(path)
+    assert shown(base) == {"takes(ann, law)", "takes_mark(ann, law, 'A')", "lead(bob, 20.0)", "sure(cy)"}
+    assert base.relations["sure", 1].probability.tolist() == [0.5]
+
+
 def test_a_wide_table_without_a_key_says_how_to_name_one(tmp_path: Path) -> None:
     path = _sqlite(
         tmp_path / "x.sqlite", "CREATE TABLE log (a, b, c, d)", "INSERT INTO log VALUES (1, 2, 3, 4)"

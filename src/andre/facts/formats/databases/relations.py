@@ -58,7 +58,8 @@ class PlannedRelation:
     name: str | None  #: None for triples, whose rows name it
     arguments: tuple[Argument, ...]
     truth: str | None = None  #: a column that says whether the fact is stated or denied
-    reserved: tuple[str, ...] = ()  #: columns called probability, mark or negative that give just that
+    #: Columns called probability, mark or negative that give just that, of a table of facts.
+    reserved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -227,13 +228,13 @@ def _shape(table: Table, tables: Sequence[Table]) -> _Shape:
     names = tuple(
         column.name for column in table.columns if column.kind != "binary" or column.name in table.key
     )
-    reserved = tuple(name for name in names if name in COLUMNS)
     plain = tuple(name for name in names if name not in COLUMNS)
     if is_triples(plain) or plain == tuple(f"arg{place + 1}" for place in range(len(plain))):
+        reserved = tuple(name for name in names if name in COLUMNS)
         return _Shape(tuple((name,) for name in plain), reserved=reserved, is_key=False, as_written=True)
     is_thing = table.title in _things(tables)
-    if not table.key or (set(plain) == set(table.key) and not is_thing):
-        return _Shape(_arguments(plain, table), reserved=reserved, is_key=bool(table.key))
+    if not table.key or (set(names) == set(table.key) and not is_thing):
+        return _Shape(_arguments(names, table), is_key=bool(table.key))
     if link := _links_only(table, tables):
         return _Shape(link)
     same = any(
