@@ -157,6 +157,25 @@ def test_a_wide_table_without_a_key_says_how_to_name_one(tmp_path: Path) -> None
     ]
 
 
+def test_views_of_a_key_of_several_columns_are_about_its_rows(tmp_path: Path) -> None:
+    path = _sqlite(
+        tmp_path / "x.sqlite",
+        "CREATE TABLE stay (who TEXT, nr INTEGER, ward TEXT, PRIMARY KEY (who, nr))",
+        "CREATE TABLE test (id INTEGER PRIMARY KEY, person TEXT, nr INTEGER, value INTEGER, "
+        "FOREIGN KEY (person, nr) REFERENCES stay (who, nr))",
+        "INSERT INTO stay VALUES ('ann', 1, 'w'), ('bob', 2, 'w')",
+        "INSERT INTO test VALUES (1, 'ann', 1, 5), (2, 'ann', 1, 7)",
+        "CREATE VIEW tested AS SELECT person, nr, max(value) AS most FROM test GROUP BY 1, 2",
+        "CREATE VIEW listed AS SELECT ward, WHO, NR FROM stay",
+        "CREATE VIEW counted AS SELECT nr, count(*) AS times FROM stay GROUP BY nr",
+    )
+    found = shown(read_facts(path))
+    assert {
+        "tested('stay_ann,1', 7)", "listed(w, 'stay_ann,1')", "listed(w, 'stay_bob,2')",
+        "counted(1, 1)", "counted(2, 1)", "test_stay(test_2, 'stay_ann,1')", "stay_nr('stay_bob,2', 2)",
+    } <= found  # fmt: skip
+
+
 def test_foreign_keys_as_sqlite_takes_them(tmp_path: Path) -> None:
     """Without columns, in other case, to no table, to text that is a number, and to what is no key."""
     path = _sqlite(

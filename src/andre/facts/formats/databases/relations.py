@@ -148,27 +148,30 @@ def snake_case(name: str) -> str:
 
 
 def _with_view_keys(tables: Sequence[Table]) -> Iterator[Table]:
-    """The tables, with columns of views taken for a key if they have its name or that of references to it.
+    """The tables, with columns of views taken for a key if they have its names or those of references to it.
 
     All that are named so must mean the same: an `id` that many tables have says nothing.
     """
-    places: dict[str, set[tuple[str, str]]] = {}
+    things = _things(tables)
+    places: dict[Argument, set[tuple[str, Argument]]] = {}
     for table in tables:
-        meant = {link.columns[0]: (link.table, link.others[0]) for link in _single(table)}
-        if len(table.key) == 1:
-            meant.setdefault(table.key[0], (table.title, table.key[0]))
-        for name, place in meant.items() if not table.is_view else ():
-            places.setdefault(name.casefold(), set()).add(place)
+        meant = {link.columns: (link.table, link.others) for link in table.foreign_keys}
+        if len(table.key) == 1 or table.title in things:
+            meant.setdefault(table.key, (table.title, table.key))
+        for columns, place in meant.items() if not table.is_view else ():
+            places.setdefault(tuple(name.casefold() for name in columns), set()).add(place)
     known = {table.title: table for table in tables}
     for table in tables:
         stated = {name for link in table.foreign_keys for name in link.columns}
+        own = {name.casefold(): name for name in table.names if table.is_view and name not in stated}
         found = []
-        for column in table.columns if table.is_view else ():
-            named = places.get(column.name.casefold(), set())
-            if len(named) == 1 and column.name not in stated:
+        for columns, named in places.items():
+            if len(named) == 1 and own.keys() >= set(columns):
                 ((title, key),) = named
-                if known[title].kind(key) == column.kind:
-                    found.append(ForeignKey((column.name,), title, (key,)))
+                same = tuple(own[name] for name in columns)
+                if list(map(known[title].kind, key)) == list(map(table.kind, same)):
+                    found.append(ForeignKey(same, title, key))
+        found.sort(key=lambda link: [table.names.index(name) for name in link.columns])
         yield replace(table, foreign_keys=(*table.foreign_keys, *found))
 
 
