@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,29 @@ def test_quiet_leaves_the_result_alone(andre, words: tuple[str, ...]) -> None:
     loud, quiet = andre(*words), andre(*words, "--quiet")
     assert (loud.status, quiet.status, quiet.err) == (0, 0, "")
     assert loud.out == quiet.out
+
+
+def test_long_output_is_whole_where_python_does_not_buffer_and_signals_interrupt() -> None:
+    code = (
+        "import signal, typer; from andre.cli.app import _prepare_output; _prepare_output()\n"
+        "signal.signal(signal.SIGALRM, lambda *_: None)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\n"
+        "typer.echo('x' * 20_000_000)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    ) as process:
+        assert process.stdout is not None
+        time.sleep(0.5)  # the pipe is full then, and what is written waits
+        assert len(process.stdout.read()) == 20_000_001
+    assert process.returncode == 0
+
+
+def test_json_has_no_numbers_that_json_lacks(capsys: pytest.CaptureFixture[str]) -> None:
+    from andre.cli.printing import print_json
+
+    print_json({"auc": float("nan"), "all": [1.5, (float("inf"), None)], "name": "é"})
+    assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == {
+        "auc": None, "all": [1.5, [None, None]], "name": "é"
+    }  # fmt: skip

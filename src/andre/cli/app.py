@@ -216,10 +216,15 @@ def main() -> None:
 
 
 def _prepare_output() -> None:
-    """Let every name be printed, in escapes where the encoding lacks a letter."""
+    """Let all be printed, whole, and every name, in escapes where the encoding lacks a letter."""
     if sys.stdout is None:  # it was closed before Python began
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  (until the end)
     if isinstance(sys.stdout, io.TextIOWrapper):
+        if isinstance(sys.stdout.buffer, io.RawIOBase):
+            # PYTHONUNBUFFERED is set: what is left of a text when a signal interrupts it would be lost.
+            encoding, is_terminal = sys.stdout.encoding, sys.stdout.isatty()
+            whole = io.BufferedWriter(sys.stdout.detach())
+            sys.stdout = io.TextIOWrapper(whole, encoding, line_buffering=is_terminal)
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
