@@ -396,7 +396,7 @@ def test_a_key_of_several_columns_that_others_refer_to_is_one_constant(
         path = _sqlite(
             Path(folder, "x.sqlite"),
             f"CREATE TABLE stay (who {kind}, nr INTEGER, PRIMARY KEY (who, nr))",
-            f"CREATE TABLE test (id INTEGER PRIMARY KEY, number INTEGER, person {kind}, "
+            f"CREATE TABLE test (id INTEGER PRIMARY KEY, number INTEGER, person {kind}, note TEXT, "
             "FOREIGN KEY (number, person) REFERENCES stay (nr, who))",
             f"CREATE TABLE ended (who {kind}, nr INTEGER, PRIMARY KEY (nr, who), FOREIGN KEY (who, nr) "
             "REFERENCES stay)",
@@ -406,7 +406,8 @@ def test_a_key_of_several_columns_that_others_refer_to_is_one_constant(
             connection.executemany("INSERT INTO stay VALUES (?, ?)", keys)
             connection.executemany("INSERT INTO ended VALUES (?, ?)", keys[:1])
             connection.executemany(
-                "INSERT INTO test VALUES (?, ?, ?)", [(one, nr, who) for one, who, nr in links]
+                "INSERT INTO test VALUES (?, ?, ?, ?)",
+                [(one, nr, who, f"stay_{who}{',_'[kind == 'INTEGER']}{nr}") for one, who, nr in links],
             )
         connection.close()
         base = read_facts(path)
@@ -420,6 +421,7 @@ def test_a_key_of_several_columns_that_others_refer_to_is_one_constant(
     found = {str(one.args[0]): stays[str(one.args[1])] for one in base.atoms("test_stay", 2)}
     assert found == {f"test_{one}": (who, nr) for one, who, nr in links}
     assert [stays[str(one.args[0])] for one in base.atoms("ended", 1)] == keys[:1]
+    assert not {str(one.args[1]) for one in base.atoms("test_note", 2)} & stays.keys()
 
 
 def test_passwords_are_hidden() -> None:

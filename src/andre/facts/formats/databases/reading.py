@@ -65,26 +65,28 @@ class _Reader:
     broken: list[str] = field(default_factory=list)  #: views that the database cannot run
 
     def __post_init__(self) -> None:
-        any_prefix = "|".join(map(re.escape, self.plan.prefixes))
+        prefix, joined = (
+            "|".join(map(re.escape, some)) or "(?!)" for some in (self.plan.prefixes, self.plan.joined)
+        )
         #: Text that looks like an id of a table, and is none.
-        self.like_id = re.compile(rf"(?:{any_prefix or '(?!)'})_-?[0-9][0-9.e+-]*(?: \(text\))*\Z")
+        self.like_id = re.compile(
+            rf"(?:(?:{prefix})_-?[0-9][0-9.e+-]*(?: \(text\))*|(?:{joined})_.*)\Z", re.DOTALL
+        )
 
     def add(self, planned: PlannedTable, is_named: bool) -> int:
         """Add the rows of a table, and return how many it has."""
         table, columns = planned.table, planned.columns
         cells = {name: self._cells(planned, name) for name in columns}
         arguments = {argument for relation in planned.relations for argument in relation.arguments}
+        first = planned.relations[0].arguments
+        listable = {one for one in arguments.difference(first) if len(one) == 1}
         rows = 0
         try:
             for batch in self.database.rows(table, columns):
                 check()
                 raw = dict(zip(columns, zip(*batch, strict=True), strict=True))
                 lines = range(rows + 1, rows + len(batch) + 1)
-                lists = {
-                    relation.arguments[-1]
-                    for relation in planned.relations[1:]
-                    if list in map(type, raw[relation.arguments[-1][0]])
-                }
+                lists = {one for one in listable if list in map(type, raw[one[0]])}
                 values = {one: self._values(planned, one, cells, raw) for one in arguments - lists}
                 for relation in planned.relations:
                     if relation.arguments[-1] in lists:

@@ -88,6 +88,7 @@ class Plan:
 
     tables: tuple[PlannedTable, ...]
     prefixes: tuple[str, ...] = ()  #: what the ids of any table begin with, read or not
+    joined: tuple[str, ...] = ()  #: those of ids of several columns
     remarks: tuple[str, ...] = ()
 
 
@@ -132,7 +133,8 @@ def plan_relations(tables: Sequence[Table], selection: Selection | None = None) 
             own = {argument: one for (title, argument), one in ids.items() if title == table.title}
             planned.append(PlannedTable(table, relations, own))
     prefixes = sorted({one.prefix for one in ids.values()})
-    return Plan(tuple(planned), tuple(prefixes), tuple(remarks))
+    joined = sorted({one.prefix for one in ids.values() if len(one.whole) > 1})
+    return Plan(tuple(planned), tuple(prefixes), tuple(joined), tuple(remarks))
 
 
 def snake_case(name: str) -> str:
