@@ -132,18 +132,26 @@ def test_keys_and_joins_that_are_not_stated(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_only_tables_of_facts_have_columns_that_say_something_of_facts(tmp_path: Path) -> None:
+def test_only_tables_without_a_key_have_columns_that_say_something_of_facts(tmp_path: Path) -> None:
     path = _sqlite(
         tmp_path / "x.sqlite",
         "CREATE TABLE takes (who TEXT, course TEXT, mark TEXT, PRIMARY KEY (who, course))",
         "INSERT INTO takes VALUES ('ann', 'law', 'A')",
-        "CREATE TABLE lead (name TEXT, probability REAL)",
+        "CREATE TABLE lead (name TEXT PRIMARY KEY, probability REAL)",
         "INSERT INTO lead VALUES ('bob', 20)",
+        "CREATE VIEW marks AS SELECT mark, count(*) AS times FROM takes GROUP BY mark",
         "CREATE TABLE sure (arg1 TEXT, probability REAL, mark TEXT)",
         "INSERT INTO sure VALUES ('cy', 0.5, 'test')",
     )
     base = read_facts(path)
-    assert shown(base) == {"takes(ann, law)", "takes_mark(ann, law, 'A')", "lead(bob, 20.0)", "sure(cy)"}
+    assert shown(base) == {
+        "takes(ann, law)",
+        "takes_mark(ann, law, 'A')",
+        "lead(bob)",
+        "lead_probability(bob, 20.0)",
+        "marks('A', 1)",
+        "sure(cy)",
+    }
     assert base.relations["sure", 1].probability.tolist() == [0.5]
 
 

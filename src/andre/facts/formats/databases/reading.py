@@ -311,7 +311,7 @@ def _denied(cell: Any) -> bool | None:
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(name or '""' for name in names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _has(names: Sequence[str]) -> str:

@@ -58,7 +58,7 @@ class PlannedRelation:
     name: str | None  #: None for triples, whose rows name it
     arguments: tuple[Argument, ...]
     truth: str | None = None  #: a column that says whether the fact is stated or denied
-    #: Columns called probability, mark or negative that give just that, of a table of facts.
+    #: Columns called probability, mark or negative that give just that, of a table without a key.
     reserved: tuple[str, ...] = ()
 
 
@@ -234,10 +234,12 @@ def _shape(table: Table, tables: Sequence[Table]) -> _Shape:
         column.name for column in table.columns if column.kind != "binary" or column.name in table.key
     )
     plain = tuple(name for name in names if name not in COLUMNS)
+    reserved = tuple(name for name in names if name in COLUMNS)
     if is_triples(plain) or plain == tuple(f"arg{place + 1}" for place in range(len(plain))):
-        reserved = tuple(name for name in names if name in COLUMNS)
         return _Shape(tuple((name,) for name in plain), reserved=reserved, is_key=False, as_written=True)
     is_thing = table.title in _things(tables)
+    if not table.key and not table.is_view:  # it may have been written as facts
+        return _Shape(_arguments(plain, table), reserved=reserved, is_key=False)
     if not table.key or (set(names) == set(table.key) and not is_thing):
         return _Shape(_arguments(names, table), is_key=bool(table.key))
     if link := _links_only(table, tables):
