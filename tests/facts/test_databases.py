@@ -184,6 +184,19 @@ def test_views_of_a_key_of_several_columns_are_about_its_rows(tmp_path: Path) ->
     } <= found  # fmt: skip
 
 
+def test_foreign_keys_of_binary_data_are_left_out(tmp_path: Path) -> None:
+    path = _sqlite(
+        tmp_path / "x.sqlite",
+        "CREATE TABLE a (id BLOB, nr INTEGER, PRIMARY KEY (id, nr))",
+        "CREATE TABLE b (id INTEGER PRIMARY KEY, a BLOB, nr INTEGER, FOREIGN KEY (a, nr) REFERENCES a)",
+        "INSERT INTO a VALUES (x'01', 1)",
+        "INSERT INTO b VALUES (1, x'01', 1)",
+    )
+    base = read_facts(path)
+    assert {"b(b_1)", "a_nr('a_01,1', 1)"} <= shown(base)
+    assert "b.a: binary data is left out" in base.notes
+
+
 def test_foreign_keys_as_sqlite_takes_them(tmp_path: Path) -> None:
     """Without columns, in other case, to no table, to text that is a number, and to what is no key."""
     path = _sqlite(

@@ -244,12 +244,12 @@ def _shape(table: Table, tables: Sequence[Table]) -> _Shape:
         return _Shape(_arguments(names, table), is_key=bool(table.key))
     if link := _links_only(table, tables):
         return _Shape(link)
-    same = any(
-        link.columns == table.key for link in table.foreign_keys
-    )  # whose relations are those of another table
-    told = set[str]() if is_thing and not same else set(table.key)
+    # Where the key is one of another table, the parts of the key are told of there.
+    is_told = not is_thing or any(link.columns == table.key for link in table.foreign_keys)
+    told = set(table.key) if is_told else set[str]()
     rest = tuple(name for name in names if name not in told)
-    shown = {link.columns: link for link in table.foreign_keys if not set(link.columns) <= told}
+    links = (link for link in table.foreign_keys if set(link.columns) <= set(names))
+    shown = {link.columns: link for link in links if not set(link.columns) <= told}
     inside = {name for columns in shown for name in columns}
     return _Shape(
         (table.key,) if is_thing else _arguments(table.key, table),
