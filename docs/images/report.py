@@ -31,9 +31,11 @@ def main(page: Path) -> None:
         options.add_argument(flag)
     service = webdriver.ChromeService(shutil.which("chromedriver"))
     with webdriver.Chrome(options=options, service=service) as browser:
-        metrics = {"width": 900, "height": 1400, "deviceScaleFactor": 1, "mobile": False}
+        metrics = {"width": 900, "height": 1400, "deviceScaleFactor": 2, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         browser.get(page.resolve().as_uri())
+        # A scroll bar has a width where the page is measured, and none where the picture is taken.
+        browser.execute_script("document.documentElement.style.overflow = 'hidden'")
         browser.execute_script("document.querySelectorAll('.rows button')[1].click()")
         clip = browser.execute_script(_CLIP) | {"scale": 1}
         taken = browser.execute_cdp_cmd(

@@ -43,9 +43,9 @@ def fit(
 @overload
 def fit(
     data: Any,
-    config: ClassifierConfig | None = None,
+    config: ClassifierConfig | str | Any = None,
     *,
-    label: str | Any,
+    label: str | Any = None,
     validation: Any = None,
     callbacks: Sequence[Callback] = (),
     checkpoint: Path | str | None = None,
@@ -72,7 +72,7 @@ def fit(
         of truth values.
     config
         All settings: a `ClassifierConfig` for a table, by default `ClassifierConfig.of(**options)`, or
-        a `Config` for a sample.
+        a `Config` for a sample. A label may stand in its place, as in `fit(frame, "income")`.
     label
         The column of a table with the class of each row. A comparison such as `price > 100`,
         `since > 2021-03-01` or `species = cat` makes two classes of a column. Or the labels themselves,
@@ -123,11 +123,14 @@ def fit(
             raise ConfigError("a sample has its labels, and its settings are a Config: leave out the rest")
         keeper = None if checkpoint is None else Checkpoint(checkpoint)
         return fit_sample(data, config, validation=validation, callbacks=callbacks, checkpoint=keeper)
-    if label is None and not (config is None or isinstance(config, str | ClassifierConfig)):
-        raise ConfigError("the second argument is no ClassifierConfig: labels are given by name, as label=y")
+    if label is None and not (config is None or isinstance(config, Config | ClassifierConfig)):
+        label, config = config, None
     if label is None:
-        named = f"label={config!r}" if isinstance(config, str) else f"label='...'{_columns(data)}"
-        raise ConfigError(f"the column that is to be predicted is not named: give {named}")
+        raise ConfigError(
+            f"the column that is to be predicted is not named: give label='...'{_columns(data)}"
+        )
+    if not (config is None or isinstance(config, ClassifierConfig)):
+        raise ConfigError(f"{type_of(config)} is no ClassifierConfig, by which a table is learned from")
     source = {name: options.pop(name, None) for name in ("weight", "positive")}
     if config is None:
         preset, settings = options.pop("preset", "default"), options.pop("settings", None)

@@ -212,3 +212,17 @@ def test_the_order_of_facts_does_not_matter(data: st.DataObject) -> None:
     assert sorted(zip(one.positives, one.negatives, strict=True)) == sorted(
         zip(two.positives, two.negatives, strict=True)
     )
+
+
+def test_cuts_around_one_that_is_moved_are_close_and_reach_to_the_next_quantiles() -> None:
+    values = [f"size(p{n}, {n})" for n in range(2_000)]
+    true = [f"h(p{n})" for n in range(2_000) if n % 3 == 1]
+    facts = FactBase.from_facts(values + true, negatives=[f"h(p{n})" for n in range(2_000) if n % 3 != 1])
+    size = Variable("X2")
+    census = reach_census(facts, Language("h/1", variables=2), cuts={size: (1_000.5,)})
+    cuts = sorted(float(atom.args[1].value) for atom in census.space.atoms if atom.predicate == ">")
+    near = [cut for cut in cuts if abs(cut - 1_000.5) < 300]
+    assert {997.5, 998.5, 999.5, 1_000.5, 1_001.5, 1_002.5} <= set(near)
+    assert near[0] < 760
+    assert near[-1] > 1_240
+    assert len(near) <= 85

@@ -86,6 +86,23 @@ def test_names_stay_whole_on_a_narrow_terminal(monkeypatch, capsys) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_no_column_is_lost_on_a_very_narrow_terminal(monkeypatch, capsys) -> None:
+    from andre.cli.printing import print_table
+
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    row = {"rule": "h(X) :- " + "p(X), " * 9, "N_b": 1234567, "confidence": "0.7500", "in training": "0.8000"}
+    print_table(list(row), [row], caption="one rule")
+    out = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert out.splitlines()[-4:] == [
+        "  N_b: 1,234,567",
+        "  confidence: 0.7500",
+        "  in training: 0.8000",
+        "one rule",
+    ]
+    assert out.count("p(X)") == 9
+
+
 def test_converting_there_and_back(andre, family: Path, tmp_path: Path) -> None:
     for out, options in (
         (tmp_path / "x.jsonl", []),

@@ -374,16 +374,29 @@ def test_a_dry_run_refuses_what_a_fit_refuses(andre, shoes, tmp_path, options, s
     assert dry.err.count("\n") == 1
 
 
-def test_a_dry_run_needs_no_torch(shoes):
+def test_torch_is_not_loaded_to_look_at_a_table_to_report_on_it_or_to_find_a_slip(andre, shoes, tmp_path):
+    table, run = str(shoes), str(tmp_path / "shoes.run")
+    quick = ("--set", "steps=40", "--set", "rounds=1", "--set", "restarts=1")
+    assert andre("fit", shoes, "--label", "brand", "--out", run, *quick).status == 0
     code = (
-        "import sys; sys.argv = ['andre', 'fit', sys.argv[1], '--label', 'brand', '--dry-run']\n"
-        "from andre.cli import main\n"
-        "try: main()\n"
-        "except SystemExit as end: assert not end.code\n"
-        "assert 'torch' not in sys.modules"
+        "import json, sys; from andre.cli import main\n"
+        "for status, *words in json.loads(sys.argv[1]):\n"
+        "    sys.argv = ['andre', *words]\n"
+        "    try: main()\n"
+        "    except SystemExit as end: assert (end.code or 0) == status, words\n"
+        "    assert 'torch' not in sys.modules, words"
     )
-    done = subprocess.run([sys.executable, "-c", code, shoes], capture_output=True, text=True, check=False)
+    calls = [
+        (0, "fit", table, "--label", "brand", "--dry-run"),
+        (2, "fit", table, "--label", "barnd"),
+        (0, "report", run),
+        (0, "show", run),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(calls)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
+    assert "did you mean 'brand'?" in done.stderr
 
 
 def test_a_dry_run_says_what_was_guessed(andre, tmp_path):

@@ -39,6 +39,7 @@ def test_the_program_is_on_stdout_and_all_else_on_stderr(andre):
     assert "define mode, exists, 3 variables" in err
     assert "grand/2" in err
     assert andre("learn", "family.pl", "--target", "grand/2", "-q", *FAST)[1:] == (out, "")
+    assert andre("learn", "family.pl", "grand/2", "-q", *FAST)[1:] == (out, "")
 
 
 @pytest.mark.parametrize("name", ["predecessor", "even"])
@@ -230,7 +231,7 @@ MARKED = "p(a,b).\np(b,c).\np(c,a).\nq(a,b).#TEST\n"
         (("nonsense", "--target", "p/2"), "there is no file, task or dataset nonsense"),
         (
             ("family.pl",),
-            "there is no target: name one by --target, or take --all; there are parent/2, grand/2",
+            "there is no target: name one behind the facts, or take --all; there are parent/2, grand/2",
         ),
         (("family.pl", "--target", "uncle/2"), "there is no relation uncle/2: choose from parent/2, grand/2"),
         (("family.pl", "--target", "grand/3"), "there is no relation grand/3: did you mean grand/2?"),

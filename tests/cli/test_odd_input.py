@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,58 @@ def test_tensors_that_are_no_file_are_refused(andre, runs, tmp_path: Path) -> No
     for path in ("/dev/zero", "../../../../../dev/zero", 7, None):
         Path("run/run.json").write_text(json.dumps({**index, "tensors": path}))
         assert andre("show", "run").status == 2
+
+
+def test_facts_are_read_from_standard_input() -> None:
+    command = [sys.executable, "-c", "from andre.cli import main; main()"]
+    for words, out in ((["facts", "-"], "h/2\t2"), (["predict", "r.pl", "-"], "h(a, b).\nh(b, c).\n")):
+        done = subprocess.run([*command, *words], input=FACTS, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert out in done.stdout
+
+
+def test_what_is_typed_first_is_answered_by_what_to_type(andre) -> None:
+    Path("t.csv").write_text("age,kind\n1,a\n2,b\n")
+    for words, told in (
+        (["p.pl"], "p.pl is no command: andre facts p.pl shows what facts it holds"),
+        (["learn", "t.csv", "kind"], "are learned by andre fit t.csv --label kind"),
+        (["learn", "p.pl", "h/2", "--all"], "h/2 names a relation and --all means every one"),
+    ):
+        done = andre(*words)
+        assert (done.status, done.err.count("\n")) == (2, 1)
+        assert told in done.err
+
+
+@pytest.mark.parametrize(
+    "words", [("predict", "r.pl", "p.pl"), ("eval", "r.pl", "p.pl"), ("explain", "r.pl", "p.pl", "h(a,b)")]
+)
+def test_quiet_leaves_the_result_alone(andre, words: tuple[str, ...]) -> None:
+    loud, quiet = andre(*words), andre(*words, "--quiet")
+    assert (loud.status, quiet.status, quiet.err) == (0, 0, "")
+    assert loud.out == quiet.out
+
+
+def test_long_output_is_whole_where_python_does_not_buffer_and_signals_interrupt() -> None:
+    code = (
+        "import signal, typer; from andre.cli.app import _prepare_output; _prepare_output()\n"
+        "signal.signal(signal.SIGALRM, lambda *_: None)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\n"
+        "typer.echo('x' * 20_000_000)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    ) as process:
+        assert process.stdout is not None
+        time.sleep(0.5)  # the pipe is full then, and what is written waits
+        assert len(process.stdout.read()) == 20_000_001
+    assert process.returncode == 0
+
+
+def test_json_has_no_numbers_that_json_lacks(capsys: pytest.CaptureFixture[str]) -> None:
+    from andre.cli.printing import print_json
+
+    print_json({"auc": float("nan"), "all": [1.5, (float("inf"), None)], "name": "é"})
+    assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == {
+        "auc": None, "all": [1.5, [None, None]], "name": "é"
+    }  # fmt: skip

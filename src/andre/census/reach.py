@@ -36,7 +36,7 @@ _MOST_SORTED = 10_000
 _MOST_PROMISES = 48
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
 _CONSTANTS, _CUTS, _FEW = 8, 7, 2
-#: Cuts on either side of one that is moved.
+#: Cuts on either side of one that is moved, close to it and further apart up to the next quantiles.
 _AROUND = 40
 
 
@@ -416,9 +416,11 @@ def _cuts(values: Floats, near: tuple[float, ...]) -> list[float]:
         return [number_between(low, high) for low, high in pairwise(levels.tolist())]
     wanted = np.quantile(values, np.arange(1, _CUTS + 1) / (_CUTS + 1))
     places = [np.searchsorted(middles, wanted).clip(max=len(middles) - 1)]
+    steps = np.unique(np.geomspace(1, max(_AROUND, len(middles) / _CUTS), _AROUND).astype(np.int64))
     for cut in near:
         place = int(np.searchsorted(middles, cut))
-        places.append(np.arange(max(0, place - _AROUND), min(len(middles), place + _AROUND + 1)))
+        around = np.concatenate([place - steps, [place], place + steps])
+        places.append(around[(around >= 0) & (around < len(middles))])
     chosen = np.unique(np.concatenate(places))
     return [number_between(float(levels[place]), float(levels[place + 1])) for place in chosen]
 

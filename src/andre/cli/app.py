@@ -118,6 +118,16 @@ class _Commands(_Parsing, TyperGroup):
             raise _PipeClosedError from None
         return done
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called; a file in its place is no command, but what is to be learned from."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-") and Path(name).exists():
+            raise AndreError(
+                f"{name} is no command: andre facts {name} shows what facts it holds, andre learn {name} "
+                f"RELATION learns from them, andre fit {name} --label COLUMN learns from rows"
+            )
+        return super().resolve_command(ctx, args)
+
     def __init__(self, **settings: Any) -> None:
         commands = {
             name: _Late(name, short_help=says, rich_markup_mode=None) for name, (_, says) in _COMMANDS.items()
@@ -206,10 +216,15 @@ def main() -> None:
 
 
 def _prepare_output() -> None:
-    """Let every name be printed, in escapes where the encoding lacks a letter."""
+    """Let all be printed, whole, and every name, in escapes where the encoding lacks a letter."""
     if sys.stdout is None:  # it was closed before Python began
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  (until the end)
     if isinstance(sys.stdout, io.TextIOWrapper):
+        if isinstance(sys.stdout.buffer, io.RawIOBase):
+            # PYTHONUNBUFFERED is set: what is left of a text when a signal interrupts it would be lost.
+            encoding, is_terminal = sys.stdout.encoding, sys.stdout.isatty()
+            whole = io.BufferedWriter(sys.stdout.detach())
+            sys.stdout = io.TextIOWrapper(whole, encoding, line_buffering=is_terminal)
         sys.stdout.reconfigure(errors="backslashreplace")
 
 

@@ -43,10 +43,10 @@ def facts(
     The types of arguments are found from the facts; of each relation one fact is shown.
     In a database a table with a key becomes table_column(key, value) for every column.
     """
-    from andre.facts import read_source, without_password
+    from andre.facts import without_password
     from andre.logic import quote
 
-    base = read_source(source, format, selection=selected(tables, columns, key, join))
+    base = read_in_world(source, format, None, selection=selected(tables, columns, key, join))
     source = without_password(source)
     summary = _facts_summary(base)
     if as_json:
@@ -116,9 +116,7 @@ def convert(
         write_program(program, out, to)
         typer.echo(f"{len(program):,} rules written to {out}", err=True)
         return
-    from andre.facts import read_source
-
-    base = read_source(source, format, selection=selected(tables, columns, key, join))
+    base = read_in_world(source, format, None, selection=selected(tables, columns, key, join))
     note(base.notes)
     if mark is not None:
         base = base.select(mark).without("mark")

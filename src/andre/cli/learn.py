@@ -11,7 +11,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import memory_bytes, memory_for, read_in_world, selected, with_settings
+from andre.cli.options import facts_input, memory_bytes, memory_for, read_in_world, selected, with_settings
 from andre.cli.printing import check_folder, note, say
 from andre.cli.show import print_run
 from andre.errors import AndreError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @command(
-    "andre learn family.pl --target grandparent/2",
+    "andre learn family.pl grandparent/2                or with --target grandparent/2",
     "andre learn connectedness                          a built-in task; see andre tasks",
     "andre learn graph.tsv --target locatedIn/2 --out run --time-limit 60",
     "andre learn graph.tsv --all --jobs 2 --out run     every relation",
@@ -39,9 +39,12 @@ if TYPE_CHECKING:
 )
 def learn(
     source: options.Facts,
+    relations: Annotated[
+        list[str] | None, typer.Argument(metavar="RELATION", help="The relation to learn, as p/2.")
+    ] = None,
     *,
     target: Annotated[
-        list[str] | None, typer.Option(metavar="RELATION", help="The relation to learn, as p/2; repeatable.")
+        list[str] | None, typer.Option(metavar="RELATION", help="The same as RELATION; repeatable.")
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Learn every relation.")] = False,
     mode: options.Mode = None,
@@ -96,14 +99,16 @@ def learn(
     check_folder(out)
     if to is not None and to not in PROGRAM_FORMATS:
         raise AndreError(f"there is no format {to!r} for programs: choose from {', '.join(PROGRAM_FORMATS)}")
-    if all_ and target:
-        raise AndreError("--target names relations and --all means every one: give one of them")
+    wanted = [*(relations or ()), *(target or ())]
+    if all_ and wanted:
+        raise AndreError(f"{wanted[0]} names a relation and --all means every one: give one of them")
+    source, format = facts_input(source, format)
     selection, deadline = selected(tables, columns, key, join), Deadline.after(time_limit)
     with limited(deadline):
         facts, task = read_in_world(source, format, world, selection=selection), _task(source)
-    targets = _every(source, facts, quiet) if all_ else _targets(facts, target, task, language)
+    targets = _every(source, facts, quiet) if all_ else _targets(facts, wanted, task, language)
     if known is None:
-        _check_names(facts, targets)
+        _check_names(source, facts, targets)
     # Only now, as torch takes seconds to load, which no slip of spelling shall cost.
     from andre.learning import Plan
     from andre.runs import FactSource, Origin, RunFolder
@@ -157,7 +162,7 @@ def _task(source: str) -> Task | None:
     return None if Path(source).exists() else TASKS.get(source)
 
 
-def _targets(facts: FactBase, given: list[str] | None, task: Task | None, language: Path | None) -> list[str]:
+def _targets(facts: FactBase, given: list[str], task: Task | None, language: Path | None) -> list[str]:
     """The targets asked for; a built-in task has its own, a language or a bias may name one."""
     if given:
         return given
@@ -165,17 +170,26 @@ def _targets(facts: FactBase, given: list[str] | None, task: Task | None, langua
         return [task.target]
     if language is None and facts.bias is None:
         names = ", ".join(f"{name}/{arity}" for name, arity in facts.relations)
-        raise AndreError(f"there is no target: name one by --target, or take --all; there are {names}")
+        raise AndreError(f"there is no target: name one behind the facts, or take --all; there are {names}")
     return []
 
 
-def _check_names(facts: FactBase, targets: list[str]) -> None:
+def _check_names(source: str, facts: FactBase, targets: list[str]) -> None:
     """Refuse targets that are no relation, where no background could define them."""
     from andre.samples import Language
 
     if not len(facts.rules) and facts.prolog is None:
         for name in targets:
-            Language(name).key(facts)
+            try:
+                Language(name).key(facts)
+            except AndreError as error:
+                if len(facts.relations) > 1 or not Path(source).is_file():
+                    raise
+                column = name.partition("/")[0]
+                command = shlex.join(("andre", "fit", source, "--label", column))
+                raise AndreError(
+                    f"{error}; rules about the rows of a table are learned by {command}"
+                ) from None
 
 
 def _every(source: str, facts: FactBase, quiet: bool) -> list[str]:

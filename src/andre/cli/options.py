@@ -26,7 +26,8 @@ Facts = Annotated[
     str,
     typer.Argument(
         metavar="FACTS",
-        help="A file or folder of facts, a database or its address, a built-in task or a public dataset.",
+        help="A file or folder of facts, a database or its address, a built-in task or a public dataset; "
+        "- is standard input, in Prolog if no --format is given.",
         show_default=False,
     ),
 ]
@@ -280,7 +281,7 @@ def read_in_world(
     if selection is None and learned is not None and is_database(source, format):
         selection = learned.selection
     # The name of the world is checked there, with a sentence.
-    return read_source(source, format, cast("WorldName", world or "closed"), selection)
+    return read_source(*facts_input(source, format), cast("WorldName", world or "closed"), selection)
 
 
 def _facts_of(program: Path) -> FactSource | None:
@@ -291,6 +292,11 @@ def _facts_of(program: Path) -> FactSource | None:
 
     origin = load_origin(program) if is_run(program) else None
     return None if origin is None else origin.facts
+
+
+def facts_input(name: str, format: str | None) -> tuple[str, str | None]:
+    """The source of facts and its format; `-` is standard input, which cannot be looked at to tell."""
+    return ("/dev/stdin", format or "prolog") if name == "-" else (name, format)
 
 
 def input_path(name: str) -> str:

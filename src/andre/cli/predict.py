@@ -55,6 +55,7 @@ def predict(
     world: options.World = None,
     engine: options.Engine = "auto",
     memory_limit: options.MemoryLimit = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Apply what was learned to new rows or facts.
 
@@ -79,12 +80,12 @@ def predict(
         if isinstance(run, Result | RuleClassifier):
             if as_json:
                 raise AndreError("predictions for a table are CSV: leave out --json")
-            _predict_rows(run, source, proba=proba, out=out)
+            _predict_rows(run, source, proba=proba, out=out, quiet=quiet)
             return
     if proba:
         raise AndreError(f"--proba needs a folder that `andre fit --out` wrote, and {program} is none")
     how = {"engine": engine, "memory_limit": f"{memory_for(memory_limit, 0.5) / 2**20:.0f}MiB"}
-    facts = read_for(source, format, world, program, run)
+    facts = read_for(source, format, world, program, run, quiet=quiet)
     if run is None:
         model = infer(read_program(program), _evidence(facts), **how)
     else:
@@ -99,7 +100,8 @@ def predict(
         for atom, probability in _facts(model):  # Prolog, or ProbLog where uncertain
             sys.stdout.write(f"{Rule(atom, probability=probability)}\n")
     where = f", written to the folder {out}" if out is not None and out.is_dir() else ""
-    typer.echo(f"{len(model):,} facts derived by {model.engine}{where}", err=True)
+    if not quiet:
+        typer.echo(f"{len(model):,} facts derived by {model.engine}{where}", err=True)
 
 
 @command("andre explain uncles.run family.pl 'uncle(al, bo)'", "andre explain churn.run new.csv 17")
@@ -129,6 +131,7 @@ def explain(
     as_json: options.Json = False,
     format: options.Format = None,
     world: options.World = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Say why a row has its class, or an atom holds, or which literal is missing.
 
@@ -158,7 +161,7 @@ def explain(
                 "give facts to explain an atom"
             )
     asked = parse_atom(atom, source="the atom")
-    facts = read_for(source, format, world, program, run)
+    facts = read_for(source, format, world, program, run, quiet=quiet)
     asked, how = as_stated(asked, facts), {"limit": limit, "depth": depth}
     if run is None:
         explanation = why(read_program(program), _evidence(facts), asked, **how)
@@ -194,6 +197,7 @@ def evaluate(
     format: options.Format = None,
     world: options.World = None,
     engine: options.Engine = "auto",
+    quiet: options.Quiet = False,
 ) -> None:
     """Judge what was learned by rows with labels, or by facts.
 
@@ -211,12 +215,12 @@ def evaluate(
     from andre.logic import read_program
 
     if format is None and (fitted := run_of_rows(program, source)) is not None:
-        _judge_rows(fitted, program, source, as_json=as_json)
+        _judge_rows(fitted, program, source, as_json=as_json, quiet=quiet)
         return
     rules, theory = read_program(program), theory_in(program)
     if not len(rules) and theory is None:
         raise AndreError(f"{program} has no rule, so there is nothing to judge: learn or write some first")
-    facts = read_for(source, format, world, program, theory)
+    facts = read_for(source, format, world, program, theory, quiet=quiet)
     if theory is None:
         result = entailment(rules, facts, mark=mark, engine=engine)
     else:
@@ -224,13 +228,15 @@ def evaluate(
     if as_json:
         print_json({"program": str(program), "source": source, **result.as_dict()})
         return
-    typer.echo(f"judged: {result.protocol}", err=True)
+    if not quiet:
+        typer.echo(f"judged: {result.protocol}", err=True)
     judged = {f"{name}/{arity}": counts for (name, arity), counts in result.heads.items()}
     if len(judged) > 1:
         judged["all"] = result.overall
     columns = ["head", "accuracy", "precision", "recall", "TP", "FP", "FN", "TN"]
     print_table(columns, [{"head": name, **_figures(counts)} for name, counts in judged.items()])
-    _say_what_is_wrong(result)
+    if not quiet:
+        _say_what_is_wrong(result)
 
 
 def _row_number(text: str, source: str) -> int:
@@ -296,7 +302,9 @@ def run_of_rows(program: Path, source: str) -> Result | RuleClassifier | None:
     return run if isinstance(run, Result | RuleClassifier) else None
 
 
-def _judge_rows(run: Result | RuleClassifier, program: Path, table: str, *, as_json: bool) -> None:
+def _judge_rows(
+    run: Result | RuleClassifier, program: Path, table: str, *, as_json: bool, quiet: bool
+) -> None:
     """Print how a classifier fares on the rows of a table that has its label."""
     from andre.learning import RuleClassifier
     from andre.logic import format_count
@@ -308,7 +316,7 @@ def _judge_rows(run: Result | RuleClassifier, program: Path, table: str, *, as_j
     origin = load_origin(program)
     weight = None if origin is None or origin.table is None else origin.table.weight
     rows = run.labelled(input_path(table), weight)
-    note(rows.notes)
+    note(rows.notes, quiet)
     judged = run.judged(rows, NEW_ROWS)
     (score,) = (one for one in judged.scores if one.split == NEW_ROWS)
     columns, classes = confusion_table(run, rows)
@@ -327,7 +335,9 @@ def _judge_rows(run: Result | RuleClassifier, program: Path, table: str, *, as_j
         print_table(list(rules[0]), rules)
 
 
-def _predict_rows(run: Result | RuleClassifier, table: str, *, proba: bool, out: Path | None) -> None:
+def _predict_rows(
+    run: Result | RuleClassifier, table: str, *, proba: bool, out: Path | None, quiet: bool
+) -> None:
     from andre.files import write_whole
     from andre.learning import Result
     from andre.report import predict_raw_rows, predict_table
@@ -337,33 +347,47 @@ def _predict_rows(run: Result | RuleClassifier, table: str, *, proba: bool, out:
         text = predict_table(run, input_path(table), proba)
     else:
         text, notes = predict_raw_rows(run, input_path(table), proba)
-        note(notes)
+        note(notes, quiet)
     if out is None:
         typer.echo(text, nl=False)
     else:
         write_whole(out, text)
 
 
-def read_for(source: str, format: str | None, world: str | None, program: Path, run: Run | None) -> FactBase:
+def read_for(
+    source: str,
+    format: str | None,
+    world: str | None,
+    program: Path,
+    run: Run | None,
+    *,
+    quiet: bool = False,
+) -> FactBase:
     """The facts of a source; a note names relations that the rules read and that it lacks."""
     from andre.inference import missing_relations
     from andre.logic import read_program
 
     facts = read_in_world(source, format, world, program)
-    note(facts.notes)
+    note(facts.notes, quiet)
     taken: list[Key] = []
     if run is None:
         rules = read_program(program)
         missing = missing_relations(rules, facts)
-        note(_unbound(rules))
+        note(_unbound(rules), quiet)
     else:
         from andre.report import lacking, taken_with
 
         missing, taken = lacking(run, facts), taken_with(run, facts)
     if missing:
-        note([f"{source} has no fact of {_named(missing)}, which the rules read: check names and arities"])
+        note(
+            [f"{source} has no fact of {_named(missing)}, which the rules read: check names and arities"],
+            quiet,
+        )
     if taken:
-        note([f"{source} has no fact of {_named(taken)}: those that the rules were learned with are taken"])
+        note(
+            [f"{source} has no fact of {_named(taken)}: those that the rules were learned with are taken"],
+            quiet,
+        )
     return facts
 
 

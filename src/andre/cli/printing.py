@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 #: Characters that a terminal would obey, as they are shown instead.
 _SHOWN = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+
+
+#: Characters that a column of words has at the least, if it has as many.
+_LEAST = 12
 
 
 #: Called before a line is written to standard error, where another line may stand.
@@ -47,10 +52,22 @@ def printable(text: str) -> str:
 
 
 def print_json(value: object) -> None:
-    """Print a value for machines."""
+    """Print a value for machines; a number that is not finite, which JSON lacks, is null."""
     import json
 
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    try:
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
+    typer.echo(text)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_table(
@@ -62,6 +79,8 @@ def print_table(
     caption: str | None = None,
 ) -> None:
     """Print a table as wide as the terminal, or cells between tabs elsewhere.
+
+    Where the terminal is too narrow to show every column, each row is a paragraph.
 
     Parameters
     ----------
@@ -85,17 +104,28 @@ def print_table(
     from rich.text import Text
 
     console = Console()
+    lines = [[f"{cell:,}" if type(cell) is int else str(cell) for cell in line] for line in found]
+    lefts = [not place or column in words for place, column in enumerate(columns)]
+    widths = [max(map(len, cells)) for cells in zip(columns, *lines, strict=True)]
+    # A name is cut in two only where it would leave no room for anything else.
+    whole = [not left for left in lefts]
+    whole[0] = widths[0] <= console.width // 2
+    least = [width if kept else min(width, _LEAST) for kept, width in zip(whole, widths, strict=True)]
+    if sum(least) + 3 * len(least) > console.width + 1:
+        for line in lines:
+            console.print(Text(line[0], style="bold"))
+            for column, cell in zip(columns[1:], line[1:], strict=True):
+                console.print(Text(f"  {column}: {cell}"))
+        if caption is not None:
+            console.print(Text(caption))
+        return
     table = Table(
         title=title and Text(title), caption=caption and Text(caption), box=SIMPLE_HEAD, pad_edge=False
     )
-    for place, column in enumerate(columns):
-        left = not place or column in words
-        # A name is cut in two only where it would leave no room for anything else.
-        widest = max((len(str(line[place])) for line in found), default=0)
-        whole = widest <= console.width // 2 if not place else not left
-        table.add_column(column, justify="left" if left else "right", overflow="fold", no_wrap=whole)
-    for line in found:
-        table.add_row(*(Text(f"{cell:,}" if type(cell) is int else str(cell)) for cell in line))
+    for column, left, kept in zip(columns, lefts, whole, strict=True):
+        table.add_column(column, justify="left" if left else "right", overflow="fold", no_wrap=kept)
+    for line in lines:
+        table.add_row(*map(Text, line))
     console.print(table)
 
 

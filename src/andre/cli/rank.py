@@ -11,7 +11,7 @@ import typer
 
 from andre.cli import options
 from andre.cli.app import command
-from andre.cli.options import read_in_world, selected, with_settings
+from andre.cli.options import facts_input, read_in_world, selected, with_settings
 from andre.cli.printing import check_folder, note, print_json, say
 from andre.cli.ranked import ranked_lines, ranked_values
 from andre.errors import AndreError
@@ -141,7 +141,10 @@ def rank(
     deadline = Deadline.after(time_limit)
     # What is asked is looked up first: a slip of spelling shall not cost the time of learning.
     if saved is None or others is not None:
-        selection, name = selected(tables, columns, key, join), others or source
+        selection, (name, format) = (
+            selected(tables, columns, key, join),
+            facts_input(str(others or source), format),
+        )
         with limited(deadline):
             read = read_in_world(name, format, world, selection=selection)
         base = _checked(read, name, evaluate, quiet)

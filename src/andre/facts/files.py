@@ -18,6 +18,7 @@ from andre.facts.formats.databases.selection import Selection
 from andre.facts.formats.format import Format
 from andre.facts.formats.text import opening
 from andre.facts.frames import from_frames, from_triples_factories, is_frame, is_rows, is_triples_factory
+from andre.facts.graphs import from_graph, is_graph
 from andre.progress import doing
 
 _WORDS = {
@@ -42,7 +43,7 @@ def read_facts(
         folder with one for each relation), a DuckDB or SQLite database, RDF, or JSON
         Lines. Or the address of a database, as postgresql://user@host/shop. Or a DataFrame of
         triples, a dict of DataFrames by relation, either of which may be lists of rows or arrays, a
-        list of facts such as "parent(ann, bob)", a
+        list of facts such as "parent(ann, bob)", a graph of networkx, a
         PyKEEN TriplesFactory, or a dict of these by train, valid and test. In `.nl`
         files that are binary throughout p(a,a) may stand for p(a), and the notes
         say where it is read so; triples are always binary.
@@ -118,11 +119,14 @@ def _from_memory(source: Any) -> FactBase:
         return from_triples_factories(source)
     if is_frame(source) or is_rows(source) or isinstance(source, Mapping):
         return from_frames(source)
+    if is_graph(source):
+        return from_graph(source)
     if isinstance(source, list | tuple):
         return FactBase.from_facts(source)
-    raise DataError(
-        f"facts cannot be read from {type_of(source)}: give a path, a DataFrame or a list of facts"
-    )
+    told = "give a path, a DataFrame or a list of facts"
+    if hasattr(source, "cursor") or hasattr(source, "connect"):
+        told = "give the database by its path or address, as 'shop.sqlite' or 'postgresql://localhost/shop'"
+    raise DataError(f"facts cannot be read from {type_of(source)}: {told}")
 
 
 def write_facts(base: FactBase, path: str | Path, format: str | None = None) -> None:

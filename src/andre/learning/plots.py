@@ -77,7 +77,7 @@ def read_curves(result: Result, runs: Which = "best") -> Curves:
         picked = [(step, _mean(np.concatenate(together[step], axis=1))) for step in sorted(together)]
     if not picked:
         raise DataError("the best run ended before the first look at it, so there is nothing to plot")
-    from andre.model import LOSSES  # noqa: PLC0415  (loads torch)
+    from andre.model import LOSSES  # noqa: PLC0415  (few results are drawn)
 
     *lines, train, validation = np.stack([figures for _, figures in picked], axis=1)  # [looks] each
     losses = {loss.name: line for loss, line in zip(LOSSES, lines, strict=True)}
@@ -157,7 +157,7 @@ def plot_losses(result: Result, *, runs: Which = "best", ax: Axes | None = None)
     ax
         Where to draw; a new figure by default.
     """
-    from andre.model import LOSSES  # noqa: PLC0415  (loads torch)
+    from andre.model import LOSSES  # noqa: PLC0415  (few results are drawn)
 
     curves = read_curves(result, runs)
     ax = ax or _axes()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from andre.arrays import Bools, Floats
 from andre.census import Census
-from andre.errors import DataError
+from andre.errors import ConfigError, DataError
 from andre.evaluation import (
     Confusion,
     CrispSample,
@@ -34,7 +34,7 @@ from andre.learning.choose.revision import Revised
 from andre.learning.config import Config
 from andre.learning.plan import Plan
 from andre.learning.weak import Weak
-from andre.logic import Atom, Program, counted, program_html
+from andre.logic import Atom, Program, Rule, counted, program_html
 from andre.samples import Codes, RuleSpace, check_valuations
 
 if TYPE_CHECKING:
@@ -327,6 +327,15 @@ class Theory(Saveable):
         rules = (rule for definition in self.definitions for rule in definition.program)
         return Program(tuple(dict.fromkeys(rules)))
 
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of the program."""
+        return self.program.rules
+
+    def to_prolog(self) -> str:
+        """The program as Prolog, each rule with its evidence above it as a comment."""
+        return self.program.to_prolog()
+
     def evidence(self, facts: Any, asked: Iterable[Atom] = ()) -> FactBase:
         """What of new facts the program may read, with the background that it was learned with.
 
@@ -359,12 +368,17 @@ class Theory(Saveable):
 
     def explain(self, atom: Atom | str, facts: Any) -> Explanation:
         """Why an atom is derived from new facts, or which rule comes nearest."""
+        if isinstance(atom, str) and Path(atom).exists():
+            raise ConfigError(f"the atom comes first: explain('uncle(al, bo)', {atom!r})")
         asked = Atom.parse(atom) if isinstance(atom, str) else atom
         return explain(self.program, self.evidence(facts, [asked]), asked)
 
     def __repr__(self) -> str:
         rules, targets = counted(len(self.program), "rule"), counted(len(self.definitions), "target")
         return f"Theory({rules} for {targets}{_least(self.definitions)})"
+
+    def __str__(self) -> str:
+        return self.to_prolog().rstrip() or repr(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -65,6 +65,19 @@ class Program:
     def __len__(self) -> int:
         return len(self.rules)
 
+    def to_prolog(self) -> str:
+        """The rules as Prolog, each with its evidence above it as a comment.
+
+        Examples
+        --------
+        >>> from andre.logic import parse_program
+        >>> print(parse_program("h :- b1.").to_prolog(), end="")
+        h :- b1.
+        """
+        from andre.logic.writers.prolog import to_prolog  # noqa: PLC0415  (it imports this module)
+
+        return to_prolog(self)
+
     def __repr__(self) -> str:
         more = " ..." if len(self.rules) > 1 else ""
         first = f": {self.rules[0]}{more}" if self.rules else ""

@@ -3,6 +3,8 @@
 A new loss is a function of a `Step`, an entry in `LOSSES`, and a field of
 `LossConfig` for its weight. Every loss has one value per run, [K]; `mask`,
 [K, n], is 1 for the subrules that a run has.
+
+Their names and weights are read where torch, which is slow to load, is not needed.
 """
 
 from __future__ import annotations
@@ -11,13 +13,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
-
-import torch
-from torch import Tensor
-from torch.nn.functional import softplus
+from typing import TYPE_CHECKING, TypeAlias
 
 from andre.model.config import LossConfig
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def cross_entropy(logits: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
@@ -30,21 +31,25 @@ def cross_entropy(logits: Tensor, positives: Tensor, negatives: Tensor) -> Tenso
     positives, negatives
         Weights of the rows' positive and negative labels, [U].
     """
+    from torch.nn.functional import softplus  # noqa: PLC0415
+
     return positives @ softplus(-logits) + negatives @ softplus(logits)  # [K]
 
 
 def entropy(probabilities: Tensor, mask: Tensor, epsilon: float = 1e-6) -> Tensor:
     """Entropy of the choices between b, not b and 1, summed over subrules and atoms."""
-    h = -(probabilities * torch.log(probabilities + epsilon)).sum(dim=(2, 3))  # [K, n]
+    h = -(probabilities * (probabilities + epsilon).log()).sum(dim=(2, 3))  # [K, n]
     return (h * mask).sum(1)  # [K]
 
 
 def similarity(weights: Tensor, mask: Tensor) -> Tensor:
     """Cosine similarity between the weights of two subrules, scaled by 2 / (n (n + 1)) as printed."""
-    unit = torch.nn.functional.normalize(weights.flatten(2), dim=2) * mask[:, :, None]  # [K, n, 3m]
+    from torch.nn.functional import normalize  # noqa: PLC0415
+
+    unit = normalize(weights.flatten(2), dim=2) * mask[:, :, None]  # [K, n, 3m]
     cosines = unit @ unit.transpose(1, 2)  # [K, n, n]
     n = mask.sum(1)  # [K]
-    return torch.triu(cosines, diagonal=1).sum(dim=(1, 2)) * 2 / (n * (n + 1))
+    return cosines.triu(diagonal=1).sum(dim=(1, 2)) * 2 / (n * (n + 1))
 
 
 def variable_usage(probabilities: Tensor, incidence: Tensor) -> Tensor:
@@ -70,7 +75,7 @@ def range_restricted(usage: Tensor, mask: Tensor, surplus: float = 0.1) -> Tenso
     surplus
         The price of every occurrence beyond the first, eta.
     """
-    price = torch.where(usage < 1, (usage - 1) ** 2, surplus * (usage - 1))
+    price = ((usage - 1) ** 2).where(usage < 1, surplus * (usage - 1))
     return (price.sum(2) * mask).sum(1)
 
 
@@ -82,17 +87,17 @@ def connected(usage: Tensor, mask: Tensor, config: LossConfig) -> Tensor:
     usage
         Expected occurrences of the auxiliary variables, [K, n, auxiliary variables].
     """
-    lonely = config.connected_height * torch.exp(-config.connected_width * (usage - 1) ** 2)
+    lonely = config.connected_height * (-config.connected_width * (usage - 1) ** 2).exp()
     beyond = usage - 2
     growth = beyond**2 if config.connected_growth == "quadratic" else beyond
-    return (torch.where(usage < 2, lonely, growth).sum(2) * mask).sum(1)
+    return (lonely.where(usage < 2, growth).sum(2) * mask).sum(1)
 
 
 def digitization(usage: Tensor, mask: Tensor) -> Tensor:
     """Penalty for counts that are not whole, averaged over variables and subrules."""
     if not usage.shape[2]:
         return mask.new_zeros(len(mask))
-    price = 0.5 * (1 - torch.sin(2 * math.pi * usage + math.pi / 2))
+    price = 0.5 * (1 - (2 * math.pi * usage + math.pi / 2).sin())
     return (price.mean(2) * mask).sum(1) / mask.sum(1)
 
 
@@ -116,7 +121,7 @@ class Step:
     @cached_property
     def probabilities(self) -> Tensor:
         """Of inclusion, negation and exclusion, [K, n, m, 3]."""
-        return torch.softmax(self.weights, dim=-1)
+        return self.weights.softmax(dim=-1)
 
     @cached_property
     def usage(self) -> Tensor:
@@ -125,11 +130,11 @@ class Step:
 
 
 #: A number, or a tensor without dimensions where a step is recorded for a device.
-Number: TypeAlias = float | Tensor
+Number: TypeAlias = "float | Tensor"
 #: A loss times its weight, [K]; None where a rule space gives it nothing to judge.
-Term = Callable[[Step, Number], Tensor | None]
+Term: TypeAlias = "Callable[[Step, Number], Tensor | None]"
 #: The weight of a loss at a share of training between 0 and 1.
-Schedule = Callable[[LossConfig, Number], Number]
+Schedule: TypeAlias = "Callable[[LossConfig, Number], Number]"
 
 
 @dataclass(frozen=True)

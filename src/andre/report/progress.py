@@ -93,7 +93,7 @@ class LiveProgress(Callback):
 
 def _terms(state: State) -> str:
     """The losses at the last look, each the mean over the runs that moved, and the memory in use."""
-    from andre.model import LOSSES  # noqa: PLC0415  (slow to load; where there is a look, it is loaded)
+    from andre.model import LOSSES  # noqa: PLC0415  (only runs have losses)
 
     said = []
     if state.history:

@@ -198,7 +198,7 @@ def _charts(result: Result) -> tuple[Chart, ...]:
 
 def _schedule(result: Result) -> Chart:
     """How much each loss weighs over training, as a share of its largest weight."""
-    from andre.model import LOSSES, schedule  # noqa: PLC0415  (slow to load, and only runs have losses)
+    from andre.model import LOSSES, schedule  # noqa: PLC0415  (only runs have losses)
 
     shares = [point / (_POINTS - 1) for point in range(_POINTS)]
     weights = [schedule(share, result.config.loss) for share in shares]

@@ -49,7 +49,7 @@ class TensorBoard(Callback):
 
     def on_extract(self, state: State) -> None:
         """Write what was noted since the last look."""
-        from andre.model import LOSSES  # noqa: PLC0415  (slow to load; where there is a look, it is loaded)
+        from andre.model import LOSSES  # noqa: PLC0415  (only runs have losses)
 
         for look in state.history[self._noted :]:
             step = look.round * state.steps + look.step

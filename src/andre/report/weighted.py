@@ -64,11 +64,11 @@ def class_shares(model: RuleClassifier) -> list[str]:
     for one in model.scores:
         if one.decisions:
             told = [
-                f"{model.classes[place]} {_share(precision)} and {_share(recall)}"
+                f"{model.heads[place]} with precision {_share(precision)}, recall {_share(recall)}"
                 for place in _told_classes(model)
                 for precision, recall in [one.of_class(place)]
             ]
-            lines.append(f"{one.split}: precision and recall: {'; '.join(told)}")
+            lines.append(f"{one.split}: {'; '.join(told)}")
     return lines
 
 

@@ -291,6 +291,10 @@ class RuleClassifier(Saveable):
         )
         return found
 
+    def to_prolog(self) -> str:
+        """The rules as Prolog, each with its evidence above it as a comment; without their weights."""
+        return self.program.to_prolog()
+
     def to_frame(self) -> DataFrame:
         """One row per rule and split: weight, class, rule, N_b, N_r, confidence, split; needs pandas."""
         frame = self.program.to_frame()

@@ -126,6 +126,9 @@ class RowExplanation:
     scores: tuple[ClassScore, ...]  #: of every class; of two, of the second
     unknown: tuple[str, ...]  #: columns that rules read and of which the row says nothing
 
+    def __repr__(self) -> str:
+        return f"RowExplanation(row {self.row} of {self.source} is taken for {self.decision})"
+
     def lines(self) -> Iterator[str]:
         """The explanation for a person to read, line by line."""
         yield f"row {self.row} of {self.source} is taken for {self.decision}: {_chances(self.probabilities)}"

@@ -198,9 +198,9 @@ class _Speaker:
         if atom.is_builtin:
             return self._comparison(atom, negated)
         if self.is_row and atom.gap is not None:
-            return f"{atom.gap} is {'not ' * negated}missing"
+            return f"{_spoken(atom.gap)} is {'not ' * negated}missing"
         if self.is_row and atom.arity == 1:  # a class of a table
-            return f"{atom.predicate} is {'not ' * negated}{self._term(atom.args[0], negated)}"
+            return f"{_spoken(atom.predicate)} is {'not ' * negated}{self._term(atom.args[0], negated)}"
         told = self.phrases.templates(atom.predicate, atom.arity)[negated]
 
         if _NAMING in told:  # X has a car Y, X has color red
@@ -219,6 +219,7 @@ class _Speaker:
 
     def _comparison(self, atom: Atom, negated: bool) -> str:
         left, right = (self._term(term, negated) for term in atom.args)
+        left = _spoken(left) if atom.column is not None else left
         sign = atom.predicate
         if sign == "\\=" or (sign == "=" and negated):
             is_equal = sign == "\\=" and negated
@@ -235,6 +236,11 @@ class _Speaker:
             return str(term)
         self.known.add(term)
         return f"{'any' if negated else 'some'} {term}"
+
+
+def _spoken(column: str) -> str:
+    """The name of a column, in words where underscores join them."""
+    return column.replace("_", " ") if re.fullmatch(r"[^\W_](\w*[^\W_])?", column) else column
 
 
 def _number(value: float) -> str:

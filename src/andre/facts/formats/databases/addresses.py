@@ -133,7 +133,7 @@ class SQLAlchemyDatabase:
 
         seen = sa.inspect(self.connection)
         usual = seen.default_schema_name
-        found = []
+        found, parts = [], self._partitions()
         for schema in sorted(seen.get_schema_names(), key=lambda name: (name != usual, name)):
             # MySQL's schemas are other databases, which the address does not name.
             if _SYSTEM.fullmatch(schema) or (
@@ -142,7 +142,7 @@ class SQLAlchemyDatabase:
                 continue
             where = None if schema == usual else schema
             views = [*seen.get_view_names(where), *self._materialized(seen, where)]
-            for name in sorted({*seen.get_table_names(where), *views}):
+            for name in sorted({*seen.get_table_names(where), *views} - parts.get(schema, set())):
                 found.append(self._table(seen, name, where, name in views))
         return found
 
@@ -152,13 +152,25 @@ class SQLAlchemyDatabase:
         except NotImplementedError:
             return []
 
+    def _partitions(self) -> dict[str, set[str]]:
+        """By schema, tables that are parts of others, whose rows are read with these."""
+        if self.connection.dialect.name != "postgresql":
+            return {}
+        query = (
+            "SELECT nspname, relname FROM pg_catalog.pg_class "
+            "JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace WHERE relispartition"
+        )
+        found: dict[str, set[str]] = {}
+        for schema, name in self.connection.exec_driver_sql(query):
+            found.setdefault(schema, set()).add(name)
+        return found
+
     def _table(self, seen: Any, name: str, schema: str | None, is_view: bool) -> Table:
         with warnings.catch_warnings():  # of a type that SQLAlchemy does not know, as point: it is text
             warnings.simplefilter("ignore")
             described = seen.get_columns(name, schema)
-        columns = tuple(
-            Column(str(column["name"]), kind_of(self._declared(column["type"]))) for column in described
-        )
+        declared = [(str(column["name"]), self._declared(column["type"])) for column in described]
+        columns = tuple(Column(name, kind_of(kind), kind == "MONEY") for name, kind in declared)
         key = () if is_view else tuple(seen.get_pk_constraint(name, schema)["constrained_columns"])
         links = tuple(
             ForeignKey(
@@ -187,9 +199,12 @@ class SQLAlchemyDatabase:
             return sa.quoted_name(name, quote=True)
 
         # Cells come as the driver gives them, and under no name, which a driver may cut or bend.
-        chosen: list[sa.Label[Any]] = [
-            sa.column(quoted(name)).label(f"c{place}") for place, name in enumerate(columns)
-        ]
+        numbers = {column.name for column in table.columns if column.as_number}
+        chosen: list[sa.Label[Any]] = []
+        for place, name in enumerate(columns):
+            cell: sa.ColumnElement[Any] = sa.column(quoted(name))
+            cell = sa.cast(cell, sa.Numeric) if name in numbers else cell
+            chosen.append(cell.label(f"c{place}"))
         where = sa.table(
             quoted(table.name),
             *(sa.column(quoted(name)) for name in columns),

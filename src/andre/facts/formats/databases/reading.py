@@ -15,6 +15,7 @@ from andre.facts.base import FactBase
 from andre.facts.build import Builder, Place, as_names
 from andre.facts.formats.columns import add_table
 from andre.facts.formats.databases.relations import (
+    Argument,
     Ids,
     Plan,
     PlannedRelation,
@@ -64,23 +65,34 @@ class _Reader:
     broken: list[str] = field(default_factory=list)  #: views that the database cannot run
 
     def __post_init__(self) -> None:
-        any_prefix = "|".join(map(re.escape, self.plan.prefixes))
+        prefix, joined = (
+            "|".join(map(re.escape, some)) or "(?!)" for some in (self.plan.prefixes, self.plan.joined)
+        )
         #: Text that looks like an id of a table, and is none.
-        self.like_id = re.compile(rf"(?:{any_prefix or '(?!)'})_-?[0-9][0-9.e+-]*(?: \(text\))*\Z")
+        self.like_id = re.compile(
+            rf"(?:(?:{prefix})_-?[0-9][0-9.e+-]*(?: \(text\))*|(?:{joined})_.*)\Z", re.DOTALL
+        )
 
     def add(self, planned: PlannedTable, is_named: bool) -> int:
         """Add the rows of a table, and return how many it has."""
         table, columns = planned.table, planned.columns
         cells = {name: self._cells(planned, name) for name in columns}
+        arguments = {argument for relation in planned.relations for argument in relation.arguments}
+        first = planned.relations[0].arguments
+        listable = {one for one in arguments.difference(first) if len(one) == 1}
         rows = 0
         try:
             for batch in self.database.rows(table, columns):
                 check()
                 raw = dict(zip(columns, zip(*batch, strict=True), strict=True))
                 lines = range(rows + 1, rows + len(batch) + 1)
-                values = {name: cells[name].values(raw[name]) for name in columns}
+                lists = {one for one in listable if list in map(type, raw[one[0]])}
+                values = {one: self._values(planned, one, cells, raw) for one in arguments - lists}
                 for relation in planned.relations:
-                    self._add(planned, relation, raw, values, lines)
+                    if relation.arguments[-1] in lists:
+                        self._add_elements(planned, relation, cells, raw, lines)
+                    else:
+                        self._add(planned, relation, raw, values, lines)
                 rows += len(batch)
         except DataError as error:
             # A view may have been broken for years without anyone asking for it.
@@ -92,16 +104,37 @@ class _Reader:
                 self.odd[f"{table.title}.{name}"] = cells[name].odd
         return rows
 
+    def _add_elements(
+        self,
+        planned: PlannedTable,
+        relation: PlannedRelation,
+        cells: Mapping[str, _Cells],
+        raw: Mapping[str, Sequence[Any]],
+        lines: Sequence[int],
+    ) -> None:
+        """Add the facts of a relation whose last column has lists: one for each of their elements."""
+        (name,) = relation.arguments[-1]
+        elements = [cell if isinstance(cell, list) else [cell] for cell in raw[name]]
+        rows = [row for row, found in enumerate(elements) for _ in found]
+        flat: dict[str, Sequence[Any]] = {
+            other: [raw[other][row] for row in rows]
+            for argument in relation.arguments[:-1]
+            for other in argument
+        }
+        flat[name] = [element for found in elements for element in found]
+        values = {argument: self._values(planned, argument, cells, flat) for argument in relation.arguments}
+        self._add(planned, relation, flat, values, [lines[row] for row in rows])
+
     def _add(
         self,
         planned: PlannedTable,
         relation: PlannedRelation,
         raw: Mapping[str, Sequence[Any]],
-        values: dict[str, list[Value | None]],
+        values: Mapping[Argument, list[Value | None]],
         lines: Sequence[int],
     ) -> None:
         """Add the facts of one relation, without those that have an unknown argument."""
-        arguments = [values[name] for name in relation.columns]
+        arguments = [values[argument] for argument in relation.arguments]
         given = {name: raw[name] for name in relation.reserved}
         if relation.truth is not None:
             given["negative"] = [_denied(cell) for cell in raw[relation.truth]]
@@ -112,14 +145,18 @@ class _Reader:
             )
             if None not in fact
         ]
-        last = relation.truth or relation.columns[-1]
+        last = (relation.truth,) if relation.truth else relation.arguments[-1]
         if len(known) < len(lines):
-            key = planned.relations[0].columns
+            key = planned.relations[0].arguments
             if relation is planned.relations[0]:
                 self.incomplete[planned.table.title] += len(lines) - len(known)
             else:
-                complete = sum(None not in fact for fact in zip(*(values[name] for name in key), strict=True))
-                self.unknown[f"{planned.table.title}.{last}"] += complete - len(known)
+                keys = zip(*(values[one] for one in key), strict=True)
+                cells = zip(*(raw[name] for name in last), strict=True)
+                self.unknown[f"{planned.table.title}.{', '.join(last)}"] += sum(
+                    None not in fact and (None in cell or "" in cell)
+                    for fact, cell in zip(keys, cells, strict=True)
+                )
         if not known:
             return
         whole = len(known) == len(lines)
@@ -128,7 +165,7 @@ class _Reader:
             return column if whole else [column[row] for row in known]
 
         titles = (
-            relation.columns
+            [", ".join(argument) for argument in relation.arguments]
             if relation.name is None
             else [f"arg{place + 1}" for place in range(len(arguments))]
         )
@@ -139,7 +176,26 @@ class _Reader:
         )
 
     def _cells(self, planned: PlannedTable, name: str) -> _Cells:
-        return _Cells(planned.table.kind(name), planned.ids.get(name), self.like_id)
+        return _Cells(planned.table.kind(name), planned.ids.get((name,)), self.like_id)
+
+    def _values(
+        self,
+        planned: PlannedTable,
+        argument: Argument,
+        cells: Mapping[str, _Cells],
+        raw: Mapping[str, Sequence[Any]],
+    ) -> list[Value | None]:
+        """The constants of an argument, None for unknown ones."""
+        if len(argument) == 1:
+            (name,) = argument
+            return cells[name].values(raw[name])
+        ids = planned.ids[argument]
+        parts = [
+            _Cells(planned.table.kind(name), Ids("", (whole,)), self.like_id).values(raw[name])
+            for name, whole in zip(argument, ids.whole, strict=True)
+        ]
+        rows = zip(*parts, strict=True)
+        return [None if None in row else ids.joined([str(part) for part in row]) for row in rows]
 
     def remarks(self, empty: list[str]) -> Iterable[str]:
         """Remarks on the tables, a sentence each."""
@@ -202,7 +258,12 @@ class _Cells:
             return self._refused("lists or structures")
         if isinstance(cell, bool) or (self.kind == "boolean" and cell in (0, 1)):
             return "true" if cell else "false"
-        if self.ids is not None and self.ids.whole and isinstance(cell, str) and re.fullmatch(r"-?\d+", cell):
+        if (
+            self.ids is not None
+            and self.ids.whole[0]
+            and isinstance(cell, str)
+            and re.fullmatch(r"-?\d+", cell)
+        ):
             cell = int(cell)
         if isinstance(cell, int | float | Decimal):
             return self._number(cell)
@@ -220,7 +281,9 @@ class _Cells:
             number = float(cell)
             if isinstance(cell, Decimal) and Decimal(repr(number)) != cell:
                 number = str(cell)  # no float is this number, and two numbers shall not be one constant
-        return number if self.ids is None else f"{self.ids.prefix}_{_spelled(number)}"
+        if self.ids is None:
+            return number
+        return f"{self.ids.prefix}_{_spelled(number)}" if self.ids.prefix else _spelled(number)
 
     def _text(self, text: str) -> Value | None:
         if not text:
@@ -248,7 +311,7 @@ def _denied(cell: Any) -> bool | None:
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(name or '""' for name in names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _has(names: Sequence[str]) -> str:

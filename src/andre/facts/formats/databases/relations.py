@@ -1,7 +1,8 @@
 """The relations that the tables of a database become: a plan that depends only on the schema.
 
 A table with a key becomes `table(key)` and, for each other column, `table_column(key, value)`;
-a key of several columns is as many arguments. A column of true and false says whether
+a key of several columns is as many arguments, or one where other tables refer to it: then each of its
+rows is a thing, whose parts are relations of their own. A column of true and false says whether
 `table_column(key)` holds. A table that links others, and has nothing but their keys, is a relation
 between these, and so is any table without a key between its columns.
 
@@ -15,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from andre.errors import DataError
 from andre.facts.formats.columns import is_triples
@@ -22,15 +24,31 @@ from andre.facts.formats.databases.schema import ForeignKey, Table, identifier
 from andre.facts.formats.databases.selection import Selection
 from andre.facts.relation import COLUMNS
 
+#: The columns of an argument: of several the cells of a row are one constant, as those of a foreign key.
+Argument: TypeAlias = tuple[str, ...]
+
 _WIDE = 3  # arguments of a table without a key, above which a hint at --key is worth its line
 
 
 @dataclass(frozen=True)
 class Ids:
-    """The ids of a column, whose numbers are written with a prefix, such as `track_5`."""
+    """The ids of an argument: numbers with a prefix, such as `track_5`, and cells of several columns.
+
+    Examples
+    --------
+    >>> print(Ids("stay", (True, True)).joined(["7", "2"]), Ids("test", (True, False)).joined(["7", "a,b"]))
+    stay_7_2 test_7,a\\,b
+    """
 
     prefix: str
-    whole: bool  #: whether they are whole numbers, even where a column has them as text
+    whole: tuple[bool, ...]  #: of each column, whether it has whole numbers, even where they are text
+
+    def joined(self, parts: Sequence[str]) -> str:
+        """The constant of several cells, another for any others."""
+        if all(self.whole):
+            return "_".join((self.prefix, *parts))
+        apart = (part.replace("\\", "\\\\").replace(",", "\\,") for part in parts)
+        return f"{self.prefix}_{','.join(apart)}"
 
 
 @dataclass(frozen=True)
@@ -38,9 +56,10 @@ class PlannedRelation:
     """A relation of the rows of a table."""
 
     name: str | None  #: None for triples, whose rows name it
-    columns: tuple[str, ...]  #: the arguments
+    arguments: tuple[Argument, ...]
     truth: str | None = None  #: a column that says whether the fact is stated or denied
-    reserved: tuple[str, ...] = ()  #: columns called probability, mark or negative that give just that
+    #: Columns called probability, mark or negative that give just that, of a table without a key.
+    reserved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,7 +68,7 @@ class PlannedTable:
 
     table: Table
     relations: tuple[PlannedRelation, ...]
-    ids: Mapping[str, Ids] = field(default_factory=dict)  #: by column
+    ids: Mapping[Argument, Ids] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -57,7 +76,7 @@ class PlannedTable:
         used = {
             name
             for one in self.relations
-            for name in (*one.columns, *one.reserved, one.truth)
+            for name in (*(name for argument in one.arguments for name in argument), *one.reserved, one.truth)
             if name is not None
         }
         return tuple(name for name in self.table.names if name in used)
@@ -69,6 +88,7 @@ class Plan:
 
     tables: tuple[PlannedTable, ...]
     prefixes: tuple[str, ...] = ()  #: what the ids of any table begin with, read or not
+    joined: tuple[str, ...] = ()  #: those of ids of several columns
     remarks: tuple[str, ...] = ()
 
 
@@ -89,11 +109,12 @@ def plan_relations(tables: Sequence[Table], selection: Selection | None = None) 
     ... )
     >>> for planned in plan_relations([album, track]).tables:
     ...     for relation in planned.relations:
-    ...         print(relation.name, *(planned.ids.get(name, name) for name in relation.columns))
-    album Ids(prefix='album', whole=True)
-    album_title Ids(prefix='album', whole=True) Title
-    track Ids(prefix='track', whole=True)
-    track_album Ids(prefix='track', whole=True) Ids(prefix='album', whole=True)
+    ...         ids = (planned.ids.get(argument) for argument in relation.arguments)
+    ...         print(relation.name, *("text" if one is None else one.prefix for one in ids))
+    album album
+    album_title album text
+    track track
+    track_album track album
     """
     selection = selection or Selection()
     declared = selection.declared(tables)
@@ -109,10 +130,11 @@ def plan_relations(tables: Sequence[Table], selection: Selection | None = None) 
         relations = tuple(_chosen(table, shaped[table.title], names, selection))
         remarks += _odd(table, relations, selection)
         if relations:
-            own = {name: ids[table.title, name] for name in table.names if (table.title, name) in ids}
+            own = {argument: one for (title, argument), one in ids.items() if title == table.title}
             planned.append(PlannedTable(table, relations, own))
     prefixes = sorted({one.prefix for one in ids.values()})
-    return Plan(tuple(planned), tuple(prefixes), tuple(remarks))
+    joined = sorted({one.prefix for one in ids.values() if len(one.whole) > 1})
+    return Plan(tuple(planned), tuple(prefixes), tuple(joined), tuple(remarks))
 
 
 def snake_case(name: str) -> str:
@@ -128,27 +150,30 @@ def snake_case(name: str) -> str:
 
 
 def _with_view_keys(tables: Sequence[Table]) -> Iterator[Table]:
-    """The tables, with columns of views taken for a key if they have its name or that of references to it.
+    """The tables, with columns of views taken for a key if they have its names or those of references to it.
 
     All that are named so must mean the same: an `id` that many tables have says nothing.
     """
-    places: dict[str, set[tuple[str, str]]] = {}
+    things = _things(tables)
+    places: dict[Argument, set[tuple[str, Argument]]] = {}
     for table in tables:
-        meant = {link.columns[0]: (link.table, link.others[0]) for link in _single(table)}
-        if len(table.key) == 1:
-            meant.setdefault(table.key[0], (table.title, table.key[0]))
-        for name, place in meant.items() if not table.is_view else ():
-            places.setdefault(name.casefold(), set()).add(place)
+        meant = {link.columns: (link.table, link.others) for link in table.foreign_keys}
+        if len(table.key) == 1 or table.title in things:
+            meant.setdefault(table.key, (table.title, table.key))
+        for columns, place in meant.items() if not table.is_view else ():
+            places.setdefault(tuple(name.casefold() for name in columns), set()).add(place)
     known = {table.title: table for table in tables}
     for table in tables:
         stated = {name for link in table.foreign_keys for name in link.columns}
+        own = {name.casefold(): name for name in table.names if table.is_view and name not in stated}
         found = []
-        for column in table.columns if table.is_view else ():
-            named = places.get(column.name.casefold(), set())
-            if len(named) == 1 and column.name not in stated:
+        for columns, named in places.items():
+            if len(named) == 1 and own.keys() >= set(columns):
                 ((title, key),) = named
-                if known[title].kind(key) == column.kind:
-                    found.append(ForeignKey((column.name,), title, (key,)))
+                same = tuple(own[name] for name in columns)
+                if list(map(known[title].kind, key)) == list(map(table.kind, same)):
+                    found.append(ForeignKey(same, title, key))
+        found.sort(key=lambda link: [table.names.index(name) for name in link.columns])
         yield replace(table, foreign_keys=(*table.foreign_keys, *found))
 
 
@@ -157,18 +182,46 @@ def _single(table: Table) -> list[ForeignKey]:
 
 
 def _resolved(table: Table, tables: Sequence[Table]) -> Table:
-    """The table with the columns of its foreign keys filled in, without those to unknown tables."""
+    """The table with the columns of its foreign keys filled in, without those to unknown tables.
+
+    Those of several columns refer to a key, and are in its order; others are taken column by column.
+    """
     keys = {other.title: other.key for other in tables}
-    links = (replace(link, others=link.others or keys.get(link.table, ())) for link in table.foreign_keys)
-    kept = tuple(one for one in links if one.table in keys and len(one.others) == len(one.columns))
-    return replace(table, foreign_keys=kept)
+    found: list[ForeignKey] = []
+    for link in table.foreign_keys:
+        key = keys.get(link.table)
+        others = link.others or key or ()
+        if key is None or len(others) != len(link.columns):
+            continue
+        column = dict(zip(others, link.columns, strict=True))
+        parts = [key] if set(others) == set(key) else [(name,) for name in others]
+        found += [replace(link, columns=tuple(column[name] for name in part), others=part) for part in parts]
+    return replace(table, foreign_keys=tuple(found))
+
+
+def _several(table: Table) -> list[ForeignKey]:
+    """The foreign keys of several columns."""
+    return [link for link in table.foreign_keys if len(link.columns) > 1]
+
+
+def _things(tables: Sequence[Table]) -> frozenset[str]:
+    """The tables whose key of several columns others refer to, so that each of their rows is a constant."""
+    return frozenset(link.table for table in tables for link in _several(table))
+
+
+def _arguments(columns: Sequence[str], table: Table) -> tuple[Argument, ...]:
+    """The arguments that some columns are: of a foreign key of several one, and each other column."""
+    groups = {link.columns for link in _several(table) if set(link.columns) <= set(columns)}
+    inside = {name for group in groups for name in group}
+    every = [*groups, *((name,) for name in columns if name not in inside)]
+    return tuple(sorted(every, key=lambda argument: [columns.index(name) for name in argument]))
 
 
 @dataclass(frozen=True)
 class _Shape:
     """How the rows of a table become facts."""
 
-    key: tuple[str, ...]  #: arguments of every relation of the table
+    key: tuple[Argument, ...]  #: arguments of every relation of the table
     links: tuple[ForeignKey, ...] = ()  #: each becomes a relation from the key
     values: tuple[str, ...] = ()  #: each becomes a relation from the key
     reserved: tuple[str, ...] = ()
@@ -180,32 +233,37 @@ def _shape(table: Table, tables: Sequence[Table]) -> _Shape:
     names = tuple(
         column.name for column in table.columns if column.kind != "binary" or column.name in table.key
     )
+    plain = tuple(name for name in names if name not in COLUMNS)
     reserved = tuple(name for name in names if name in COLUMNS)
-    arguments = tuple(name for name in names if name not in COLUMNS)
-    if is_triples(arguments) or arguments == tuple(f"arg{place + 1}" for place in range(len(arguments))):
-        return _Shape(arguments, reserved=reserved, is_key=False, as_written=True)
-    if not table.key or set(arguments) == set(table.key):
-        return _Shape(arguments, reserved=reserved, is_key=bool(table.key))
+    if is_triples(plain) or plain == tuple(f"arg{place + 1}" for place in range(len(plain))):
+        return _Shape(tuple((name,) for name in plain), reserved=reserved, is_key=False, as_written=True)
+    is_thing = table.title in _things(tables)
+    if not table.key and not table.is_view:  # it may have been written as facts
+        return _Shape(_arguments(plain, table), reserved=reserved, is_key=False)
+    if not table.key or (set(names) == set(table.key) and not is_thing):
+        return _Shape(_arguments(names, table), is_key=bool(table.key))
     if link := _links_only(table, tables):
         return _Shape(link)
-    inside = {name for link in table.foreign_keys if len(link.columns) > 1 for name in link.columns}
-    single = {link.columns[0]: link for link in _single(table)}
-    several = tuple(
-        link
-        for link in table.foreign_keys
-        if len(link.columns) > 1 and not set(link.columns) <= set(table.key)
+    # Where the key is one of another table, the parts of the key are told of there.
+    is_told = not is_thing or any(link.columns == table.key for link in table.foreign_keys)
+    told = set(table.key) if is_told else set[str]()
+    rest = tuple(name for name in names if name not in told)
+    links = (link for link in table.foreign_keys if set(link.columns) <= set(names))
+    shown = {link.columns: link for link in links if not set(link.columns) <= told}
+    inside = {name for columns in shown for name in columns}
+    return _Shape(
+        (table.key,) if is_thing else _arguments(table.key, table),
+        tuple(sorted(shown.values(), key=lambda link: [names.index(name) for name in link.columns])),
+        tuple(name for name in rest if name not in inside),
     )
-    rest = tuple(name for name in names if name not in table.key)
-    links = (*(single[name] for name in rest if name in single), *several)
-    return _Shape(table.key, links, tuple(name for name in rest if name not in single and name not in inside))
 
 
-def _links_only(table: Table, tables: Sequence[Table]) -> tuple[str, ...]:
+def _links_only(table: Table, tables: Sequence[Table]) -> tuple[Argument, ...]:
     """The foreign keys of a table that has nothing else, except a key to which nothing refers."""
-    others = tuple(name for name in table.names if name not in table.key)
-    linked = {link.columns[0] for link in _single(table)}
+    others = _arguments([name for name in table.names if name not in table.key], table)
+    linked = {link.columns for link in table.foreign_keys}
     referred = any(link.table == table.title for other in tables for link in other.foreign_keys)
-    if len(table.key) > 1 or table.key[0] in linked or referred or len(others) < 2 or set(others) - linked:
+    if len(table.key) > 1 or table.key in linked or referred or len(others) < 2 or set(others) - linked:
         return ()
     return others
 
@@ -258,39 +316,49 @@ def _apart(wishes: Mapping[_Place, str], taken: Mapping[_Place, str] | None = No
     return names
 
 
-def _ids(tables: Sequence[Table]) -> dict[tuple[str, str], Ids]:
+def _ids(tables: Sequence[Table]) -> dict[tuple[str, Argument], Ids]:
     """The ids of all keys and of columns that refer to them, equal for columns joined by foreign keys."""
-    owner: dict[tuple[str, str], tuple[str, str]] = {}  # the root of a column, by union and find
+    owner: dict[tuple[str, Argument], tuple[str, Argument]] = {}  # the root of columns, by union and find
 
-    def root(place: tuple[str, str]) -> tuple[str, str]:
+    def root(place: tuple[str, Argument]) -> tuple[str, Argument]:
         while (above := owner.get(place, place)) != place:
             place = above
         return place
 
+    things = _things(tables)
     for table in tables:
         for link in table.foreign_keys:
-            for column, other in zip(link.columns, link.others, strict=True):
+            ends: list[tuple[Argument, Argument]] = [
+                ((name,), (other,)) for name, other in zip(link.columns, link.others, strict=True)
+            ]
+            if len(ends) > 1:
+                ends.append((link.columns, link.others))
+            for columns, others in ends:
                 # What is referred to stays the root: a key is named after the table that it is the key of.
-                one, two = root((table.title, column)), root((link.table, other))
+                one, two = root((table.title, columns)), root((link.table, others))
                 if one != two:
                     owner[one] = two
     known = {table.title: table for table in tables}
     joined = {root(place) for place in owner}
     wishes: dict[_Place, str] = {}
     for table in tables:
+        if len(table.key) == 1 or table.title in things:
+            wishes[table.title, ()] = snake_case(table.title)
         for name in table.names:
-            if table.key == (name,):
-                wishes[table.title, ()] = snake_case(table.title)
-            elif (table.title, name) in joined and name not in table.key:
+            if (table.title, (name,)) in joined and name not in table.key:
                 wishes[table.title, (name,)] = f"{snake_case(table.title)}_{snake_case(name)}"
     prefixes = _apart(wishes)
     found = {}
     for table in tables:
-        for name in table.names:
-            title, column = root((table.title, name))
-            place = (title, () if known[title].key == (column,) else (column,))
+        several = {table.key} if table.title in things else set[Argument]()
+        several |= {link.columns for link in _several(table)}
+        every: list[Argument] = [(name,) for name in table.names]
+        for argument in (*every, *several):
+            title, columns = root((table.title, argument))
+            place = (title, () if known[title].key == columns else columns)
             if place in prefixes:
-                found[table.title, name] = Ids(prefixes[place], known[title].kind(column) == "integer")
+                whole = tuple(known[title].kind(name) == "integer" for name in columns)
+                found[table.title, argument] = Ids(prefixes[place], whole)
     return found
 
 
@@ -299,20 +367,21 @@ def _chosen(
 ) -> Iterator[PlannedRelation]:
     """The relations of a table that are read."""
     columns = frozenset(selection.columns_of(table))
-    arguments = shape.key if shape.is_key else tuple(name for name in shape.key if name in columns)
+    arguments = shape.key if shape.is_key else tuple(one for one in shape.key if columns.issuperset(one))
     if arguments:
-        name = None if is_triples(shape.key) else names[table.title, ()]
+        written = tuple(name for argument in shape.key for name in argument)
+        name = None if is_triples(written) else names[table.title, ()]
         yield PlannedRelation(name, arguments, reserved=shape.reserved)
     for link in shape.links:
         if columns.issuperset(link.columns):
-            yield PlannedRelation(names[table.title, link.columns], (*shape.key, *link.columns))
+            yield PlannedRelation(names[table.title, link.columns], (*shape.key, link.columns))
     for value in shape.values:
         if value in columns:
             name = names[table.title, (value,)]
             if table.kind(value) == "boolean":
                 yield PlannedRelation(name, shape.key, truth=value)
             else:
-                yield PlannedRelation(name, (*shape.key, value))
+                yield PlannedRelation(name, (*shape.key, (value,)))
 
 
 def _odd(table: Table, relations: Sequence[PlannedRelation], selection: Selection) -> Iterator[str]:
@@ -332,10 +401,11 @@ def _odd(table: Table, relations: Sequence[PlannedRelation], selection: Selectio
     binary = [one.name for one in table.columns if one.kind == "binary" and one.name in wanted]
     if binary:
         yield f"{table.title}.{', '.join(binary)}: binary data is left out"
-    if not table.key and relations and len(relations[0].columns) > _WIDE:
+    arguments = relations[0].arguments if relations else ()
+    if not table.key and len(arguments) > _WIDE:
         yield (
-            f"the {what} {table.title} states no key, so each row is a fact of {len(relations[0].columns)} "
-            f"arguments: --key {table.title}.{relations[0].columns[0]} would make a relation of each column"
+            f"the {what} {table.title} states no key, so each row is a fact of {len(arguments)} "
+            f"arguments: --key {table.title}.{arguments[0][0]} would make a relation of each column"
         )
 
 

@@ -43,6 +43,7 @@ class Column:
 
     name: str
     kind: ColumnKind = "other"
+    as_number: bool = False  #: whether only the database can tell what number a cell is, as of money
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def open_database_table(source: str | Path) -> Iterator[DatabaseTable | None]:
             )
         (chosen,) = tables
         planned = (one for one in plan_relations(every).tables if one.table.title == chosen.title)
-        ids = {name: one.prefix for table in planned for name, one in table.ids.items()}
+        ids = {name: one.prefix for table in planned for (name, *more), one in table.ids.items() if not more}
         links = {name: prefix for name, prefix in ids.items() if chosen.key != (name,)}
         yield DatabaseTable(str(source), database, chosen, links)
 
