@@ -139,14 +139,14 @@ def test_facts_are_read_from_standard_input() -> None:
 
 def test_what_is_typed_first_is_answered_by_what_to_type(andre) -> None:
     Path("t.csv").write_text("age,kind\n1,a\n2,b\n")
-    for words, told in (
+    for words, shown in (
         (["p.pl"], "p.pl is no command: andre facts p.pl shows what facts it holds"),
         (["learn", "t.csv", "kind"], "are learned by andre fit t.csv --label kind"),
         (["learn", "p.pl", "h/2", "--all"], "h/2 names a relation and --all means every one"),
     ):
         done = andre(*words)
         assert (done.status, done.err.count("\n")) == (2, 1)
-        assert told in done.err
+        assert shown in done.err
 
 
 @pytest.mark.parametrize(
