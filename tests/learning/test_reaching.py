@@ -15,7 +15,8 @@ from andre.errors import DataError
 from andre.facts import FactBase, read_facts
 from andre.inference import infer
 from andre.learning import Definition, learn
-from andre.learning.relational import definitions, reaching
+from andre.learning.relational import definitions
+from andre.learning.relational.reach_search import ReachSearch
 from andre.learning.relational.reaching import needs_reach
 from andre.limits import OutOfTimeError
 from andre.logic import ORDERS, Atom, Variable, parse_atom, parse_program
@@ -171,16 +172,16 @@ def test_a_head_may_repeat_a_variable_and_have_one_that_stands_for_anything(seed
 def test_what_was_found_stays_where_a_wider_language_fails(
     trouble: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, asked = reaching._Reaching.definition, list[bool]()
+    whole, asked = ReachSearch.definition, list[bool]()
 
-    def definition(self: reaching._Reaching) -> Definition:
+    def definition(self: ReachSearch) -> Definition:
         asked.append(self.language.free_head)
         if self.language.free_head:
             raise trouble
         return whole(self)
 
-    monkeypatch.setattr(reaching._Reaching, "settled", None)  # as if search alone found nothing
-    monkeypatch.setattr(reaching._Reaching, "definition", definition)
+    monkeypatch.setattr(ReachSearch, "settled", None)  # as if search alone found nothing
+    monkeypatch.setattr(ReachSearch, "definition", definition)
     (made,) = andre.learn(equal_ends(Random(0)), "h/3", variables=4, recursion=False, invent=0, **QUICK)
     assert asked == [False, True]
     assert not made.flawless

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,7 +28,14 @@ from andre.learning.relational.from_examples import (
 )
 from andre.learning.relational.inventing import learn_with_inventions, should_invent
 from andre.learning.relational.misjudged import misjudged_by
-from andre.learning.relational.reaching import learn_from_reach, needs_reach, settled_by_cuts, settled_by_sums
+from andre.learning.relational.reaching import (
+    Attempt,
+    Attempts,
+    adding_numbers,
+    cutting_numbers,
+    learn_from_reach,
+    needs_reach,
+)
 from andre.learning.relational.together import settle_together
 from andre.learning.results import Definition, TargetStore
 from andre.limits import (
@@ -117,10 +124,11 @@ class TargetLearner:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
-            made = plain = self._over_what_is_stated(language) or self._stages(language, cutting=True)
+            cuts = self._attempts(cutting_numbers(self.facts, language))
+            made = plain = self._over_what_is_stated(language) or self._stages(language, cuts)
             further = self._may_go_further(language)
             if further and not made.flawless and not needs_reach(self.facts, language):
-                made = self._by_numbers(made, language)
+                made = self._by_numbers(made, language, cuts)
             if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
@@ -168,20 +176,23 @@ class TargetLearner:
             return False
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
-    def _by_numbers(self, made: Definition, language: Language) -> Definition:
+    def _attempts(self, given: Iterable[Attempt]) -> Attempts:
+        return Attempts.of(given, self.plan, self.callbacks)
+
+    def _by_numbers(self, made: Definition, language: Language, cuts: Attempts) -> Definition:
         """The definition, or one without mistakes by rules that cut numbers, or else add them."""
         wider = self._wider(language) if self.plan.widen else language
-        for settled, within in ((settled_by_cuts, language), (settled_by_sums, wider)):
-            found = settled(self.facts, within, self.plan, self.callbacks)
+        for attempts in (cuts, self._attempts(adding_numbers(self.facts, wider))):
+            found = attempts.settled()
             if found is not None and is_trusted(found.length, made.length, made.empty_length):
                 return found
         return made
 
-    def _by_a_cut(self, language: Language) -> Definition | None:
+    def _by_a_cut(self, cuts: Attempts, language: Language) -> Definition | None:
         """A definition without mistakes by one rule that cuts numbers, found without runs."""
         if not self._may_go_further(language) or not self.plan.short_bodies:
             return None
-        found = settled_by_cuts(self.facts, language, self.plan, self.callbacks)
+        found = cuts.settled()
         # It is believed then, whatever runs may find that makes mistakes.
         trusted = found is not None and is_trusted(found.length, 0.0, found.empty_length)
         return found if found is not None and trusted and len(found.program) == 1 else None
@@ -212,13 +223,13 @@ class TargetLearner:
         """The rules of one target by other settings and few runs, which nobody watches."""
         return replace(self, plan=_by_few_runs(plan), callbacks=())._stages(language)
 
-    def _stages(self, language: Language, *, cutting: bool = False) -> Definition:
+    def _stages(self, language: Language, cuts: Attempts | None = None) -> Definition:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for.
 
         Parameters
         ----------
-        cutting
-            Whether a rule that cuts numbers comes before what only runs find.
+        cuts
+            Attempts at a rule that cuts numbers, which comes before what only runs find.
         """
         began, facts, plan = time.monotonic(), self.facts, self.plan
         at_fixpoint = plan.mode == "define" and plan.semantics == "exists"
@@ -247,7 +258,7 @@ class TargetLearner:
         for callback in self.callbacks:
             callback.on_census(census)
         if at_fixpoint:
-            instead = partial(self._by_a_cut, language) if cutting else None
+            instead = None if cuts is None else partial(self._by_a_cut, cuts, language)
             made = learn_definition(
                 facts, language, census, plan, self.callbacks, stated=self.stated, instead=instead
             )
