@@ -66,12 +66,20 @@ def parts(rng: Random, n: int) -> Lines:
             yield f"weight({part}, {rng.randint(10, 60) / 10})"
 
 
+def staff(rng: Random, n: int) -> Lines:
+    """Employees with a boss and a salary each."""
+    for place in range(n):
+        yield f"boss(e{place}, e{rng.randrange(n)})"
+        yield f"salary(e{place}, {rng.randint(20, 90)})"
+
+
 TASKS: dict[str, tuple[Callable[[Random, int], Lines], str, str]] = {
     "the same car": (trains, "t", "h(X) :- has_car(X, Y), short(Y), closed(Y)."),
     "a load": (trains, "t", "h(X) :- has_car(X, Y), short(Y), load(Y, coal)."),
     "two pieces": (scenes, "s", "h(X) :- piece(X, Y), red(Y), touches(Y, Z), blue(Z)."),
     "one file": (boards, "b", "h(X) :- at(X, rook, F, R), at(X, king, F, S)."),
     "a constant": (parts, "i", "h(X) :- part(X, Y), colour(Y, red)."),
+    "one number and another": (staff, "e", "h(X) :- boss(X, Y), salary(X, N), salary(Y, M), M < N."),
     "a cut": (parts, "i", "h(X) :- part(X, Y), weight(Y, N), N > 5.2."),
 }
 

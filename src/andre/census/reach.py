@@ -25,7 +25,7 @@ from andre.census.plan import CensusPlan, Request, Step
 from andre.errors import DataError
 from andre.facts import FactBase, Key
 from andre.limits import check
-from andre.logic import Atom, Constant, Variable
+from andre.logic import ORDERS, Atom, Constant, Variable
 from andre.samples import Language, Membership, RuleSpace, sums_of, training_facts
 
 #: Atoms of one relation that are tried in one view at the most.
@@ -36,6 +36,8 @@ _MOST_SORTED = 10_000
 _MOST_PROMISES = 48
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
 _CONSTANTS, _CUTS, _FEW = 8, 7, 2
+#: Comparisons of two numbers that are tried at the most.
+_MOST_SIZES = 60
 #: Cuts on either side of one that is moved.
 _AROUND = 40
 
@@ -156,6 +158,7 @@ class _Table:
     def of(cls, views: Sequence[View], tests: _Tests, memory: int) -> _Table:
         """Evaluate the tests of as many views as fit into the memory allowed."""
         found = {one.atom: one for view in views for one in tests.of_view(view) if tests.is_sayable(one)}
+        found |= tests.of_sizes(views)
         # Of those that say the same, the one that can be run before the answer is known comes first.
         candidates = sorted(found.values(), key=lambda one: (tests.is_owed(one), _simplicity(one)))
         allowed = max(1, memory // 8 // max(1, len(candidates)))
@@ -247,6 +250,36 @@ class _Tests:
         for link in view.links:
             yield Candidate(link.atom, link.slots, _always, link.key == self._target)
         yield from self._about(view, view.slots)
+
+    def of_sizes(self, views: Sequence[View]) -> dict[Atom, Candidate]:
+        """Comparisons of two numbers, those from one argument of a relation and near the head first."""
+        found: dict[Atom, tuple[bool, Candidate]] = {}
+        for view in views if self.language.order else ():
+            check()
+            bound = {link.slots[place]: (link.key, place) for link in view.links for place in link.new}
+            for pair in permutations([slot for slot in view.slots if slot.kind in self._numeric], 2):
+                if pair[0].kind == pair[1].kind:
+                    apart = len({bound.get(slot) for slot in pair}) > 1
+                    for sign in ("<",) if self.language.negation else ("<", "=<"):
+                        atom = Atom(sign, tuple(slot.variable for slot in pair))
+                        found[atom] = apart, Candidate(atom, pair, _Order(self._numbers, sign))
+        kept = [entry for entry in found.values() if self.is_sayable(entry[1])]
+        kept.sort(key=lambda entry: (entry[0], _simplicity(entry[1])))
+        return {one.atom: one for _, one in kept[:_MOST_SIZES]}
+
+    @cached_property
+    def _numeric(self) -> frozenset[str]:
+        """The types of which all arguments are numbers, more than a few."""
+        codes: dict[str, list[Ints]] = {}
+        for key in self.lookup.keys:
+            for kind, column in zip(self.types[key], self.lookup.codes(key).T, strict=True):
+                codes.setdefault(kind, []).append(column)
+        distinct = {kind: np.unique(np.concatenate(columns)) for kind, columns in codes.items()}
+        return frozenset(
+            kind
+            for kind, some in distinct.items()
+            if len(some) > _FEW and not np.isnan(self._numbers[some]).any()
+        )
 
     def promise(self, view: View, fresh: tuple[Slot, ...]) -> float:
         """The highest information gain about the label of one simple test of new variables.
@@ -429,6 +462,18 @@ def _always(rows: Ints) -> Bools:
 
 def _same(rows: Ints) -> Bools:
     return np.asarray(rows[:, 0] == rows[:, 1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """Holds where one number compares so with another."""
+
+    numbers: Floats
+    sign: str
+
+    def __call__(self, rows: Ints) -> Bools:
+        one, other = self.numbers[rows].T
+        return np.asarray(ORDERS[self.sign](one, other))
 
 
 @dataclass(frozen=True)

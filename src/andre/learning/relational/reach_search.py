@@ -70,6 +70,7 @@ class ReachSearch:
     language: Language
     plan: Plan
     callbacks: tuple[Callback, ...]
+    steps: int | None = None  #: how often links are followed further at the most
 
     @cached_property
     def settled(self) -> Definition | None:
@@ -126,13 +127,13 @@ class ReachSearch:
         _, given, seen, _, _ = self._searched
         plain, chained, stages, most = self._plain, None, iter(seen), len(seen)
         if plain is not None:  # a program with mistakes is shorter: further links may show a better one
-            stages, most = self._stages(replace(self.language, recursion=False)), len(_STAGES)
+            stages, most = self._stages(replace(self.language, recursion=False)), len(self._growths)
         if given is not None and seen:
             chained = self._along(given, seen)
         found = [one for one in (plain, chained, self._counted) if one is not None]
         if not (found and late("following links")):
             if self.language.recursion:
-                stages, most = self._stages(self.language), len(_STAGES)
+                stages, most = self._stages(self.language), len(self._growths)
             found += self._best_of(stages, most)
         if not found:
             check()
@@ -198,7 +199,7 @@ class ReachSearch:
         idle = 0
         with limited(time_left().share(_AGREEING)), stage("following links"):
             plain = replace(self.language, recursion=False)
-            for one in islice(self._stages(plain), _BESIDE if enough else len(_STAGES)):
+            for one in islice(self._stages(plain), _BESIDE if enough else len(self._growths)):
                 seen.append(one)
                 found = agreeing_program(one.census, self.language, self.plan)
                 if found is not None and (agreed is None or found.length < agreed.length):
@@ -255,10 +256,14 @@ class ReachSearch:
                 made = with_moved_cuts(made, census, self.language, self.plan)
         return made
 
+    @property
+    def _growths(self) -> tuple[Growth, ...]:
+        return _STAGES[: self.steps]
+
     def _stages(self, language: Language) -> Iterator[_Stage]:
         """The census at each stage; a stage that finds no link more than the one before is left out."""
         before: tuple[int, int] | None = None
-        for growth in _STAGES:
+        for growth in self._growths:
             if late("following links"):
                 return
             census: Census | None = None

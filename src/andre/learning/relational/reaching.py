@@ -6,10 +6,11 @@ a long one, further languages are tried, each for a share of the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -29,9 +30,11 @@ _COUNTED_VARIABLES = 3
 #: Distinct groundings by unary relations alone that are counted.
 _MOST_ALIKE = 2_000_000
 #: The share of the time that is left in which a wider language is searched, before runs are made.
-_WIDER = 0.25
-#: Numbers of which all sums are looked at.
-_MOST_NUMBERS = 300
+_WIDER, _ADDING = 0.25, 0.5
+#: How often links are followed further where numbers are compared.
+_STEPS = 3
+#: Numbers up to which they are not compared, and up to which all sums are looked at.
+_FEW_NUMBERS, _MOST_NUMBERS = 2, 300
 
 
 def needs_reach(facts: FactBase, language: Language) -> bool:
@@ -94,6 +97,8 @@ class Attempt:
     language: Language
     where: Lack = Lack.NOTHING  #: what the best definition so far must lack for it to be made
     share: float = 1.0  #: of the time that is left, in which search alone may find a definition
+    steps: int | None = None  #: how often links are followed further; None: as long as it may help
+    runs: bool = True  #: whether runs are made where search alone finds none in any language
     notes: tuple[str, ...] = ()  #: what is to be said of a definition that it finds
 
 
@@ -101,19 +106,18 @@ class Attempt:
 class Attempts:
     """Attempts in the order in which they are made; what they find is kept."""
 
-    _searches: Sequence[tuple[Attempt, ReachSearch]]
+    given: Sequence[Attempt]
+    plan: Plan
+    callbacks: tuple[Callback, ...]
 
-    @classmethod
-    def of(cls, given: Iterable[Attempt], plan: Plan, callbacks: tuple[Callback, ...]) -> Attempts:
-        """These attempts, none of which is made yet."""
-        return cls([(one, ReachSearch(one.facts, one.language, plan, callbacks)) for one in given])
-
+    @cached_property
     def settled(self) -> Definition | None:
         """The shortest definition without mistakes that search finds; None: it finds none."""
         made: Definition | None = None
-        for one, search in self._searches:
+        for one in self.given:
             if Lack.of(made) < one.where:
                 continue
+            search = self._searches[one.name] if made is None else self._search(one, len(made.program) - 1)
             found: Definition | None = None
             with limited(time_left().share(one.share)), stage(one.name), suppress(DataError):
                 found = search.settled
@@ -124,16 +128,27 @@ class Attempts:
     def shortest(self) -> Definition:
         """The definition that describes the examples shortest, be it with mistakes, by search and runs."""
         made: Definition | None = None
-        for one, search in self._searches:
+        for one in self.given:
+            if not one.runs:
+                continue
             if made is None:
-                made = _told(search.definition(), one)
+                made = _told(self._searches[one.name].definition(), one)
             elif made.flawless or made.result.stopped == "interrupted" or late(one.name):
                 break
             else:  # where there is no time, or nothing to say, what was found before stays
                 with stage(one.name), suppress(DataError):
-                    made = min(made, _told(search.definition(), one), key=rank_of)
+                    made = min(made, _told(self._searches[one.name].definition(), one), key=rank_of)
         assert made is not None  # there is an attempt at least
         return made
+
+    @cached_property
+    def _searches(self) -> Mapping[str, ReachSearch]:
+        """The searches for programs of any size."""
+        return {one.name: self._search(one, self.plan.config.selection.max_rules) for one in self.given}
+
+    def _search(self, one: Attempt, max_rules: int) -> ReachSearch:
+        plan = self.plan.with_max_rules(max_rules)
+        return ReachSearch(one.facts, one.language, plan, self.callbacks, one.steps)
 
 
 def learn_from_reach(
@@ -148,15 +163,16 @@ def learn_from_reach(
     facts
         What is known; background rules have been run.
     """
-    attempts = Attempts.of(_along_links(facts, language, plan), plan, callbacks)
-    return attempts.settled() or attempts.shortest()
+    attempts = Attempts(tuple(_along_links(facts, language, plan)), plan, callbacks)
+    return attempts.settled or attempts.shortest()
 
 
 def _along_links(facts: FactBase, language: Language, plan: Plan) -> Iterator[Attempt]:
     """The language that was asked for, and what is tried where it does not do."""
     key, plain = language.key(facts), _plain(language)
     yield Attempt("following links", facts, language)
-    yield from (replace(one, where=Lack.CONTENT) for one in adding_numbers(facts, language))
+    yield from comparing_numbers(facts, language)
+    yield from adding_numbers(facts, language)
     # Of one argument that is left free, all would be derived.
     if key[1] > 1 and not language.free_head and facts.relations[key].negative is not None:
         where = Lack.BREVITY if facts.bias is None else Lack.AGREEMENT
@@ -164,7 +180,7 @@ def _along_links(facts: FactBase, language: Language, plan: Plan) -> Iterator[At
     if facts.bias is not None and not language.cuts and not are_positives_apart(facts, plan, key):
         beyond = "constants and cuts of numbers stand in it that the bias does not name"
         wider = replace(plain, cuts=True, constants=None)
-        yield Attempt("going beyond the bias", facts, wider, Lack.AGREEMENT, _WIDER, (beyond,))
+        yield Attempt("going beyond the bias", facts, wider, Lack.AGREEMENT, _WIDER, notes=(beyond,))
 
 
 def cutting_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
@@ -173,13 +189,21 @@ def cutting_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
         yield Attempt("cutting numbers", facts, _plain(language))
 
 
+def comparing_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
+    """Rules that compare two numbers, where they may cut these and there are some."""
+    if language.cuts and not language.order and len(numbers_in(facts)) > _FEW_NUMBERS:
+        compares = replace(_plain(language), order=True)
+        yield Attempt("comparing numbers", facts, compares, Lack.BREVITY, _WIDER, _STEPS, runs=False)
+
+
 def adding_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
     """Rules that add numbers, where the language names no relations, and numbers are few."""
     free = language.arithmetic and language.relations is None and facts.bias is None
     if free and PLUS not in facts.relations and 2 <= len(numbers := numbers_in(facts)) <= _MOST_NUMBERS:
         told = np.isin(facts.relations[language.key(facts)].codes, numbers).any()
         # Of a head of numbers there would be examples about all the differences, too.
-        yield Attempt("adding numbers", with_sums(facts, known=bool(told)), _plain(language))
+        sums = with_sums(facts, known=bool(told))
+        yield Attempt("adding numbers", sums, _plain(language), Lack.CONTENT, _ADDING)
 
 
 def _plain(language: Language) -> Language:

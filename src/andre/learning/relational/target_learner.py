@@ -31,7 +31,9 @@ from andre.learning.relational.misjudged import misjudged_by
 from andre.learning.relational.reaching import (
     Attempt,
     Attempts,
+    Lack,
     adding_numbers,
+    comparing_numbers,
     cutting_numbers,
     learn_from_reach,
     needs_reach,
@@ -124,11 +126,11 @@ class TargetLearner:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
-            cuts = self._attempts(cutting_numbers(self.facts, language))
-            made = plain = self._over_what_is_stated(language) or self._stages(language, cuts)
+            numbers = self._attempts(self._numbers(language))
+            made = plain = self._over_what_is_stated(language) or self._stages(language, numbers)
             further = self._may_go_further(language)
-            if further and not made.flawless and not needs_reach(self.facts, language):
-                made = self._by_numbers(made, language, cuts)
+            if further and not needs_reach(self.facts, language):
+                made = self._by_numbers(made, language, numbers)
             if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
@@ -177,28 +179,37 @@ class TargetLearner:
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
     def _attempts(self, given: Iterable[Attempt]) -> Attempts:
-        return Attempts.of(given, self.plan, self.callbacks)
+        return Attempts(tuple(given), self.plan, self.callbacks)
 
-    def _by_numbers(self, made: Definition, language: Language, cuts: Attempts) -> Definition:
-        """The definition, or one without mistakes by rules that cut numbers, or else add them."""
-        wider = self._wider(language) if self.plan.widen else language
-        for attempts in (cuts, self._attempts(adding_numbers(self.facts, wider))):
-            found = attempts.settled()
-            if found is not None and is_trusted(found.length, made.length, made.empty_length):
-                return found
+    def _numbers(self, language: Language) -> Iterator[Attempt]:
+        """Rules that cut numbers, or else compare them with one another."""
+        yield from cutting_numbers(self.facts, language)
+        yield from comparing_numbers(self.facts, self._wider(language))
+
+    def _by_numbers(self, made: Definition, language: Language, numbers: Attempts) -> Definition:
+        """The definition, or one without mistakes by rules that cut and compare numbers, or else add them.
+
+        They are looked for where it makes mistakes, or says no less than a list of the examples.
+        """
+        sums = self._attempts(adding_numbers(self.facts, self._wider(language)))
+        for attempts in (numbers, sums):
+            found = attempts.settled if Lack.of(made if made.flawless else None) >= Lack.CONTENT else None
+            made = made if found is None else _believed(made, found)
         return made
 
-    def _by_a_cut(self, cuts: Attempts, language: Language) -> Definition | None:
-        """A definition without mistakes by one rule that cuts numbers, found without runs."""
+    def _by_numbers_alone(self, numbers: Attempts, language: Language) -> Definition | None:
+        """A definition without mistakes by one rule that cuts or compares numbers, found without runs."""
         if not self._may_go_further(language) or not self.plan.short_bodies:
             return None
-        found = cuts.settled()
+        found = numbers.settled
         # It is believed then, whatever runs may find that makes mistakes.
         trusted = found is not None and is_trusted(found.length, 0.0, found.empty_length)
         return found if found is not None and trusted and len(found.program) == 1 else None
 
     def _wider(self, language: Language) -> Language:
-        """The language with more variables."""
+        """The language with more variables, where their number may be chosen."""
+        if not self.plan.widen:
+            return language
         return replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
 
     def _widened(self, made: Definition, language: Language) -> Definition:
@@ -223,13 +234,13 @@ class TargetLearner:
         """The rules of one target by other settings and few runs, which nobody watches."""
         return replace(self, plan=_by_few_runs(plan), callbacks=())._stages(language)
 
-    def _stages(self, language: Language, cuts: Attempts | None = None) -> Definition:
+    def _stages(self, language: Language, numbers: Attempts | None = None) -> Definition:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for.
 
         Parameters
         ----------
-        cuts
-            Attempts at a rule that cuts numbers, which comes before what only runs find.
+        numbers
+            Attempts at a rule that cuts or compares numbers, which comes before what only runs find.
         """
         began, facts, plan = time.monotonic(), self.facts, self.plan
         at_fixpoint = plan.mode == "define" and plan.semantics == "exists"
@@ -258,7 +269,7 @@ class TargetLearner:
         for callback in self.callbacks:
             callback.on_census(census)
         if at_fixpoint:
-            instead = None if cuts is None else partial(self._by_a_cut, cuts, language)
+            instead = None if numbers is None else partial(self._by_numbers_alone, numbers, language)
             made = learn_definition(
                 facts, language, census, plan, self.callbacks, stated=self.stated, instead=instead
             )
@@ -343,6 +354,13 @@ class TargetLearner:
             f"{language.target} were counted: allow fewer than {language.variables} variables, fewer "
             "relations or facts, or more time"
         )
+
+
+def _believed(made: Definition, found: Definition) -> Definition:
+    """The definition, or a found one that makes no mistakes where this is believed beside it."""
+    if made.flawless and len(made.program):
+        return found if found.length < made.length else made
+    return found if is_trusted(found.length, made.length, made.empty_length) else made
 
 
 def _by_few_runs(plan: Plan) -> Plan:
