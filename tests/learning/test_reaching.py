@@ -280,6 +280,23 @@ def test_a_column_of_words_follows_from_one_of_another_table() -> None:
     }
 
 
+def test_labels_that_are_wrong_are_not_cut_out_of_numbers() -> None:
+    """One short rule that is mostly right says more than a range for every example, without any runs."""
+    rng = Random(1)
+    ages = {f"p{number}": rng.randint(1, 90) for number in range(40)}
+    wrong = set(rng.sample(sorted(ages), 4))
+    true = [name for name, age in ages.items() if (age > 60) is (name not in wrong)]
+    facts = FactBase.from_facts(
+        map(
+            parse_atom, [*(f"age({name}, {age})" for name, age in ages.items()), *(f"ill({n})" for n in true)]
+        ),
+        negatives=[parse_atom(f"ill({name})") for name in sorted(ages.keys() - set(true))],
+    )
+    (made,) = learn(facts, "ill/1", **QUICK)
+    assert len(made.program) == 1
+    assert "age(X1, X2)" in str(made.program)
+
+
 def test_names_of_examples_are_not_cut_beside_a_bias(tmp_path: Path) -> None:
     rng = Random(0)
     (tmp_path / "bk.pl").write_text("".join(f"size({n}, {rng.randint(1, 9)}).\n" for n in range(40)))

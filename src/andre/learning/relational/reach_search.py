@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 from andre.arrays import Ints
@@ -71,6 +71,7 @@ class ReachSearch:
     plan: Plan
     callbacks: tuple[Callback, ...]
     steps: int | None = None  #: how often links are followed further at the most
+    runs: bool = True  #: whether runs propose beside a program that agrees
 
     @cached_property
     def settled(self) -> Definition | None:
@@ -109,7 +110,7 @@ class ReachSearch:
         size = _size(where.census.space.program(agreed.codes))
         if given is not None and given.agrees and size >= _size(given.program):
             return None
-        return self._from_examples(where, agreed)
+        return self._from_examples(where, agreed, runs=self.runs)
 
     def _along(self, given: Recursion, stages: list[_Stage]) -> Definition | None:
         """The definition by a program that was found along chains."""
@@ -142,6 +143,20 @@ class ReachSearch:
                 "allow more relations or variables"
             )
         return min(found, key=rank_of)
+
+    def searched(self) -> Definition | None:
+        """The shortest definition that search alone finds over few links; None where it has no rule.
+
+        It may make mistakes, but says less than a list of the examples.
+        """
+        made: Definition | None = None
+        for one in islice(self._stages(replace(self.language, recursion=False)), _BESIDE):
+            found = self._from_examples(one, runs=False)
+            if len(found.program) and (made is None or found.length < made.length):
+                made = found
+            if late("following links"):
+                break
+        return made
 
     def _recursive(self) -> tuple[Definition | None, Recursion | None]:
         """A definition without mistakes over few variables, and a recursive program, by search."""
@@ -231,7 +246,7 @@ class ReachSearch:
                 break
         return [] if best is None else [best]
 
-    def _from_examples(self, one: _Stage, agreed: Agreed | None = None) -> Definition:
+    def _from_examples(self, one: _Stage, agreed: Agreed | None = None, *, runs: bool = True) -> Definition:
         """A definition that does not read itself.
 
         Where head atoms were drawn, those that it derives wrongly join them, and it is learned again.
@@ -241,12 +256,13 @@ class ReachSearch:
         for callback in self.callbacks:
             callback.on_census(one.census)
         codes = None if agreed is None else agreed.codes
-        made = learn_from_examples(one.census, self.language, self.plan, self.callbacks, codes)
+        learn = partial(learn_from_examples, language=self.language, plan=self.plan, runs=runs)
+        made = learn(one.census, callbacks=self.callbacks, agreed=codes)
         if one.census.sampled is not None:
 
             def again(also: Ints) -> Definition:
                 census = self._census(plain, one.growth, also=also)
-                return learn_from_examples(census, self.language, self.plan, self.callbacks)
+                return learn(census, callbacks=self.callbacks)
 
             made = corrected(made, self.facts, plain, self.plan, again)
         cuts = _cuts(made.result.program)

@@ -31,8 +31,8 @@ _COUNTED_VARIABLES = 3
 _MOST_ALIKE = 2_000_000
 #: The share of the time that is left in which a wider language is searched, before runs are made.
 _WIDER, _ADDING = 0.25, 0.5
-#: How often links are followed further where numbers are compared.
-_STEPS = 3
+#: How often links are followed further where numbers are compared, and where they are added.
+_COMPARED_STEPS, _ADDED_STEPS = 3, 2
 #: Numbers up to which they are not compared, and up to which all sums are looked at.
 _FEW_NUMBERS, _MOST_NUMBERS = 2, 300
 
@@ -75,7 +75,7 @@ class Lack(IntEnum):
 
     NOTHING = 0
     BREVITY = 1  #: it has several rules
-    CONTENT = 2  #: it has several rules, which say no less than a list of the examples
+    CONTENT = 2  #: it has several rules, none recursive, which say no less than a list of the examples
     AGREEMENT = 3  #: there is none
 
     @classmethod
@@ -85,7 +85,8 @@ class Lack(IntEnum):
             return cls.AGREEMENT
         if len(made.program) < 2:
             return cls.NOTHING
-        return cls.BREVITY if made.weak is None else cls.CONTENT
+        lists = made.weak is not None and not any(rule.is_recursive for rule in made.program)
+        return cls.CONTENT if lists else cls.BREVITY
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Attempt:
     where: Lack = Lack.NOTHING  #: what the best definition so far must lack for it to be made
     share: float = 1.0  #: of the time that is left, in which search alone may find a definition
     steps: int | None = None  #: how often links are followed further; None: as long as it may help
-    runs: bool = True  #: whether runs are made where search alone finds none in any language
+    runs: bool = True  #: whether runs are made where search alone finds none
     notes: tuple[str, ...] = ()  #: what is to be said of a definition that it finds
 
 
@@ -127,18 +128,26 @@ class Attempts:
 
     def shortest(self) -> Definition:
         """The definition that describes the examples shortest, be it with mistakes, by search and runs."""
+        first, *others = self.given
+        made = _told(self._searches[first.name].definition(), first)
+        for one in others:
+            if made.flawless or made.result.stopped == "interrupted" or late(one.name):
+                break
+            # Where there is no time, or nothing to say, what was found before stays.
+            with stage(one.name), suppress(DataError):
+                search = self._searches[one.name]
+                found = search.definition() if one.runs else search.searched()
+                made = made if found is None else min(made, _told(found, one), key=rank_of)
+        return made
+
+    def searched(self) -> Definition | None:
+        """The definition that search alone, over few links, finds to describe the examples shortest."""
         made: Definition | None = None
         for one in self.given:
-            if not one.runs:
-                continue
-            if made is None:
-                made = _told(self._searches[one.name].definition(), one)
-            elif made.flawless or made.result.stopped == "interrupted" or late(one.name):
-                break
-            else:  # where there is no time, or nothing to say, what was found before stays
-                with stage(one.name), suppress(DataError):
-                    made = min(made, _told(self._searches[one.name].definition(), one), key=rank_of)
-        assert made is not None  # there is an attempt at least
+            with stage(one.name), suppress(DataError):
+                found = self._searches[one.name].searched()
+                if found is not None:
+                    made = min(filter(None, (made, _told(found, one))), key=rank_of)
         return made
 
     @cached_property
@@ -148,7 +157,7 @@ class Attempts:
 
     def _search(self, one: Attempt, max_rules: int) -> ReachSearch:
         plan = self.plan.with_max_rules(max_rules)
-        return ReachSearch(one.facts, one.language, plan, self.callbacks, one.steps)
+        return ReachSearch(one.facts, one.language, plan, self.callbacks, one.steps, one.runs)
 
 
 def learn_from_reach(
@@ -183,17 +192,28 @@ def _along_links(facts: FactBase, language: Language, plan: Plan) -> Iterator[At
         yield Attempt("going beyond the bias", facts, wider, Lack.AGREEMENT, _WIDER, notes=(beyond,))
 
 
+def has_measures(facts: FactBase, language: Language) -> bool:
+    """Whether arguments in bodies are numbers of another type than any argument of the head."""
+    types, numbers = language.types_of(facts), numbers_in(facts)
+    own = types[language.key(facts)]
+    return any(
+        kind not in own and np.isin(column, numbers).all()
+        for key in language.body_keys(facts)
+        for kind, column in zip(types[key], facts.relations[key].codes.T, strict=True)
+    )
+
+
 def cutting_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
     """Rules that cut numbers, where there are any."""
     if language.cuts and len(numbers_in(facts)) > 1:
-        yield Attempt("cutting numbers", facts, _plain(language))
+        yield Attempt("cutting numbers", facts, _plain(language), runs=False)
 
 
 def comparing_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
     """Rules that compare two numbers, where they may cut these and there are some."""
     if language.cuts and not language.order and len(numbers_in(facts)) > _FEW_NUMBERS:
         compares = replace(_plain(language), order=True)
-        yield Attempt("comparing numbers", facts, compares, Lack.BREVITY, _WIDER, _STEPS, runs=False)
+        yield Attempt("comparing numbers", facts, compares, Lack.BREVITY, _WIDER, _COMPARED_STEPS, runs=False)
 
 
 def adding_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
@@ -203,7 +223,9 @@ def adding_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
         told = np.isin(facts.relations[language.key(facts)].codes, numbers).any()
         # Of a head of numbers there would be examples about all the differences, too.
         sums = with_sums(facts, known=bool(told))
-        yield Attempt("adding numbers", sums, _plain(language), Lack.CONTENT, _ADDING)
+        yield Attempt(
+            "adding numbers", sums, _plain(language), Lack.CONTENT, _ADDING, _ADDED_STEPS, runs=False
+        )
 
 
 def _plain(language: Language) -> Language:

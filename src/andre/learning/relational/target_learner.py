@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,6 +35,7 @@ from andre.learning.relational.reaching import (
     adding_numbers,
     comparing_numbers,
     cutting_numbers,
+    has_measures,
     learn_from_reach,
     needs_reach,
 )
@@ -57,6 +58,8 @@ from andre.samples import Language, key_text
 _FOR_ALL_HEADS = 0.5
 #: The share of the time in which positives alone are learned from as if all else that is stated were false.
 _FOR_STATED, _STATED = 0.3, "taking all else that is stated to be false"
+#: The share of the time that is left in which rules that cut numbers and make mistakes are looked for.
+_FOR_NUMBERS = 0.25
 #: Drawn head atoms of which no fewer are tried where memory is short.
 _FEWEST_HEADS = 1_000
 #: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
@@ -126,11 +129,10 @@ class TargetLearner:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
-            numbers = self._attempts(self._numbers(language))
-            made = plain = self._over_what_is_stated(language) or self._stages(language, numbers)
+            made = plain = self._over_what_is_stated(language) or self._stages(language, by_numbers=True)
             further = self._may_go_further(language)
             if further and not needs_reach(self.facts, language):
-                made = self._by_numbers(made, language, numbers)
+                made = self._by_numbers(made, language)
             if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
             if further and made is plain and self.plan.widen and not len(made.program):
@@ -178,33 +180,38 @@ class TargetLearner:
             return False
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
-    def _attempts(self, given: Iterable[Attempt]) -> Attempts:
-        return Attempts(tuple(given), self.plan, self.callbacks)
+    def _by_numbers(self, made: Definition, language: Language) -> Definition:
+        """The definition, or a better one by rules that cut and compare numbers, or else add them.
+
+        One without mistakes is looked for where it makes some, or says no less than a list of the
+        examples; where there is none, labels may be wrong, and one that describes them shorter.
+        """
+        sums = adding_numbers(self.facts, self._wider(language))
+        for given in (self._numbers(language), sums):
+            if Lack.of(made if made.flawless else None) < Lack.CONTENT:
+                break
+            attempts = Attempts(tuple(given), self.plan, self.callbacks)
+            found = attempts.settled
+            if found is None and has_measures(self.facts, language):
+                with limited(time_left().share(_FOR_NUMBERS)):
+                    found = attempts.searched()
+            made = made if found is None else _believed(made, found)
+        return made
+
+    def _by_one_rule_on_numbers(self, language: Language) -> Definition | None:
+        """A definition without mistakes by one rule that cuts or compares numbers, found without runs."""
+        if not self._may_go_further(language) or not self.plan.short_bodies:
+            return None
+        plan = self.plan.with_max_rules(1)
+        found = Attempts(tuple(self._numbers(language)), plan, self.callbacks).settled
+        # It is believed then, whatever runs may find that makes mistakes.
+        trusted = found is not None and is_trusted(found.length, 0.0, found.empty_length)
+        return found if trusted else None
 
     def _numbers(self, language: Language) -> Iterator[Attempt]:
         """Rules that cut numbers, or else compare them with one another."""
         yield from cutting_numbers(self.facts, language)
         yield from comparing_numbers(self.facts, self._wider(language))
-
-    def _by_numbers(self, made: Definition, language: Language, numbers: Attempts) -> Definition:
-        """The definition, or one without mistakes by rules that cut and compare numbers, or else add them.
-
-        They are looked for where it makes mistakes, or says no less than a list of the examples.
-        """
-        sums = self._attempts(adding_numbers(self.facts, self._wider(language)))
-        for attempts in (numbers, sums):
-            found = attempts.settled if Lack.of(made if made.flawless else None) >= Lack.CONTENT else None
-            made = made if found is None else _believed(made, found)
-        return made
-
-    def _by_numbers_alone(self, numbers: Attempts, language: Language) -> Definition | None:
-        """A definition without mistakes by one rule that cuts or compares numbers, found without runs."""
-        if not self._may_go_further(language) or not self.plan.short_bodies:
-            return None
-        found = numbers.settled
-        # It is believed then, whatever runs may find that makes mistakes.
-        trusted = found is not None and is_trusted(found.length, 0.0, found.empty_length)
-        return found if found is not None and trusted and len(found.program) == 1 else None
 
     def _wider(self, language: Language) -> Language:
         """The language with more variables, where their number may be chosen."""
@@ -234,13 +241,13 @@ class TargetLearner:
         """The rules of one target by other settings and few runs, which nobody watches."""
         return replace(self, plan=_by_few_runs(plan), callbacks=())._stages(language)
 
-    def _stages(self, language: Language, numbers: Attempts | None = None) -> Definition:
+    def _stages(self, language: Language, *, by_numbers: bool = False) -> Definition:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for.
 
         Parameters
         ----------
-        numbers
-            Attempts at a rule that cuts or compares numbers, which comes before what only runs find.
+        by_numbers
+            Whether a rule that cuts or compares numbers comes before what only runs find.
         """
         began, facts, plan = time.monotonic(), self.facts, self.plan
         at_fixpoint = plan.mode == "define" and plan.semantics == "exists"
@@ -269,7 +276,7 @@ class TargetLearner:
         for callback in self.callbacks:
             callback.on_census(census)
         if at_fixpoint:
-            instead = None if numbers is None else partial(self._by_numbers_alone, numbers, language)
+            instead = partial(self._by_one_rule_on_numbers, language) if by_numbers else None
             made = learn_definition(
                 facts, language, census, plan, self.callbacks, stated=self.stated, instead=instead
             )
@@ -357,10 +364,11 @@ class TargetLearner:
 
 
 def _believed(made: Definition, found: Definition) -> Definition:
-    """The definition, or a found one that makes no mistakes where this is believed beside it."""
-    if made.flawless and len(made.program):
+    """The one of two definitions that is believed; either may make mistakes."""
+    if found.flawless == (made.flawless and len(made.program) > 0):
         return found if found.length < made.length else made
-    return found if is_trusted(found.length, made.length, made.empty_length) else made
+    agreeing, other = (found, made) if found.flawless else (made, found)
+    return agreeing if is_trusted(agreeing.length, other.length, other.empty_length) else other
 
 
 def _by_few_runs(plan: Plan) -> Plan:
