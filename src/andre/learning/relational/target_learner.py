@@ -186,13 +186,12 @@ class TargetLearner:
         One without mistakes is looked for where it makes some, or says no less than a list of the
         examples; where there is none, labels may be wrong, and one that describes them shorter.
         """
-        sums = adding_numbers(self.facts, self._wider(language))
-        for given in (self._numbers(language), sums):
+        for given in (self._numbers(language), adding_numbers(self.facts, self._wider(language))):
             if Lack.of(made if made.flawless else None) < Lack.CONTENT:
                 break
             attempts = Attempts(tuple(given), self.plan, self.callbacks)
             found = attempts.settled
-            if found is None and has_measures(self.facts, language):
+            if found is None and not len(made.program) and has_measures(self.facts, language):
                 with limited(time_left().share(_FOR_NUMBERS)):
                     found = attempts.searched()
             made = made if found is None else _believed(made, found)
