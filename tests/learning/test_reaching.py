@@ -73,6 +73,13 @@ def staff(rng: Random, n: int) -> Lines:
         yield f"salary(e{place}, {rng.randint(20, 90)})"
 
 
+def traces(rng: Random, n: int) -> Lines:
+    """Events of some kind at moments of their own."""
+    for trace in range(n):
+        for time in range(rng.randint(3, 5)):
+            yield f"event(v{trace}, m{trace}_{time}, {rng.choice(('open', 'read', 'write', 'close'))})"
+
+
 TASKS: dict[str, tuple[Callable[[Random, int], Lines], str, str]] = {
     "the same car": (trains, "t", "h(X) :- has_car(X, Y), short(Y), closed(Y)."),
     "a load": (trains, "t", "h(X) :- has_car(X, Y), short(Y), load(Y, coal)."),
@@ -80,6 +87,7 @@ TASKS: dict[str, tuple[Callable[[Random, int], Lines], str, str]] = {
     "one file": (boards, "b", "h(X) :- at(X, rook, F, R), at(X, king, F, S)."),
     "a constant": (parts, "i", "h(X) :- part(X, Y), colour(Y, red)."),
     "one number and another": (staff, "e", "h(X) :- boss(X, Y), salary(X, N), salary(Y, M), M < N."),
+    "two constants": (traces, "v", "h(X) :- event(X, T, open), event(X, T1, close)."),
     "a cut": (parts, "i", "h(X) :- part(X, Y), weight(Y, N), N > 5.2."),
 }
 
@@ -105,7 +113,7 @@ def learned(facts: FactBase, target: str = "h/1", variables: int = 4, **options:
 @pytest.mark.parametrize("task", TASKS)
 def test_what_is_learned_holds_of_further_examples(task: str) -> None:
     _, facts, _ = drawn(task, seed=0)
-    made = learned(facts, variables=7 if task == "one file" else 4, recursion=False)
+    made = learned(facts, variables={"one file": 7, "two constants": 3}.get(task, 4), recursion=False)
     assert made.flawless, str(made.program)
     later, _, true = drawn(task, seed=1)
     assert set(infer(made.program, later)) == true, str(made.program)

@@ -109,7 +109,7 @@ def reach_census(
     key, growth = language.key(facts), replace(growth or Growth(), variables=language.variables)
     examples, types = draw_examples(facts, language, growth.heads, seed, also), language.types_of(facts)
     lookup = Lookup(facts, language.body_keys(facts))
-    tests = _Tests(facts, language, lookup, types, examples, cuts or {})
+    tests = _Tests(facts, language, lookup, types, examples, cuts or {}, growth.named)
     only_in_head = frozenset(language.one_of_type)
     grower = Grower(lookup, key, types, language.inputs, only_in_head, growth, tests.promise, tests.answers)
     views = grower.grow(examples.heads, types[key])
@@ -214,6 +214,7 @@ class _Tests:
     types: Mapping[Key, tuple[str, ...]]
     examples: Examples
     near: Mapping[Variable, tuple[float, ...]]  #: cuts around which all are candidates
+    named: int = 0  #: variables beyond those of rules, which stand for constants in the end
     columns: int = 1_000  #: candidates that are kept at the most
 
     @cached_property
@@ -230,9 +231,9 @@ class _Tests:
         return np.array([np.nan if isinstance(v, str) else float(v) for v in self.facts.constants])
 
     def is_sayable(self, candidate: Candidate) -> bool:
-        """Whether a rule with a candidate and its links has no more variables than it may."""
+        """Whether a rule with a candidate, its links and constants has no more variables than it may."""
         arity, equal = self.examples.heads.shape[1], candidate.atom.predicate == "="
-        return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables)
+        return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables + self.named)
 
     @property
     def answers(self) -> frozenset[int]:

@@ -8,7 +8,7 @@ where none agrees, beside all that the links allow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -35,7 +35,7 @@ from andre.logic import ORDERS, Constant, Program, Variable
 from andre.samples import Language
 
 #: How far links are followed, step by step.
-_STAGES = (
+STEPS = (
     Growth(multiple=0, depth=2),
     Growth(multiple=1, depth=2),
     Growth(multiple=2, depth=3, heads=8_000),
@@ -70,7 +70,7 @@ class ReachSearch:
     language: Language
     plan: Plan
     callbacks: tuple[Callback, ...]
-    steps: int | None = None  #: how often links are followed further at the most
+    growths: Sequence[Growth] = STEPS  #: how far links are followed, step by step
     runs: bool = True  #: whether runs propose beside a program that agrees
 
     @cached_property
@@ -128,13 +128,13 @@ class ReachSearch:
         _, given, seen, _, _ = self._searched
         plain, chained, stages, most = self._plain, None, iter(seen), len(seen)
         if plain is not None:  # a program with mistakes is shorter: further links may show a better one
-            stages, most = self._stages(replace(self.language, recursion=False)), len(self._growths)
+            stages, most = self._stages(replace(self.language, recursion=False)), len(self.growths)
         if given is not None and seen:
             chained = self._along(given, seen)
         found = [one for one in (plain, chained, self._counted) if one is not None]
         if not (found and late("following links")):
             if self.language.recursion:
-                stages, most = self._stages(self.language), len(self._growths)
+                stages, most = self._stages(self.language), len(self.growths)
             found += self._best_of(stages, most)
         if not found:
             check()
@@ -214,7 +214,7 @@ class ReachSearch:
         idle = 0
         with limited(time_left().share(_AGREEING)), stage("following links"):
             plain = replace(self.language, recursion=False)
-            for one in islice(self._stages(plain), _BESIDE if enough else len(self._growths)):
+            for one in islice(self._stages(plain), _BESIDE if enough else len(self.growths)):
                 seen.append(one)
                 found = agreeing_program(one.census, self.language, self.plan)
                 if found is not None and (agreed is None or found.length < agreed.length):
@@ -272,14 +272,10 @@ class ReachSearch:
                 made = with_moved_cuts(made, census, self.language, self.plan)
         return made
 
-    @property
-    def _growths(self) -> tuple[Growth, ...]:
-        return _STAGES[: self.steps]
-
     def _stages(self, language: Language) -> Iterator[_Stage]:
         """The census at each stage; a stage that finds no link more than the one before is left out."""
         before: tuple[int, int] | None = None
-        for growth in self._growths:
+        for growth in self.growths:
             if late("following links"):
                 return
             census: Census | None = None

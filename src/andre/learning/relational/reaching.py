@@ -14,12 +14,19 @@ from functools import cached_property
 
 import numpy as np
 
+from andre.census import Growth
 from andre.errors import DataError
 from andre.facts import PLUS, FactBase, Key, numbers_in, with_sums
 from andre.learning.callbacks import Callback
 from andre.learning.choose.agreement import are_positives_apart
 from andre.learning.plan import Plan
-from andre.learning.relational.reach_search import COUNTED_ARITY, MOST_COUNTED, ReachSearch, rank_of
+from andre.learning.relational.reach_search import (
+    COUNTED_ARITY,
+    MOST_COUNTED,
+    STEPS,
+    ReachSearch,
+    rank_of,
+)
 from andre.learning.results import Definition
 from andre.limits import late, limited, stage, time_left
 from andre.logic import ORDERS, Literal, Program, Rule
@@ -31,8 +38,11 @@ _COUNTED_VARIABLES = 3
 _MOST_ALIKE = 2_000_000
 #: The share of the time that is left in which a wider language is searched, before runs are made.
 _WIDER, _ADDING = 0.25, 0.5
-#: How often links are followed further where numbers are compared, and where they are added.
-_COMPARED_STEPS, _ADDED_STEPS = 3, 2
+#: How far links are followed where numbers are compared, where they are added, and where some of the
+#: variables stand for constants in the end.
+_COMPARING, _SUMMING, _NAMING = STEPS[:3], STEPS[:2], tuple(replace(one, named=2) for one in STEPS[:3])
+#: Variables up to which there may be more, for constants.
+_MOST_BOUND = 4
 #: Numbers up to which they are not compared, and up to which all sums are looked at.
 _FEW_NUMBERS, _MOST_NUMBERS = 2, 300
 
@@ -98,7 +108,7 @@ class Attempt:
     language: Language
     where: Lack = Lack.NOTHING  #: what the best definition so far must lack for it to be made
     share: float = 1.0  #: of the time that is left, in which search alone may find a definition
-    steps: int | None = None  #: how often links are followed further; None: as long as it may help
+    growths: Sequence[Growth] = STEPS  #: how far links are followed, step by step
     runs: bool = True  #: whether runs are made where search alone finds none
     notes: tuple[str, ...] = ()  #: what is to be said of a definition that it finds
 
@@ -157,7 +167,7 @@ class Attempts:
 
     def _search(self, one: Attempt, max_rules: int) -> ReachSearch:
         plan = self.plan.with_max_rules(max_rules)
-        return ReachSearch(one.facts, one.language, plan, self.callbacks, one.steps, one.runs)
+        return ReachSearch(one.facts, one.language, plan, self.callbacks, one.growths, one.runs)
 
 
 def learn_from_reach(
@@ -182,6 +192,8 @@ def _along_links(facts: FactBase, language: Language, plan: Plan) -> Iterator[At
     yield Attempt("following links", facts, language)
     yield from comparing_numbers(facts, language)
     yield from adding_numbers(facts, language)
+    if language.constants != () and language.variables <= _MOST_BOUND:
+        yield Attempt("naming constants", facts, plain, Lack.AGREEMENT, _WIDER, _NAMING, runs=False)
     # Of one argument that is left free, all would be derived.
     if key[1] > 1 and not language.free_head and facts.relations[key].negative is not None:
         where = Lack.BREVITY if facts.bias is None else Lack.AGREEMENT
@@ -213,7 +225,7 @@ def comparing_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
     """Rules that compare two numbers, where they may cut these and there are some."""
     if language.cuts and not language.order and len(numbers_in(facts)) > _FEW_NUMBERS:
         compares = replace(_plain(language), order=True)
-        yield Attempt("comparing numbers", facts, compares, Lack.BREVITY, _WIDER, _COMPARED_STEPS, runs=False)
+        yield Attempt("comparing numbers", facts, compares, Lack.BREVITY, _WIDER, _COMPARING, runs=False)
 
 
 def adding_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
@@ -223,9 +235,7 @@ def adding_numbers(facts: FactBase, language: Language) -> Iterator[Attempt]:
         told = np.isin(facts.relations[language.key(facts)].codes, numbers).any()
         # Of a head of numbers there would be examples about all the differences, too.
         sums = with_sums(facts, known=bool(told))
-        yield Attempt(
-            "adding numbers", sums, _plain(language), Lack.CONTENT, _ADDING, _ADDED_STEPS, runs=False
-        )
+        yield Attempt("adding numbers", sums, _plain(language), Lack.CONTENT, _ADDING, _SUMMING, runs=False)
 
 
 def _plain(language: Language) -> Language:
