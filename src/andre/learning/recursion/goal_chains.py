@@ -22,7 +22,7 @@ from andre.arrays import Bools
 from andre.evaluation import ListedLabels, description_length
 from andre.inference.coded import CodedAtom, variable_number
 from andre.learning.recursion.base_cases import Bags, BaseCases, Conditions, choose_bases, covering_bases
-from andre.learning.recursion.components import Component, Growth, Literals, Vocabulary
+from andre.learning.recursion.components import EQUAL, TARGET, Component, Growth, Literals, Vocabulary
 from andre.learning.recursion.steps import ChainLimits, Examples, Link, Steps, Walk
 from andre.limits import check, limited, stage, time_left
 from andre.logic import Atom, Literal, Program, Rule, Variable
@@ -190,6 +190,7 @@ class ChainSearch:
         growth = Growth(min(3, self._most), min(2, self.language.variables - arity))
         free = frozenset(self.words.answers)
         components = self.words.components(every, self.words.kinds, growth, free)[:most]
+        components += self.words.equalities(every)
         parts = np.split(number.ravel(), np.cumsum([len(one.goals) for one in steps])[:-1])
         return [Conditions([replace(c, truth=c.truth[part]) for c in components], arity) for part in parts]
 
@@ -312,10 +313,11 @@ class ChainSearch:
         bodies = [self.words.in_order(_apart(base, arity), self.words.given)[0] for base in found.bases]
         bodies += [self._body(rule) or () for rule in found.rules]
         head = Atom(self.target[0], tuple(Variable(f"X{place + 1}") for place in range(arity)))
-        return Program(tuple(Rule(head, tuple(map(self._literal, body))) for body in bodies))
+        return Program(tuple(Rule(head, tuple(map(self._literal, body))).unified() for body in bodies))
 
     def _literal(self, atom: CodedAtom) -> Literal:
-        name = self.target[0] if atom.relation < 0 else self.words.known.coder.keys[atom.relation][0]
+        names = {TARGET: self.target[0], EQUAL: "="}
+        name = names.get(atom.relation) or self.words.known.coder.keys[atom.relation][0]
         return Literal(Atom(name, tuple(Variable(f"X{variable_number(term) + 1}") for term in atom.terms)))
 
 

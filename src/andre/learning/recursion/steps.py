@@ -12,7 +12,7 @@ import numpy as np
 from andre.arrays import Bools, Floats, Ints, csr_entries, csr_starts
 from andre.evaluation import ListedLabels
 from andre.inference.coded import CodedAtom
-from andre.learning.recursion.components import Literals, Vocabulary, canonical
+from andre.learning.recursion.components import TARGET, Literals, Vocabulary, canonical
 from andre.limits import check
 
 #: The number of a variable that no literal has, for the column that says which goal a binding is of.
@@ -76,7 +76,7 @@ class Link:
     @property
     def recursive(self) -> CodedAtom:
         """The literal of the next goal."""
-        return CodedAtom(-1, tuple(-1 - variable for variable in self.goal))
+        return CodedAtom(TARGET, tuple(-1 - variable for variable in self.goal))
 
 
 @dataclass(frozen=True)
