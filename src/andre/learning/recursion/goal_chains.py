@@ -119,7 +119,7 @@ class ChainSearch:
                     found += self._guarded(start, found)
         if not any(one.flawless for one in found):
             with stage("following chains of goals"):
-                found += self._by_two()
+                found += self._by_two(loose=False) or self._by_two(loose=True)
         found.sort(key=lambda one: (not one.flawless, one.length))
         written = dict.fromkeys(self._program(one) for one in found[: 4 * most])
         return list(written)[:most]
@@ -205,7 +205,8 @@ class ChainSearch:
         if pairs is None:
             return []
         bags, found = Bags(*pairs, self.examples.weights), list[Found]()
-        for bases in choose_bases(conditions, bags, self.language, self._most, self.m):
+        by_two = bool(rule.guards)  # else longer links come first
+        for bases in choose_bases(conditions, bags, self.language, self._most, self.m, by_two=by_two):
             own = [base_truth(base)[steps.starts] for base in bases.bodies]
             if np.any(own, axis=0) @ self.examples.weights[:, 0] >= bases.counts[0]:
                 continue  # recursion derives nothing
@@ -220,14 +221,20 @@ class ChainSearch:
         length = float(description_length(counts, totals, literals, n_rules, m=self.m))
         return Found(length, bases.bodies, rules, bool(counts[0] == totals[0] and not counts[1]), literals)
 
-    def _by_two(self) -> list[Found]:
+    def _by_two(self, *, loose: bool) -> list[Found]:
         """Programs without a mistake of two recursive rules with conditions on their steps and a base case.
 
         Without the conditions they cover all true examples, and neither does by itself.
+
+        Parameters
+        ----------
+        loose
+            Whether one link may do so by itself, as its conditions may leave some examples to the other,
+            and whether conditions may bind what a link needs of the answer.
         """
         if not self.words.answers:  # then links are very many
             return []
-        every = [(link, size) for size in self._sizes for link in self.walk.links(size)]
+        every = [(link, size) for size in self._sizes for link in self.walk.links(size, loose=loose)]
         both = [(one[1] + two[1], one[0], two[0]) for one, two in combinations(every, 2)]
         short = sorted((pair for pair in both if pair[0] <= _BOTH), key=lambda pair: pair[0])
         pairs = ((one, two) for _, one, two in short[: self.limits.tried])
@@ -239,7 +246,7 @@ class ChainSearch:
                 for (links, steps), conditions in zip(
                     made, self._conditions([s for _, s in made]), strict=True
                 ):
-                    for bases in self._covering(steps, conditions):
+                    for bases in self._covering(steps, conditions, loose=loose):
                         size = sum(len(link.literals) for link in links)
                         size += sum(len(part.literals) for part in bases.bodies[0])
                         starts.append((size, bases.counts[1], len(starts), links, steps, bases))
@@ -254,7 +261,7 @@ class ChainSearch:
             least = size
         return found
 
-    def _covering(self, steps: Steps, conditions: Conditions) -> list[BaseCases]:
+    def _covering(self, steps: Steps, conditions: Conditions, *, loose: bool) -> list[BaseCases]:
         """Base cases that cover all true examples along all steps, those with the fewest false ones first."""
         pairs = steps.bags(np.ones(len(steps.source), dtype=np.bool_), self.limits.pairs)
         if pairs is None:
@@ -262,7 +269,7 @@ class ChainSearch:
         bags = Bags(*pairs, self.examples.weights)
         found = list[BaseCases]()
         for bases in covering_bases(conditions, bags, self.language, self._most):
-            if len(found) < _BASES and self._needs_both(steps, base_truth(bases.bodies[0])):
+            if len(found) < _BASES and (loose or self._needs_both(steps, base_truth(bases.bodies[0]))):
                 found.append(bases)
         return found
 
