@@ -288,6 +288,17 @@ def test_a_column_of_words_follows_from_one_of_another_table() -> None:
     }
 
 
+def test_numbers_that_share_no_value_are_compared() -> None:
+    due = {"a": 12, "b": 30, "c": 21, "d": 45, "e": 9, "f": 38, "g": 27, "h": 16}
+    paid = {"a": 15, "b": 22, "c": 24, "d": 40, "e": 13, "f": 39, "g": 20, "h": 11}
+    lines = [
+        f"{what}({bill}, {day})" for what, of in (("due", due), ("paid", paid)) for bill, day in of.items()
+    ]
+    facts = base(*lines, *(f"late({bill})" for bill in due if paid[bill] > due[bill]))
+    (made,) = learn(facts, "late/1", **QUICK)
+    assert made.program == parse_program("late(X1) :- due(X1, X2), paid(X1, X3), X2 < X3.")
+
+
 def test_labels_that_are_wrong_are_not_cut_out_of_numbers() -> None:
     """One short rule that is mostly right says more than a range for every example, without any runs."""
     rng = Random(1)

@@ -253,20 +253,25 @@ class _Tests:
         yield from self._about(view, view.slots)
 
     def of_sizes(self, views: Sequence[View]) -> dict[Atom, Candidate]:
-        """Comparisons of two numbers, those from one argument of a relation and near the head first."""
-        found: dict[Atom, tuple[bool, Candidate]] = {}
+        """Comparisons of two numbers, those of one type, from one argument and near the head first.
+
+        Inferred types keep no two of them apart: they only say which values have been seen.
+        """
+        found: dict[Atom, tuple[bool, bool, Candidate]] = {}
+        declared = not isinstance(self.language.types, bool)
         for view in views if self.language.order else ():
             check()
             bound = {link.slots[place]: (link.key, place) for link in view.links for place in link.new}
             for pair in permutations([slot for slot in view.slots if slot.kind in self._numeric], 2):
-                if pair[0].kind == pair[1].kind:
+                unlike = pair[0].kind != pair[1].kind
+                if not (unlike and declared):
                     apart = len({bound.get(slot) for slot in pair}) > 1
                     for sign in ("<",) if self.language.negation else ("<", "=<"):
                         atom = Atom(sign, tuple(slot.variable for slot in pair))
-                        found[atom] = apart, Candidate(atom, pair, _Order(self._numbers, sign))
-        kept = [entry for entry in found.values() if self.is_sayable(entry[1])]
-        kept.sort(key=lambda entry: (entry[0], _simplicity(entry[1])))
-        return {one.atom: one for _, one in kept[:_MOST_SIZES]}
+                        found[atom] = unlike, apart, Candidate(atom, pair, _Order(self._numbers, sign))
+        kept = [entry for entry in found.values() if self.is_sayable(entry[-1])]
+        kept.sort(key=lambda entry: (*entry[:2], _simplicity(entry[-1])))
+        return {one.atom: one for *_, one in kept[:_MOST_SIZES]}
 
     @cached_property
     def _numeric(self) -> frozenset[str]:

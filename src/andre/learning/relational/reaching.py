@@ -29,7 +29,7 @@ from andre.learning.relational.reach_search import (
 )
 from andre.learning.results import Definition
 from andre.limits import late, limited, stage, time_left
-from andre.logic import ORDERS, Literal, Program, Rule
+from andre.logic import Literal, Program, Rule
 from andre.samples import Language
 
 #: Variables of rules up to which the groundings of any facts are counted.
@@ -250,9 +250,9 @@ def _told(made: Definition, by: Attempt) -> Definition:
 
 
 def _as_written(rule: Rule) -> Rule:
-    """The rule as people write it: equal terms are one, and a number is at most c, not "not above" it."""
+    """The rule as people write it: equal terms are one, and `X =< 3` is said rather than `\\+ X > 3`."""
     body = tuple(
-        Literal(literal.atom.complement) if literal.negated and literal.atom.predicate in ORDERS else literal
+        Literal(literal.atom.complement) if literal.negated and literal.is_builtin else literal
         for literal in rule.body
     )
     return replace(rule, body=body).unified().tidy()
