@@ -192,8 +192,6 @@ def _along_links(facts: FactBase, language: Language, plan: Plan) -> Iterator[At
     yield Attempt("following links", facts, language)
     yield from comparing_numbers(facts, language)
     yield from adding_numbers(facts, language)
-    if language.constants != () and language.variables <= _MOST_BOUND:
-        yield Attempt("naming constants", facts, plain, Lack.AGREEMENT, _WIDER, _NAMING, runs=False)
     # Of one argument that is left free, all would be derived.
     if key[1] > 1 and not language.free_head and facts.relations[key].negative is not None:
         where = Lack.BREVITY if facts.bias is None else Lack.AGREEMENT
@@ -202,6 +200,8 @@ def _along_links(facts: FactBase, language: Language, plan: Plan) -> Iterator[At
         beyond = "constants and cuts of numbers stand in it that the bias does not name"
         wider = replace(plain, cuts=True, constants=None)
         yield Attempt("going beyond the bias", facts, wider, Lack.AGREEMENT, _WIDER, notes=(beyond,))
+    if language.constants != () and language.variables <= _MOST_BOUND:
+        yield Attempt("naming constants", facts, plain, Lack.AGREEMENT, _WIDER, _NAMING, runs=False)
 
 
 def has_measures(facts: FactBase, language: Language) -> bool:
