@@ -181,8 +181,14 @@ class ChainSearch:
         order = sorted(range(len(guards)), key=lambda place: -gains[place])
         return [guards[place] for place in order if gains[place] > 0]
 
-    def _conditions(self, steps: Sequence[Steps]) -> list[Conditions]:
-        """Conditions on the goals of the steps of each link, grown for all of them together."""
+    def _conditions(self, steps: Sequence[Steps], *, equal: bool = True) -> list[Conditions]:
+        """Conditions on the goals of the steps of each link, grown for all of them together.
+
+        Parameters
+        ----------
+        equal
+            Whether arguments of a goal may be equated, too.
+        """
         if not steps:
             return []
         arity, most = self.target[1], self.limits.conditions
@@ -190,7 +196,7 @@ class ChainSearch:
         growth = Growth(min(3, self._most), min(2, self.language.variables - arity))
         free = frozenset(self.words.answers)
         components = self.words.components(every, self.words.kinds, growth, free)[:most]
-        components += self.words.equalities(every)
+        components += self.words.equalities(every) if equal else []
         parts = np.split(number.ravel(), np.cumsum([len(one.goals) for one in steps])[:-1])
         return [Conditions([replace(c, truth=c.truth[part]) for c in components], arity) for part in parts]
 
@@ -244,7 +250,7 @@ class ChainSearch:
                 made = [(links, steps) for links in batch if (steps := self.walk.steps(links)) is not None]
                 made = [(links, steps) for links, steps in made if not self.walk.builds(links, steps)]
                 for (links, steps), conditions in zip(
-                    made, self._conditions([s for _, s in made]), strict=True
+                    made, self._conditions([s for _, s in made], equal=False), strict=True
                 ):
                     for bases in self._covering(steps, conditions, loose=loose):
                         size = sum(len(link.literals) for link in links)
