@@ -191,7 +191,8 @@ class TargetLearner:
                 break
             attempts = Attempts(tuple(given), self.plan, self.callbacks)
             found = attempts.settled
-            if found is None and not len(made.program) and has_measures(self.facts, language):
+            nothing = found is None and not (len(made.program) or len(self.plan.known))
+            if nothing and has_measures(self.facts, language):
                 with limited(time_left().share(_FOR_NUMBERS)):
                     found = attempts.searched()
             made = made if found is None else _believed(made, found)
