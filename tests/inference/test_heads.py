@@ -81,6 +81,7 @@ def test_unified_rules_keep_evidence_and_probability() -> None:
     assert plain.evidence == rule.evidence
     assert str(parse_rule("h(X) :- p(X, Y), Y = red").unified()) == "h(X) :- p(X, red)."
     assert str(parse_rule("h(X, Y) :- p(X, Y), Y = red").unified()) == "h(X, red) :- p(X, red)."
+    assert str(parse_rule("h(X, Y) :- p(X), q(Y), \\+ X \\= Y").unified()) == "h(X, X) :- p(X), q(X)."
 
 
 @settings(max_examples=80, deadline=None)

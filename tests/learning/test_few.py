@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -251,3 +251,15 @@ def test_of_few_examples_none_is_given_up_for_one_literal() -> None:
     facts = base(*(f"likes({a}, {b})" for a, b in likes), *(f"friend({a}, {b})" for a, b in friends))
     made = quick(facts, "friend/2")
     assert str(made.program) == "friend(X1, X2) :- likes(X1, X2), likes(X2, X1)."
+
+
+def test_equal_arguments_of_a_head_are_one() -> None:
+    names = [f"c{number}" for number in range(12)]
+    lines = [*(f"node({name})" for name in names), *(f"red({name})" for name in names[::2])]
+    true = [parse_atom(f"own({name}, {name})") for name in names[::2]]
+    unlike = [*pairwise(names[::2]), *((name, name) for name in names[1::2])]
+    false = [parse_atom(f"own({one}, {other})") for one, other in unlike]
+    facts = base(*lines).merge(FactBase.from_facts(true, negatives=false))
+    program = quick(facts, "own/2", variables=2).program
+    assert [str(rule.head) for rule in program] == ["own(X1, X1)"]
+    assert set(infer(program, base(*lines))) == set(true)

@@ -128,6 +128,48 @@ def test_a_literal_may_need_what_the_recursive_one_answers() -> None:
     }
 
 
+def largest(rng: np.random.Generator) -> tuple[tuple[Items | int, ...], bool]:
+    items = tuple(rng.integers(0, 5, rng.integers(1, 6)).tolist())
+    item = items[int(rng.integers(len(items)))] if rng.random() < 0.5 else max(items)
+    return (items, item), item == max(items)
+
+
+def joined(rng: np.random.Generator) -> tuple[tuple[Items | int, ...], bool]:
+    one, two = a_list(rng)[:3], a_list(rng)[:3]
+    made = one + two if rng.random() < 0.5 else two + one
+    return (one, two, made), made == one + two
+
+
+@pytest.mark.parametrize("draw", [largest, joined])
+def test_programs_that_answer_are_found_from_few_examples(
+    draw: Callable[[np.random.Generator], tuple[tuple[Items | int, ...], bool]],
+) -> None:
+    """By two recursive rules, and by a base case with equal arguments of the head."""
+    shown, unseen = drawn(draw, 0, 12), drawn(draw, 100, 20)
+    every = [values for part in (*shown.values(), *unseen.values()) for values in part]
+    lists = {
+        value[at:] for values in every for value in values if isinstance(value, tuple) for at in range(9)
+    }
+    atoms = [*tabled(sorted(lists)), *(Atom("cons", tuple(map(term, (s[0], s[1:], s)))) for s in lists if s)]
+    stated = {kind: [Atom("f", tuple(map(term, values))) for values in shown[kind]] for kind in shown}
+    kinds = tuple("list" if isinstance(value, tuple) else "element" for value in every[0])
+    own = ("in",) * (len(kinds) - 1) + ("out",)
+    ways = {**WAYS, "cons": ("in", "in", "out"), "f": own}
+    facts = FactBase.from_facts([*atoms, *stated[True]], negatives=stated[False])
+    facts = replace(facts, bias=Bias(directions=tuple(ways.items())))
+    types = tuple({**TYPES, "cons": ("element", "list", "list"), "f": kinds}.items())
+    relations = ("head/2", "tail/2", "empty/1", "geq/2", "cons/3")
+    language = Language(
+        f"f/{len(kinds)}", 6, relations=relations, types=types, negation=False, inequality=False
+    )
+    program = ChainSearch(Vocabulary(facts, language), listed_labels(facts, language), m=60).programs()[0]
+    key = "f", len(kinds)
+    derived = set(infer(program, background_of(facts, key), engine="clingo").derived.atoms(*key))
+    for holds, values in unseen.items():
+        right = [(Atom("f", tuple(map(term, value))) in derived) == holds for value in values]
+        assert np.mean(right) == 1, str(program)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("draw", [all_even, is_sorted, last, drop])
 def test_list_programs_are_found_from_ten_examples_of_each_kind(

@@ -15,7 +15,8 @@ from andre.errors import DataError
 from andre.facts import FactBase, read_facts
 from andre.inference import infer
 from andre.learning import Definition, learn
-from andre.learning.relational import definitions, reaching
+from andre.learning.relational import definitions
+from andre.learning.relational.reach_search import ReachSearch
 from andre.learning.relational.reaching import needs_reach
 from andre.limits import OutOfTimeError
 from andre.logic import ORDERS, Atom, Variable, parse_atom, parse_program
@@ -65,12 +66,28 @@ def parts(rng: Random, n: int) -> Lines:
             yield f"weight({part}, {rng.randint(10, 60) / 10})"
 
 
+def staff(rng: Random, n: int) -> Lines:
+    """Employees with a boss and a salary each."""
+    for place in range(n):
+        yield f"boss(e{place}, e{rng.randrange(n)})"
+        yield f"salary(e{place}, {rng.randint(20, 90)})"
+
+
+def traces(rng: Random, n: int) -> Lines:
+    """Events of some kind at moments of their own."""
+    for trace in range(n):
+        for time in range(rng.randint(3, 5)):
+            yield f"event(v{trace}, m{trace}_{time}, {rng.choice(('open', 'read', 'write', 'close'))})"
+
+
 TASKS: dict[str, tuple[Callable[[Random, int], Lines], str, str]] = {
     "the same car": (trains, "t", "h(X) :- has_car(X, Y), short(Y), closed(Y)."),
     "a load": (trains, "t", "h(X) :- has_car(X, Y), short(Y), load(Y, coal)."),
     "two pieces": (scenes, "s", "h(X) :- piece(X, Y), red(Y), touches(Y, Z), blue(Z)."),
     "one file": (boards, "b", "h(X) :- at(X, rook, F, R), at(X, king, F, S)."),
     "a constant": (parts, "i", "h(X) :- part(X, Y), colour(Y, red)."),
+    "one number and another": (staff, "e", "h(X) :- boss(X, Y), salary(X, N), salary(Y, M), M < N."),
+    "two constants": (traces, "v", "h(X) :- event(X, T, open), event(X, T1, close)."),
     "a cut": (parts, "i", "h(X) :- part(X, Y), weight(Y, N), N > 5.2."),
 }
 
@@ -96,7 +113,7 @@ def learned(facts: FactBase, target: str = "h/1", variables: int = 4, **options:
 @pytest.mark.parametrize("task", TASKS)
 def test_what_is_learned_holds_of_further_examples(task: str) -> None:
     _, facts, _ = drawn(task, seed=0)
-    made = learned(facts, variables=7 if task == "one file" else 4, recursion=False)
+    made = learned(facts, variables={"one file": 7, "two constants": 3}.get(task, 4), recursion=False)
     assert made.flawless, str(made.program)
     later, _, true = drawn(task, seed=1)
     assert set(infer(made.program, later)) == true, str(made.program)
@@ -171,16 +188,16 @@ def test_a_head_may_repeat_a_variable_and_have_one_that_stands_for_anything(seed
 def test_what_was_found_stays_where_a_wider_language_fails(
     trouble: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, asked = reaching._Reaching.definition, list[bool]()
+    whole, asked = ReachSearch.definition, list[bool]()
 
-    def definition(self: reaching._Reaching) -> Definition:
+    def definition(self: ReachSearch) -> Definition:
         asked.append(self.language.free_head)
         if self.language.free_head:
             raise trouble
         return whole(self)
 
-    monkeypatch.setattr(reaching._Reaching, "settled", None)  # as if search alone found nothing
-    monkeypatch.setattr(reaching._Reaching, "definition", definition)
+    monkeypatch.setattr(ReachSearch, "settled", None)  # as if search alone found nothing
+    monkeypatch.setattr(ReachSearch, "definition", definition)
     (made,) = andre.learn(equal_ends(Random(0)), "h/3", variables=4, recursion=False, invent=0, **QUICK)
     assert asked == [False, True]
     assert not made.flawless
@@ -269,6 +286,34 @@ def test_a_column_of_words_follows_from_one_of_another_table() -> None:
         f"allowance(X1, {pay}) :- unit(X1, X2), located(X2, {where})."
         for pay, where in (("full", "abroad"), ("none", "home"))
     }
+
+
+def test_numbers_that_share_no_value_are_compared() -> None:
+    due = {"a": 12, "b": 30, "c": 21, "d": 45, "e": 9, "f": 38, "g": 27, "h": 16}
+    paid = {"a": 15, "b": 22, "c": 24, "d": 40, "e": 13, "f": 39, "g": 20, "h": 11}
+    lines = [
+        f"{what}({bill}, {day})" for what, of in (("due", due), ("paid", paid)) for bill, day in of.items()
+    ]
+    facts = base(*lines, *(f"late({bill})" for bill in due if paid[bill] > due[bill]))
+    (made,) = learn(facts, "late/1", **QUICK)
+    assert made.program == parse_program("late(X1) :- due(X1, X2), paid(X1, X3), X2 < X3.")
+
+
+def test_labels_that_are_wrong_are_not_cut_out_of_numbers() -> None:
+    """One short rule that is mostly right says more than a range for every example, without any runs."""
+    rng = Random(1)
+    ages = {f"p{number}": rng.randint(1, 90) for number in range(40)}
+    wrong = set(rng.sample(sorted(ages), 4))
+    true = [name for name, age in ages.items() if (age > 60) is (name not in wrong)]
+    facts = FactBase.from_facts(
+        map(
+            parse_atom, [*(f"age({name}, {age})" for name, age in ages.items()), *(f"ill({n})" for n in true)]
+        ),
+        negatives=[parse_atom(f"ill({name})") for name in sorted(ages.keys() - set(true))],
+    )
+    (made,) = learn(facts, "ill/1", **QUICK)
+    assert len(made.program) == 1
+    assert "age(X1, X2)" in str(made.program)
 
 
 def test_names_of_examples_are_not_cut_beside_a_bias(tmp_path: Path) -> None:

@@ -199,6 +199,7 @@ class Growth:
     slots: int = 80  #: variables of a view
     copies: int = 3  #: links of one kind from the same variables
     variables: int = 6  #: variables that a rule may have
+    named: int = 0  #: further variables, which stand for constants in the end
     depth: int = 4  #: links from the head to a variable
     multiple: int = 4  #: links of a view that multiply groundings
 
@@ -351,7 +352,8 @@ class Grower:
                 continue
             known = self._n_head + variables_of(chosen)
             for copy in range(1 if free else self.limits.copies):
-                if known + (copy + 1) * len(new) > self.limits.variables:  # not even beside the others
+                # Not even beside the others:
+                if known + (copy + 1) * len(new) > self.limits.variables + self.limits.named:
                     break
                 link = self._link(key, places, chosen, depth, copy)
                 if link not in have:

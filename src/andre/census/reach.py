@@ -25,7 +25,7 @@ from andre.census.plan import CensusPlan, Request, Step
 from andre.errors import DataError
 from andre.facts import FactBase, Key, training_facts
 from andre.limits import check
-from andre.logic import Atom, Constant, Variable
+from andre.logic import ORDERS, Atom, Constant, Variable
 from andre.samples import Language, Membership, RuleSpace, sums_of
 
 #: Atoms of one relation that are tried in one view at the most.
@@ -36,6 +36,8 @@ _MOST_SORTED = 10_000
 _MOST_PROMISES = 48
 #: Constants and cuts that are tried for one variable, and values from which on numbers are cut.
 _CONSTANTS, _CUTS, _FEW = 8, 7, 2
+#: Comparisons of two numbers that are tried at the most.
+_MOST_SIZES = 60
 #: Cuts on either side of one that is moved, close to it and further apart up to the next quantiles.
 _AROUND = 40
 
@@ -107,7 +109,7 @@ def reach_census(
     key, growth = language.key(facts), replace(growth or Growth(), variables=language.variables)
     examples, types = draw_examples(facts, language, growth.heads, seed, also), language.types_of(facts)
     lookup = Lookup(facts, language.body_keys(facts))
-    tests = _Tests(facts, language, lookup, types, examples, cuts or {})
+    tests = _Tests(facts, language, lookup, types, examples, cuts or {}, growth.named)
     only_in_head = frozenset(language.one_of_type)
     grower = Grower(lookup, key, types, language.inputs, only_in_head, growth, tests.promise, tests.answers)
     views = grower.grow(examples.heads, types[key])
@@ -156,6 +158,7 @@ class _Table:
     def of(cls, views: Sequence[View], tests: _Tests, memory: int) -> _Table:
         """Evaluate the tests of as many views as fit into the memory allowed."""
         found = {one.atom: one for view in views for one in tests.of_view(view) if tests.is_sayable(one)}
+        found |= tests.of_sizes(views)
         # Of those that say the same, the one that can be run before the answer is known comes first.
         candidates = sorted(found.values(), key=lambda one: (tests.is_owed(one), _simplicity(one)))
         allowed = max(1, memory // 8 // max(1, len(candidates)))
@@ -211,6 +214,7 @@ class _Tests:
     types: Mapping[Key, tuple[str, ...]]
     examples: Examples
     near: Mapping[Variable, tuple[float, ...]]  #: cuts around which all are candidates
+    named: int = 0  #: variables beyond those of rules, which stand for constants in the end
     columns: int = 1_000  #: candidates that are kept at the most
 
     @cached_property
@@ -227,9 +231,9 @@ class _Tests:
         return np.array([np.nan if isinstance(v, str) else float(v) for v in self.facts.constants])
 
     def is_sayable(self, candidate: Candidate) -> bool:
-        """Whether a rule with a candidate and its links has no more variables than it may."""
+        """Whether a rule with a candidate, its links and constants has no more variables than it may."""
         arity, equal = self.examples.heads.shape[1], candidate.atom.predicate == "="
-        return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables)
+        return bool(arity + variables_of(candidate.slots) - equal <= self.language.variables + self.named)
 
     @property
     def answers(self) -> frozenset[int]:
@@ -247,6 +251,41 @@ class _Tests:
         for link in view.links:
             yield Candidate(link.atom, link.slots, _always, link.key == self._target)
         yield from self._about(view, view.slots)
+
+    def of_sizes(self, views: Sequence[View]) -> dict[Atom, Candidate]:
+        """Comparisons of two numbers, those of one type, from one argument and near the head first.
+
+        Inferred types keep no two of them apart: they only say which values have been seen.
+        """
+        found: dict[Atom, tuple[bool, bool, Candidate]] = {}
+        declared = not isinstance(self.language.types, bool)
+        for view in views if self.language.order else ():
+            check()
+            bound = {link.slots[place]: (link.key, place) for link in view.links for place in link.new}
+            for pair in permutations([slot for slot in view.slots if slot.kind in self._numeric], 2):
+                unlike = pair[0].kind != pair[1].kind
+                if not (unlike and declared):
+                    apart = len({bound.get(slot) for slot in pair}) > 1
+                    for sign in ("<",) if self.language.negation else ("<", "=<"):
+                        atom = Atom(sign, tuple(slot.variable for slot in pair))
+                        found[atom] = unlike, apart, Candidate(atom, pair, _Order(self._numbers, sign))
+        kept = [entry for entry in found.values() if self.is_sayable(entry[-1])]
+        kept.sort(key=lambda entry: (*entry[:2], _simplicity(entry[-1])))
+        return {one.atom: one for *_, one in kept[:_MOST_SIZES]}
+
+    @cached_property
+    def _numeric(self) -> frozenset[str]:
+        """The types of which all arguments are numbers, more than a few."""
+        codes: dict[str, list[Ints]] = {}
+        for key in self.lookup.keys:
+            for kind, column in zip(self.types[key], self.lookup.codes(key).T, strict=True):
+                codes.setdefault(kind, []).append(column)
+        distinct = {kind: np.unique(np.concatenate(columns)) for kind, columns in codes.items()}
+        return frozenset(
+            kind
+            for kind, some in distinct.items()
+            if len(some) > _FEW and not np.isnan(self._numbers[some]).any()
+        )
 
     def promise(self, view: View, fresh: tuple[Slot, ...]) -> float:
         """The highest information gain about the label of one simple test of new variables.
@@ -431,6 +470,18 @@ def _always(rows: Ints) -> Bools:
 
 def _same(rows: Ints) -> Bools:
     return np.asarray(rows[:, 0] == rows[:, 1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """Holds where one number compares so with another."""
+
+    numbers: Floats
+    sign: str
+
+    def __call__(self, rows: Ints) -> Bools:
+        one, other = self.numbers[rows].T
+        return np.asarray(ORDERS[self.sign](one, other))
 
 
 @dataclass(frozen=True)

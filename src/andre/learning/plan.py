@@ -74,6 +74,11 @@ class Plan:
         if self.invent is not None and self.invent < 0:
             raise ConfigError(f"{self.invent} predicates cannot be invented: set invent to 0 or more")
 
+    def with_max_rules(self, most: int) -> Plan:
+        """The plan for programs of so many rules at the most."""
+        selection = self.config.selection.model_copy(update={"max_rules": most})
+        return replace(self, config=self.config.model_copy(update={"selection": selection}))
+
     @classmethod
     def of(
         cls,

@@ -160,8 +160,8 @@ class Rule:
 
 
 def _is_unifier(literal: Literal) -> bool:
-    """Whether a literal equates a variable with another term."""
-    return literal.atom.predicate == "=" and not literal.negated and bool(literal.variables)
+    """Whether a literal equates a variable with another term, be it by denying that they differ."""
+    return literal.atom.predicate == ("\\=" if literal.negated else "=") and bool(literal.variables)
 
 
 def unsafe_variables(rule: Rule) -> tuple[Variable, ...]:

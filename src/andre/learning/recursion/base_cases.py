@@ -18,6 +18,8 @@ from andre.samples import Language
 _PAIRS, _GROWN = 300, 30
 #: Base cases of a program at the most.
 _MOST = 3
+#: Bodies of which two are looked for that cover all true examples together.
+_COVERING = 500
 #: Bodies whose truth is looked at together.
 _BLOCK = 256
 
@@ -114,7 +116,7 @@ class BaseCases:
 
 
 def choose_bases(
-    conditions: Conditions, bags: Bags, language: Language, most: int, m: int
+    conditions: Conditions, bags: Bags, language: Language, most: int, m: int, *, by_two: bool = False
 ) -> list[BaseCases]:
     """Base cases: those that describe examples shortest, of all and of those that cover no false example.
 
@@ -127,6 +129,8 @@ def choose_bases(
         The literals that a body may have.
     m
         The number of candidate atoms, by which bodies are described.
+    by_two
+        Whether two are given, too, that do so together, be the description longer by the second.
     """
     made = _bodies(conditions, bags, language, most)
     if made is None:
@@ -140,6 +144,8 @@ def choose_bases(
         pure[_taken(covers[pure], sizes[pure], weights, m)].tolist(),
         whole[np.argsort(sizes[whole], kind="stable")[:1]].tolist(),
     ]
+    if by_two and not len(whole):
+        chosen.append(pure[_covering_pair(covers[pure], sizes[pure], weights)].tolist())
     found: dict[tuple[float, ...], BaseCases] = {}
     for places in filter(None, chosen):
         counts = covers[places].any(axis=0) @ weights
@@ -199,6 +205,18 @@ def _bodies(
     if not len(every):
         return None
     return every, sizes, bags.covered_by(every, truth)
+
+
+def _covering_pair(covers: Bools, sizes: Ints, weights: Floats) -> list[int]:
+    """The two bodies with the fewest literals that together cover all true examples, [B, E]; none: no two."""
+    true = covers[:, weights[:, 0] > 0]
+    best = np.argsort(-true.sum(axis=1), kind="stable")[:_COVERING]
+    lacks = (~true[best]).astype(np.float32)
+    both = np.argwhere(lacks @ lacks.T == 0)
+    if not len(both):
+        return []
+    one, two = best[both[np.argmin(sizes[best[both]].sum(axis=1))]].tolist()
+    return [one, two]
 
 
 def _taken(covers: Bools, sizes: Ints, weights: Floats, m: int) -> list[int]:

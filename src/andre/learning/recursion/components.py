@@ -22,6 +22,9 @@ from andre.samples import Language
 
 Literals = tuple[CodedAtom, ...]
 
+#: The numbers of the target and of equality, which are no relations of the background.
+TARGET, EQUAL = -1, -2
+
 
 @dataclass(frozen=True, eq=False)
 class Component:
@@ -102,8 +105,10 @@ class Vocabulary:
             )
 
     def inputs(self, atom: CodedAtom) -> frozenset[int]:
-        """The variables that must be bound before a literal; of the target where its relation is -1."""
-        needs = self._needs[self.target if atom.relation < 0 else self.known.coder.keys[atom.relation]]
+        """The variables that must be bound before a literal; an equality binds one of its own."""
+        if atom.relation == EQUAL:
+            return frozenset()
+        needs = self._needs[self.target if atom.relation == TARGET else self.known.coder.keys[atom.relation]]
         return frozenset(variable_number(term) for term, must in zip(atom.terms, needs, strict=True) if must)
 
     @property
@@ -136,6 +141,15 @@ class Vocabulary:
                 if not self.in_order(literals, own.union(chosen))[1]:
                     return frozenset(chosen)
         return None
+
+    def equalities(self, tuples: Ints) -> list[Component]:
+        """The equalities of two variables of the head, one of them given, that hold of some tuples."""
+        found = []
+        for one, two in combinations(range(self.target[1]), 2):
+            truth: Bools = np.asarray(tuples[:, one] == tuples[:, two])
+            if self.kinds[one] == self.kinds[two] and self.given & {one, two} and truth.any():
+                found.append(Component((CodedAtom(EQUAL, (-1 - one, -1 - two)),), self.kinds, truth))
+        return found
 
     def components(
         self, tuples: Ints, kinds: Sequence[str], growth: Growth, free: frozenset[int] = frozenset()

@@ -22,7 +22,7 @@ from andre.arrays import Bools
 from andre.evaluation import ListedLabels, description_length
 from andre.inference.coded import CodedAtom, variable_number
 from andre.learning.recursion.base_cases import Bags, BaseCases, Conditions, choose_bases, covering_bases
-from andre.learning.recursion.components import Component, Growth, Literals, Vocabulary
+from andre.learning.recursion.components import EQUAL, TARGET, Component, Growth, Literals, Vocabulary
 from andre.learning.recursion.steps import ChainLimits, Examples, Link, Steps, Walk
 from andre.limits import check, limited, stage, time_left
 from andre.logic import Atom, Literal, Program, Rule, Variable
@@ -119,7 +119,7 @@ class ChainSearch:
                     found += self._guarded(start, found)
         if not any(one.flawless for one in found):
             with stage("following chains of goals"):
-                found += self._by_two()
+                found += self._by_two(loose=False) or self._by_two(loose=True)
         found.sort(key=lambda one: (not one.flawless, one.length))
         written = dict.fromkeys(self._program(one) for one in found[: 4 * most])
         return list(written)[:most]
@@ -181,8 +181,14 @@ class ChainSearch:
         order = sorted(range(len(guards)), key=lambda place: -gains[place])
         return [guards[place] for place in order if gains[place] > 0]
 
-    def _conditions(self, steps: Sequence[Steps]) -> list[Conditions]:
-        """Conditions on the goals of the steps of each link, grown for all of them together."""
+    def _conditions(self, steps: Sequence[Steps], *, equal: bool = True) -> list[Conditions]:
+        """Conditions on the goals of the steps of each link, grown for all of them together.
+
+        Parameters
+        ----------
+        equal
+            Whether arguments of a goal may be equated, too.
+        """
         if not steps:
             return []
         arity, most = self.target[1], self.limits.conditions
@@ -190,6 +196,7 @@ class ChainSearch:
         growth = Growth(min(3, self._most), min(2, self.language.variables - arity))
         free = frozenset(self.words.answers)
         components = self.words.components(every, self.words.kinds, growth, free)[:most]
+        components += self.words.equalities(every) if equal else []
         parts = np.split(number.ravel(), np.cumsum([len(one.goals) for one in steps])[:-1])
         return [Conditions([replace(c, truth=c.truth[part]) for c in components], arity) for part in parts]
 
@@ -204,7 +211,8 @@ class ChainSearch:
         if pairs is None:
             return []
         bags, found = Bags(*pairs, self.examples.weights), list[Found]()
-        for bases in choose_bases(conditions, bags, self.language, self._most, self.m):
+        by_two = bool(rule.guards)  # else longer links come first
+        for bases in choose_bases(conditions, bags, self.language, self._most, self.m, by_two=by_two):
             own = [base_truth(base)[steps.starts] for base in bases.bodies]
             if np.any(own, axis=0) @ self.examples.weights[:, 0] >= bases.counts[0]:
                 continue  # recursion derives nothing
@@ -219,14 +227,20 @@ class ChainSearch:
         length = float(description_length(counts, totals, literals, n_rules, m=self.m))
         return Found(length, bases.bodies, rules, bool(counts[0] == totals[0] and not counts[1]), literals)
 
-    def _by_two(self) -> list[Found]:
+    def _by_two(self, *, loose: bool) -> list[Found]:
         """Programs without a mistake of two recursive rules with conditions on their steps and a base case.
 
         Without the conditions they cover all true examples, and neither does by itself.
+
+        Parameters
+        ----------
+        loose
+            Whether one link may do so by itself, as its conditions may leave some examples to the other,
+            and whether conditions may bind what a link needs of the answer.
         """
         if not self.words.answers:  # then links are very many
             return []
-        every = [(link, size) for size in self._sizes for link in self.walk.links(size)]
+        every = [(link, size) for size in self._sizes for link in self.walk.links(size, loose=loose)]
         both = [(one[1] + two[1], one[0], two[0]) for one, two in combinations(every, 2)]
         short = sorted((pair for pair in both if pair[0] <= _BOTH), key=lambda pair: pair[0])
         pairs = ((one, two) for _, one, two in short[: self.limits.tried])
@@ -236,9 +250,9 @@ class ChainSearch:
                 made = [(links, steps) for links in batch if (steps := self.walk.steps(links)) is not None]
                 made = [(links, steps) for links, steps in made if not self.walk.builds(links, steps)]
                 for (links, steps), conditions in zip(
-                    made, self._conditions([s for _, s in made]), strict=True
+                    made, self._conditions([s for _, s in made], equal=False), strict=True
                 ):
-                    for bases in self._covering(steps, conditions):
+                    for bases in self._covering(steps, conditions, loose=loose):
                         size = sum(len(link.literals) for link in links)
                         size += sum(len(part.literals) for part in bases.bodies[0])
                         starts.append((size, bases.counts[1], len(starts), links, steps, bases))
@@ -253,7 +267,7 @@ class ChainSearch:
             least = size
         return found
 
-    def _covering(self, steps: Steps, conditions: Conditions) -> list[BaseCases]:
+    def _covering(self, steps: Steps, conditions: Conditions, *, loose: bool) -> list[BaseCases]:
         """Base cases that cover all true examples along all steps, those with the fewest false ones first."""
         pairs = steps.bags(np.ones(len(steps.source), dtype=np.bool_), self.limits.pairs)
         if pairs is None:
@@ -261,7 +275,7 @@ class ChainSearch:
         bags = Bags(*pairs, self.examples.weights)
         found = list[BaseCases]()
         for bases in covering_bases(conditions, bags, self.language, self._most):
-            if len(found) < _BASES and self._needs_both(steps, base_truth(bases.bodies[0])):
+            if len(found) < _BASES and (loose or self._needs_both(steps, base_truth(bases.bodies[0]))):
                 found.append(bases)
         return found
 
@@ -312,10 +326,11 @@ class ChainSearch:
         bodies = [self.words.in_order(_apart(base, arity), self.words.given)[0] for base in found.bases]
         bodies += [self._body(rule) or () for rule in found.rules]
         head = Atom(self.target[0], tuple(Variable(f"X{place + 1}") for place in range(arity)))
-        return Program(tuple(Rule(head, tuple(map(self._literal, body))) for body in bodies))
+        return Program(tuple(Rule(head, tuple(map(self._literal, body))).unified() for body in bodies))
 
     def _literal(self, atom: CodedAtom) -> Literal:
-        name = self.target[0] if atom.relation < 0 else self.words.known.coder.keys[atom.relation][0]
+        names = {TARGET: self.target[0], EQUAL: "="}
+        name = names.get(atom.relation) or self.words.known.coder.keys[atom.relation][0]
         return Literal(Atom(name, tuple(Variable(f"X{variable_number(term) + 1}") for term in atom.terms)))
 
 

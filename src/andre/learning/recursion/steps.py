@@ -12,7 +12,7 @@ import numpy as np
 from andre.arrays import Bools, Floats, Ints, csr_entries, csr_starts
 from andre.evaluation import ListedLabels
 from andre.inference.coded import CodedAtom
-from andre.learning.recursion.components import Literals, Vocabulary, canonical
+from andre.learning.recursion.components import TARGET, Literals, Vocabulary, canonical
 from andre.limits import check
 
 #: The number of a variable that no literal has, for the column that says which goal a binding is of.
@@ -76,7 +76,7 @@ class Link:
     @property
     def recursive(self) -> CodedAtom:
         """The literal of the next goal."""
-        return CodedAtom(-1, tuple(-1 - variable for variable in self.goal))
+        return CodedAtom(TARGET, tuple(-1 - variable for variable in self.goal))
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,14 @@ class Walk:
         self.words, self.examples, self.limits = words, examples, limits
         self.target, self._variables = words.target, words.language.variables
 
-    def links(self, size: int) -> Iterator[Link]:
-        """Links of so many literals, those that the next goal's answer is needed for at the end."""
+    def links(self, size: int, *, loose: bool = False) -> Iterator[Link]:
+        """Links of so many literals, those that the next goal's answer is needed for at the end.
+
+        Parameters
+        ----------
+        loose
+            Whether a condition on the step may bind what the head is to answer, for literals to need it.
+        """
         arity, kinds, answers = self.target[1], self.words.kinds, self.words.answers
         states = [_Partial((), kinds, self.words.given)]
         seen = set()
@@ -158,7 +164,8 @@ class Walk:
                 made
                 for state in states
                 for atom, own in self.words.literals(state.kinds, self._variables, owing=bool(answers))
-                if len(own) > len(state.kinds) and (made := self._extended(state, atom, own)) is not None
+                if len(own) > len(state.kinds)
+                and (made := self._extended(state, atom, own, loose)) is not None
             ]
         for state in states:
             places = [
@@ -178,9 +185,13 @@ class Walk:
                     seen.add(key)
                     yield link
 
-    def _extended(self, state: _Partial, atom: CodedAtom, kinds: tuple[str, ...]) -> _Partial | None:
+    def _extended(
+        self, state: _Partial, atom: CodedAtom, kinds: tuple[str, ...], loose: bool
+    ) -> _Partial | None:
         """A link with one literal more; None where it needs more than the next goal can answer."""
         inputs = self.words.inputs(atom)
+        if loose and state.literals:
+            inputs -= frozenset(self.words.answers)
         literals = (*state.literals, atom)
         if inputs <= state.bound and not state.owed:
             return _Partial(literals, kinds, state.bound.union(atom.variables))

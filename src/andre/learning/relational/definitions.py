@@ -298,7 +298,8 @@ class _Defining:
             counts = verdict.steps(0, numbers)
         own = np.argsort(-counts[n_known:, 0], kind="stable") + n_known
         order = [*range(n_known), *own.tolist()]
-        program = Program(tuple(with_counts(rules[place].tidy(), counts[place]) for place in order))
+        written = [*self.known.rules, *(rule.unified() for rule in choice.rules)]
+        program = Program(tuple(with_counts(written[place].tidy(), counts[place]) for place in order))
         at_end = pool.first(0)
         with stage("giving reasons"):
             some = pool.leading(labels.totals, _REMEMBERED)

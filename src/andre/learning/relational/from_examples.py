@@ -91,6 +91,8 @@ def learn_from_examples(
     plan: Plan,
     callbacks: tuple[Callback, ...],
     agreed: Codes | None = None,
+    *,
+    runs: bool = True,
 ) -> Definition:
     """The rules that describe the examples of a census shortest, applied once to what is known.
 
@@ -99,6 +101,8 @@ def learn_from_examples(
     agreed
         A program that agrees with all examples, [rules, m], where one is known. A short one is taken as
         it is, without runs; another unless a few runs find one that is shorter.
+    runs
+        Whether runs propose where none is; else the shortest description is chosen that search finds.
     """
     sample = census.to_sample()
     space, head = sample.space, sample.space.head
@@ -117,6 +121,11 @@ def learn_from_examples(
     if agreed is not None and fixed is None and not plan.always_run and _is_settled(crisp, agreed):
         with unhurried():
             result = found_by_search(crisp, agreed, plan.config)
+    elif not runs:
+        extra = extra if agreed is None else np.concatenate([agreed, extra])
+        chosen = select(crisp, [], selection, Guide(form, extra, fixed))
+        with unhurried():
+            result = found_by_search(crisp, chosen.codes, plan.config)
     elif agreed is not None:
         extra = np.concatenate([agreed, extra])
         result = fit_screened(sample, crisp, plan.config, form, extra, callbacks, effort=FOR_SETTLED)
@@ -127,7 +136,8 @@ def learn_from_examples(
     pool = pool_of(crisp, [result.proposed, result.codes, extra], form, identity=plan.identity)
     pool = pool.by_length(crisp.totals)
     weak = None
-    if (plan.mode, plan.semantics) == ("define", "exists") and fixed is None:
+    searched = runs or agreed is not None  # else nothing that agrees was found before
+    if searched and (plan.mode, plan.semantics) == ("define", "exists") and fixed is None:
         result, weak = _agreeing(result, crisp, pool, form, plan, agreed)
     with unhurried():
         covered = crisp.counts(crisp.predicts(result.codes)[None])[0]

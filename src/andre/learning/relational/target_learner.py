@@ -28,7 +28,17 @@ from andre.learning.relational.from_examples import (
 )
 from andre.learning.relational.inventing import learn_with_inventions, should_invent
 from andre.learning.relational.misjudged import misjudged_by
-from andre.learning.relational.reaching import learn_from_reach, needs_reach, settled_by_cuts, settled_by_sums
+from andre.learning.relational.reaching import (
+    Attempt,
+    Attempts,
+    Lack,
+    adding_numbers,
+    comparing_numbers,
+    cutting_numbers,
+    has_measures,
+    learn_from_reach,
+    needs_reach,
+)
 from andre.learning.relational.together import settle_together
 from andre.learning.results import Definition, TargetStore
 from andre.limits import (
@@ -48,6 +58,8 @@ from andre.samples import Language
 _FOR_ALL_HEADS = 0.5
 #: The share of the time in which positives alone are learned from as if all else that is stated were false.
 _FOR_STATED, _STATED = 0.3, "taking all else that is stated to be false"
+#: The share of the time that is left in which rules that cut numbers and make mistakes are looked for.
+_FOR_NUMBERS = 0.25
 #: Drawn head atoms of which no fewer are tried where memory is short.
 _FEWEST_HEADS = 1_000
 #: Variables that a rule may have where those of a few explain nothing, and seconds in which such are tried.
@@ -117,9 +129,9 @@ class TargetLearner:
         """The rules of one target, within the time limit; a note says which stages it has cut short."""
         limit, began = self.plan.config.time_limit, time.monotonic()
         with limited(Deadline.after(limit)) as watch:
-            made = plain = self._over_what_is_stated(language) or self._stages(language, cutting=True)
+            made = plain = self._over_what_is_stated(language) or self._stages(language, by_numbers=True)
             further = self._may_go_further(language)
-            if further and not made.flawless and not needs_reach(self.facts, language):
+            if further and not needs_reach(self.facts, language):
                 made = self._by_numbers(made, language)
             if further and made is plain and should_invent(plain, self.facts, self.plan):
                 made = learn_with_inventions(plain, self.facts, language, self.plan, self._beside)
@@ -169,25 +181,42 @@ class TargetLearner:
         return not (is_revisable(background_of(facts, language.key(facts))) or time_left().passed)
 
     def _by_numbers(self, made: Definition, language: Language) -> Definition:
-        """The definition, or one without mistakes by rules that cut numbers, or else add them."""
-        wider = self._wider(language) if self.plan.widen else language
-        for settled, within in ((settled_by_cuts, language), (settled_by_sums, wider)):
-            found = settled(self.facts, within, self.plan, self.callbacks)
-            if found is not None and is_trusted(found.length, made.length, made.empty_length):
-                return found
+        """The definition, or a better one by rules that cut and compare numbers, or else add them.
+
+        One without mistakes is looked for where it makes some, or says no less than a list of the
+        examples; where there is none, labels may be wrong, and one that describes them shorter.
+        """
+        for given in (self._numbers(language), adding_numbers(self.facts, self._wider(language))):
+            if Lack.of(made if made.flawless else None) < Lack.CONTENT:
+                break
+            attempts = Attempts(tuple(given), self.plan, self.callbacks)
+            found = attempts.settled
+            nothing = found is None and not (len(made.program) or len(self.plan.known))
+            if nothing and has_measures(self.facts, language):
+                with limited(time_left().share(_FOR_NUMBERS)):
+                    found = attempts.searched()
+            made = made if found is None else _believed(made, found)
         return made
 
-    def _by_a_cut(self, language: Language) -> Definition | None:
-        """A definition without mistakes by one rule that cuts numbers, found without runs."""
+    def _by_one_rule_on_numbers(self, language: Language) -> Definition | None:
+        """A definition without mistakes by one rule that cuts or compares numbers, found without runs."""
         if not self._may_go_further(language) or not self.plan.short_bodies:
             return None
-        found = settled_by_cuts(self.facts, language, self.plan, self.callbacks)
+        plan = self.plan.with_max_rules(1)
+        found = Attempts(tuple(self._numbers(language)), plan, self.callbacks).settled
         # It is believed then, whatever runs may find that makes mistakes.
         trusted = found is not None and is_trusted(found.length, 0.0, found.empty_length)
-        return found if found is not None and trusted and len(found.program) == 1 else None
+        return found if trusted else None
+
+    def _numbers(self, language: Language) -> Iterator[Attempt]:
+        """Rules that cut numbers, or else compare them with one another."""
+        yield from cutting_numbers(self.facts, language)
+        yield from comparing_numbers(self.facts, self._wider(language))
 
     def _wider(self, language: Language) -> Language:
-        """The language with more variables."""
+        """The language with more variables, where their number may be chosen."""
+        if not self.plan.widen:
+            return language
         return replace(language, variables=max(_WIDER, language.key(self.facts)[1]))
 
     def _widened(self, made: Definition, language: Language) -> Definition:
@@ -212,13 +241,13 @@ class TargetLearner:
         """The rules of one target by other settings and few runs, which nobody watches."""
         return replace(self, plan=_by_few_runs(plan), callbacks=())._stages(language)
 
-    def _stages(self, language: Language, *, cutting: bool = False) -> Definition:
+    def _stages(self, language: Language, *, by_numbers: bool = False) -> Definition:
         """The rules of one target: its census is taken, and they are learned in the way the plan asks for.
 
         Parameters
         ----------
-        cutting
-            Whether a rule that cuts numbers comes before what only runs find.
+        by_numbers
+            Whether a rule that cuts or compares numbers comes before what only runs find.
         """
         began, facts, plan = time.monotonic(), self.facts, self.plan
         at_fixpoint = plan.mode == "define" and plan.semantics == "exists"
@@ -247,7 +276,7 @@ class TargetLearner:
         for callback in self.callbacks:
             callback.on_census(census)
         if at_fixpoint:
-            instead = partial(self._by_a_cut, language) if cutting else None
+            instead = partial(self._by_one_rule_on_numbers, language) if by_numbers else None
             made = learn_definition(
                 facts, language, census, plan, self.callbacks, stated=self.stated, instead=instead
             )
@@ -332,6 +361,14 @@ class TargetLearner:
             f"{language.target} were counted: allow fewer than {language.variables} variables, fewer "
             "relations or facts, or more time"
         )
+
+
+def _believed(made: Definition, found: Definition) -> Definition:
+    """The one of two definitions that is believed; either may make mistakes."""
+    if found.flawless == (made.flawless and len(made.program) > 0):
+        return found if found.length < made.length else made
+    agreeing, other = (found, made) if found.flawless else (made, found)
+    return agreeing if is_trusted(agreeing.length, other.length, other.empty_length) else other
 
 
 def _by_few_runs(plan: Plan) -> Plan:
