@@ -217,7 +217,7 @@ def _check_table(where: str, label: str | None) -> None:
 
 
 #: Settings that `--set` may name and that are none of the runs of gradient descent.
-_OWN_FIELDS = ("truth_values",)
+_OWN_FIELDS = ("truth_values", "always_run")
 
 
 def _pair(text: str, option: str, example: str) -> tuple[str, str]:

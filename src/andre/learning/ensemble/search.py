@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -351,7 +351,7 @@ class _Histograms:
         self._sides = np.flatnonzero(np.diff(sides, prepend=-1))
         self._side_sizes = np.diff(self._sides, append=len(sides))
 
-    def sums(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+    def sums(self, values: NDArray[np.float32]) -> NDArray[Any]:
         """Sums of values over the rows of each literal, from [rows, v] to [literals, v]."""
         m = len(self._place)
         bins = self._bins @ values  # [bins, v]
@@ -382,9 +382,8 @@ def _coarse_atoms(table: BinnedTable) -> NDArray[np.intp]:
     for start, column in zip(table.starts.tolist(), table.columns, strict=False):
         atoms = np.arange(column.n_atoms)
         if column.ordered and column.n_atoms > _COARSE:
-            atoms = quantile_gaps(
-                np.bincount(column.bins[column.bins >= 0], minlength=len(atoms) + 1), _COARSE
-            )
+            rows = np.bincount(column.bins[column.bins >= 0], minlength=len(atoms) + 1)
+            atoms = quantile_gaps(rows.astype(np.float64), _COARSE)
         found.append(start + atoms)
     return np.concatenate(found)
 
