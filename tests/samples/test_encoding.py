@@ -261,3 +261,11 @@ def test_lifted_bodies_are_the_same_bodies():
     assert math.isclose(encoding.valuations(table)[:, -1].mean(), 0.5)
     assert isinstance(space.program(encoding.lifted(codes)), Program)
     assert Constant("x") in space.atoms[0].args
+
+
+def test_cuts_of_ranges_are_their_ends_and_numbers_of_new_rows_fall_into_them():
+    raw = RawTable.read({"age": ["18-24", "25-34", "35-49", "50+"] * 10})
+    encoding = Encoding.learn(raw)
+    assert [str(atom) for atom in encoding.atoms] == ["age > 24", "age > 34", "age > 49"]
+    new = RawTable.read({"age": ["30", "50-64", "?"]}, as_text=encoding.schema.as_text)
+    assert encoding.binned(new).columns[0].bins.tolist() == [1, 3, -1]

@@ -86,6 +86,8 @@ class ColumnEncoding:
             fine = quantile_gaps(rows, limits.cuts)
             cut = _date_between if column.kind == "date" else number_between
             slack = _slack(fine, rows)
+            if column.bands:
+                cut, slack = _lower, np.zeros_like(slack)
             cuts = tuple(map(cut, values[fine - slack].tolist(), values[fine + 1 + slack].tolist()))
             coarse = _nearest(fine, quantile_gaps(rows, limits.coarse))
             return cls(column.name, column.kind, cuts, coarse)
@@ -258,6 +260,11 @@ def _date_between(low: float, high: float) -> float:
         for moment in (middle, middle + unit):
             if low <= moment < high:
                 return float(moment)
+    return low
+
+
+def _lower(low: float, high: float) -> float:
+    """Where a range ends, whatever the next one has."""
     return low
 
 
