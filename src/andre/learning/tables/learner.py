@@ -98,9 +98,9 @@ def learn_classifier(
     """Learn rules that tell the classes of rows apart.
 
     Columns become atoms, weighted rules are grown from these, and a program
-    for each class is made of what they consist of. Where such a program may be
-    as good as the weighted rules, runs of gradient descent look for a better
-    one. For rules without weights it is taken from runs as it is.
+    for each class is made of what they consist of. Where nothing is found, or
+    if they are asked for, there are runs of gradient descent, too. For rules
+    without weights the program of runs is taken as it is.
 
     Parameters
     ----------
@@ -307,11 +307,11 @@ class _Learner:
             sample = CrispSample.of(self._sample(space, place, rows, valuations))
             bodies = codes[(rules.owners == number) & ((weights > 0) | alone)][:, own]
             guide = replace(self._guide(space), extra=bodies)
-            found = np.zeros((0, self.space.m), dtype=np.int8)
+            chosen = bodies[:0]
             with stage("choosing a program"):
                 chosen = select(sample, [bodies], self.config.gradient.selection, guide).codes
-                found = np.zeros((len(chosen), self.space.m), dtype=np.int8)
-                found[:, own] = chosen
+            found = np.zeros((len(chosen), self.space.m), dtype=np.int8)
+            found[:, own] = chosen
             programs.append(self._with_best_cuts(found, place))
         return programs
 
@@ -322,13 +322,17 @@ class _Learner:
     def path(self, runs: Sequence[Result]) -> RulePath:
         """Weighted rules of every size, with what runs came to."""
         pool = np.concatenate([codes for run in runs for codes in (run.proposed, run.codes)])
-        programs = [
-            self._with_best_cuts(self.encoding.lifted(run.codes), place)
-            for run, place in zip(runs, self.scored, strict=False)
-        ]
+        programs = self._programs(runs)
         return self._weighing.path(
             Proposals(self._lifted(pool), programs if self._fit_limits(programs) else ())
         )
+
+    def _programs(self, runs: Sequence[Result]) -> list[Codes]:
+        """The program of each run over all atoms."""
+        return [
+            self._with_best_cuts(self.encoding.lifted(run.codes), place)
+            for run, place in zip(runs, self.scored, strict=False)
+        ]
 
     def _with_best_cuts(self, codes: Codes, place: int) -> Codes:
         """A program, its cuts moved to where they describe the class best."""
@@ -350,10 +354,7 @@ class _Learner:
 
     def crisp_rules(self, runs: Sequence[Result]) -> CrispRules:
         """The programs of all runs, counted on all rows."""
-        programs = [
-            self._with_best_cuts(self.encoding.lifted(run.codes), place)
-            for run, place in zip(runs, self.scored, strict=False)
-        ]
+        programs = self._programs(runs)
         codes = np.concatenate([np.zeros((0, self.space.m), dtype=np.int8), *programs])
         owners = np.repeat(np.arange(len(programs)), [len(one) for one in programs]).astype(np.intp)
         fires, weights = self.split.bins.covers(codes), self.labels.weights
