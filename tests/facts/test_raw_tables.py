@@ -522,3 +522,32 @@ def test_spans_of_hours_and_minutes_are_numbers():
         schema.read(RawColumn.from_cells("x", cells))[0].values, np.arange(0, 400, 13) / 60
     )
     assert learn([f"{n % 7} min" for n in range(30)]).notes == ("in min",)
+
+
+@pytest.mark.parametrize(
+    ("cells", "ends"),
+    [
+        (["<18", "18-24", "25-34", "35+"], [17.5, 24, 34, 35]),
+        (["under 18", "18 to 24", "25 to 34", "65 and over"], [17.5, 24, 34, 65]),
+        (["<$25,000", "$25,000-$49,999", "$50,000-$74,999", ">$75,000"], [24999.5, 49999, 74999, 75000.5]),
+        (["0", "1–4", "5–9", "≥10"], [0, 4, 9, 10]),
+        (["0.5-1.5", "1.5-2.5", "2.5-3.5"], [1.5, 2.5, 3.5]),
+        (["1-0", "2-2", "0-3"], None),  # results of games
+        (["1-10", "5-20", "30-40"], None),  # they overlap
+        (["01-02", "03-04", "05-06"], None),  # codes
+        (["555-1234", "555-9999", "555-3333"], None),
+        (["18-24", "25-34"], None),  # two of them are a category in any case
+        (["2021-03", "2021-04", "2021-05"], None),  # dates
+    ],
+)
+def test_ranges_that_follow_one_another_are_compared_by_their_ends(cells, ends):
+    schema = ColumnSchema.learn(RawColumn.from_cells("a", cells * 10))
+    assert (schema.kind == "number") == (ends is not None)
+    if ends is not None:
+        assert schema.read(RawColumn.from_cells("a", cells))[0].values.tolist() == ends
+
+
+def test_ranges_may_be_classes():
+    bands = [f"{low}-{low + 4}" for low in range(0, 60, 5)]
+    labels = Labels.read(RawTable.read({"age": ["<0", *bands] * 3, "x": range(39)}), "age")
+    assert len(labels.classes) == 13

@@ -46,6 +46,28 @@ def model(request: pytest.FixtureRequest) -> RuleClassifier:
     return andre.fit(people(), label="buys", rules=request.param, settings=QUICK, validation=0.3)
 
 
+def test_runs_are_made_where_search_finds_nothing_or_where_they_are_asked_for():
+    table, rng = people(), np.random.default_rng(9)
+    found = andre.fit(table, label="buys")
+    assert not found.runs
+    assert found.score(table).accuracy > 0.95
+    assert len(andre.fit(table, label="buys", always_run=True).runs) == 3
+    assert len(andre.fit({**table, "buys": rng.integers(0, 2, 300).tolist()}, label="buys").runs) == 1
+
+
+def test_the_program_of_search_is_that_which_labels_were_made_by():
+    rng = np.random.default_rng(0)
+    table = {name: rng.choice(["x", "o", "b"], 600) for name in "pqrstu"}
+    wins = [np.all([table[name] == "x" for name in line], axis=0) for line in ("pqr", "rst", "psu")]
+    found = andre.fit({**table, "wins": np.any(wins, axis=0)}, label="wins")
+    assert {str(rule) for rule in found.program} == {
+        "wins :- p = x, q = x, r = x.",
+        "wins :- r = x, s = x, t = x.",
+        "wins :- p = x, s = x, u = x.",
+    }
+    assert not found.runs
+
+
 def test_three_classes_are_told_apart_by_a_rule_set_each(model):
     assert model.classes == ("much", "no", "some")
     assert [str(head) for head in model.heads] == ["buys(much)", "buys(no)", "buys(some)"]

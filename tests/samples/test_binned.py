@@ -45,6 +45,13 @@ def test_literals_and_covers_are_those_of_truth_values(table, seed):
     assert (table.take(rows).covers(codes) == table.covers(codes)[:, rows]).all()
 
 
+@given(binned_tables(), st.integers(0, 2**32 - 1))
+def test_some_atoms_hold_where_they_held_among_all(table, seed):
+    chosen = np.flatnonzero(np.random.default_rng(seed).random(table.m) < 0.5)
+    some = table.of_atoms(chosen)
+    assert (some.literals() == table.literals()[:, np.append(chosen, table.m + chosen)]).all()
+
+
 def test_columns_have_as_many_rows():
     short, long = (BinnedColumn(str(n), True, 1, np.zeros(n, dtype=np.int16)) for n in (2, 3))
     with pytest.raises(DataError, match="different numbers of rows"):

@@ -16,7 +16,7 @@ from andre.facts import RawTable, Schema, row_facts
 from andre.inference import infer
 from andre.logic import Atom, Constant, Program, by_row, parse_program, read_date
 from andre.samples import BinnedTable, Encoding, EncodingLimits, RuleSpace
-from andre.samples.column_encoding import _quantile_gaps
+from andre.samples.column_encoding import quantile_gaps
 
 KINDS = {"size": "number", "color": "category", "when": "date", "member": "boolean", "weight": "truth"}
 rows = st.fixed_dictionaries(
@@ -140,7 +140,7 @@ def test_the_relational_form_derives_the_rows_that_bins_cover(train, data):
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=200), st.integers(1, 12))
 def test_cuts_part_all_values_or_share_them_out(values, most):
     _, counts = np.unique(values, return_counts=True)
-    gaps = _quantile_gaps(counts.astype(float), most)
+    gaps = quantile_gaps(counts.astype(float), most)
     assert (np.diff(gaps) > 0).all()
     assert len(gaps) <= most
     if len(counts) - 1 <= most:
@@ -170,7 +170,7 @@ def test_cuts_of_many_values_are_round():
 
 
 def test_quantiles_of_distinct_values_are_numpys():
-    gaps = _quantile_gaps(np.ones(1000), 9)
+    gaps = quantile_gaps(np.ones(1000), 9)
     np.testing.assert_allclose(gaps + 1, np.quantile(np.arange(1001), np.arange(1, 10) / 10))
 
 
@@ -261,3 +261,11 @@ def test_lifted_bodies_are_the_same_bodies():
     assert math.isclose(encoding.valuations(table)[:, -1].mean(), 0.5)
     assert isinstance(space.program(encoding.lifted(codes)), Program)
     assert Constant("x") in space.atoms[0].args
+
+
+def test_cuts_of_ranges_are_their_ends_and_numbers_of_new_rows_fall_into_them():
+    raw = RawTable.read({"age": ["18-24", "25-34", "35-49", "50+"] * 10})
+    encoding = Encoding.learn(raw)
+    assert [str(atom) for atom in encoding.atoms] == ["age > 24", "age > 34", "age > 49"]
+    new = RawTable.read({"age": ["30", "50-64", "?"]}, as_text=encoding.schema.as_text)
+    assert encoding.binned(new).columns[0].bins.tolist() == [1, 3, -1]

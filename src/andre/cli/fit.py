@@ -180,18 +180,21 @@ def fit(
     if dry_run:
         _print_columns(rows, held_out, config, as_json=as_json)
         return
-    from andre.runs import keepers, save  # they load torch
+    keeper = None
+    if checkpoint is not None:
+        from andre.runs import keepers  # which loads torch
 
+        keeper = keepers(checkpoint)
     if not quiet:
         _say_of_weights(rows.weights, weight)
     with _watchers(quiet, tensorboard) as callbacks, limited(deadline):
-        model = learn_classifier(
-            rows, config, validation=held_out, callbacks=callbacks, keeper=keepers(checkpoint)
-        )
+        model = learn_classifier(rows, config, validation=held_out, callbacks=callbacks, keeper=keeper)
     origin = Origin(command=("andre", *sys.argv[1:]), table=source if known else None)
     with unhurried():
         print_run(model, as_json=as_json)  # first, so that it is not lost where a file cannot be written
         if out is not None:
+            from andre.runs import save
+
             with doing(f"saving {out}"):
                 save(model, out, origin)
         if report is not None:
@@ -217,7 +220,7 @@ def _check_table(where: str, label: str | None) -> None:
 
 
 #: Settings that `--set` may name and that are none of the runs of gradient descent.
-_OWN_FIELDS = ("truth_values",)
+_OWN_FIELDS = ("truth_values", "always_run")
 
 
 def _pair(text: str, option: str, example: str) -> tuple[str, str]:

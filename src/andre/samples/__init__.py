@@ -10,7 +10,7 @@ whose program is known.
 """
 
 from andre.samples.binned import BinnedColumn, BinnedTable
-from andre.samples.column_encoding import ColumnEncoding, EncodingLimits
+from andre.samples.column_encoding import ColumnEncoding, EncodingLimits, quantile_gaps
 from andre.samples.encoding import ColumnSummary, Encoding
 from andre.samples.form import Form
 from andre.samples.language import Language, check_setting
@@ -47,6 +47,7 @@ __all__ = [
     "check_setting",
     "check_valuations",
     "check_weights",
+    "quantile_gaps",
     "random_task",
     "scaled_to_rows",
     "sums_of",

@@ -36,6 +36,14 @@ class BinnedColumn:
         own = self.bins > atom if self.ordered else self.bins == atom
         return np.asarray(~own & (self.bins >= 0) if negated else own)
 
+    def of_atoms(self, atoms: NDArray[np.intp]) -> BinnedColumn:
+        """The same column with some of its atoms, given in ascending order."""
+        bin_of = np.searchsorted(atoms, np.arange(self.n_atoms + 1))  # how many of the atoms are below
+        if not self.ordered:
+            bin_of = np.where(np.isin(np.arange(self.n_atoms + 1), atoms), bin_of, len(atoms))
+        bins = np.append(bin_of, -1).astype(np.int16)[self.bins]
+        return replace(self, n_atoms=len(atoms), bins=bins)
+
 
 @dataclass(frozen=True, eq=False)
 class BinnedTable:
@@ -91,6 +99,19 @@ class BinnedTable:
     def take(self, rows: NDArray[Any]) -> BinnedTable:
         """Some of the rows, by index or as a mask."""
         return BinnedTable(tuple(replace(column, bins=column.bins[rows]) for column in self.columns))
+
+    def of_atoms(self, atoms: NDArray[np.intp]) -> BinnedTable:
+        """The same rows with some of the atoms, given in ascending order.
+
+        Examples
+        --------
+        >>> age = BinnedColumn("age", ordered=True, n_atoms=3, bins=np.array([0, 2, 3, -1], dtype=np.int16))
+        >>> BinnedTable((age,)).of_atoms(np.array([1])).columns[0].bins
+        array([ 0,  1,  1, -1], dtype=int16)
+        """
+        parts = np.split(atoms, np.searchsorted(atoms, self.starts[1:-1]))
+        kept = (part - start for part, start in zip(parts, self.starts.tolist(), strict=False))
+        return BinnedTable(tuple(one.of_atoms(own) for one, own in zip(self.columns, kept, strict=True)))
 
     def cover(self, literals: Iterable[tuple[int, int]]) -> Bools:
         """On which rows a body holds, [rows], given as pairs of an atom and its sign."""

@@ -83,11 +83,13 @@ class ColumnEncoding:
     def _of_values(cls, column: TypedColumn, weights: Floats, limits: EncodingLimits) -> ColumnEncoding:
         if column.kind in ("number", "date"):
             values, rows = _weighed(column.values, weights)
-            fine = _quantile_gaps(rows, limits.cuts)
+            fine = quantile_gaps(rows, limits.cuts)
             cut = _date_between if column.kind == "date" else number_between
             slack = _slack(fine, rows)
+            if column.bands:
+                cut, slack = _lower, np.zeros_like(slack)
             cuts = tuple(map(cut, values[fine - slack].tolist(), values[fine + 1 + slack].tolist()))
-            coarse = _nearest(fine, _quantile_gaps(rows, limits.coarse))
+            coarse = _nearest(fine, quantile_gaps(rows, limits.coarse))
             return cls(column.name, column.kind, cuts, coarse)
         if column.kind == "category":
             known = column.values >= 0
@@ -189,7 +191,7 @@ def _weighed(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return distinct, sums_of(group.ravel(), weights[known], len(distinct))
 
 
-def _quantile_gaps(rows: Floats, most: int) -> NDArray[np.intp]:
+def quantile_gaps(rows: Floats, most: int) -> NDArray[np.intp]:
     """At most `most` gaps between neighbouring values with these weights, at equal quantiles of the weight.
 
     A value that weighs more than its share counts only for the share, so that others get the rest of
@@ -197,9 +199,9 @@ def _quantile_gaps(rows: Floats, most: int) -> NDArray[np.intp]:
 
     Examples
     --------
-    >>> _quantile_gaps(np.ones(10), 4)
+    >>> quantile_gaps(np.ones(10), 4)
     array([1, 3, 5, 7])
-    >>> _quantile_gaps(np.array([1000.0, 1, 1, 1, 1, 1, 1, 1]), 3)
+    >>> quantile_gaps(np.array([1000.0, 1, 1, 1, 1, 1, 1, 1]), 3)
     array([0, 2, 5])
     """
     if len(rows) - 1 <= most:
@@ -258,6 +260,11 @@ def _date_between(low: float, high: float) -> float:
         for moment in (middle, middle + unit):
             if low <= moment < high:
                 return float(moment)
+    return low
+
+
+def _lower(low: float, high: float) -> float:
+    """Where a range ends, whatever the next one has."""
     return low
 
 

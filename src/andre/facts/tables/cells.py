@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,6 +39,13 @@ _CELL = re.compile(
 _BRACKETED = re.compile(rf"(?P<before>{_MONEY})?\s*\((?P<inside>[^()]+)\)\Z")
 _PLAIN = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?\Z")
 _BOUND = re.compile(r"(?:[<>]=?|[≤≥])\s*+(?P<number>.+)\Z")
+#: A range of numbers: closed, or open above or below. A dash behind a dash is the sign of a number.
+_BAND = re.compile(r"(?P<low>[^-–—]+?)\s*+(?:-|–|—|\bto\b)\s*+(?P<high>.+)\Z")
+_ABOVE = re.compile(
+    r"(?:>=?|≥|over\b|from\b)\s*+(?P<sign>.+)\Z|(?P<word>.+?)\s*+(?:\+|and over|or more|or older)\Z"
+)
+_BELOW = re.compile(r"(?:<=?|≤|under\b|up to\b)\s*+(?P<sign>.+)\Z")
+_MOST_BANDS, _LONGEST_BAND = 255, 60  # ranges of a column, and letters of one
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?\Z", re.IGNORECASE)
 _CODE = re.compile(r"-?0[0-9]+\Z")
 #: The digits of a number, by the sign before its decimals.
@@ -108,9 +116,12 @@ class NumberStyle:
     unit: str = ""
     brackets: bool = False  #: whether a number in parentheses is negative, as in accounts
     bounds: bool = False  #: whether cells such as <0.6 are beyond what was measured, and count as that bound
+    bands: bool = False  #: whether cells are ranges such as 18-24 and 50+, and count as the end of each
 
     def read(self, text: str) -> float:
         """The number that a cell stands for; NaN where it is none."""
+        if self.bands:
+            return self._read_band(text)
         if self.bounds and (bound := _BOUND.match(text)) is not None:
             text = bound["number"]
         if self.unit == "h":
@@ -124,8 +135,24 @@ class NumberStyle:
             return np.nan
         return found.value(self.decimal)
 
+    def _read_band(self, text: str) -> float:
+        """Where a range ends, so that `age > 24` holds from 25-34 on, and 50+ is above all before it."""
+        if len(text) > _LONGEST_BAND:
+            return np.nan
+        within = replace(self, bands=False)
+        if match := _BELOW.match(text):  # half a unit less, so that the next range is above
+            return within.read(match["sign"]) - (0 if text[:2] in ("<=", "up") or text[0] == "≤" else 0.5)
+        if match := _ABOVE.match(text):
+            least = within.read(match["sign"] or match["word"])
+            return least + (0.5 if text[0] == ">" and text[1:2] != "=" else 0)
+        if match := _BAND.match(text):
+            low, high = within.read(match["low"]), within.read(match["high"])
+            return high if low <= high else np.nan
+        return within.read(text)
+
     def __str__(self) -> str:
-        parts = ["written as 1.234,5"] if self.decimal == "," else []
+        parts = ["ranges, compared by their ends"] if self.bands else []
+        parts += ["written as 1.234,5"] if self.decimal == "," else []
         parts += [f"in {_UNIT_NAMES.get(self.unit, self.unit)}"] if self.unit else []
         parts += ["with negative ones in parentheses"] if self.brackets else []
         parts += ["with < and > before the least or greatest that is measured"] if self.bounds else []
@@ -204,6 +231,8 @@ def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyl
     values = _read_all(plain.read, texts)
     if not np.isnan(values).any():
         return values, plain
+    if (bands := _bands_of(texts)) is not None:
+        return _read_all(bands.read, texts), bands
     found = [_Number.of(text) for text in texts]
     weights: dict[str, int] = {}
     for number, count in zip(found, counts.tolist(), strict=True):
@@ -225,6 +254,40 @@ def read_numbers(texts: Sequence[str], counts: Ints) -> tuple[Floats, NumberStyl
         if counts[~np.isnan(values)].sum() > counts[~np.isnan(best)].sum():
             best, style = values, tried
     return _with_bounds(texts, counts, best, style)
+
+
+def _bands_of(texts: Sequence[str]) -> NumberStyle | None:
+    """How ranges are written that follow one another without overlap, as age bands do; None for other cells.
+
+    Examples
+    --------
+    >>> style = _bands_of(["18-24", "25-34", "35+", "<18"])
+    >>> [style.read(text) for text in ("<18", "18-24", "25-34", "35+", "27")]
+    [17.5, 24.0, 34.0, 35.0, 27.0]
+    >>> _bands_of(["1-0", "2-2", "0-3"]), _bands_of(["a-b", "c-d"])
+    (None, None)
+    """
+    if not 3 <= len(texts) <= _MOST_BANDS or max(map(len, texts)) > _LONGEST_BAND:
+        return None
+    closed = [match for text in texts if not _ABOVE.match(text) if (match := _BAND.match(text))]
+    if len(closed) < 2:
+        return None
+    ends = [match[side] for match in closed for side in ("low", "high")]
+    if any(is_code(end) for end in ends):
+        return None
+    numbers, style = read_numbers(ends, np.ones(len(ends), dtype=np.int64))
+    if np.isnan(numbers).any() or style.bands:
+        return None
+    ranges = sorted(zip(numbers[::2].tolist(), numbers[1::2].tolist(), strict=True))
+    follow = all(low < high <= following for (low, high), (following, _) in pairwise(ranges))
+    bands = replace(style, bands=True)
+    values = _read_all(bands.read, texts)
+    first, last = ranges[0][0], ranges[-1][1]
+    beyond = [value for text, value in zip(texts, values.tolist(), strict=True) if not _BAND.match(text)]
+    beside = all(value <= first or value >= last for value in beyond)
+    if not follow or not beside or len(np.unique(values)) < len(texts):
+        return None
+    return bands
 
 
 def _with_bounds(

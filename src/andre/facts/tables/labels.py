@@ -254,7 +254,8 @@ def _measured(column: RawColumn) -> tuple[RawColumn, ColumnSchema]:
 def _refuse_measurements(source: str, column: RawColumn) -> None:
     """Refuse numbers that are measured, and values that all differ: neither are classes."""
     where, is_text = f"{source}, label column {column.name!r}", column.levels is not None
-    column, _ = _measured(column)
+    measured, schema = _measured(column)
+    column = column if schema.numbers.bands else measured  # ranges are classes
     known = column.values[column.known]
     if column.is_date and len(known):
         if is_text and len(np.unique(known)) <= _MOST_FRACTIONS:

@@ -55,6 +55,9 @@ class TypedColumn:
     kind: Kind
     values: NDArray[Any]  #: [rows] float64, NaN is unknown; of a category int32, the place of its level or -1
     levels: tuple[str, ...] = ()  #: the distinct values of a category, in any order
+    bands: bool = (
+        False  #: whether numbers are where ranges such as 18-24 end, so that cuts must be there, too
+    )
 
     @property
     def missing(self) -> Bools:
@@ -154,7 +157,8 @@ class ColumnSchema:
             values = np.where((values >= _FIRST) & (values <= _LAST), values, np.nan)
         if self.kind == "truth":
             _check_truth(self.name, values)
-        return TypedColumn(self.name, self.kind, values), seen.unread(np.isnan(values), self.kind)
+        typed = TypedColumn(self.name, self.kind, values, bands=self.numbers.bands)
+        return typed, seen.unread(np.isnan(values), self.kind)
 
     def unknown(self, rows: int) -> TypedColumn:
         """A column of this kind without any value."""
@@ -456,7 +460,7 @@ def _why_key(name: str, seen: _Seen, numbers: Floats) -> str:
     # Measured numbers of so narrow a range would meet; these begin near 0 and hardly leave a gap.
     if seen.distinct == n and 0 <= low <= 0.1 * high and high - low < 2 * n:
         return "whole numbers that count the rows: a key"
-    if is_named and 2 * seen.distinct > n:
+    if is_named and 2 * seen.distinct >= n:  # of rows that are there twice, too
         return "whole numbers that differ from row to row, named like a key"
     return ""
 

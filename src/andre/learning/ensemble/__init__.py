@@ -15,8 +15,10 @@ from andre.learning.ensemble.path import (
     PathStep,
     Proposals,
     RulePath,
+    RuleWeighing,
     learn_weighted_rules,
 )
+from andre.learning.ensemble.search import codes_of
 
 __all__ = [
     "Fit",
@@ -26,8 +28,10 @@ __all__ = [
     "PathStep",
     "Proposals",
     "RulePath",
+    "RuleWeighing",
     "WeighingConfig",
     "WeightedRules",
+    "codes_of",
     "costs_of",
     "learn_weighted_rules",
     "with_moved_cuts",

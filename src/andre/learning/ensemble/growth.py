@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ class Growth:
         start = np.append(base_weights(self._labels), np.zeros(len(rules.bodies)))
         covers = np.array([self._search.cover(body) for body in rules.bodies])
         state = self._fitted(rules.bodies, RuleLoss(covers, rules.owners, self._labels), start)
-        return self._rule_set(self._refined(state, last_is_new=False))
+        return self._rule_set(self._refined(state, everywhere=True))
 
     def _rule_set(self, state: _State) -> RuleSet:
         return RuleSet(state.bodies, state.loss.owners, state.weights, state.objective, self._config.penalty)
@@ -94,7 +94,7 @@ class Growth:
 
     def _added(self, state: _State) -> _State | None:
         """The rule set with one more rule: the best found, by its gain when all weights follow."""
-        found = self._found(state, state.loss, state.weights)
+        found = self._found(state, state.loss, state.weights, self._search.best)
         if not found:
             return None
         gains = self._gains(state.loss, state.weights, self._curvature(state), found)
@@ -112,12 +112,12 @@ class Growth:
         return RuleLoss(np.concatenate((loss.covers, covers)), np.append(loss.owners, owners), self._labels)
 
     def _found(
-        self, state: _State, loss: RuleLoss, weights: Floats, known: Sequence[Body] = ()
+        self, state: _State, loss: RuleLoss, weights: Floats, search: Callable[[Pull], list[Found]]
     ) -> list[Found]:
         """Bodies that raise a likelihood, but for those that cover, or leave, just what a rule covers."""
         pull = Pull(*self._labels.pull(loss.scores(weights)))
         new, n = [], len(self._labels.classes)
-        for one in self._search.best(pull, known=known):
+        for one in search(pull):
             cover = self._search.cover(one.body)
             count, own = int(cover.sum()), state.loss.owners == one.owner
             alike = np.flatnonzero(own & ((state.counts == count) | (state.counts == n - count)))
@@ -144,18 +144,23 @@ class Growth:
         price = self._config.price * np.array([len(one.body) for one in found])
         return np.asarray(rest**2 / (2 * np.maximum(spread, penalty)) - price)
 
-    def _refined(self, state: _State, *, last_is_new: bool = True) -> _State:
-        """Each rule in turn is taken out and looked for again, given the others.
+    def _refined(self, state: _State, *, everywhere: bool = False) -> _State:
+        """Each rule in turn is taken out and looked for again, given the others: near it, or everywhere.
 
-        One that is new has just been looked for, and is only once more where another was exchanged.
+        Where only near it, the last one is new, and is looked for again only if another was exchanged.
         """
         table, before, at = self._curvature(state), state.objective, self._labels.n_outputs
         for left in range(len(state.bodies), 0, -1):  # the first rule is taken out, and one put in at the end
             check()
-            if last_is_new and left == 1 and state.objective == before:
+            if not everywhere and left == 1 and state.objective == before:
                 return state.turned(at)[0]
             old, rest, weights = self._without_first(state, table)
-            found = self._found(state, rest, weights, (old.body,))
+            search = (
+                partial(self._search.best, known=(old.body,))
+                if everywhere
+                else partial(self._search.near, old.body, old.owner)
+            )
+            found = self._found(state, rest, weights, search)
             best = old
             if found:
                 less = np.delete(np.delete(table, at, axis=0), at, axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -141,9 +142,9 @@ class LabelledTable:
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """What runs of gradient descent came to: bodies to consider, and crisp programs."""
+    """What other searches came to, such as runs of gradient descent: bodies to consider, and programs."""
 
-    pool: Codes | None = None  #: [bodies, m]
+    pool: Codes | None = None  #: bodies that compete with those that are searched for, [bodies, m]
     programs: Sequence[Codes] = ()  #: one program for each score, [rules, m] each; none are given, or all
 
 
@@ -178,20 +179,22 @@ def learn_weighted_rules(
     >>> print(path.rules.program())
     h :- a2, \\+ b2.
     """
-    learning = _Learning(table, config or WeighingConfig(), proposals or Proposals())
-    return learning.path()
+    return RuleWeighing(table, config or WeighingConfig()).path(proposals)
 
 
 @dataclass(frozen=True, eq=False)
-class _Learning:
-    """One table, and how weighted rules are learned from it."""
+class RuleWeighing:
+    """Learns weighted rules from one table, as `learn_weighted_rules` does, with proposals or without.
+
+    Validation takes most of the time, and needs no proposals: it is done once.
+    """
 
     table: LabelledTable
     config: WeighingConfig
-    proposals: Proposals
 
-    def path(self) -> RulePath:
-        """Grow on all rows, grow on parts of them, and choose."""
+    @cached_property
+    def _parts(self) -> tuple[Rows, Rows, Validation]:
+        """All rows, those that rules are searched for on, and what is found without some of them."""
         rng, config = np.random.default_rng(self.config.seed), self.config
         rows = Rows(self.table.bins, self.table.labels)
         most = config.most_rows(len(rows.bins.columns))
@@ -202,10 +205,26 @@ class _Learning:
             validation = Validation.run(rows, config, rng)  # proposals come from all rows: it does without
         if watch.cut and min((len(fold.sets) for fold in validation.folds), default=1) == 1:
             validation = Validation((), validation.search)  # there was no time to judge even one rule
+        return rows, sample, validation
+
+    @cached_property
+    def sets(self) -> list[RuleSet]:
+        """Rule sets of growing size, none first, without any proposals."""
+        return self._grown(())
+
+    def _grown(self, pool: Sequence[Body]) -> list[RuleSet]:
+        _, sample, validation = self._parts
+        most = validation.largest if validation.folds else self.config.max_rules
+        return Growing(sample, validation.search, most, pool).upto(most)
+
+    def path(self, proposals: Proposals | None = None) -> RulePath:
+        """Grow on all rows, and choose by what is found on parts of them."""
+        config, proposals = self.config, proposals or Proposals()
+        rows, sample, validation = self._parts
         search = validation.search
-        most = validation.largest if validation.folds else config.max_rules
-        sets = Growing(sample, search, most, self._pool(search.max_literals)).upto(most)
-        given = self._given(sample)
+        pool = () if proposals.pool is None else _short(proposals.pool, search.max_literals)
+        sets = self._grown(pool) if pool else self.sets
+        given = _given(proposals, sample)
         penalty = own = search.penalty
         if validation.folds:
             with stage("weighing rules"):
@@ -250,26 +269,6 @@ class _Learning:
                 if step.within_error:
                     return step
         return None
-
-    def _pool(self, longest: int) -> tuple[Body, ...]:
-        """The bodies that were proposed, of so many literals at the most."""
-        given = (self.proposals.pool, *self.proposals.programs)
-        bodies = [body for codes in given if codes is not None for body in bodies_of(codes)]
-        return tuple(body for body in dict.fromkeys(bodies) if 0 < len(body) <= longest)
-
-    def _given(self, rows: Rows) -> RuleSet | None:
-        """The rules of the given programs, without weights yet."""
-        programs = [plainer(codes, rows.bins) for codes in self.proposals.programs]
-        if not any(map(len, programs)):
-            return None
-        if len(programs) != rows.labels.n_outputs:
-            raise DataError(
-                f"there are {len(programs)} programs for {rows.labels.n_outputs} scores: give one each"
-            )
-        owners = np.repeat(np.arange(len(programs)), [len(codes) for codes in programs])
-        bodies = tuple(bodies_of(np.concatenate(programs)))
-        weights = np.append(base_weights(rows.labels), np.zeros(len(bodies)))
-        return RuleSet(bodies, owners, weights, np.nan, np.nan)
 
     def _step(self, rules: RuleSet, rows: Rows) -> PathStep:
         """Rules with their evidence, and how they fit the rows that they were learned from."""
@@ -365,3 +364,23 @@ class _HeldOut:
         labels, mean = self.validation.labels, self.validation.mean(values)
         spread = labels.weights**2 / labels.counts  # rows that one stands for share its weight
         return mean, float(np.sqrt(spread @ (values - mean) ** 2)) / labels.total
+
+
+def _short(codes: Codes, longest: int) -> tuple[Body, ...]:
+    """The distinct bodies of so many literals at the most."""
+    return tuple(body for body in dict.fromkeys(bodies_of(codes)) if 0 < len(body) <= longest)
+
+
+def _given(proposals: Proposals, rows: Rows) -> RuleSet | None:
+    """The rules of the given programs, without weights yet."""
+    programs = [plainer(codes, rows.bins) for codes in proposals.programs]
+    if not any(map(len, programs)):
+        return None
+    if len(programs) != rows.labels.n_outputs:
+        raise DataError(
+            f"there are {len(programs)} programs for {rows.labels.n_outputs} scores: give one each"
+        )
+    owners = np.repeat(np.arange(len(programs)), [len(codes) for codes in programs])
+    bodies = tuple(bodies_of(np.concatenate(programs)))
+    weights = np.append(base_weights(rows.labels), np.zeros(len(bodies)))
+    return RuleSet(bodies, owners, weights, np.nan, np.nan)

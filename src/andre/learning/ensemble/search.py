@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 
 from andre.arrays import Bools, Floats
 from andre.limits import check
-from andre.samples import BinnedTable, Codes
+from andre.samples import BinnedTable, Codes, quantile_gaps
 
 #: The literals of a body in ascending order: the number of an atom, or m more for its negation.
 Body: TypeAlias = tuple[int, ...]
@@ -29,6 +29,8 @@ _Key: TypeAlias = tuple[int, Body]  #: an output, and a body for it
 _POLISHED, _ROUNDS = 3, 4
 #: Bodies that are kept of one exchange: the first few by gain, of which a shorter one may be best.
 _FEW = 4
+#: Cuts of a column that longer bodies are searched for with, before their literals are exchanged for any.
+_COARSE = 32
 #: Rows of all bodies of a pool together, as many as are held.
 _POOLED = 10_000_000
 #: Rows of all bodies together whose covers are kept from one search to the next.
@@ -100,25 +102,12 @@ class BodySearch:
         self._pool = list(pool)[:most]
         covers = [self.cover(body) for body in self._pool]
         self._pool_covers = np.array(covers, dtype=np.float32).reshape(len(covers), table.n_rows)
-        widths = np.array([column.n_atoms + 1 for column in table.columns])
-        begins = np.cumsum(widths) - widths  # of the bins of each column
-        bins = np.stack([column.bins for column in table.columns], axis=1)  # [rows, columns]
-        known = bins >= 0
-        self._complete: Bools = np.asarray(known.all(axis=0))  # [columns]
-        places = (bins + begins)[known].astype(np.int32)
-        starts = np.append(0, np.cumsum(known.sum(axis=1))).astype(np.int32)
-        shape = (table.n_rows, int(widths.sum()))
-        self._bins = csr_matrix((np.ones(len(places), dtype=np.float32), places, starts), shape).T
         column = table.column_of
-        within = np.arange(table.m) - table.starts[column]
-        self._place = begins[column] + within + 1  # of each atom's bin in cumulative sums that begin with 0
-        self._first, self._last = begins[column], (begins + widths)[column]
         ordered = np.array([table.columns[place].ordered for place in column], dtype=np.bool_)
-        self._levels = np.flatnonzero(~ordered)  # atoms that say what a column is, not what it is above
-        # The best literal of each column and sign goes on: neighbouring cuts would fill the beam.
-        sides = np.append(column, len(table.columns) + column)
-        self._sides = np.flatnonzero(np.diff(sides, prepend=-1))
-        self._side_sizes = np.diff(self._sides, append=len(sides))
+        self._complete = [bool((one.bins >= 0).all()) for one in table.columns]
+        self._fine = self._coarse = _Histograms(table, np.arange(table.m))
+        if len(shown := _coarse_atoms(table)) < table.m:
+            self._coarse = _Histograms(table, shown)
         # What is asked of single literals, thousands of times in a search, as plain numbers.
         self._column_of, self._is_ordered = column.tolist(), ordered.tolist()
 
@@ -133,16 +122,18 @@ class BodySearch:
             How many to return.
         """
         found: dict[_Key, float] = {}
-        tried: set[_Key] = set()  # bodies whose extensions are known
+        tried: set[_Key] = set()  # bodies whose extensions by any atom are known
         outputs = range(pull.slope.shape[1])
         width = None if self.config.beam is None else 2 * self.config.beam  # prices reorder what gains order
         beam: list[_Key] = [(owner, ()) for owner in outputs]
-        for _ in range(self.config.max_literals):
+        for longer in range(self.config.max_literals):
             check()
             if not beam:
                 break
-            extended = self._extended(beam, pull, width)
-            tried.update(beam)
+            over = self._coarse if longer else self._fine
+            extended = self._extended(beam, pull, over, width)
+            if over is self._fine:
+                tried.update(beam)
             ranked = _top(extended)
             beam = [key for owner in outputs for key in _of(ranked, owner)[: self.config.beam]]
             found.update({key: extended[key] for key in beam})
@@ -152,6 +143,21 @@ class BodySearch:
             found.update(self._pooled(owner, pull))
         self._polish(found, pull, tried)
         return [Found(owner, self._plain(body), found[owner, body]) for owner, body in _top(found)[:count]]
+
+    def near(self, body: Body, owner: int, pull: Pull, *, count: int = 8) -> list[Found]:
+        """The best of all that one literal more, less or another makes of a body, and of single literals.
+
+        Parameters
+        ----------
+        owner
+            The output that the body is for; bodies of one literal are looked for by all of them.
+        """
+        shorter = [(owner, body[:place] + body[place + 1 :]) for place in range(len(body))]
+        alone = [(other, ()) for other in range(pull.slope.shape[1])]
+        longer = [(owner, body)] if len(body) < self.config.max_literals else []
+        found = self._extended(list(dict.fromkeys([*alone, *shorter, *longer])), pull, self._fine, count)
+        found.update(self.scores([(owner, body), *(key for key in shorter if key[1])], pull))
+        return [Found(own, self._plain(one), found[own, one]) for own, one in _top(found)[:count]]
 
     def _plain(self, body: Body) -> Body:
         """The atom in place of its negation alone, where all is known: its weight has the other sign."""
@@ -203,47 +209,33 @@ class BodySearch:
         gain /= 2
         return np.asarray(gain)
 
-    def _literal_sums(self, values: NDArray[np.float32]) -> Floats:
-        """Sums of values over the rows of each literal, from [rows, v] to [2m, v]."""
-        m = self.table.m
-        bins = self._bins @ values  # [bins, v]
-        below = np.zeros((len(bins) + 1, bins.shape[1]))  # [bins + 1, v]
-        np.cumsum(bins, axis=0, dtype=np.float64, out=below[1:])
-        upto, first, last = (below.take(each, axis=0) for each in (self._place, self._first, self._last))
-        sums = np.empty((2 * m, bins.shape[1]), dtype=np.float32)
-        np.subtract(last, upto, out=sums[:m], casting="same_kind")
-        np.subtract(upto, first, out=sums[m:], casting="same_kind")
-        levels = self._levels
-        if len(levels):
-            sums[levels] = upto[levels] - below[self._place[levels] - 1]
-            sums[m + levels] = last[levels] - first[levels] - sums[levels]
-        return sums
-
-    def _gains(self, keys: Sequence[_Key], pull: Pull) -> tuple[Floats, Floats]:
-        """Nats gained by each of some bodies with one more literal, and the curvature there, [2m, bodies]."""
+    def _gains(self, keys: Sequence[_Key], pull: Pull, over: _Histograms) -> tuple[Floats, Floats]:
+        """Nats gained by bodies with one literal more, and the curvature there, [literals, bodies] each."""
         owners = np.array([owner for owner, _ in keys])
         held = np.array([self.cover(body) for _, body in keys]).T  # [rows, bodies]
         values = np.empty((len(held), 2, len(keys)), dtype=np.float32)
         np.multiply(held, pull.slope[:, owners], out=values[:, 0], casting="same_kind")
         np.multiply(held, pull.bend[:, owners], out=values[:, 1], casting="same_kind")
-        sums = self._literal_sums(values.reshape(len(held), -1))  # [2m, 2 * bodies]
+        sums = over.sums(values.reshape(len(held), -1))  # [literals, 2 * bodies]
         slope, bend, total = sums[:, : len(keys)], sums[:, len(keys) :], pull.total[owners]
         gains = self._gain(slope, bend, total)
         gains[bend < _TINY * total] = 0
         return gains, bend
 
-    def _extended(self, keys: Sequence[_Key], pull: Pull, count: int | None = None) -> dict[_Key, float]:
-        """Bodies with one more literal, and their scores: for each body the best of each column and sign.
+    def _extended(
+        self, keys: Sequence[_Key], pull: Pull, over: _Histograms, count: int | None = None
+    ) -> dict[_Key, float]:
+        """Bodies with one literal more, and their scores: for each body the best of each column and sign.
 
         Of very many the `count` of each output that gain most, all where it is None.
         """
-        gains, bend = self._gains(keys, pull)
-        places = self._candidates(gains)
+        gains, bend = self._gains(keys, pull, over)
+        places = np.flatnonzero(gains > 0 if self.config.beam is None else over.best_of_columns(gains))
         places = places[np.argsort(-gains.flat[places], kind="stable")]
         found: dict[_Key, float] = {}
         for owner in dict.fromkeys(owner for owner, _ in keys):
             own = np.array([owner == other for other, _ in keys])
-            found.update(self._distinct(keys, gains, bend, places[own[places % len(keys)]], count))
+            found.update(self._distinct(keys, gains, bend, places[own[places % len(keys)]], over, count))
         return found
 
     def _distinct(
@@ -252,17 +244,22 @@ class BodySearch:
         gains: Floats,
         bend: Floats,
         places: NDArray[np.intp],
+        over: _Histograms,
         count: int | None,
     ) -> dict[_Key, float]:
         """The first few extensions of one output, by their places in the flat table, that cover others."""
         if count is not None:
             places = places[: 4 * count]
-        gained, literals, which = gains.flat[places], *np.divmod(places, len(keys))
+        (rows, which), gained = np.divmod(places, len(keys)), gains.flat[places]
         same = np.stack((gained, bend.flat[places]), axis=1).round(6)  # bodies that cover the same rows
         found: dict[_Key, float] = {}
         seen: set[tuple[float, ...]] = set()
         for gain, literal, old, cover in zip(
-            gained.tolist(), literals.tolist(), which.tolist(), map(tuple, same.tolist()), strict=True
+            gained.tolist(),
+            over.literals[rows].tolist(),
+            which.tolist(),
+            map(tuple, same.tolist()),
+            strict=True,
         ):
             if len(found) == count:
                 break
@@ -275,14 +272,6 @@ class BodySearch:
             seen.add(cover)
             found[owner, body] = gain - self.config.price * len(body)
         return found
-
-    def _candidates(self, gains: Floats) -> NDArray[np.intp]:
-        """Places in the flat table of gains above 0; with a beam, only of the best by column and sign."""
-        good = gains > 0
-        if self.config.beam is not None:
-            tops = np.maximum.reduceat(gains, self._sides, axis=0)
-            good &= gains == np.repeat(tops, self._side_sizes, axis=0)
-        return np.flatnonzero(good)
 
     def _with(self, body: Body, literal: int) -> Body | None:
         """A body with one more literal and without those that it implies; None where nothing is added."""
@@ -328,8 +317,75 @@ class BodySearch:
             if not fresh:
                 break
             tried.update(fresh)
-            found.update(self._extended(fresh, pull, _FEW))
+            found.update(self._extended(fresh, pull, self._fine, _FEW))
             found.update(self.scores([key for key in fresh if key[1]], pull))
+
+
+class _Histograms:
+    """Sums over the rows of many literals at once, from sums over those of each bin of each column.
+
+    Parameters
+    ----------
+    atoms
+        Of all of the table those that are asked for, in ascending order.
+    """
+
+    def __init__(self, table: BinnedTable, atoms: NDArray[np.intp]) -> None:
+        self.literals = np.append(atoms, table.m + atoms)
+        table = table.of_atoms(atoms)
+        widths = np.array([column.n_atoms + 1 for column in table.columns])
+        begins = np.cumsum(widths) - widths  # of the bins of each column
+        bins = np.stack([column.bins for column in table.columns], axis=1)  # [rows, columns]
+        known = bins >= 0
+        places = (bins + begins)[known].astype(np.int32)
+        starts = np.append(0, np.cumsum(known.sum(axis=1))).astype(np.int32)
+        shape = (table.n_rows, int(widths.sum()))
+        self._bins = csr_matrix((np.ones(len(places), dtype=np.float32), places, starts), shape).T
+        column = table.column_of
+        within = np.arange(table.m) - table.starts[column]
+        self._place = begins[column] + within + 1  # of each atom's bin in cumulative sums that begin with 0
+        self._first, self._last = begins[column], (begins + widths)[column]
+        ordered = np.array([table.columns[place].ordered for place in column], dtype=np.bool_)
+        self._levels = np.flatnonzero(~ordered)  # atoms that say what a column is, not what it is above
+        sides = np.append(column, len(table.columns) + column)
+        self._sides = np.flatnonzero(np.diff(sides, prepend=-1))
+        self._side_sizes = np.diff(self._sides, append=len(sides))
+
+    def sums(self, values: NDArray[np.float32]) -> NDArray[Any]:
+        """Sums of values over the rows of each literal, from [rows, v] to [literals, v]."""
+        m = len(self._place)
+        bins = self._bins @ values  # [bins, v]
+        below = np.zeros((len(bins) + 1, bins.shape[1]))  # [bins + 1, v]
+        np.cumsum(bins, axis=0, dtype=np.float64, out=below[1:])
+        upto, first, last = (below.take(each, axis=0) for each in (self._place, self._first, self._last))
+        sums = np.empty((2 * m, bins.shape[1]), dtype=np.float32)
+        np.subtract(last, upto, out=sums[:m], casting="same_kind")
+        np.subtract(upto, first, out=sums[m:], casting="same_kind")
+        levels = self._levels
+        if len(levels):
+            sums[levels] = upto[levels] - below[self._place[levels] - 1]
+            sums[m + levels] = last[levels] - first[levels] - sums[levels]
+        return sums
+
+    def best_of_columns(self, gains: Floats) -> Bools:
+        """Which gains, [literals, bodies], are above 0 and the best of their column and sign.
+
+        These go on: neighbouring cuts would fill a beam.
+        """
+        tops = np.maximum.reduceat(gains, self._sides, axis=0)
+        return np.asarray((gains > 0) & (gains == np.repeat(tops, self._side_sizes, axis=0)))
+
+
+def _coarse_atoms(table: BinnedTable) -> NDArray[np.intp]:
+    """The atoms of the table, but of many cuts of a column only some, at quantiles of its rows."""
+    found = []
+    for start, column in zip(table.starts.tolist(), table.columns, strict=False):
+        atoms = np.arange(column.n_atoms)
+        if column.ordered and column.n_atoms > _COARSE:
+            rows = np.bincount(column.bins[column.bins >= 0], minlength=len(atoms) + 1)
+            atoms = quantile_gaps(rows.astype(np.float64), _COARSE)
+        found.append(start + atoms)
+    return np.concatenate(found)
 
 
 def _top(scores: dict[_Key, float]) -> list[_Key]:

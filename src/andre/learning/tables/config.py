@@ -45,6 +45,9 @@ class ClassifierConfig(Settings):
     ignore: tuple[str, ...] = ()  #: columns that no rule may use
     #: Whether numbers from 0 to 1 are truth values; None: where all columns are such, and no measurements.
     truth_values: bool | None = None
+    #: Whether there are runs of gradient descent even where what they find would not be taken; so by default
+    #: where anything is said of them.
+    always_run: bool = False
     #: Of the runs that propose bodies; where rules have weights, `training.rows` are all that they are shown.
     gradient: Config = Config()
     seed: Whole = 0
@@ -79,6 +82,7 @@ class ClassifierConfig(Settings):
                 raise ConfigError(f"{name} is {word[wrong[0]]!r} for {wrong[0]!r}: give a number above 0")
         if isinstance(options.get("ignore"), str):
             options["ignore"] = (options["ignore"],)
+        options.setdefault("always_run", preset != "default" or bool({*(settings or {})} - {"device"}))
         made = cls.read(options)
         given |= {"seed": made.seed}
         if made.rules == "crisp":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from andre.arrays import Floats
 from andre.errors import ConfigError
+from andre.evaluation import CrispSample
 from andre.facts import LabelledRows, Schema
 from andre.learning.callbacks import Callback, ProgressKeeper
+from andre.learning.choose.selection import select
 from andre.learning.config import Guide
 from andre.learning.descent.devices import find_device
 from andre.learning.ensemble import (
@@ -21,9 +23,10 @@ from andre.learning.ensemble import (
     Labels,
     Proposals,
     RulePath,
+    RuleWeighing,
     WeightedRules,
+    codes_of,
     costs_of,
-    learn_weighted_rules,
     with_moved_cuts,
 )
 from andre.learning.fitting import fit
@@ -94,9 +97,10 @@ def learn_classifier(
 ) -> RuleClassifier:
     """Learn rules that tell the classes of rows apart.
 
-    Columns become atoms, runs of gradient descent on some of these propose
-    bodies and a program for each class, and weighted rules are grown from
-    proposals and all atoms; or the program is taken as it is.
+    Columns become atoms, weighted rules are grown from these, and a program
+    for each class is made of what they consist of. Where nothing is found, or
+    if they are asked for, there are runs of gradient descent, too. For rules
+    without weights the program of runs is taken as it is.
 
     Parameters
     ----------
@@ -125,20 +129,24 @@ def learn_classifier(
         with doing("looking at the columns"):
             # What is drawn and how ties end must not hang on the order of rows and columns.
             learner = _Learner.prepared(rows.in_canonical_order(), config, validation)
-        crisp = config.rules == "crisp"
         runs: list[Result] = []
-        # Of a very wide table there may be no runs in their share of the time: then rules grow without.
-        with limited(time_left().share(1.0 if crisp else _PROPOSING_SHARE)), stage("gradient descent"):
-            learner.run(runs, callbacks, keeper)
-        if crisp and not runs:
-            check()
+        path = learner.searched_path() if config.rules == "weighted" else None
+        if path is None or learner.wants_runs(path):
+            # Of a very wide table there may be none in their share of the time: then rules stay as they are.
+            with (
+                limited(time_left().share(1.0 if path is None else _PROPOSING_SHARE)),
+                stage("gradient descent"),
+            ):
+                learner.run(runs, callbacks, keeper)
         interrupted = was_interrupted() or any(run.stopped == "interrupted" for run in runs)
-        path = None
-        if crisp:
+        if path is None:
+            if not runs:
+                check()
             rules: Rules = learner.crisp_rules(runs)
         else:
-            with limited(Deadline.after(_AFTER_INTERRUPT if interrupted else None)):
-                path = learner.path(runs)
+            if runs:
+                with limited(Deadline.after(_AFTER_INTERRUPT if interrupted else None)):
+                    path = learner.path(runs)
             rules = path.rules
     stopped = "interrupted" if interrupted else watch.why
     made = RuleClassifier(
@@ -235,16 +243,11 @@ class _Learner:
         keeper: Callable[[int], ProgressKeeper] | None,
     ) -> None:
         """Add runs of gradient descent on the coarse atoms, for each class that has a score in turn."""
-        chosen, valuations = self._shown()
+        rows = self._shown(len(self.encoding.coarse))
+        valuations = self.encoding.valuations(self.rows.table.take(rows))
         for number, place in enumerate(self.scored):
             space = self.encoding.coarse_space(self.heads[place])
-            positive = self.labels.classes[chosen] == place
-            sample = Sample.from_arrays(valuations, positive, self.labels.weights[chosen], space=space)
-            if self.config.rules == "weighted":
-                sample = self._thinned(sample)
-            most = self.config.max_literals
-            safe = self.config.gradient.selection.safe
-            guide = Guide() if most is None else Guide(Form(space, safe=safe, max_body=most))
+            sample, guide = self._sample(space, place, rows, valuations), self._guide(space)
             keeps = None if keeper is None else keeper(number)
             shares = len(self.scored) - number
             with limited(time_left().share(1 / shares)):
@@ -254,37 +257,87 @@ class _Learner:
             if results[-1].stopped == "interrupted":
                 break
 
-    def _thinned(self, sample: Sample) -> Sample:
-        """What the runs of one class are shown: with many classes fewer rows, as there are more runs."""
+    def _guide(self, space: RuleSpace) -> Guide:
+        """What the bodies of a program may look like."""
+        most, safe = self.config.max_literals, self.config.gradient.selection.safe
+        return Guide() if most is None else Guide(Form(space, safe=safe, max_body=most))
+
+    def _sample(self, space: RuleSpace, place: int, rows: NDArray[np.intp], valuations: Floats) -> Sample:
+        """What the program of one class is chosen by: with many classes fewer rows, as there are more."""
+        positive = self.labels.classes[rows] == place
+        sample = Sample.from_arrays(valuations, positive, self.labels.weights[rows], space=space)
         most = self.config.gradient.training.rows
-        if most is None:
+        if most is None or self.config.rules == "crisp":
             return sample
         return sample.thinned(max(min(300, most), most // len(self.scored)), self.config.seed)
 
-    def _shown(self) -> tuple[NDArray[np.intp], Floats]:
-        """Rows whose truth values can be held at once, and these values, [rows, coarse]."""
-        n, most = len(self.rows), max(1, _MOST_CELLS // max(1, len(self.encoding.coarse)))
-        chosen = np.arange(n)
-        if n > most:
-            rng = np.random.default_rng(self.config.seed)
-            firsts = np.unique(self.split.codes, return_index=True)[1]  # every class stays
-            chosen = np.union1d(rng.choice(n, most, replace=False), firsts)
-        return chosen, self.encoding.valuations(self.rows.table.take(chosen))
+    def _shown(self, atoms: int) -> NDArray[np.intp]:
+        """Rows on which the truth values of so many atoms can be held at once."""
+        n, most = len(self.rows), max(1, _MOST_CELLS // max(1, atoms))
+        if n <= most:
+            return np.arange(n)
+        rng = np.random.default_rng(self.config.seed)
+        firsts = np.unique(self.split.codes, return_index=True)[1]  # every class stays
+        return np.union1d(rng.choice(n, most, replace=False), firsts)
+
+    @cached_property
+    def _weighing(self) -> RuleWeighing:
+        table = LabelledTable(self.space, self.split.bins, self.labels, self.classes)
+        return RuleWeighing(table, self.config.weighing)
+
+    def searched_path(self) -> RulePath:
+        """Weighted rules of every size, and a program for each class made of what these consist of."""
+        programs = [] if self.config.weighing.takes_best else self._searched_programs()
+        return self._weighing.path(Proposals(programs=programs if self._fit_limits(programs) else ()))
+
+    def _searched_programs(self) -> list[Codes]:
+        """For each class that has a score, the program with the shortest description that search comes to."""
+        rules = self._weighing.sets[-1]
+        codes, weights = codes_of(rules.bodies, self.space.m), rules.weights[self.labels.n_outputs :]
+        alone = (np.count_nonzero(codes, axis=1) == 1) & (weights < 0)
+        codes[alone] *= -1  # what speaks against a class where it holds speaks for it where it does not
+        own = np.union1d(self.encoding.coarse, np.flatnonzero(codes.any(axis=0)))
+        rows = self._shown(len(own))
+        literals = self.split.bins.take(rows).of_atoms(own).literals()
+        holds, fails = literals[:, : len(own)], literals[:, len(own) :]
+        valuations = np.where(holds, 1.0, np.where(fails, 0.0, np.nan))
+        programs = []
+        for number, place in enumerate(self.scored):
+            space = RuleSpace(self.heads[place], tuple(self.space.atoms[atom] for atom in own))
+            sample = CrispSample.of(self._sample(space, place, rows, valuations))
+            bodies = codes[(rules.owners == number) & ((weights > 0) | alone)][:, own]
+            guide = replace(self._guide(space), extra=bodies)
+            chosen = bodies[:0]
+            with stage("choosing a program"):
+                chosen = select(sample, [bodies], self.config.gradient.selection, guide).codes
+            found = np.zeros((len(chosen), self.space.m), dtype=np.int8)
+            found[:, own] = chosen
+            programs.append(self._with_best_cuts(found, place))
+        return programs
+
+    def wants_runs(self, path: RulePath) -> bool:
+        """Whether runs are asked for, or nothing was found that is better than no rule."""
+        return self.config.always_run or not path.chosen.n_rules
 
     def path(self, runs: Sequence[Result]) -> RulePath:
-        """Weighted rules of every size."""
-        table = LabelledTable(self.space, self.split.bins, self.labels, self.classes)
-        proposed = [run.proposed for run in runs if len(run.proposed)]
-        pool = self._lifted(np.concatenate(proposed)) if proposed else None
-        programs = [self._program(run, place) for run, place in zip(runs, self.scored, strict=False)]
-        return learn_weighted_rules(
-            table, self.config.weighing, Proposals(pool, programs if self._fit_limits(programs) else ())
+        """Weighted rules of every size, with what runs came to."""
+        pool = np.concatenate([codes for run in runs for codes in (run.proposed, run.codes)])
+        programs = self._programs(runs)
+        return self._weighing.path(
+            Proposals(self._lifted(pool), programs if self._fit_limits(programs) else ())
         )
 
-    def _program(self, run: Result, place: int) -> Codes:
-        """The program of a run over all atoms, its cuts moved to where they describe the class best."""
+    def _programs(self, runs: Sequence[Result]) -> list[Codes]:
+        """The program of each run over all atoms."""
+        return [
+            self._with_best_cuts(self.encoding.lifted(run.codes), place)
+            for run, place in zip(runs, self.scored, strict=False)
+        ]
+
+    def _with_best_cuts(self, codes: Codes, place: int) -> Codes:
+        """A program, its cuts moved to where they describe the class best."""
         labels = self.labels.weights * np.stack((self.labels.classes == place, self.labels.classes != place))
-        codes = self._lifted(run.codes)
+        codes = self.encoding.tidied(codes)
         with stage("moving cuts"):
             codes = self.encoding.tidied(with_moved_cuts(codes, self.split.bins, labels))
         return codes
@@ -301,7 +354,7 @@ class _Learner:
 
     def crisp_rules(self, runs: Sequence[Result]) -> CrispRules:
         """The programs of all runs, counted on all rows."""
-        programs = [self._program(run, place) for run, place in zip(runs, self.scored, strict=False)]
+        programs = self._programs(runs)
         codes = np.concatenate([np.zeros((0, self.space.m), dtype=np.int8), *programs])
         owners = np.repeat(np.arange(len(programs)), [len(one) for one in programs]).astype(np.intp)
         fires, weights = self.split.bins.covers(codes), self.labels.weights
