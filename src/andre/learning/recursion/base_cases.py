@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from andre.arrays import Bools, Floats, Ints, distinct_keys, distinct_rows
 from andre.evaluation import description_length
@@ -99,12 +100,28 @@ class Bags:
         truth
             Of which of the goals each condition is true, [C, P].
         """
+        bits, begins = self._packed(truth)
         found = [np.zeros((0, len(self.weights)), dtype=np.bool_)]
         for start in range(0, len(bodies), _BLOCK):
             check()
-            some = truth[bodies[start : start + _BLOCK]]  # [b, conditions, P]
-            found.append(self.covered(np.logical_and.reduce(some, axis=1)))
+            some = bodies[start : start + _BLOCK]
+            held = bits[some[:, 0]]  # [b, bytes]
+            for column in some.T[1:]:
+                held &= bits[column]
+            if len(begins) < bits.shape[1]:
+                held = np.bitwise_or.reduceat(held, begins, axis=1)
+            found.append(held != 0)
         return np.concatenate(found)
+
+    def _packed(self, truth: Bools) -> tuple[NDArray[np.uint8], Ints]:
+        """The truth of goals as bits, [C, bytes], and where those of each example begin: at a byte of its own."""
+        sizes = np.bincount(self.example)
+        n_bytes = -(-sizes // 8)
+        begins = np.cumsum(n_bytes) - n_bytes
+        first = 8 * begins - (np.cumsum(sizes) - sizes)  # the place of a goal less its number
+        spread = np.zeros((len(truth), 8 * int(n_bytes.sum())), dtype=np.bool_)
+        spread[:, first[self.example] + np.arange(len(self.example))] = truth
+        return np.packbits(spread, axis=1), begins
 
 
 @dataclass(frozen=True, eq=False)

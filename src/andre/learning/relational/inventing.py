@@ -33,7 +33,7 @@ _MOST = 2
 #: least, and is read as often as makes up for them.
 _SHORT = 4
 #: True examples up to which predicates are invented unasked.
-_FEW = 500
+_FEW = 200
 #: The share of the time left in which the target is learned beside a batch of candidates.
 _FOR_BATCH = 0.4
 
