@@ -170,7 +170,9 @@ class _Table:
             columns.append(np.concatenate([one.cells(view) for view in views]))
         owners = np.concatenate([view.owners for view in views])
         cells = np.stack(columns) if columns else np.zeros((0, len(owners)), dtype=np.uint8)  # [m, R]
+        check()
         kept = tests.telling(cells, owners)
+        check()
         needed = _needed(candidates, kept, views)
         kept |= np.array([one.atom in needed for one in candidates], dtype=np.bool_)
         chosen = [one for one, keep in zip(candidates, kept, strict=True) if keep]

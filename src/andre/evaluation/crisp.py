@@ -38,7 +38,6 @@ def literal_truth(valuations: Valuations) -> Bools:
     found = np.empty((rows, 2 * m), dtype=np.bool_)
     step = max(1, _BLOCK // max(1, m))
     for at in range(0, rows, step):
-        check()
         some, (holds, fails) = valuations[at : at + step], np.split(found[at : at + step], 2, axis=1)
         if some.dtype == np.float16:  # comparing their bits as integers is faster, and the same
             bits = np.ascontiguousarray(some).view(np.int16)

@@ -19,6 +19,8 @@ from andre.samples.space import Codes, RuleSpace
 
 #: Entries of a table of bodies that are checked together.
 _BLOCK = 1 << 24
+#: Codes of bodies along links that are held: of a thousand atoms, those of two literals would take gigabytes.
+_MOST_HELD = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,8 @@ class Form:
     def short_bodies(self, block: int = _BLOCK) -> Codes:
         """All well-formed bodies of one or two literals, [rules, m], checked `block` entries at a time.
 
+        Along links, where so many could not be held, those of one literal.
+
         Examples
         --------
         >>> space = RuleSpace.from_names(["p(X,Y)", "p(Y,X)"], "h(X,Y)")
@@ -198,8 +202,11 @@ class Form:
         if self.space.links:
             both, alone = self.pairs()
             first, second = np.nonzero(np.triu(both | np.diag(alone)))
+            if len(first) * m > _MOST_HELD:
+                first = second = np.flatnonzero(alone)
             bodies = np.zeros((len(first), m), dtype=np.int8)
             for literal in (first, second):
+                check()
                 bodies[np.arange(len(bodies)), literal % m] = np.where(literal < m, 1, -1)
             return bodies
         n_literals = 2 * m if self.negation else m

@@ -114,7 +114,7 @@ class Bags:
         return np.concatenate(found)
 
     def _packed(self, truth: Bools) -> tuple[NDArray[np.uint8], Ints]:
-        """The truth of goals as bits, [C, bytes], and where those of each example begin: at a byte of its own."""
+        """The truth of goals as bits, [C, bytes], and the byte at which those of each example begin."""
         sizes = np.bincount(self.example)
         n_bytes = -(-sizes // 8)
         begins = np.cumsum(n_bytes) - n_bytes
