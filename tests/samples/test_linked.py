@@ -12,7 +12,7 @@ from tests.samples.test_form import is_safe, keeps_to
 
 from andre.errors import DataError
 from andre.logic import Atom, Constant, Literal, Rule, Variable
-from andre.samples import Codes, Language, RuleSpace
+from andre.samples import Codes, Form, Language, RuleSpace
 
 SAMPLES = settings(max_examples=60, deadline=None)
 
@@ -192,3 +192,14 @@ def test_fingerprints_do_not_depend_on_names_and_tell_other_literals_apart(data:
         for code in codes
     ]
     assert all(said[one] == said[two] for one in range(20) for two in range(20) if found[one] == found[two])
+
+
+@given(st.data())
+@SAMPLES
+def test_where_pairs_of_literals_could_not_be_held_there_are_bodies_of_one(data: st.DataObject) -> None:
+    form = Form(data.draw(linked_spaces()), safe=False)
+    every = form.short_bodies()
+    one = every[np.count_nonzero(every, axis=1) == 1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("andre.samples.form._MOST_HELD", 0)
+        assert np.array_equal(form.short_bodies(), one)
