@@ -74,7 +74,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "noise": Benchmark(
         "Classical tasks under noise",
         "classical:bench_noise",
-        {"tasks": None, "seeds": 5, "first": 10, "device": "cpu", "workers": 2},
+        {"tasks": None, "seeds": 5, "first": 10, "device": "cpu", "workers": 16},
     ),
     "ilp": Benchmark(
         "Tasks of inductive logic programming",
