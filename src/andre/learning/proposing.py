@@ -34,6 +34,8 @@ from andre.model import Count, Positive, Settings, Whole
 from andre.samples import Codes, Form, Language, RuleSpace, Sample
 from andre.workers import Task, Workers, run_tasks
 
+#: Rows that runs are shown for which no time is left.
+_WITHOUT_TIME = 200
 #: The chance to be shown of a candidate that tells nothing, as a share of the mean chance.
 _UNINFORMED = 0.3
 
@@ -97,7 +99,9 @@ def propose_bodies(
     columns
         The candidates that are shown, [m]; all by default.
     """
-    part, guide = sample.thinned(effort.rows, config.seed), guide or Guide()
+    # Without time there is no training, and what is prepared for it is all that takes any.
+    rows = min(effort.rows, _WITHOUT_TIME) if time_left().passed else effort.rows
+    part, guide = sample.thinned(rows, config.seed), guide or Guide()
     if columns is None:
         with limited(time_left().share(float(effort.time))):
             return fit(part, effort.of(config), callbacks=callbacks, guide=guide)
